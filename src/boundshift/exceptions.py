@@ -1,0 +1,39 @@
+"""Errors and warnings of boundshift.
+
+::
+
+    ValueError
+      InvalidInputError        what was given cannot be used: rule, value, cure
+    ImportError
+      MissingExtraError        an optional dependency is not installed
+    UserWarning
+      BoundaryWarning          a boundary was found, but not by the method asked for
+"""
+
+__all__ = ["BoundaryWarning", "InvalidInputError", "MissingExtraError"]
+
+
+class InvalidInputError(ValueError):
+    """What was given cannot be used; the message says the rule, the value and the cure."""
+
+
+class MissingExtraError(ImportError):
+    """An optional dependency is not installed.
+
+    Parameters
+    ----------
+    package : str
+        Name of the missing distribution.
+    extra : str
+        Extra of boundshift that brings it.
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"{package} is needed here and is not installed. "
+            f'Install it with: pip install "boundshift[{extra}]"'
+        )
+
+
+class BoundaryWarning(UserWarning):
+    """A boundary was returned, but its status says that it needs a second look."""
