@@ -1,0 +1,508 @@
+"""From labelled scores to one boundary: `find_boundary` and the record it returns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from enum import Enum
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundshift.equations import class_error
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.scores import ScoreSample
+from boundshift.slsqp import solve_slsqp
+from boundshift.support import Levels, Support, SupportProblem, SupportSolution, solve
+from boundshift.validation import as_choice, as_pair, as_positive
+
+__all__ = ["PRESETS", "Boundary", "Status", "find_boundary"]
+
+Pair = tuple[float, float]
+
+PRESETS: dict[str, Support] = {
+    "paper": Support(constant=2.0, radius="two-sided", penalty="count", centre="mean"),
+    "authors": Support(
+        constant=2.0, radius="two-sided", centre="mean", budget=0.5, stop_at_zero=True
+    ),
+}
+
+# A threshold keeps this share of the score range between itself and a score it must not touch.
+_CLEARANCE = 1e-10
+
+
+class Status(Enum):
+    """What happened, and what to do about it."""
+
+    OPTIMAL = "The optimum, with every point kept."
+    RELAXED = "The optimum, after some points were given up because the classes overlap."
+    LOCAL = "A local optimum of SLSQP, which depends on its start. Use solver='exact'."
+    REVERSED = (
+        "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
+        "Negate the scores or pass the other label as `pos_label`."
+    )
+    INFEASIBLE = (
+        "The classes overlap too much for the confidence bounds, even after giving up every point "
+        "that the budget allows; the fallback boundary is used. Raise `budget`, use the default "
+        "`constant=0` and `radius='one-sided'`, or train a model that separates the classes."
+    )
+    UNINFORMATIVE = (
+        "Both classes have the same scores in the middle, so no boundary separates them; the "
+        "fallback boundary is used. Train a model that separates the classes."
+    )
+    BALANCED = (
+        "All classes are equally frequent, so the classifier's own boundary is kept. "
+        "Use keep_balanced=False to move it all the same."
+    )
+    SINGLE_ROW = (
+        "A class has only one row, and one row has no radius; the fallback boundary is used. "
+        "Collect at least two rows of each class."
+    )
+
+    @property
+    def solved(self) -> bool:
+        """Whether the method had an answer, so that no fallback was needed."""
+        return self not in (Status.INFEASIBLE, Status.UNINFORMATIVE, Status.SINGLE_ROW)
+
+    def __repr__(self) -> str:
+        return f"<Status.{self.name}>"
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A decision boundary and what is claimed about it; pairs are (negative, positive).
+
+    Parameters
+    ----------
+    threshold : float
+        Predict positive iff score > threshold.
+    status : Status
+        What happened, and the remedy.
+    deltas : tuple of float
+        Probabilities with which each class's bound may fail; 0.0 where it underflows.
+    error_bounds : tuple of float
+        Claim on the share of each class that falls on the wrong side: the average of 1/(N+1) and
+        1 with weights 1 − δ and δ, plus the share of the class given up, at most 1. Nominal: it
+        holds for a support known beforehand and scores the model has not seen.
+    loss : float
+        The minimised loss; infinite where a fallback is used.
+    slack : tuple of int
+        Points given up.
+    n_samples : tuple of int
+        Rows of each class.
+    labels : tuple
+        Labels of the classes.
+    log_deltas : tuple of float
+        Natural logarithms of the deltas, exact where these underflow.
+    means, radii, confidence_radii : tuples of float
+        Of the kept points: mean, support radius, and radius with its confidence term.
+    supports : tuple of tuple of float
+        Smallest and largest kept score of each class.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
+    >>> boundary
+    Boundary(threshold=3.67477, status=OPTIMAL, n_samples=(5, 2), slack=(0, 0))
+    """
+
+    threshold: float
+    status: Status
+    deltas: Pair
+    error_bounds: Pair
+    loss: float
+    slack: tuple[int, int]
+    n_samples: tuple[int, int]
+    labels: tuple[Any, Any]
+    log_deltas: Pair
+    means: Pair
+    radii: Pair
+    confidence_radii: Pair
+    supports: tuple[Pair, Pair]
+
+    def __repr__(self) -> str:
+        return (
+            f"Boundary(threshold={self.threshold:.6g}, status={self.status.name}, "
+            f"n_samples={self.n_samples}, slack={self.slack})"
+        )
+
+    def predict(self, y_score: ArrayLike) -> np.ndarray[Any, Any]:
+        """Return the label of each score: the positive one iff score > threshold."""
+        above = np.asarray(y_score, dtype=np.float64) > self.threshold
+        return np.array(self.labels)[above.astype(np.intp)]
+
+    def summary(self) -> str:
+        """Return a readable account of the boundary.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> y = [0, 0, 0, 0, 0, 1, 1]
+        >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
+        Predict 1 iff score > 3.67477
+        The optimum, with every point kept.
+                                 class 0       class 1
+        rows                           5             2
+        points given up                0             0
+        mean                           1           5.5
+        radius                         1           0.5
+        confidence radius          2.675         1.825
+        delta                  0.0009009     0.0008894
+        error bound               0.1674        0.3339
+        loss                      0.5013
+        """
+        rows: list[tuple[str, tuple[object, ...]]] = [
+            ("rows", self.n_samples),
+            ("points given up", self.slack),
+            ("mean", self.means),
+            ("radius", self.radii),
+            ("confidence radius", self.confidence_radii),
+            ("delta", self.deltas),
+            ("error bound", self.error_bounds),
+            ("loss", (self.loss,)),
+        ]
+        head = "".join(f"{f'class {label}':>14}" for label in self.labels)
+        lines = [f"Predict {self.labels[1]} iff score > {self.threshold:.6g}", self.status.value]
+        lines.append(f"{'':<18}{head}".rstrip())
+        for name, values in rows:
+            cells = "".join(f"{v:>14.4g}" if isinstance(v, float) else f"{v!s:>14}" for v in values)
+            lines.append(f"{name:<18}{cells}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain Python values, the status by name."""
+        return asdict(self) | {"status": self.status.name}
+
+
+def find_boundary(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: object = None,
+    preset: Literal["paper", "authors"] | None = None,
+    gamma: float | None = None,
+    constant: float | None = None,
+    radius: Literal["one-sided", "two-sided"] | None = None,
+    slack: Literal["binary", "continuous"] | None = None,
+    penalty: Literal["proportional", "count"] | None = None,
+    alpha: float | Pair | None = None,
+    budget: int | float | Literal["all"] | None = None,
+    class_weight: float | Pair | Mapping[Any, float] | None = None,
+    centre: Literal["median", "mean"] | None = None,
+    stop_at_zero: bool | None = None,
+    solver: Literal["exact", "slsqp"] = "exact",
+    start: float = 1.0,
+    fallback: Literal["edges", "means"] | float = "edges",
+) -> Boundary:
+    r"""Find the decision boundary that class-wise confidence bounds ask for.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Two labels of any kind.
+    y_score : array-like of shape (n_samples,)
+        Real scores, higher for the positive class. Probabilities are scores too.
+    pos_label : label, default=None
+        The positive class; None takes the greater label (1 of 0 and 1, True, "yes" of "no").
+    preset : {"paper", "authors"}, default=None
+        Starting values of all arguments below that are None. "paper" is the paper's text:
+        constant 2, two-sided radius, penalty by count, every slack level. "authors" is the
+        combination that made the paper's tables: constant 2, two-sided radius, proportional
+        penalty, half of the rows as budget, no slack where none is needed. None is the library's
+        choice, which gives real problems an answer.
+    gamma : float, default=1
+        Factor of the concentration term: 1 as in Eq. R_hat_upper_bound, 2 as in
+        Eq. test_point_bound, which the triangle inequality gives.
+    constant : float, default=0
+        Constant of the concentration term: 2 as printed, or 0, since scores have one dimension
+        and Hoeffding's inequality does not need it.
+    radius : {"one-sided", "two-sided"}, default="one-sided"
+        Whether a class's radius counts only the points towards the other class.
+    slack : {"binary", "continuous"}, default="binary"
+        Whether a point given up costs 1 or its distance to the class centre. Continuous slack
+        depends on the unit of the scores.
+    penalty : {"proportional", "count"}, default="proportional"
+        Whether the slack of a class is divided by the class's size. Proportional slack adds up
+        with the loss to a claim on both error rates.
+    alpha : float or pair (negative, positive), default=1
+        Price of slack, above 0.
+    budget : int, float or "all", default="all"
+        Most points to give up: a number, a share of all rows in (0, 1], or all but two of each
+        class.
+    class_weight : float, pair (negative, positive) or dict from label to float, default=1
+        Weights of the two classes' errors in the loss.
+    centre : {"median", "mean"}, default="median"
+        Points farthest from here are given up first. A single far outlier drags the mean, which
+        the paper uses, and with it the wrong points. With "median" both classes give up equal
+        shares at a time, with "mean" one point at a time as in the authors' code.
+    stop_at_zero : bool, default=False
+        Whether to give up nothing where the problem has a solution as it is, or to look at every
+        slack level for a lower loss.
+    solver : {"exact", "slsqp"}, default="exact"
+        The exact global optimum over all slack levels, or the paper's local optimiser, which
+        takes about a millisecond a level.
+    start : float, default=1
+        First guess of the negative class's δ for SLSQP.
+    fallback : {"edges", "means"} or float, default="edges"
+        Boundary where no level is feasible: the middle between the facing edges of what is kept
+        when the whole budget is given up, the middle between the class means, or a number.
+
+    Returns
+    -------
+    Boundary
+        Always a boundary; its ``status`` says how it was found.
+
+    Warns
+    -----
+    BoundaryWarning
+        If the fallback is used, or the positive class has the lower scores.
+
+    Notes
+    -----
+    Per class, on the kept points: count :math:`N_i`, mean :math:`\mu_i`, radius :math:`R_i`. The
+    confidence radius is :math:`R_i + \gamma R_i N_i^{-1/2} (c + \sqrt{2 \ln 1/\delta_i})`. Both
+    confidence radii together fill the distance of the means, and the sum over the classes of
+    :math:`(1 - \delta_i)/(N_i + 1) + \delta_i`, plus the price of the points given up, is as
+    small as it can be. The boundary is where they meet.
+
+    Scores :math:`p s + q` with :math:`p > 0` have the boundary :math:`p t + q` (binary slack), a
+    mirrored problem the mirrored boundary, and the order of the rows does not matter.
+
+    References
+    ----------
+    M. Clifford, J. Erskine, A. Hepburn, R. Santos-Rodríguez, D. Garcia-Garcia, "Learning
+    Confidence Bounds for Classification with Imbalanced Data", ECAI 2024.
+
+    Examples
+    --------
+    A rare class gets more room than a common one:
+
+    >>> import numpy as np
+    >>> from boundshift import find_boundary
+    >>> rng = np.random.default_rng(0)
+    >>> scores = np.concatenate([rng.normal(-2, 1, 1000), rng.normal(2, 1, 10)])
+    >>> labels = np.repeat(["healthy", "sick"], [1000, 10])
+    >>> boundary = find_boundary(labels, scores, pos_label="sick")
+    >>> round(boundary.threshold, 2)
+    0.05
+    >>> boundary.status.value
+    'The optimum, after some points were given up because the classes overlap.'
+    """
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label)
+    given = {
+        "gamma": gamma,
+        "constant": constant,
+        "radius": radius,
+        "slack": slack,
+        "penalty": penalty,
+        "alpha": alpha,
+        "budget": budget,
+        "class_weight": class_weight,
+        "centre": centre,
+        "stop_at_zero": stop_at_zero,
+    }
+    options = _options(preset, {k: v for k, v in given.items() if v is not None}, sample)
+    as_choice("solver", solver, ("exact", "slsqp"))
+    start = _as_start(start)
+    if not isinstance(fallback, int | float):
+        as_choice("fallback", fallback, ("edges", "means"))
+    boundary = _solve_sample(sample, options, solver, start, fallback)
+    if boundary.status not in (Status.OPTIMAL, Status.RELAXED, Status.LOCAL):
+        warnings.warn(boundary.status.value, BoundaryWarning, stacklevel=2)
+    return boundary
+
+
+def _options(preset: str | None, given: dict[str, Any], sample: ScoreSample) -> Support:
+    """Check the arguments given and put them over the preset."""
+    base = PRESETS[as_choice("preset", preset, tuple(PRESETS))] if preset else Support()
+    one = "Use alpha=1 for the paper's setting."
+    if "gamma" in given:
+        given["gamma"] = as_positive("gamma", given["gamma"], "The paper has 1 and 2.")
+    if "constant" in given:
+        given["constant"] = as_positive(
+            "constant", given["constant"], "The paper has 2, Hoeffding's bound 0.", zero=True
+        )
+    if "alpha" in given:
+        given["alpha"] = as_pair("alpha", given["alpha"], one)
+    if "budget" in given:
+        given["budget"] = _as_budget(given["budget"], sum(sample.n_samples))
+    if "class_weight" in given:
+        given["class_weight"] = _as_class_weight(given["class_weight"], sample.labels)
+    for name, choices in _CHOICES.items():
+        if name in given:
+            as_choice(name, given[name], choices)
+    return replace(base, **given)
+
+
+_CHOICES: dict[str, tuple[object, ...]] = {
+    "radius": ("one-sided", "two-sided"),
+    "slack": ("binary", "continuous"),
+    "penalty": ("proportional", "count"),
+    "centre": ("median", "mean"),
+    "stop_at_zero": (True, False),
+}
+
+
+def _as_budget(budget: object, n_rows: int) -> int | float | Literal["all"]:
+    """Return a budget as a number of points, a share, or "all"."""
+    if budget == "all":
+        return "all"
+    if isinstance(budget, int | np.integer) and not isinstance(budget, bool):
+        if 0 <= budget <= n_rows:
+            return int(budget)
+    elif isinstance(budget, float | np.floating) and 0 < budget <= 1:
+        return float(budget)
+    raise InvalidInputError(
+        f"`budget` must be a number of points from 0 to {n_rows} (the rows given), a share in "
+        f"(0, 1], or 'all', got {budget!r}. Use budget='all' for no limit."
+    )
+
+
+def _as_class_weight(weight: object, labels: tuple[Any, Any]) -> Pair:
+    """Return class weights as (negative, positive)."""
+    cure = "Use class_weight=1 for the paper's loss."
+    if isinstance(weight, Mapping):
+        if set(weight) != set(labels):
+            raise InvalidInputError(
+                f"`class_weight` must have the labels {labels[0]!r} and {labels[1]!r} as keys, "
+                f"got {sorted(weight, key=str)!r}. {cure}"
+            )
+        weight = [weight[label] for label in labels]
+    return as_pair("class_weight", weight, cure)
+
+
+def _as_start(start: object) -> float:
+    """Return SLSQP's first guess."""
+    number = as_positive("start", start, "Use start=1, as the authors do.")
+    if number > 1:
+        raise InvalidInputError(
+            f"`start` must be a confidence in (0, 1], got {start!r}. Use start=1 as the authors do."
+        )
+    return number
+
+
+def _solve_sample(
+    sample: ScoreSample,
+    options: Support,
+    solver: str,
+    start: float,
+    fallback: str | float,
+) -> Boundary:
+    """Solve in the orientation in which the positive class lies above, or fall back."""
+    is_reversed = _is_reversed(sample)
+    upright = sample.reversed() if is_reversed else sample
+    problem = SupportProblem(upright, options)
+    solution = None
+    if min(sample.n_samples) > 1:
+        solution = solve(problem) if solver == "exact" else solve_slsqp(problem, start)
+    if solution is None:
+        boundary = _fall_back(upright, problem, fallback)
+    else:
+        boundary = _record(upright, problem, solution, solver)
+    if is_reversed:
+        boundary = _turned(boundary)
+    if isinstance(fallback, int | float) and not boundary.status.solved:
+        boundary = replace(boundary, threshold=float(fallback))
+    return boundary
+
+
+def _is_reversed(sample: ScoreSample) -> bool:
+    """Return whether the positive class lies below; medians decide, since an outlier may not."""
+    negative, positive = sample.negative, sample.positive
+    if positive.median == negative.median:
+        return positive.mean < negative.mean
+    return positive.median < negative.median
+
+
+def _record(
+    sample: ScoreSample, problem: SupportProblem, solution: SupportSolution, solver: str
+) -> Boundary:
+    """Put a solution into a record."""
+    log_deltas = (-0.5 * solution.u[0] ** 2, -0.5 * solution.u[1] ** 2)
+    deltas = (float(np.exp(log_deltas[0])), float(np.exp(log_deltas[1])))
+    known = _describe(sample, problem, solution.level, solution.u)
+    errors = [
+        min(1.0, float(class_error(n - m, delta)) + m / n)
+        for n, m, delta in zip(known.n_samples, known.slack, deltas, strict=True)
+    ]
+    relaxed = Status.RELAXED if any(known.slack) else Status.OPTIMAL
+    return replace(
+        known,
+        threshold=_settle(sample, solution.threshold, solution.level),
+        status=Status.LOCAL if solver == "slsqp" else relaxed,
+        deltas=deltas,
+        error_bounds=(errors[0], errors[1]),
+        loss=solution.loss,
+        log_deltas=log_deltas,
+    )
+
+
+def _fall_back(sample: ScoreSample, problem: SupportProblem, fallback: str | float) -> Boundary:
+    """Return the documented boundary for a problem without a solution."""
+    if min(sample.n_samples) == 1:
+        status = Status.SINGLE_ROW
+    elif sample.negative.median == sample.positive.median:
+        status = Status.UNINFORMATIVE
+    else:
+        status = Status.INFEASIBLE
+    deepest = problem.levels(np.array([problem.last]))
+    facing = deepest.edge if fallback == "edges" else problem.levels(np.array([0])).mean
+    middle = float(facing[0, 0] - facing[1, 0]) / 2
+    known = _describe(sample, problem, problem.levels(np.array([0])), (0.0, 0.0))
+    return replace(known, status=status, threshold=sample.to_units(middle))
+
+
+def _describe(sample: ScoreSample, problem: SupportProblem, level: Levels, u: Pair) -> Boundary:
+    """Return what is known of the kept points, with nothing claimed yet."""
+    given_up = problem.path.given_up(level.level)
+    kept = [w.keep(m) for w, m in zip(problem.windows, given_up, strict=True)]
+    reach = level.step[:, 0] * (problem.options.constant + np.array(u))
+    units = sample.to_units
+    return Boundary(
+        threshold=np.nan,
+        status=Status.INFEASIBLE,
+        deltas=(1.0, 1.0),
+        error_bounds=(1.0, 1.0),
+        loss=np.inf,
+        slack=(int(given_up[0, 0]), int(given_up[1, 0])),
+        n_samples=sample.n_samples,
+        labels=sample.labels,
+        log_deltas=(0.0, 0.0),
+        means=(units(level.mean[0, 0]), units(-level.mean[1, 0])),
+        radii=(units(level.radius[0, 0]), units(level.radius[1, 0])),
+        confidence_radii=(
+            units(level.radius[0, 0] + reach[0]),
+            units(level.radius[1, 0] + reach[1]),
+        ),
+        supports=(
+            (units(kept[0].low[0]), units(kept[0].high[0])),
+            (units(-kept[1].high[0]), units(-kept[1].low[0])),
+        ),
+    )
+
+
+def _settle(sample: ScoreSample, threshold: float, level: Levels) -> float:
+    """Keep a threshold clear of the edges between which it lies.
+
+    At an end of the constraint it falls on a kept score, and a rounding error would decide
+    on which side of the boundary that score stands.
+    """
+    low, high = float(level.edge[0, 0]), -float(level.edge[1, 0])
+    clear = min(_CLEARANCE * sample.spread, (high - low) / 4)
+    threshold = min(max(threshold, low + clear), high - clear)
+    return sample.to_units(max(min(threshold, float(np.nextafter(high, -np.inf))), low))
+
+
+def _turned(boundary: Boundary) -> Boundary:
+    """Return the boundary of the problem with scores negated."""
+    (a, b), (c, d) = boundary.supports
+    return replace(
+        boundary,
+        threshold=-boundary.threshold,
+        status=Status.REVERSED if boundary.status.solved else boundary.status,
+        means=(-boundary.means[0], -boundary.means[1]),
+        supports=((-b, -a), (-d, -c)),
+    )

@@ -1,0 +1,455 @@
+"""`BoundShiftClassifier`: any scikit-learn classifier with its decision boundary moved."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch, _safe_indexing, check_random_state, get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import (
+    _check_method_params,
+    check_is_fitted,
+    column_or_1d,
+)
+
+from boundshift.boundary import Boundary, Status, find_boundary
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.models.response import (
+    Response,
+    ResponseMethod,
+    choose_response,
+    read_response,
+)
+from boundshift.multiclass import fit_biases
+from boundshift.validation import as_choice
+
+__all__ = ["BoundShiftClassifier"]
+
+FloatArray = NDArray[np.float64]
+
+
+class _Deciding(NamedTuple):
+    """Class indices and raw responses of the rows that decide."""
+
+    y: NDArray[np.intp]
+    raw: FloatArray
+
+
+def _estimator_has(name: str) -> Any:
+    """Return a check that the wrapped estimator has a method."""
+
+    def check(self: BoundShiftClassifier) -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), name)
+        return True
+
+    return check
+
+
+class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier whose decision boundary stands where class-wise confidence bounds put it.
+
+    The wrapped classifier gives every row a score; `find_boundary` says where on that score the
+    decision belongs. Nothing is resampled, and a trained model need not be trained again.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        A classifier with ``decision_function`` or ``predict_proba``.
+    cv : "prefit", None, int, splitter or iterable, default=5
+        Which scores decide. An int or a splitter: scores of rows left out of training, as in
+        cross-validation; the final model is then trained on all rows. This is the default since
+        flexible models (boosting, forests, networks) know their training rows by heart, and
+        their training scores say little. None: scores of the training rows, as in the paper; one
+        fit only, good for linear models. "prefit", or a
+        :class:`~sklearn.frozen.FrozenEstimator`: the trained model as it is, never refitted; pass
+        ``fit`` rows that it has not seen.
+    response_method : {"auto", "decision_function", "predict_proba"} or callable, default="auto"
+        Where the scores come from; a callable is called with (estimator, X). Probabilities are
+        turned into log-odds.
+    multi_class : {"pairwise", "one-vs-rest"}, default="pairwise"
+        How more than two classes are reduced to binary problems.
+    preset, gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver, \
+fallback
+        See :func:`~boundshift.find_boundary`.
+    keep_balanced : bool, default=True
+        Whether the model's own boundary stays where all classes are equally frequent: there is
+        no imbalance to correct then, and predictions go on to agree with ``predict_proba``.
+    random_state : int, RandomState instance or None, default=None
+        Seeds every random state of the estimator that is None, so that fits can be repeated.
+    n_jobs : int, default=None
+        Folds to fit at once; None means 1, -1 all processors.
+
+    Attributes
+    ----------
+    estimator_ : estimator object
+        The classifier whose scores are shifted.
+    classes_ : array of shape (n_classes,)
+        Labels, in sorted order; the second of two is the positive class.
+    boundary_ : Boundary
+        The boundary with two classes.
+    threshold_ : float
+        Its threshold: with two classes, predict the second iff score > threshold.
+    boundaries_ : dict
+        With more classes, the boundary of each binary problem, by labels.
+    biases_ : array of shape (n_classes,)
+        With more classes, what is added to each class's score before the largest one wins.
+    n_features_in_ : int
+        Number of features seen by the estimator.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of features, where they are strings.
+
+    See Also
+    --------
+    boundshift.find_boundary : The same decision from labels and scores.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.metrics import balanced_accuracy_score
+    >>> from boundshift import BoundShiftClassifier
+    >>> X, y = make_classification(2000, weights=[0.95], random_state=0)
+    >>> untouched = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X[:1000], y[:1000])
+    >>> for model in untouched, shifted:
+    ...     print(round(balanced_accuracy_score(y[1000:], model.predict(X[1000:])), 2))
+    0.9
+    0.94
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cv: Any = 5,
+        response_method: ResponseMethod = "auto",
+        multi_class: Literal["pairwise", "one-vs-rest"] = "pairwise",
+        preset: Literal["paper", "authors"] | None = None,
+        gamma: float | None = None,
+        constant: float | None = None,
+        radius: Literal["one-sided", "two-sided"] | None = None,
+        slack: Literal["binary", "continuous"] | None = None,
+        penalty: Literal["proportional", "count"] | None = None,
+        alpha: float | tuple[float, float] | None = None,
+        budget: int | float | Literal["all"] | None = None,
+        centre: Literal["median", "mean"] | None = None,
+        stop_at_zero: bool | None = None,
+        solver: Literal["exact", "slsqp"] = "exact",
+        fallback: Literal["edges", "means"] | float = "edges",
+        keep_balanced: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cv = cv
+        self.response_method = response_method
+        self.multi_class = multi_class
+        self.preset = preset
+        self.gamma = gamma
+        self.constant = constant
+        self.radius = radius
+        self.slack = slack
+        self.penalty = penalty
+        self.alpha = alpha
+        self.budget = budget
+        self.centre = centre
+        self.stop_at_zero = stop_at_zero
+        self.solver = solver
+        self.fallback = fallback
+        self.keep_balanced = keep_balanced
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> BoundShiftClassifier:
+        """Fit the classifier, unless it is fitted already, and find its boundary.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels.
+        **fit_params : dict
+            Passed to the estimator's ``fit``, for example ``sample_weight``; with metadata
+            routing enabled, as requested there.
+
+        Returns
+        -------
+        self : object
+        """
+        X, y = indexable(X, column_or_1d(y, warn=True))
+        check_classification_targets(y)
+        as_choice("multi_class", self.multi_class, ("pairwise", "one-vs-rest"))
+        params = self._route(fit_params)
+        self._check_classes(y, params.fit)
+        self._method = choose_response(self.estimator, self.response_method)
+        deciding = self._collect_prefit(X, y) if self._prefit else self._collect(X, y, params)
+        self._response = Response.learn(deciding.raw, self._method)
+        self._decide(deciding.y, self._response.scores(deciding.raw))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return shifted scores.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            Score minus threshold, above zero for the second of two classes; or each class's
+            score plus its bias.
+        """
+        check_is_fitted(self)
+        raw = read_response(self.estimator_, X, self._method, self.classes_)
+        scores = self._response.scores(raw)
+        return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return labels: the sign, or the largest, of the shifted scores.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        shifted = self.decision_function(X)
+        winner = (shifted > 0).astype(np.intp) if shifted.ndim == 1 else shifted.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels
+
+    @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Return the estimator's own probabilities, which the shift does not change.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        probabilities: NDArray[Any] = self.estimator_.predict_proba(X)
+        return probabilities
+
+    @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Return the estimator's own log-probabilities.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        probabilities: NDArray[Any] = self.estimator_.predict_log_proba(X)
+        return probabilities
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata is routed to the estimator and the splitter."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+        if hasattr(self.cv, "split"):
+            mapping = MethodMapping().add(caller="fit", callee="split")
+            router.add(splitter=self.cv, method_mapping=mapping)
+        return router
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags.multi_class = inner.classifier_tags is None or (
+            inner.classifier_tags.multi_class
+        )
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_response")
+
+    @property
+    def _prefit(self) -> bool:
+        return isinstance(self.estimator, FrozenEstimator) or (
+            isinstance(self.cv, str) and self.cv == "prefit"
+        )
+
+    def _route(self, fit_params: dict[str, Any]) -> Bunch:
+        """Return the parameters of the estimator's fit and of the splitter's split."""
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", **fit_params)
+            splitter = routed.splitter.split if "splitter" in routed else {}
+            return Bunch(fit=routed.estimator.fit, split=splitter)
+        return Bunch(fit=fit_params, split={})
+
+    def _check_classes(self, y: NDArray[Any], fit_params: dict[str, Any]) -> None:
+        """Raise if there are not at least two classes to learn from."""
+        weight = fit_params.get("sample_weight")
+        seen = np.unique(y if weight is None else y[np.asarray(weight) > 0])
+        if len(seen) < 2:
+            where = "`y`" if weight is None else "`y` with a `sample_weight` above 0"
+            raise InvalidInputError(
+                f"{where} must hold at least two classes, got {len(seen)} class(es): "
+                f"{seen.tolist()}. Pass rows of every class that predictions should tell apart."
+            )
+
+    def _collect_prefit(self, X: Any, y: NDArray[Any]) -> _Deciding:
+        """Score the rows with the model as it is."""
+        check_is_fitted(self.estimator)
+        self.estimator_ = self.estimator
+        self.classes_ = np.asarray(getattr(self.estimator, "classes_", np.unique(y)))
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise InvalidInputError(
+                f"`y` must hold labels that the fitted estimator knows ({self.classes_.tolist()}), "
+                f"got {unknown.tolist()} too. Encode the labels as the model was trained on them."
+            )
+        raw = read_response(self.estimator, X, self._method, self.classes_)
+        return _Deciding(np.searchsorted(self.classes_, y), raw)
+
+    def _collect(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
+        """Fit the estimator, and return the raw responses that decide."""
+        self.classes_, indices = np.unique(y, return_inverse=True)
+        estimator = _seeded(clone(self.estimator), self.random_state)
+        deciding = None
+        if self.cv is not None:
+            deciding = self._collect_out_of_fold(estimator, X, y, indices, params)
+        fit_params = _check_method_params(X, params.fit)
+        self.estimator_ = clone(estimator).fit(X, y, **fit_params)
+        if deciding is None:
+            raw = read_response(self.estimator_, X, self._method, self.classes_)
+            deciding = _Deciding(indices, raw)
+        weight = params.fit.get("sample_weight")
+        if weight is None or len(deciding.y) != len(y):
+            return deciding
+        counts = np.asarray(weight) > 0  # A row without weight does not decide either.
+        return _Deciding(deciding.y[counts], deciding.raw[counts])
+
+    def _collect_out_of_fold(
+        self, estimator: Any, X: Any, y: NDArray[Any], indices: NDArray[np.intp], params: Bunch
+    ) -> _Deciding | None:
+        """Score rows with models fitted without them, or return None if that cannot be."""
+        counts = np.bincount(indices)
+        if len(counts) == 2 and counts.min() == 1:
+            return None  # The only row of a class cannot be left out.
+        cv = self.cv
+        if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+            cv = min(int(cv), max(int(counts.max()), 2))
+        with warnings.catch_warnings():
+            # A class with fewer rows than folds is missing from some test parts, which is fine.
+            warnings.filterwarnings("ignore", message="The least populated class")
+            splits = list(check_cv(cv, y, classifier=True).split(X, y, **params.split))
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_score_fold)(self, estimator, X, y, train, test, params.fit)
+            for train, test in splits
+        )
+        rows = np.concatenate([test for _, test in splits])
+        raw = np.concatenate(parts)
+        if len(rows) == len(y):
+            rows, order = np.sort(rows), np.argsort(rows)
+            raw = raw[order]
+        return _Deciding(indices[rows], raw)
+
+    def _decide(self, indices: NDArray[np.intp], scores: FloatArray) -> None:
+        """Find the boundary, or one bias per class."""
+        if len(self.classes_) == 2:
+            self.boundary_ = self._find(indices == 1, scores)
+            if self._keeps_own(indices):
+                self.boundary_ = replace(self.boundary_, threshold=0.0, status=Status.BALANCED)
+            self.threshold_ = self.boundary_.threshold
+            return
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", BoundaryWarning)
+            self.biases_, found = fit_biases(indices, scores, self._find, self.multi_class)
+        if self._keeps_own(indices):
+            self.biases_ = np.zeros_like(self.biases_)
+        label = dict(enumerate(self.classes_.tolist())) | {-1: "rest"}
+        self.boundaries_ = {(label[i], label[j]): b for (i, j), b in found.items()}
+        if caught:
+            warnings.warn(
+                f"{len(caught)} of the {len(found)} binary problems behind the class biases need a "
+                f"second look; see the status of each of `boundaries_`. First: {caught[0].message}",
+                BoundaryWarning,
+                stacklevel=3,
+            )
+
+    def _keeps_own(self, indices: NDArray[np.intp]) -> bool:
+        """Return whether the estimator's own boundary, which is at 0, stays."""
+        counts = np.bincount(indices, minlength=len(self.classes_))
+        known = not callable(self._method)
+        return bool(self.keep_balanced and known and counts.min() == counts.max())
+
+    def _find(self, is_positive: NDArray[np.bool_], scores: FloatArray) -> Boundary:
+        """Find the boundary of a binary problem with this classifier's options."""
+        labels = (False, True) if len(self.classes_) > 2 else tuple(self.classes_.tolist())
+        boundary = find_boundary(
+            is_positive,
+            scores,
+            preset=self.preset,
+            gamma=self.gamma,
+            constant=self.constant,
+            radius=self.radius,
+            slack=self.slack,
+            penalty=self.penalty,
+            alpha=self.alpha,
+            budget=self.budget,
+            centre=self.centre,
+            stop_at_zero=self.stop_at_zero,
+            solver=self.solver,
+            fallback=self.fallback,
+        )
+        return replace(boundary, labels=labels)
+
+
+def _score_fold(
+    model: BoundShiftClassifier,
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    fit_params: dict[str, Any],
+) -> FloatArray:
+    """Fit a copy of the estimator on one part and score the other."""
+    params = _check_method_params(X, fit_params, indices=train)
+    fold = clone(estimator).fit(_safe_indexing(X, train), y[train], **params)
+    return read_response(fold, _safe_indexing(X, test), model._method, model.classes_)
+
+
+def _seeded(estimator: Any, random_state: Any) -> Any:
+    """Set every random state that is None, if there is a seed to do it with."""
+    if random_state is not None:
+        random = check_random_state(random_state)
+        for name, value in sorted(estimator.get_params(deep=True).items()):
+            if value is None and (name == "random_state" or name.endswith("__random_state")):
+                estimator.set_params(**{name: int(random.randint(2**31 - 1))})
+    return estimator

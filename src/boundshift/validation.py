@@ -1,0 +1,156 @@
+"""The only place that distrusts input: everything behind it may assume clean arrays."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift.exceptions import InvalidInputError
+
+__all__ = [
+    "as_choice",
+    "as_pair",
+    "as_positive",
+    "as_scores",
+    "split_by_label",
+]
+
+_MORE_THAN_TWO = (
+    "Use BoundShiftClassifier, which shifts one bias per class, or call find_boundary once per "
+    "class with `y_true == label`."
+)
+
+
+def as_choice(name: str, value: object, choices: Sequence[object]) -> Any:
+    """Return `value` if it is one of `choices`."""
+    if any(value is choice or value == choice for choice in choices):
+        return value
+    allowed = ", ".join(repr(choice) for choice in choices)
+    raise InvalidInputError(f"`{name}` must be one of {allowed}, got {value!r}.")
+
+
+def as_positive(name: str, value: object, cure: str = "", *, zero: bool = False) -> float:
+    """Return `value` as a finite float above zero (or at least zero)."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = float(value)
+        if np.isfinite(number) and (number > 0 or (zero and number == 0)):
+            return number
+    rule = "a finite number of at least 0" if zero else "a positive finite number"
+    raise InvalidInputError(f"`{name}` must be {rule}, got {value!r}. {cure}".rstrip())
+
+
+def as_pair(name: str, value: object, cure: str = "") -> tuple[float, float]:
+    """Return one positive number, or one per class, as (negative, positive)."""
+    if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str):
+        if len(value) != 2:
+            raise InvalidInputError(
+                f"`{name}` must be one number or a pair (negative, positive), "
+                f"got {len(value)} values. {cure}".rstrip()
+            )
+        return as_positive(name, value[0], cure), as_positive(name, value[1], cure)
+    number = as_positive(name, value, cure)
+    return number, number
+
+
+def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
+    """Return scores as a one-dimensional float64 array; finiteness is checked after sorting."""
+    scores = _one_dimensional("y_score", y_score)
+    if np.iscomplexobj(scores):
+        raise InvalidInputError(
+            "`y_score` must be real, got complex numbers. Pass their real part."
+        )
+    try:
+        return scores.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"`y_score` must be numbers, got {scores.dtype} values ({error}). "
+            "Pass the scores of the positive class."
+        ) from None
+
+
+def split_by_label(
+    y_true: ArrayLike, scores: NDArray[np.float64], pos_label: object = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[Any, Any]]:
+    """Split scores by class.
+
+    Returns
+    -------
+    negative, positive : arrays
+        Fresh, writable copies.
+    labels : tuple
+        The two labels, (negative, positive).
+    """
+    labels_seen = _one_dimensional("y_true", y_true)
+    if len(labels_seen) != len(scores):
+        raise InvalidInputError(
+            f"`y_true` and `y_score` must have the same length, got {len(labels_seen)} labels and "
+            f"{len(scores)} scores. Pass one score for each row."
+        )
+    if len(scores) == 0:
+        raise InvalidInputError(
+            "`y_true` must not be empty, got 0 rows. Pass rows of both classes."
+        )
+    is_positive, labels = _positive_mask(labels_seen, pos_label)
+    positive = scores[is_positive]
+    np.logical_not(is_positive, out=is_positive)
+    return scores[is_positive], positive, labels
+
+
+def _positive_mask(y: NDArray[Any], pos_label: object) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
+    """Return which rows are positive, and the labels (negative, positive)."""
+    low, high = _two_labels(y, pos_label)
+    if pos_label is not None:
+        if pos_label == low:
+            low, high = high, low
+        elif pos_label != high:
+            raise InvalidInputError(
+                f"`pos_label` must be one of the labels {low!r}, {high!r}, got {pos_label!r}."
+            )
+    return y == high, (low, high)
+
+
+def _two_labels(y: NDArray[Any], pos_label: object) -> tuple[Any, Any]:
+    """Return the two labels in sorted order, without sorting a numeric array."""
+    if y.dtype.kind in "biuf":
+        low, high = y.min(), y.max()
+        if low != low or high != high:
+            raise InvalidInputError("`y_true` must not hold NaN. Drop the rows without a label.")
+        if np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y) and low != high:
+            return low.item(), high.item()
+    try:
+        labels = np.unique(y)
+    except TypeError as error:
+        raise InvalidInputError(
+            f"`y_true` must hold labels of one kind without missing values ({error}). "
+            "Drop the rows without a label."
+        ) from None
+    if len(labels) == 1:
+        raise InvalidInputError(
+            f"`y_true` must hold two classes, got only {labels[0]!r}. "
+            "Pass rows of both classes: a boundary needs something on either side."
+        )
+    if len(labels) > 2:
+        shown = ", ".join(repr(label) for label in labels[:5].tolist())
+        raise InvalidInputError(
+            f"`y_true` must hold two classes, got {len(labels)}: {shown}"
+            f"{', …' if len(labels) > 5 else ''}. {_MORE_THAN_TWO}"
+        )
+    low, high = labels.tolist()
+    return low, high
+
+
+def _one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return an array with one dimension; a single column counts as one."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InvalidInputError(
+            f"`{name}` must be one-dimensional, got shape {array.shape}. "
+            "Pass the column of the positive class, for example `proba[:, 1]`."
+        )
+    return array
