@@ -6,6 +6,7 @@ from importlib import resources
 import numpy as np
 import pytest
 
+import boundshift.datasets
 from boundshift.datasets import (
     load_breast_cancer,
     load_heart,
@@ -115,3 +116,20 @@ def test_a_word_among_numbers_is_refused():
 def test_an_empty_table_is_refused():
     with pytest.raises(InvalidInputError, match="header"):
         read_table([])
+
+
+def test_public_names():
+    assert set(boundshift.datasets.__all__) == {
+        "PAPER_DATASETS",
+        "CommonDataset",
+        "PaperSplit",
+        "fetch_common",
+        "list_common",
+        "load_breast_cancer",
+        "load_heart",
+        "load_hepatitis",
+        "load_mimic",
+        "load_pima",
+        "make_gaussians",
+        "paper_split",
+    }
