@@ -174,9 +174,10 @@ def fetch_common(
     - a category becomes one 0/1 column per value, one column if there are two values;
     - a column that never varies is dropped.
 
-    Values are those of the source, with its faults: in the files ecoli-…_vs_… KEEL lost the decimal
-    points (0.07 and 0.7 are both 7), and in australian and crx that of some columns. A
-    large part of the rows of kddcup-…, kc1, flare and led7digit are copies of others.
+    Values are those of the source, with its faults. In the files ecoli-…_vs_…, but for
+    ecoli-0_vs_1, KEEL lost the decimal points (0.07 is 7 and 0.40 is 4), and in australian and crx
+    that of some columns. A large part of the rows of kddcup-…, kc1, flare and led7digit are copies
+    of others.
     The sets pima, hepatitis, cleveland-0_vs_4 and wdbc share rows with the paper's own data.
     Left out: new_thyroid2 (the rows of new_thyroid1), spectfheart (those of spectf), fars and hiva
     (large), lymphography and post-operative (two classes once the rare ones are gone).
