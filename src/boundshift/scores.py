@@ -59,6 +59,14 @@ class ClassScores:
         low, high = self.values[(self.n - 1) // 2], self.values[middle]
         return float(low + (high - low) / 2)
 
+    @cached_property
+    def std(self) -> float:
+        """Standard deviation with n − 1 degrees of freedom; 0 for a single score."""
+        if self.n == 1 or self.minimum == self.maximum:
+            return 0.0
+        deviation = self.values - self.mean
+        return float(np.sqrt(deviation @ deviation / (self.n - 1)))
+
     def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
         """Return the number of scores ≤ t, for every t."""
         return np.searchsorted(self.values, t, side="right")
@@ -118,6 +126,12 @@ class ScoreSample:
         """Distance between the smallest and the largest score."""
         top = max(self.negative.maximum, self.positive.maximum)
         return top - min(self.negative.minimum, self.positive.minimum)
+
+    @cached_property
+    def pooled_std(self) -> float:
+        """Standard deviation within the classes, both together."""
+        squares = [(c.n - 1) * c.std**2 for c in (self.negative, self.positive)]
+        return float(np.sqrt(sum(squares) / max(sum(self.n_samples) - 2, 1)))
 
     def to_units(self, value: float) -> float:
         """Carry a number from the sample's units to the units of the given scores."""

@@ -16,6 +16,7 @@ __all__ = [
     "as_pair",
     "as_positive",
     "as_scores",
+    "as_share",
     "split_by_label",
 ]
 
@@ -41,6 +42,14 @@ def as_positive(name: str, value: object, cure: str = "", *, zero: bool = False)
             return number
     rule = "a finite number of at least 0" if zero else "a positive finite number"
     raise InvalidInputError(f"`{name}` must be {rule}, got {value!r}. {cure}".rstrip())
+
+
+def as_share(name: str, value: object, cure: str = "Use 0.95, for example.") -> float:
+    """Return `value` as a float strictly between 0 and 1."""
+    number = as_positive(name, value, cure)
+    if number >= 1:
+        raise InvalidInputError(f"`{name}` must be between 0 and 1, got {value!r}. {cure}")
+    return number
 
 
 def as_pair(name: str, value: object, cure: str = "") -> tuple[float, float]:

@@ -1,0 +1,79 @@
+r"""Kernel-smoothed tail: the empirical error with its steps rounded off."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr
+
+from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
+from boundshift.scores import ClassScores
+from boundshift.validation import as_positive
+
+__all__ = ["Smoothed"]
+
+_CELLS_PER_BANDWIDTH = 32
+_KERNEL_REACH = 9 * _CELLS_PER_BANDWIDTH  # a normal tail beyond 9 is below 1e-18
+_MOST_CELLS = 1 << 16
+
+
+class Smoothed(ShapeCurve):
+    r"""Tail of the class's kernel density estimate.
+
+    .. math:: U(t) = \frac1n \sum_j \Phi\left(\frac{s_j - t}{h}\right), \qquad
+              h = b \, \hat\sigma \, n^{-1/5}
+
+    Scores are counted on a grid of 32 cells a bandwidth, so the cost does not grow with the
+    number of boundaries looked at; the error of that is below 1e-4. A class of one row, or of
+    rows that are all alike, leans on the spread within both classes.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1
+        The factor b.
+
+    Examples
+    --------
+    >>> tail = Smoothed().tail(ClassScores(np.array([-1.0, 0.0, 1.0])), pooled=1.0)
+    >>> tail(np.array([0.0, 1.0])).round(3).tolist()
+    [0.5, 0.204]
+    """
+
+    name = "smoothed"
+    claim = Claim.AVERAGE_CASE
+    assumptions = "The class's scores have a smooth density."
+    formula = "mean of Phi((s - t) / h), h = b sd n^(-1/5)"
+    reference = "Silverman 1986, Density Estimation, section 3.4"
+
+    def __init__(self, bandwidth: float = 1.0) -> None:
+        self.bandwidth = as_positive("bandwidth", bandwidth, "Use bandwidth=1.")
+
+    def tail(self, scores: ClassScores, pooled: float) -> Tail:
+        """Return the function from boundaries to the claimed share of the class above them."""
+        h = self.bandwidth * (scores.std or pooled) * scores.n**-0.2
+        if h == 0:
+            return lambda t: np.where(t < scores.mean, 1.0, 0.0)
+        nodes, share_above = _tail_on_grid(scores, h)
+        return lambda t: np.interp(t, nodes, share_above, left=1.0, right=0.0)
+
+
+def _tail_on_grid(scores: ClassScores, h: float) -> tuple[FloatArray, FloatArray]:
+    """Return nodes a fraction of a bandwidth apart and the smoothed share above each."""
+    cell = h / _CELLS_PER_BANDWIDTH
+    # Points farther from the median than the grid reaches count at its ends.
+    reach = _MOST_CELLS * cell / 2
+    low = max(scores.minimum, scores.median - reach)
+    high = min(scores.maximum, scores.median + reach)
+    place = (np.clip(scores.values, low, high) - low) / cell
+    left = np.floor(place).astype(np.int64)
+    cells = int(left[-1]) + 2
+    right_share = place - left
+    counts = np.bincount(left, 1 - right_share, cells) + np.bincount(left + 1, right_share, cells)
+    counts = np.pad(counts, _KERNEL_REACH)
+    offset = np.arange(-_KERNEL_REACH, _KERNEL_REACH + 1)
+    # Node i sees the point of cell j through Phi((j - i) / cells per bandwidth): a step, which
+    # the cumulated counts carry, plus what the kernel rounds off, which dies out.
+    rounding = ndtr(offset / _CELLS_PER_BANDWIDTH) - (offset > 0) - 0.5 * (offset == 0)
+    above = np.cumsum(counts[::-1])[::-1] - counts / 2
+    smooth = above + np.convolve(counts, rounding[::-1], mode="same")
+    nodes = low + (np.arange(len(counts), dtype=np.float64) - _KERNEL_REACH) * cell
+    return nodes, np.clip(smooth / scores.n, 0.0, 1.0)

@@ -1,0 +1,64 @@
+"""A classifier that hands every question to the fitted one inside it."""
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+__all__ = ["DelegatingClassifier", "can", "keep_input_facts"]
+
+
+def can(method: str) -> Any:
+    """Condition for ``available_if``: the wrapped classifier has the method."""
+
+    def check(wrapper: Any) -> bool:
+        inner = getattr(wrapper, "estimator_", wrapper.estimator)
+        getattr(inner, method)  # an AttributeError from here names the method
+        return True
+
+    return check
+
+
+def keep_input_facts(wrapper: Any) -> None:
+    """Copy what the wrapped classifier learned about its input."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(wrapper.estimator_, name):
+            setattr(wrapper, name, getattr(wrapper.estimator_, name))
+
+
+class DelegatingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Base of the rivals that change the training, not the decision: `fit` sets `estimator_`."""
+
+    estimator: Any
+
+    def _keep(self, fitted: Any) -> None:
+        """Store the fitted classifier and its public facts."""
+        self.estimator_ = fitted
+        self.classes_ = fitted.classes_
+        keep_input_facts(self)
+
+    def predict(self, X: Any) -> Any:
+        """Predict labels of the rows of `X`."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict(X)
+
+    @available_if(can("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the classes, if the wrapped classifier has them."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict_proba(X)
+
+    @available_if(can("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Decision function of the wrapped classifier, if it has one."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.decision_function(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags

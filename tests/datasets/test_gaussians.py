@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from boundshift.datasets import make_gaussians
+from boundshift.exceptions import InvalidInputError
+
+
+def test_default_sizes_are_the_papers():
+    _, y = make_gaussians(random_state=0)
+    assert np.bincount(y).tolist() == [1000, 10]
+
+
+def test_class_means_are_opposite():
+    X, y = make_gaussians((20_000, 20_000), mean=(2.0, -1.0), random_state=0)
+    np.testing.assert_allclose(X[y == 0].mean(axis=0), [-2, 1], atol=0.04)
+    np.testing.assert_allclose(X[y == 1].mean(axis=0), [2, -1], atol=0.04)
+
+
+@pytest.mark.parametrize("covariance", [None, [[2.0, 0.5], [0.5, 1.0]]])
+def test_covariance_is_the_one_asked_for(covariance):
+    X, y = make_gaussians((20_000, 20_000), covariance=covariance, random_state=0)
+    expected = np.eye(2) if covariance is None else covariance
+    for label in (0, 1):
+        np.testing.assert_allclose(np.cov(X[y == label].T), expected, atol=0.05)
+
+
+def test_bayes_error_is_the_documented_one():
+    X, y = make_gaussians((50_000, 50_000), random_state=0)
+    error = np.mean((X.sum(axis=1) > 0) != (y == 1))
+    assert error == pytest.approx(norm.cdf(-np.sqrt(2)), abs=0.003)
+
+
+def test_same_seed_same_points():
+    first, second = make_gaussians(random_state=3), make_gaussians(random_state=3)
+    np.testing.assert_array_equal(first[0], second[0])
+
+
+def test_classes_do_not_share_their_noise():
+    X, y = make_gaussians((10, 10), shuffle=False, random_state=0)
+    assert not np.isclose(X[y == 1] - 1, X[y == 0] + 1).any()
+
+
+def test_a_second_draw_from_one_generator_is_new():
+    rng = np.random.RandomState(0)
+    first, _ = make_gaussians(random_state=rng)
+    second, _ = make_gaussians(random_state=rng)
+    assert not np.isin(first, second).any()
+
+
+def test_without_shuffling_negatives_come_first():
+    _, y = make_gaussians((5, 2), shuffle=False, random_state=0)
+    assert y.tolist() == [0, 0, 0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("n_samples", [(10,), (10, 0), (1, 2, 3)])
+def test_other_than_two_positive_sizes_are_refused(n_samples):
+    with pytest.raises(InvalidInputError, match="n_samples"):
+        make_gaussians(n_samples)
+
+
+def test_covariance_of_another_dimension_is_refused():
+    with pytest.raises(InvalidInputError, match=r"covariance.*\(3, 3\)"):
+        make_gaussians(covariance=np.eye(3))

@@ -1,0 +1,135 @@
+import hashlib
+import re
+import sys
+from importlib import resources
+
+import numpy as np
+import pytest
+
+import boundshift.datasets
+from boundshift.datasets import (
+    load_breast_cancer,
+    load_heart,
+    load_hepatitis,
+    load_pima,
+)
+from boundshift.datasets.tables import read_table
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+
+LOADERS = {
+    load_pima: (768, 8, 268),
+    load_breast_cancer: (569, 30, 212),
+    load_hepatitis: (137, 16, 26),
+    load_heart: (212, 11, 48),
+}
+every_loader = pytest.mark.parametrize("load", LOADERS, ids=lambda load: load.__name__)
+
+
+@every_loader
+def test_sizes_are_the_papers(load):
+    bunch = load()
+    assert (*bunch.data.shape, bunch.target.sum()) == LOADERS[load]
+
+
+@every_loader
+def test_minority_is_one(load):
+    assert set(load().target.tolist()) == {0, 1}
+    assert load().target.mean() < 0.5
+
+
+@every_loader
+def test_values_are_finite(load):
+    assert np.isfinite(load().data).all()
+
+
+@every_loader
+def test_names_fit_the_data(load):
+    bunch = load()
+    assert len(bunch.feature_names) == bunch.data.shape[1]
+    assert len(bunch.target_names) == 2
+    assert bunch.DESCR
+
+
+@every_loader
+def test_return_x_y_gives_the_bunchs_arrays(load):
+    X, y = load(return_X_y=True)
+    np.testing.assert_array_equal(X, load().data)
+    np.testing.assert_array_equal(y, load().target)
+
+
+@every_loader
+def test_frame_holds_features_and_target(load):
+    bunch = load(as_frame=True)
+    assert bunch.frame.columns.tolist() == [*bunch.feature_names, "target"]
+    np.testing.assert_array_equal(bunch.data.to_numpy(), load().data)
+    np.testing.assert_array_equal(bunch.frame["target"], load().target)
+
+
+def test_frame_without_pandas_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"boundshift\[data\]"):
+        load_pima(as_frame=True)
+
+
+def test_first_pima_row():
+    pima = load_pima()
+    assert pima.data[0].tolist() == [6, 148, 72, 35, 0, 33.6, 0.627, 50]
+    assert pima.target[0] == 1
+
+
+def test_hepatitis_lacks_the_sparse_features():
+    assert not {"PROTIME", "ALKPHOSPHATE", "ALBUMIN"} & set(load_hepatitis().feature_names)
+
+
+def test_heart_lacks_ca_and_thal():
+    assert not {"ca", "thal"} & set(load_heart().feature_names)
+
+
+def test_malignant_tumours_are_larger():
+    cancer = load_breast_cancer()
+    radius = cancer.data[:, cancer.feature_names.index("mean radius")]
+    assert radius[cancer.target == 1].mean() > radius[cancer.target == 0].mean()
+
+
+def _checksums():
+    text = resources.files("boundshift.datasets").joinpath("data", "PROVENANCE.md").read_text()
+    return re.findall(r"^\| (\S+\.csv) .* ([0-9a-f]{64}) \|$", text, flags=re.MULTILINE)
+
+
+def test_provenance_lists_every_bundled_data_file():
+    files = resources.files("boundshift.datasets").joinpath("data").iterdir()
+    bundled = {file.name for file in files if file.name.endswith(".csv")} - {"common.csv"}
+    assert {name for name, _ in _checksums()} == bundled
+
+
+@pytest.mark.parametrize(("name", "checksum"), _checksums())
+def test_bundled_file_has_its_checksum(name, checksum):
+    content = resources.files("boundshift.datasets").joinpath("data", name).read_bytes()
+    assert hashlib.sha256(content).hexdigest() == checksum
+
+
+def test_a_word_among_numbers_is_refused():
+    with pytest.raises(InvalidInputError, match=r"must be a number.*'\?'"):
+        read_table(["a,b", "1,?"]).numbers(["a", "b"])
+
+
+def test_an_empty_table_is_refused():
+    with pytest.raises(InvalidInputError, match="header"):
+        read_table([])
+
+
+def test_public_names():
+    assert set(boundshift.datasets.__all__) == {
+        "PAPER_DATASETS",
+        "CommonDataset",
+        "PaperSplit",
+        "fetch_common",
+        "list_common",
+        "load_breast_cancer",
+        "load_heart",
+        "load_hepatitis",
+        "load_mimic",
+        "load_pima",
+        "make_gaussians",
+        "paper_split",
+    }
