@@ -49,7 +49,6 @@ class Options(NamedTuple):
 
 def candidates(negative, positive, options: Options) -> list[Candidate]:
     """Return every local minimum of every slack level; the negative class lies below."""
-    scale = max(*negative, *positive) - min(*negative, *positive)
     # Each class in a frame where the other lies above.
     classes = [sorted(map(float, negative)), sorted(-float(s) for s in positive)]
     windows = [all_windows(values, options.centre) for values in classes]
@@ -64,7 +63,7 @@ def candidates(negative, positive, options: Options) -> list[Candidate]:
             a * x / (len(v) if options.penalty == "proportional" else 1)
             for a, x, v in zip(options.alpha, amount, classes, strict=True)
         )
-        found += level_candidates(kept, price, m, options, scale)
+        found += level_candidates(kept, price, m, options)
         if m == (0, 0) and options.stop_at_zero and found:
             break
     return found
@@ -87,11 +86,12 @@ def centre_of(values: list[float], centre: str) -> float:
 def all_windows(values: list[float], centre: str) -> list[tuple[list[float], float]]:
     """Return (kept points, distance given up so far) after 0, 1, 2… points were given up."""
     c = centre_of(values, centre)
-    tolerance = TIE * (values[-1] - values[0])
+    middle_half = values[3 * len(values) // 4] - values[len(values) // 4]
     kept, lost = list(values), [0.0]
     result = [(list(kept), 0.0)]
     while len(kept) > 2:
         farthest = max(abs(v - c) for v in kept)
+        tolerance = TIE * (2 * farthest + middle_half)
         # Of equally far points the one facing the other class, the highest, goes first.
         goes = max(v for v in kept if abs(v - c) >= farthest - tolerance)
         lost.append(abs(goes - c))
@@ -136,9 +136,11 @@ def one_by_one(n_negative: int, n_positive: int) -> list[tuple[int, int]]:
     return levels
 
 
-def level_candidates(kept, price, m, options: Options, scale: float) -> list[Candidate]:
+def level_candidates(kept, price, m, options: Options) -> list[Candidate]:
     """Return the local minima on one level, each class in its own frame."""
     n = [len(v) for v in kept]
+    real = [*kept[0], *(-x for x in kept[1])]
+    scale = max(real) - min(real)
     mean = [v[0] + math.fsum(x - v[0] for x in v) / len(v) for v in kept]
     radius = [max(x - mu for x in v) for v, mu in zip(kept, mean, strict=True)]
     if options.radius == "two-sided":
@@ -166,8 +168,8 @@ def minima(space, step, weight) -> list[tuple[float, float]]:
     k = [space / a for a in step]
     thetas = [0.0, 1.0]
     sign = slope_sign(GRID[1:-1], k, weight)
-    for i in np.flatnonzero((sign[:-1] < 0) & (sign[1:] >= 0)):
-        thetas.append(bisect(GRID[i + 1], GRID[i + 2], k, weight))
+    turns = np.flatnonzero((sign[:-1] < 0) & (sign[1:] >= 0))
+    thetas += [bisect(GRID[i + 1], GRID[i + 2], k, weight) for i in turns]
     return [(theta, variable_loss(theta, k, weight)) for theta in thetas]
 
 

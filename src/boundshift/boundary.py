@@ -29,7 +29,7 @@ PRESETS: dict[str, Support] = {
     ),
 }
 
-# A threshold keeps this share of the score range between itself and a score it must not touch.
+# A threshold keeps this share of the kept scores' range from a score that it must not touch.
 _CLEARANCE = 1e-10
 
 
@@ -491,7 +491,8 @@ def _settle(sample: ScoreSample, threshold: float, level: Levels) -> float:
     on which side of the boundary that score stands.
     """
     low, high = float(level.edge[0, 0]), -float(level.edge[1, 0])
-    clear = min(_CLEARANCE * sample.spread, (high - low) / 4)
+    kept_range = float(level.distance[0] + level.radius[:, 0].sum())
+    clear = min(_CLEARANCE * kept_range, (high - low) / 4)
     threshold = min(max(threshold, low + clear), high - clear)
     return sample.to_units(max(min(threshold, float(np.nextafter(high, -np.inf))), low))
 

@@ -85,7 +85,7 @@ def _geometry(problem: SupportProblem, level: Levels) -> Geometry:
     return Geometry(
         n=(int(level.n[0, 0]), int(level.n[1, 0])),
         radius=(float(first), float(second)),
-        distance=float(first + second - level.edge[:, 0].sum()),
+        distance=float(level.distance[0]),
         gamma=problem.options.gamma,
         constant=problem.options.constant,
     )

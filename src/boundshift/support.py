@@ -35,7 +35,7 @@ IntArray = NDArray[np.int64]
 # Spans of levels examined together, and those of them solved to improve the best loss.
 _FAN = 128
 _LIKELY = 16
-# Free space smaller than this share of the range is a rounding error around zero.
+# Free space smaller than this share of the kept points' range is a rounding error around zero.
 _ROUNDING = 1e-13
 
 
@@ -73,6 +73,9 @@ class Levels(NamedTuple):
         Free space :math:`C`.
     penalty : array of shape (m,)
         Price of the points given up.
+    distance : array of shape (m,)
+        Distance :math:`D` of the means, 0 where the classes are not apart. The means themselves
+        are rounded to the scores' digits, their distance is not.
     """
 
     level: IntArray
@@ -83,6 +86,7 @@ class Levels(NamedTuple):
     step: FloatArray
     space: FloatArray
     penalty: FloatArray
+    distance: FloatArray
 
     def take(self, index: NDArray[np.bool_] | IntArray) -> Levels:
         """Return some of the levels."""
@@ -95,6 +99,7 @@ class Levels(NamedTuple):
             self.step[:, index],
             self.space[index],
             self.penalty[index],
+            self.distance[index],
         )
 
 
@@ -123,14 +128,17 @@ class SupportProblem:
         self.options = options
         self.n_samples = sample.n_samples
         facing = (sample.negative, sample.positive.mirrored())
-        self.windows = tuple(Windows(c, getattr(c, options.centre)) for c in facing)
+        self.windows = tuple(Windows(c, options.centre) for c in facing)
         self.path: Path = (
             SequentialPath(sample.n_samples)
             if options.centre == "mean"
             else ProportionalPath(sample.n_samples)
         )
         self.last = self._last_within_budget()
-        self._rounding = _ROUNDING * sample.spread
+        # Each class is described from its own reference, so that a large offset common to all
+        # scores, or an outlier given up, costs no digits.
+        self._reference = np.array([[w.reference] for w in self.windows])
+        self._apart = float(-self._reference.sum())
 
     def levels(self, level: IntArray) -> Levels:
         """Set up the optimisation at the given levels, in ascending order."""
@@ -147,25 +155,29 @@ class SupportProblem:
         widest = [w.keep(m) for w, m in zip(self.windows, outer, strict=True)]
         kept = [w.keep(m) for w, m in zip(self.windows, inner, strict=True)]
         n = np.stack([k.n for k in widest])
-        facing = np.stack([k.high for k in kept])
         pairs = list(zip(self.windows, widest, kept, strict=True))
-        mean = np.stack([w.mean(a.start, b.end) for w, a, b in pairs])
-        radius = np.maximum(facing - np.stack([w.mean(b.start, a.end) for w, a, b in pairs]), 0.0)
+        facing = np.stack([w.offset(b.end - 1) for w, _, b in pairs])
+        mean = np.stack([w.mean_offset(a.start, b.end) for w, a, b in pairs])
+        largest_mean = np.stack([w.mean_offset(b.start, a.end) for w, a, b in pairs])
+        radius = np.maximum(facing - largest_mean, 0.0)
         edge = facing
         if self.options.radius == "two-sided":
-            radius = np.maximum(radius, mean - np.stack([k.low for k in kept]))
+            radius = np.maximum(radius, mean - np.stack([w.offset(b.start) for w, _, b in pairs]))
             edge = np.maximum(facing, mean + radius)
         step = self.options.gamma * radius / np.sqrt(n)
-        space = -edge.sum(axis=0) - self.options.constant * step.sum(axis=0)
+        space = self._apart - edge.sum(axis=0) - self.options.constant * step.sum(axis=0)
+        distance = self._apart - mean.sum(axis=0)
+        rounding = _rounding(widest)
+        distance[distance <= rounding] = 0.0
         # Kept points that are all alike in both classes leave nothing to divide.
-        touching = (np.abs(space) <= self._rounding) & (-mean.sum(axis=0) > self._rounding)
-        space = np.where(touching, 0.0, space)
-        return Levels(starts, n, mean, radius, edge, step, space, self._penalty(outer, widest))
+        space[(np.abs(space) <= rounding) & (distance > 0)] = 0.0
+        mean, edge = self._reference + mean, self._reference + edge
+        penalty = self._penalty(outer, widest)
+        return Levels(starts, n, mean, radius, edge, step, space, penalty, distance)
 
     def feasible(self, levels: Levels) -> NDArray[np.bool_]:
         """Return the levels at which the confidence bounds fit between the classes."""
-        apart: NDArray[np.bool_] = -levels.mean.sum(axis=0) > self._rounding
-        return (levels.space >= 0) & apart
+        return (levels.space >= 0) & (levels.distance > 0)
 
     def ratios(self, levels: Levels) -> FloatArray:
         """Return the free space in steps of each class, infinite where a radius is zero."""
@@ -194,7 +206,7 @@ class SupportProblem:
             middle = (low + high) // 2
             given_up = self.path.given_up(np.array([middle]))
             kept = [w.keep(m) for w, m in zip(self.windows, given_up, strict=True)]
-            if -(kept[0].high + kept[1].high)[0] >= -self._rounding:
+            if -(kept[0].high + kept[1].high)[0] >= -_rounding(kept)[0]:
                 high = middle
             else:
                 low = middle + 1
@@ -226,6 +238,13 @@ class SupportProblem:
             else:
                 high = middle - 1
         return low
+
+
+def _rounding(kept: list[Kept]) -> FloatArray:
+    """Return the size below which a difference between kept points is a rounding error."""
+    below, above = kept
+    top = np.maximum(below.high, -above.low)
+    return _ROUNDING * (top - np.minimum(below.low, -above.high))
 
 
 def solve(problem: SupportProblem) -> SupportSolution | None:
