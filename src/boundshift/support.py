@@ -27,7 +27,7 @@ from boundshift.scores import ScoreSample
 from boundshift.slack import Kept, Path, ProportionalPath, SequentialPath, Windows
 from boundshift.space import lower_bound, split_space
 
-__all__ = ["Levels", "Support", "SupportProblem", "SupportSolution", "solve"]
+__all__ = ["Levels", "Support", "SupportProblem", "SupportSolution", "best_of", "solve"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -229,7 +229,9 @@ class SupportProblem:
         budget = self.options.budget
         if budget == "all":
             return self.path.last
-        most = budget * sum(self.n_samples) if isinstance(budget, float) else budget
+        most = float(budget)
+        if isinstance(budget, float):
+            most = np.floor(budget * sum(self.n_samples) * (1 + _ROUNDING))
         low, high = 0, self.path.last
         while low < high:
             middle = (low + high + 1) // 2
@@ -250,19 +252,19 @@ def _rounding(kept: list[Kept]) -> FloatArray:
 def solve(problem: SupportProblem) -> SupportSolution | None:
     """Return the global optimum over all slack levels, or None if no level is feasible."""
     if problem.options.stop_at_zero:
-        untouched = _best_of(problem, np.array([0]), None)
+        untouched = best_of(problem, np.array([0]), None)
         if untouched is not None:
             return untouched
     starts, lasts = _fan_out(np.array([problem.first_with_gap()]), np.array([problem.last]))
-    best = _best_of(problem, starts, None)
+    best = best_of(problem, starts, None)
     while np.any(starts < lasts):
         starts, lasts = _fan_out(starts, lasts)
         bound = _span_bound(problem, starts, lasts, best)
         likely = np.sort(np.argsort(bound)[:_LIKELY])
-        best = _best_of(problem, starts[likely], best)
+        best = best_of(problem, starts[likely], best)
         alive = bound <= (np.inf if best is None else best.loss * (1 + 1e-13))
         starts, lasts = starts[alive], lasts[alive]
-    return _best_of(problem, starts, best)
+    return best_of(problem, starts, best)
 
 
 def _fan_out(starts: IntArray, lasts: IntArray) -> tuple[IntArray, IntArray]:
@@ -301,7 +303,7 @@ def _fine_shares(theta: float | None) -> FloatArray:
     return np.unique(np.clip(shares, 0.0, 1.0))
 
 
-def _best_of(
+def best_of(
     problem: SupportProblem, level: IntArray, best: SupportSolution | None
 ) -> SupportSolution | None:
     """Return the best solution among some levels and the best so far."""
