@@ -16,7 +16,7 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.scores import ScoreSample
 from boundshift.slsqp import solve_slsqp
 from boundshift.support import Levels, Support, SupportProblem, SupportSolution, solve
-from boundshift.validation import as_choice, as_pair, as_positive
+from boundshift.validation import as_choice, as_fallback, as_pair, as_positive
 
 __all__ = ["PRESETS", "Boundary", "Status", "find_boundary"]
 
@@ -307,8 +307,7 @@ def find_boundary(
     options = _options(preset, {k: v for k, v in given.items() if v is not None}, sample)
     as_choice("solver", solver, ("exact", "slsqp"))
     start = _as_start(start)
-    if not isinstance(fallback, int | float):
-        as_choice("fallback", fallback, ("edges", "means"))
+    fallback = as_fallback(fallback)
     boundary = _solve_sample(sample, options, solver, start, fallback)
     if boundary.status not in (Status.OPTIMAL, Status.RELAXED, Status.LOCAL):
         warnings.warn(boundary.status.value, BoundaryWarning, stacklevel=2)
