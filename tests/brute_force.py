@@ -16,8 +16,8 @@ TIE = 1e-13
 GRID = np.unique(
     np.concatenate(
         [
-            np.linspace(0, 1, 401),
-            1 / (1 + np.exp(np.linspace(-40, 40, 401))),
+            np.linspace(0, 1, 201),
+            1 / (1 + np.exp(np.linspace(-40, 40, 201))),
             [0.0, 1.0],
         ]
     )
@@ -190,19 +190,21 @@ def variable_loss(theta: float, k, weight) -> float:
 
 def slope_sign(theta, k, weight):
     """Return the sign of the slope of the loss, from logarithms of its two terms."""
-    with np.errstate(divide="ignore"):
-        first = np.log(weight[0]) + 2 * np.log(k[0]) + np.log(theta) - (k[0] * theta) ** 2 / 2
-        rest = 1 - theta
-        second = np.log(weight[1]) + 2 * np.log(k[1]) + np.log(rest) - (k[1] * rest) ** 2 / 2
-        # Two terms of -inf mean a flat loss.
-        return np.where(first == second, 0.0, np.where(second > first, 1.0, -1.0))
+    if min(k) == 0:
+        return np.zeros(len(theta))  # nothing to divide: the loss is flat
+    rest = 1 - theta
+    first = math.log(weight[0] * k[0] ** 2) + np.log(theta) - (k[0] * theta) ** 2 / 2
+    second = math.log(weight[1] * k[1] ** 2) + np.log(rest) - (k[1] * rest) ** 2 / 2
+    return np.sign(second - first)
 
 
 def bisect(low: float, high: float, k, weight) -> float:
     """Return where the slope turns from negative to positive."""
-    for _ in range(100):
+    offset = math.log(weight[1] * k[1] ** 2) - math.log(weight[0] * k[0] ** 2)
+    for _ in range(80):
         middle = (low + high) / 2
-        if slope_sign(middle, k, weight) < 0:
+        squares = (k[0] * middle) ** 2 - (k[1] * (1 - middle)) ** 2
+        if offset + math.log((1 - middle) / middle) + squares / 2 < 0:
             low = middle
         else:
             high = middle
