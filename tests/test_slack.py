@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from boundshift.scores import ClassScores
 from boundshift.slack import ProportionalPath, SequentialPath, Windows
-from brute_force import all_windows, by_share, one_by_one
+from exhaustive import all_windows, by_share, one_by_one
 from problems import KINDS, draw_classes, many
 
 CENTRES = ["median", "mean"]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundshift.space import lower_bound, split_space
-from brute_force import minima
+from exhaustive import minima
 from problems import many
 
 RATIOS = st.floats(-3, 4).map(lambda e: 10.0**e)

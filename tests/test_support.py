@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import brute_force
+import exhaustive
 from boundshift import BoundaryWarning, find_boundary, support
 from boundshift.scores import ScoreSample
 from boundshift.support import Support, SupportProblem, best_of, solve
-from brute_force import Options
+from exhaustive import Options
 from problems import OPTIONS, classes, draw_classes, labelled, many, tied_classes, upright
 
 
@@ -30,7 +30,7 @@ def spread(*arrays) -> float:
 def check_loss(negative, positive, options):
     found, best = (
         find(negative, positive, options),
-        brute_force.best(negative, positive, options),
+        exhaustive.best(negative, positive, options),
     )
     assert found.status.solved == (best is not None)
     if best is not None:
@@ -38,7 +38,7 @@ def check_loss(negative, positive, options):
 
 
 def check_threshold(negative, positive, options):
-    minima = brute_force.candidates(negative, positive, options)
+    minima = exhaustive.candidates(negative, positive, options)
     best = min((c.loss for c in minima), default=np.inf)
     equals = [c.threshold for c in minima if c.loss <= best * (1 + 1e-10)]
     tolerance = 1e-9 * spread(negative, positive)
@@ -74,7 +74,7 @@ def test_threshold_is_that_of_the_brute_force_optimum_among_ties(pair, options):
 @many(200)
 @given(classes(), OPTIONS)
 def test_points_given_up_are_those_of_the_brute_force_optimum(pair, options):
-    minima = brute_force.candidates(*pair, options)
+    minima = exhaustive.candidates(*pair, options)
     best = min((c.loss for c in minima), default=np.inf)
     equals = {c.slack for c in minima if c.loss <= best * (1 + 1e-10)}
     if len(equals) == 1:
@@ -170,8 +170,8 @@ def test_levels_describe_what_is_kept(pair, options):
     problem = problem_of(*pair, Support(**options._asdict()))
     levels = problem.levels(np.arange(problem.last + 1))
     frames = sorted(pair[0].tolist()), sorted((-pair[1]).tolist())
-    windows = [brute_force.all_windows(v, options.centre) for v in frames]
-    for j, m in enumerate(brute_force.path(len(pair[0]), len(pair[1]), options)):
+    windows = [exhaustive.all_windows(v, options.centre) for v in frames]
+    for j, m in enumerate(exhaustive.path(len(pair[0]), len(pair[1]), options)):
         for i in (0, 1):
             kept = np.array(windows[i][m[i]][0])
             assert levels.n[i, j] == len(kept)
@@ -187,8 +187,8 @@ def test_levels_describe_what_is_kept(pair, options):
 def test_first_level_with_a_gap_is_the_first_whose_kept_points_do_not_overlap(pair, options):
     problem = problem_of(*pair, Support(**options._asdict()))
     frames = sorted(pair[0].tolist()), sorted((-pair[1]).tolist())
-    windows = [brute_force.all_windows(v, options.centre) for v in frames]
-    path = brute_force.path(len(pair[0]), len(pair[1]), options)
+    windows = [exhaustive.all_windows(v, options.centre) for v in frames]
+    path = exhaustive.path(len(pair[0]), len(pair[1]), options)
     overlap = [max(windows[0][m][0]) > -max(windows[1][k][0]) for m, k in path]
     assert problem.first_with_gap() == sum(overlap)
 
