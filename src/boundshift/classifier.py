@@ -12,7 +12,14 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
-from sklearn.utils import Bunch, _safe_indexing, check_random_state, get_tags, indexable
+from sklearn.utils import (
+    Bunch,
+    _safe_indexing,
+    assert_all_finite,
+    check_random_state,
+    get_tags,
+    indexable,
+)
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -193,6 +200,7 @@ fallback
         self : object
         """
         X, y = indexable(X, column_or_1d(y, warn=True))
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         as_choice("multi_class", self.multi_class, ("pairwise", "one-vs-rest"))
         params = self._route(fit_params)

@@ -1,0 +1,67 @@
+"""scikit-learn's own checks, around many kinds of classifier, with no expected failure."""
+
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
+from threadpoolctl import threadpool_limits
+
+from boundshift import BoundShiftClassifier
+
+ESTIMATORS = {
+    "logistic regression": LogisticRegression(),
+    "support vectors": SVC(),
+    "network": MLPClassifier(hidden_layer_sizes=(4,), max_iter=200, solver="lbfgs", alpha=0.01),
+    "forest": RandomForestClassifier(n_estimators=3, max_depth=3),
+    "boosting": HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=2, max_leaf_nodes=4),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+}
+IGNORED = [
+    "ignore::sklearn.exceptions.SkipTestWarning",  # checks of features that are not installed
+    "ignore::sklearn.exceptions.ConvergenceWarning",
+    "ignore::boundshift.BoundaryWarning",  # the checks have classes that cannot be told apart
+]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    # Threads that wait for each other make tiny fits a hundred times slower on a busy machine.
+    with threadpool_limits(1):
+        yield
+
+
+def model(name, **options):
+    return BoundShiftClassifier(ESTIMATORS[name], **options)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.filterwarnings(*IGNORED)
+def test_no_check_fails(name):
+    results = check_estimator(model(name, cv=2), on_fail="raise", on_skip=None)
+    assert {r["status"] for r in results} <= {"passed", "skipped"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cv": None},
+        {"cv": 5},
+        {"cv": 3, "preset": "paper"},
+        {"cv": 3, "multi_class": "one-vs-rest"},
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings(*IGNORED)
+def test_no_check_fails_with_other_options(options):
+    results = check_estimator(
+        model("logistic regression", **options), on_fail="raise", on_skip=None
+    )
+    assert {r["status"] for r in results} <= {"passed", "skipped"}
+
+
+def test_most_checks_run():
+    assert len(list(estimator_checks_generator(model("logistic regression")))) > 40

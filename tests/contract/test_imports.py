@@ -1,0 +1,134 @@
+"""What may be imported where, and what `import boundshift` may load."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import boundshift
+
+ROOT = Path(boundshift.__file__).parent
+OPTIONAL = [
+    "matplotlib",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "dask",
+    "pyspark",
+    "imblearn",
+    "distributed",
+]
+
+# From the bottom up: a module may import those before it, and none after it.
+LAYERS = [
+    "exceptions",
+    "validation",
+    "scores",
+    "equations",
+    "slack",
+    "space",
+    "support",
+    "slsqp",
+    "boundary",
+    "models",
+    "multiclass",
+    "classifier",
+]
+CORE = ["exceptions", "validation", "scores", "equations", "slack", "space", "support", "slsqp"]
+NEEDS_SCIKIT_LEARN = {"classifier", "models"}
+
+
+def imported(path):
+    """Return the names of all modules that a file imports, at any depth."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import"
+            names.add(node.module)
+    return names
+
+
+def files_of(module):
+    path = ROOT / f"{module}.py"
+    return [path] if path.exists() else sorted((ROOT / module).glob("*.py"))
+
+
+def third_party(module):
+    names = {name.split(".")[0] for path in files_of(module) for name in imported(path)}
+    return names - set(sys.stdlib_module_names) - {"boundshift"}
+
+
+def siblings(module):
+    names = [name.split(".") for path in files_of(module) for name in imported(path)]
+    return {parts[1] for parts in names if parts[0] == "boundshift" and len(parts) > 1} - {module}
+
+
+def test_import_loads_no_optional_library():
+    code = f"import sys, boundshift; print([m for m in {OPTIONAL} if m in sys.modules])"
+    source = str(ROOT.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {source!r}); {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("module", LAYERS)
+def test_core_imports_numpy_and_scipy_only(module):
+    allowed = {"numpy", "scipy"} | ({"sklearn"} if module in NEEDS_SCIKIT_LEARN else set())
+    assert third_party(module) <= allowed
+
+
+@pytest.mark.parametrize("module", CORE)
+def test_arrows_point_one_way(module):
+    assert siblings(module) <= set(LAYERS[: LAYERS.index(module)])
+
+
+@pytest.mark.parametrize("module", ["boundary", "multiclass", "models"])
+def test_decisions_know_nothing_of_estimators(module):
+    assert "classifier" not in siblings(module)
+
+
+def test_only_the_top_imports_the_classifier():
+    readers = {"__init__"} | {
+        "cli", "demo", "datasets", "experiments", "models", "plots", "report", "rivals",
+    }  # fmt: skip
+    importers = {
+        path.relative_to(ROOT).parts[0].removesuffix(".py")
+        for path in ROOT.rglob("*.py")
+        if "boundshift.classifier" in imported(path)
+    }
+    assert importers <= readers
+
+
+def test_public_names_exist():
+    assert all(hasattr(boundshift, name) for name in boundshift.__all__)
+
+
+def test_public_names_are_sorted_and_unique():
+    assert boundshift.__all__ == sorted(set(boundshift.__all__))
+
+
+def test_public_names_of_the_core_stay():
+    pinned = {
+        "BoundShiftClassifier",
+        "Boundary",
+        "BoundaryWarning",
+        "InvalidInputError",
+        "MissingExtraError",
+        "Status",
+        "find_boundary",
+    }
+    assert pinned <= set(boundshift.__all__)
+
+
+@pytest.mark.parametrize("module", LAYERS)
+def test_modules_declare_their_names(module):
+    for path in files_of(module):
+        assert "__all__" in path.read_text(encoding="utf-8")

@@ -1,0 +1,78 @@
+"""What is installed, and what works without the extras."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import boundshift
+from boundshift import BoundaryWarning, InvalidInputError, MissingExtraError
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def names(requirements):
+    return {r.split(">")[0].split("[")[0] for r in requirements}
+
+
+def test_core_needs_numpy_scipy_and_scikit_learn_only():
+    assert names(PROJECT["dependencies"]) == {"numpy", "scipy", "scikit-learn"}
+
+
+def test_package_is_typed():
+    assert (Path(boundshift.__file__).parent / "py.typed").exists()
+
+
+def test_version_is_a_version():
+    assert boundshift.__version__[0].isdigit()
+
+
+def test_missing_extra_says_how_to_install_it():
+    error = MissingExtraError("matplotlib", "plot")
+    assert isinstance(error, ImportError)
+    assert str(error).endswith('Install it with: pip install "boundshift[plot]"')
+
+
+@pytest.mark.parametrize("extra", ["plot", "rivals", "data"])
+def test_extras_that_errors_may_name_exist(extra):
+    assert extra in PROJECT["optional-dependencies"]
+
+
+def test_errors_are_the_built_in_kind():
+    assert issubclass(InvalidInputError, ValueError)
+    assert issubclass(BoundaryWarning, UserWarning)
+
+
+BARE = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"matplotlib", "pandas", "polars", "pyarrow", "imblearn"}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Missing())
+sys.path.insert(0, SOURCE)
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from boundshift import BoundShiftClassifier
+
+rng = np.random.default_rng(0)
+y = np.repeat([0, 1], [90, 10])
+X = rng.normal(size=(100, 2)) + 2 * y[:, None]
+print(BoundShiftClassifier(LogisticRegression()).fit(X, y).boundary_.status.name)
+"""
+
+
+def test_core_works_without_any_extra():
+    source = repr(str(Path(boundshift.__file__).parents[1]))
+    done = subprocess.run(
+        [sys.executable, "-c", BARE.replace("SOURCE", source)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "RELAXED"
