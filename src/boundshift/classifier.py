@@ -28,6 +28,8 @@ from sklearn.utils.validation import (
 )
 
 from boundshift.boundary import Boundary, Status, find_boundary
+from boundshift.certificate import Certificate, certify_counts
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models.response import (
     Response,
@@ -36,6 +38,7 @@ from boundshift.models.response import (
     read_response,
 )
 from boundshift.multiclass import fit_biases
+from boundshift.rules import Rule, as_rule
 from boundshift.validation import as_choice
 
 __all__ = ["BoundShiftClassifier"]
@@ -44,10 +47,11 @@ FloatArray = NDArray[np.float64]
 
 
 class _Deciding(NamedTuple):
-    """Class indices and raw responses of the rows that decide."""
+    """Class indices and raw responses of the rows that decide, and where they come from."""
 
     y: NDArray[np.intp]
     raw: FloatArray
+    origin: Literal["held-out", "out-of-fold", "training"]
 
 
 def _estimator_has(name: str) -> Any:
@@ -83,12 +87,16 @@ class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         turned into log-odds.
     multi_class : {"pairwise", "one-vs-rest"}, default="pairwise"
         How more than two classes are reduced to binary problems.
+    bound, rule
+        The claim on each class's error and how both become one number; see
+        :func:`~boundshift.find_boundary`.
     preset, gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver, \
 fallback
         See :func:`~boundshift.find_boundary`.
     keep_balanced : bool, default=True
-        Whether the model's own boundary stays where all classes are equally frequent: there is
-        no imbalance to correct then, and predictions go on to agree with ``predict_proba``.
+        Whether the model's own boundary stays where all classes are equally frequent and the
+        rule ("sum" or "minimax") treats them alike: there is no imbalance to correct then, and
+        predictions go on to agree with ``predict_proba``.
     random_state : int, RandomState instance or None, default=None
         Seeds every random state of the estimator that is None, so that fits can be repeated.
     n_jobs : int, default=None
@@ -108,6 +116,10 @@ fallback
         With more classes, the boundary of each binary problem, by labels.
     biases_ : array of shape (n_classes,)
         With more classes, what is added to each class's score before the largest one wins.
+    certificate_ : Certificate
+        Upper bounds of each class's error rate at 95%, from the scores that decided, with the
+        price of having decided on them; "nominal" where these are training scores. With "prefit"
+        it holds if the model has not seen the rows given to ``fit``.
     n_features_in_ : int
         Number of features seen by the estimator.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -139,6 +151,8 @@ fallback
         cv: Any = 5,
         response_method: ResponseMethod = "auto",
         multi_class: Literal["pairwise", "one-vs-rest"] = "pairwise",
+        bound: str | ErrorCurve = "support",
+        rule: str | Rule = "sum",
         preset: Literal["paper", "authors"] | None = None,
         gamma: float | None = None,
         constant: float | None = None,
@@ -159,6 +173,8 @@ fallback
         self.cv = cv
         self.response_method = response_method
         self.multi_class = multi_class
+        self.bound = bound
+        self.rule = rule
         self.preset = preset
         self.gamma = gamma
         self.constant = constant
@@ -200,7 +216,9 @@ fallback
         self._method = choose_response(self.estimator, self.response_method)
         deciding = self._collect_prefit(X, y) if self._prefit else self._collect(X, y, params)
         self._response = Response.learn(deciding.raw, self._method)
-        self._decide(deciding.y, self._response.scores(deciding.raw))
+        scores = self._response.scores(deciding.raw)
+        self._decide(deciding.y, scores)
+        self.certificate_ = self._certify(deciding.y, scores, deciding.origin)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -222,8 +240,7 @@ fallback
         """
         check_is_fitted(self)
         raw = read_response(self.estimator_, X, self._method, self.classes_)
-        scores = self._response.scores(raw)
-        return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
+        return self._shift(self._response.scores(raw))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels: the sign, or the largest, of the shifted scores.
@@ -237,8 +254,7 @@ fallback
         -------
         array of shape (n_samples,)
         """
-        shifted = self.decision_function(X)
-        winner = (shifted > 0).astype(np.intp) if shifted.ndim == 1 else shifted.argmax(axis=1)
+        winner = self._winner(self.decision_function(X))
         labels: NDArray[Any] = self.classes_[winner]
         return labels
 
@@ -334,7 +350,7 @@ fallback
                 f"got {unknown.tolist()} too. Encode the labels as the model was trained on them."
             )
         raw = read_response(self.estimator, X, self._method, self.classes_)
-        return _Deciding(np.searchsorted(self.classes_, y), raw)
+        return _Deciding(np.searchsorted(self.classes_, y), raw, "held-out")
 
     def _collect(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
         """Fit the estimator, and return the raw responses that decide."""
@@ -347,12 +363,12 @@ fallback
         self.estimator_ = clone(estimator).fit(X, y, **fit_params)
         if deciding is None:
             raw = read_response(self.estimator_, X, self._method, self.classes_)
-            deciding = _Deciding(indices, raw)
+            deciding = _Deciding(indices, raw, "training")
         weight = params.fit.get("sample_weight")
         if weight is None or len(deciding.y) != len(y):
             return deciding
         counts = np.asarray(weight) > 0  # A row without weight does not decide either.
-        return _Deciding(deciding.y[counts], deciding.raw[counts])
+        return _Deciding(deciding.y[counts], deciding.raw[counts], deciding.origin)
 
     def _collect_out_of_fold(
         self, estimator: Any, X: Any, y: NDArray[Any], indices: NDArray[np.intp], params: Bunch
@@ -377,7 +393,7 @@ fallback
         if len(rows) == len(y):
             rows, order = np.sort(rows), np.argsort(rows)
             raw = raw[order]
-        return _Deciding(indices[rows], raw)
+        return _Deciding(indices[rows], raw, "out-of-fold")
 
     def _decide(self, indices: NDArray[np.intp], scores: FloatArray) -> None:
         """Find the boundary, or one bias per class."""
@@ -402,11 +418,33 @@ fallback
                 stacklevel=3,
             )
 
+    def _certify(self, y: NDArray[np.intp], scores: FloatArray, origin: Any) -> Certificate:
+        """Bound each class's error rate from the rows that decided."""
+        winner = self._winner(self._shift(np.nan_to_num(scores, nan=-np.inf)))
+        n_classes = len(self.classes_)
+        return certify_counts(
+            tuple(np.bincount(y[winner != y], minlength=n_classes).tolist()),
+            tuple(np.bincount(y, minlength=n_classes).tolist()),
+            tuple(self.classes_.tolist()),
+            chosen_here=not self._keeps_own(y),
+            scores=origin,
+        )
+
+    def _shift(self, scores: FloatArray) -> FloatArray:
+        """Return scores minus the threshold, or plus each class's bias."""
+        return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
+
+    def _winner(self, shifted: FloatArray) -> NDArray[np.intp]:
+        """Return the index of the class that shifted scores speak for."""
+        if shifted.ndim == 1:
+            return (shifted > 0).astype(np.intp)
+        return np.asarray(shifted.argmax(axis=1))
+
     def _keeps_own(self, indices: NDArray[np.intp]) -> bool:
         """Return whether the estimator's own boundary, which is at 0, stays."""
         counts = np.bincount(indices, minlength=len(self.classes_))
-        known = not callable(self._method)
-        return bool(self.keep_balanced and known and counts.min() == counts.max())
+        applies = not callable(self._method) and as_rule(self.rule).is_balanced
+        return bool(self.keep_balanced and applies and counts.min() == counts.max())
 
     def _find(self, is_positive: NDArray[np.bool_], scores: FloatArray) -> Boundary:
         """Find the boundary of a binary problem with this classifier's options."""
@@ -414,6 +452,8 @@ fallback
         boundary = find_boundary(
             is_positive,
             scores,
+            bound=self.bound,
+            rule=self.rule,
             preset=self.preset,
             gamma=self.gamma,
             constant=self.constant,
