@@ -209,10 +209,9 @@ fallback
         self : object
         """
         X, y = indexable(X, column_or_1d(y, warn=True))
-        check_classification_targets(y)
         as_choice("multi_class", self.multi_class, ("pairwise", "one-vs-rest"))
         params = self._route(fit_params)
-        self._check_classes(y, params.fit)
+        self.classes_ = self._check_classes(y, params.fit)
         self._method = choose_response(self.estimator, self.response_method)
         deciding = self._collect_prefit(X, y) if self._prefit else self._collect(X, y, params)
         self._response = Response.learn(deciding.raw, self._method)
@@ -327,34 +326,38 @@ fallback
             return Bunch(fit=routed.estimator.fit, split=splitter)
         return Bunch(fit=fit_params, split={})
 
-    def _check_classes(self, y: NDArray[Any], fit_params: dict[str, Any]) -> None:
-        """Raise if there are not at least two classes to learn from."""
+    def _check_classes(self, y: NDArray[Any], fit_params: dict[str, Any]) -> NDArray[Any]:
+        """Return the labels; raise if there are not at least two classes to learn from."""
         weight = fit_params.get("sample_weight")
-        seen = np.unique(y if weight is None else y[np.asarray(weight) > 0])
+        labels = np.unique(y)
+        check_classification_targets(labels)
+        seen = labels if weight is None else np.unique(y[np.asarray(weight) > 0])
         if len(seen) < 2:
             where = "`y`" if weight is None else "`y` with a `sample_weight` above 0"
             raise InvalidInputError(
                 f"{where} must hold at least two classes, got {len(seen)} class(es): "
                 f"{seen.tolist()}. Pass rows of every class that predictions should tell apart."
             )
+        return labels
 
     def _collect_prefit(self, X: Any, y: NDArray[Any]) -> _Deciding:
         """Score the rows with the model as it is."""
         check_is_fitted(self.estimator)
         self.estimator_ = self.estimator
-        self.classes_ = np.asarray(getattr(self.estimator, "classes_", np.unique(y)))
-        unknown = np.setdiff1d(y, self.classes_)
+        known = np.asarray(getattr(self.estimator, "classes_", self.classes_))
+        unknown = np.setdiff1d(self.classes_, known)
         if len(unknown):
             raise InvalidInputError(
-                f"`y` must hold labels that the fitted estimator knows ({self.classes_.tolist()}), "
+                f"`y` must hold labels that the fitted estimator knows ({known.tolist()}), "
                 f"got {unknown.tolist()} too. Encode the labels as the model was trained on them."
             )
+        self.classes_ = known
         raw = read_response(self.estimator, X, self._method, self.classes_)
-        return _Deciding(np.searchsorted(self.classes_, y), raw, "held-out")
+        return _Deciding(_indices(y, self.classes_), raw, "held-out")
 
     def _collect(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
         """Fit the estimator, and return the raw responses that decide."""
-        self.classes_, indices = np.unique(y, return_inverse=True)
+        indices = _indices(y, self.classes_)
         estimator = _seeded(clone(self.estimator), self.random_state)
         deciding = None
         if self.cv is not None:
@@ -420,8 +423,10 @@ fallback
 
     def _certify(self, y: NDArray[np.intp], scores: FloatArray, origin: Any) -> Certificate:
         """Bound each class's error rate from the rows that decided."""
-        winner = self._winner(self._shift(np.nan_to_num(scores, nan=-np.inf)))
         n_classes = len(self.classes_)
+        if n_classes > 2:  # A fold's model cannot choose a class that it did not know.
+            scores = np.nan_to_num(scores, nan=-np.inf)
+        winner = self._winner(self._shift(scores))
         return certify_counts(
             tuple(np.bincount(y[winner != y], minlength=n_classes).tolist()),
             tuple(np.bincount(y, minlength=n_classes).tolist()),
@@ -483,6 +488,13 @@ def _score_fold(
     params = _check_method_params(X, fit_params, indices=train)
     fold = clone(estimator).fit(_safe_indexing(X, train), y[train], **params)
     return read_response(fold, _safe_indexing(X, test), model._method, model.classes_)
+
+
+def _indices(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return each label's place among the classes; two need no search."""
+    if len(classes) == 2:
+        return np.asarray(y == classes[1]).astype(np.intp)
+    return np.searchsorted(classes, y)
 
 
 def _seeded(estimator: Any, random_state: Any) -> Any:
