@@ -74,7 +74,7 @@ def test_a_metric_of_rankings_is_refused() -> None:
     ("make", "message"),
     [
         (lambda: Cost((1, -1)), "`costs` must be a positive"),
-        (lambda: Cost((1, 2, 3)), "`costs` must be one number or a pair"),
+        (lambda: Cost((1, 2, 3)), "`costs` must be one positive number or a pair"),
         (lambda: Cost(priors=(0, 1)), "`priors` must be a positive"),
         (lambda: NeymanPearson(1.0), "`floor` must be between 0 and 1"),
         (lambda: NeymanPearson(0.9, "sick"), "`protect` must be one of 'positive', 'negative'"),

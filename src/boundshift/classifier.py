@@ -213,7 +213,8 @@ fallback
         params = self._route(fit_params)
         self.classes_ = self._check_classes(y, params.fit)
         self._method = choose_response(self.estimator, self.response_method)
-        deciding = self._collect_prefit(X, y) if self._prefit else self._collect(X, y, params)
+        collect = self._collect_prefit if self._prefit else self._collect
+        deciding = collect(X, y, params)
         self._response = Response.learn(deciding.raw, self._method)
         scores = self._response.scores(deciding.raw)
         self._decide(deciding.y, scores)
@@ -340,7 +341,7 @@ fallback
             )
         return labels
 
-    def _collect_prefit(self, X: Any, y: NDArray[Any]) -> _Deciding:
+    def _collect_prefit(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
         """Score the rows with the model as it is."""
         check_is_fitted(self.estimator)
         self.estimator_ = self.estimator
@@ -353,7 +354,8 @@ fallback
             )
         self.classes_ = known
         raw = read_response(self.estimator, X, self._method, self.classes_)
-        return _Deciding(_indices(y, self.classes_), raw, "held-out")
+        counts = _has_weight(params.fit, len(y))
+        return _Deciding(_indices(y, self.classes_)[counts], raw[counts], "held-out")
 
     def _collect(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
         """Fit the estimator, and return the raw responses that decide."""
@@ -366,12 +368,9 @@ fallback
         self.estimator_ = clone(estimator).fit(X, y, **fit_params)
         if deciding is None:
             raw = read_response(self.estimator_, X, self._method, self.classes_)
-            deciding = _Deciding(indices, raw, "training")
-        weight = params.fit.get("sample_weight")
-        if weight is None or len(deciding.y) != len(y):
-            return deciding
-        counts = np.asarray(weight) > 0  # A row without weight does not decide either.
-        return _Deciding(deciding.y[counts], deciding.raw[counts], deciding.origin)
+            counts = _has_weight(params.fit, len(y))
+            deciding = _Deciding(indices[counts], raw[counts], "training")
+        return deciding
 
     def _collect_out_of_fold(
         self, estimator: Any, X: Any, y: NDArray[Any], indices: NDArray[np.intp], params: Bunch
@@ -387,16 +386,25 @@ fallback
             # A class with fewer rows than folds is missing from some test parts, which is fine.
             warnings.filterwarnings("ignore", message="The least populated class")
             splits = list(check_cv(cv, y, classifier=True).split(X, y, **params.split))
+        self._check_folds(indices, splits)
         parts = Parallel(n_jobs=self.n_jobs)(
             delayed(_score_fold)(self, estimator, X, y, train, test, params.fit)
             for train, test in splits
         )
-        rows = np.concatenate([test for _, test in splits])
-        raw = np.concatenate(parts)
-        if len(rows) == len(y):
-            rows, order = np.sort(rows), np.argsort(rows)
-            raw = raw[order]
-        return _Deciding(indices[rows], raw, "out-of-fold")
+        rows, raw = _one_response_a_row([test for _, test in splits], parts)
+        decides = _has_weight(params.fit, len(y))[rows]
+        return _Deciding(indices[rows[decides]], raw[decides], "out-of-fold")
+
+    def _check_folds(self, indices: NDArray[np.intp], splits: list[Any]) -> None:
+        """Raise if a fold would train a two-class model on one class."""
+        for number, (train, _) in enumerate(splits, start=1):
+            seen = np.unique(indices[train])
+            if len(self.classes_) == 2 and len(seen) < 2:
+                raise InvalidInputError(
+                    "`cv` must leave rows of both classes in every training part, got only "
+                    f"{self.classes_[seen].tolist()} in part {number} of {len(splits)}. "
+                    "Use an int or StratifiedKFold, which keep the classes' shares."
+                )
 
     def _decide(self, indices: NDArray[np.intp], scores: FloatArray) -> None:
         """Find the boundary, or one bias per class."""
@@ -495,6 +503,23 @@ def _indices(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     if len(classes) == 2:
         return np.asarray(y == classes[1]).astype(np.intp)
     return np.searchsorted(classes, y)
+
+
+def _has_weight(fit_params: dict[str, Any], n_rows: int) -> NDArray[np.bool_]:
+    """Return which rows decide: those without weight do not."""
+    weight = fit_params.get("sample_weight")
+    return np.ones(n_rows, dtype=np.bool_) if weight is None else np.asarray(weight) > 0
+
+
+def _one_response_a_row(
+    tests: list[NDArray[np.intp]], parts: list[FloatArray]
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Average the responses of rows that were left out more than once: no row counts twice."""
+    raw = np.concatenate(parts)
+    rows, place, times = np.unique(np.concatenate(tests), return_inverse=True, return_counts=True)
+    total = np.zeros((len(rows), *raw.shape[1:]))
+    np.add.at(total, place, raw)
+    return rows, (total.T / times).T
 
 
 def _seeded(estimator: Any, random_state: Any) -> Any:
