@@ -1,11 +1,10 @@
-"""From labelled scores to one boundary: `find_boundary` and the record it returns."""
+"""From labelled scores to one boundary: `find_boundary`."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,186 +14,21 @@ from boundshift.curves import ErrorCurve, as_curve
 from boundshift.curves.support import SupportRadius
 from boundshift.equations import class_error
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.options import PRESETS, as_start, read_options
+from boundshift.record import QUIET, Boundary, Status
 from boundshift.rules import Rule, Sum, as_rule
 from boundshift.scores import ScoreSample
 from boundshift.search import find_minimum
 from boundshift.slsqp import solve_slsqp
 from boundshift.support import Levels, Support, SupportProblem, SupportSolution, solve
-from boundshift.validation import as_choice, as_fallback, as_pair, as_positive
+from boundshift.validation import as_choice, as_fallback
 
 __all__ = ["PRESETS", "Boundary", "Status", "find_boundary"]
 
 Pair = tuple[float, float]
 
-PRESETS: dict[str, Support] = {
-    "paper": Support(constant=2.0, radius="two-sided", penalty="count", centre="mean"),
-    "authors": Support(
-        constant=2.0, radius="two-sided", centre="mean", budget=0.5, stop_at_zero=True
-    ),
-}
-
 # A threshold keeps this share of the kept scores' range from a score that it must not touch.
 _CLEARANCE = 1e-10
-
-
-class Status(Enum):
-    """What happened, and what to do about it."""
-
-    OPTIMAL = "The optimum, with every point kept."
-    RELAXED = "The optimum, after some points were given up because the classes overlap."
-    LOCAL = "A local optimum of SLSQP, which depends on its start. Use solver='exact'."
-    REVERSED = (
-        "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
-        "Negate the scores or pass the other label as `pos_label`."
-    )
-    INFEASIBLE = (
-        "The classes overlap too much for the confidence bounds, even after giving up every point "
-        "that the budget allows; the fallback boundary is used. Raise `budget`, use the default "
-        "`constant=0` and `radius='one-sided'`, or train a model that separates the classes."
-    )
-    UNINFORMATIVE = (
-        "Both classes have the same scores in the middle, so no boundary separates them; the "
-        "fallback boundary is used. Train a model that separates the classes."
-    )
-    BALANCED = (
-        "All classes are equally frequent, so the classifier's own boundary is kept. "
-        "Use keep_balanced=False to move it all the same."
-    )
-    UNMET = (
-        "No boundary meets the recall floor with the confidence asked for; the one that comes "
-        "nearest is used. Collect more rows of that class, or lower the floor or the confidence."
-    )
-    SINGLE_ROW = (
-        "A class has only one row, and one row has no radius; the fallback boundary is used. "
-        "Collect at least two rows of each class."
-    )
-
-    @property
-    def solved(self) -> bool:
-        """Whether the method had an answer, so that no fallback was needed."""
-        return self not in _FELL_BACK
-
-    def __repr__(self) -> str:
-        return f"<Status.{self.name}>"
-
-
-_FELL_BACK = (Status.INFEASIBLE, Status.UNINFORMATIVE, Status.SINGLE_ROW)
-_QUIET = (Status.OPTIMAL, Status.RELAXED, Status.LOCAL, Status.BALANCED)
-
-
-@dataclass(frozen=True)
-class Boundary:
-    """A decision boundary and what is claimed about it; pairs are (negative, positive).
-
-    Parameters
-    ----------
-    threshold : float
-        Predict positive iff score > threshold.
-    status : Status
-        What happened, and the remedy.
-    deltas : tuple of float
-        Probabilities with which each class's bound may fail; 0.0 where it underflows, NaN where
-        the curve claims no confidence.
-    error_bounds : tuple of float
-        Claim on the share of each class that falls on the wrong side, as the curve makes it. The
-        paper's: the average of 1/(N+1) and 1 with weights 1 − δ and δ, plus the share of the
-        class given up, at most 1. Use :func:`~boundshift.certify` for a claim that holds.
-    loss : float
-        The minimised loss; infinite where a fallback is used.
-    slack : tuple of int
-        Points given up; with a curve other than the paper's, points on the wrong side.
-    n_samples : tuple of int
-        Rows of each class.
-    labels : tuple
-        Labels of the classes.
-    log_deltas : tuple of float
-        Natural logarithms of the deltas, exact where these underflow.
-    means, radii, confidence_radii : tuples of float
-        Of the kept points: mean, support radius, and radius with its confidence term.
-    supports : tuple of tuple of float
-        Smallest and largest kept score of each class.
-    plateau : tuple of float
-        Boundaries between which the loss is the same; the threshold is their middle.
-    bound, rule : str
-        Names of the curve and the rule.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
-    >>> boundary
-    Boundary(threshold=3.67477, status=OPTIMAL, n_samples=(5, 2), slack=(0, 0))
-    """
-
-    threshold: float
-    status: Status
-    deltas: Pair
-    error_bounds: Pair
-    loss: float
-    slack: tuple[int, int]
-    n_samples: tuple[int, int]
-    labels: tuple[Any, Any]
-    log_deltas: Pair
-    means: Pair
-    radii: Pair
-    confidence_radii: Pair
-    supports: tuple[Pair, Pair]
-    plateau: Pair
-    bound: str = "support"
-    rule: str = "sum"
-
-    def __repr__(self) -> str:
-        return (
-            f"Boundary(threshold={self.threshold:.6g}, status={self.status.name}, "
-            f"n_samples={self.n_samples}, slack={self.slack})"
-        )
-
-    def predict(self, y_score: ArrayLike) -> np.ndarray[Any, Any]:
-        """Return the label of each score: the positive one iff score > threshold."""
-        above = np.asarray(y_score, dtype=np.float64) > self.threshold
-        return np.array(self.labels)[above.astype(np.intp)]
-
-    def summary(self) -> str:
-        """Return a readable account of the boundary.
-
-        Examples
-        --------
-        >>> import boundshift
-        >>> y = [0, 0, 0, 0, 0, 1, 1]
-        >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
-        Predict 1 iff score > 3.67477
-        The optimum, with every point kept.
-                                 class 0       class 1
-        rows                           5             2
-        points given up                0             0
-        mean                           1           5.5
-        radius                         1           0.5
-        confidence radius          2.675         1.825
-        delta                  0.0009009     0.0008894
-        error bound               0.1674        0.3339
-        loss                      0.5013
-        """
-        rows: list[tuple[str, tuple[object, ...]]] = [
-            ("rows", self.n_samples),
-            ("points given up", self.slack),
-            ("mean", self.means),
-            ("radius", self.radii),
-            ("confidence radius", self.confidence_radii),
-            ("delta", self.deltas),
-            ("error bound", self.error_bounds),
-            ("loss", (self.loss,)),
-        ]
-        head = "".join(f"{f'class {label}':>14}" for label in self.labels)
-        lines = [f"Predict {self.labels[1]} iff score > {self.threshold:.6g}", self.status.value]
-        lines.append(f"{'':<18}{head}".rstrip())
-        for name, values in rows:
-            cells = "".join(f"{v:>14.4g}" if isinstance(v, float) else f"{v!s:>14}" for v in values)
-            lines.append(f"{name:<18}{cells}")
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain Python values, the status by name."""
-        return asdict(self) | {"status": self.status.name}
 
 
 def find_boundary(
@@ -338,19 +172,19 @@ def find_boundary(
     }
     given = {name: value for name, value in given.items() if value is not None}
     as_choice("solver", solver, ("exact", "slsqp"))
-    start = _as_start(start)
+    start = as_start(start)
     fallback = as_fallback(fallback)
     sample = ScoreSample.from_labels(y_true, y_score, pos_label)
     if isinstance(curve, SupportRadius):
         given = {k: v for k, v in vars(curve).items() if isinstance(bound, ErrorCurve)} | given
     if isinstance(curve, SupportRadius) and isinstance(rule, Sum):
         given.pop("solver", None)
-        options = _options(given.pop("preset", None), given, sample)
+        options = read_options(given.pop("preset", None), given, sample)
         boundary = _solve_sample(sample, options, solver, start, fallback)
     else:
         curve = _plain_curve(curve, rule, given)
         boundary = _minimise(sample, curve, rule, fallback)
-    if boundary.status not in _QUIET:
+    if boundary.status not in QUIET:
         warnings.warn(boundary.status.value, BoundaryWarning, stacklevel=2)
     return boundary
 
@@ -402,75 +236,6 @@ def _minimise(
         bound=curve.name,
         rule=rule.name,
     )
-
-
-def _options(preset: str | None, given: dict[str, Any], sample: ScoreSample) -> Support:
-    """Check the arguments given and put them over the preset."""
-    base = PRESETS[as_choice("preset", preset, tuple(PRESETS))] if preset else Support()
-    one = "Use alpha=1 for the paper's setting."
-    if "gamma" in given:
-        given["gamma"] = as_positive("gamma", given["gamma"], "The paper has 1 and 2.")
-    if "constant" in given:
-        given["constant"] = as_positive(
-            "constant", given["constant"], "The paper has 2, Hoeffding's bound 0.", zero=True
-        )
-    if "alpha" in given:
-        given["alpha"] = as_pair("alpha", given["alpha"], one)
-    if "budget" in given:
-        given["budget"] = _as_budget(given["budget"], sum(sample.n_samples))
-    if "class_weight" in given:
-        given["class_weight"] = _as_class_weight(given["class_weight"], sample.labels)
-    for name, choices in _CHOICES.items():
-        if name in given:
-            as_choice(name, given[name], choices)
-    return replace(base, **given)
-
-
-_CHOICES: dict[str, tuple[object, ...]] = {
-    "radius": ("one-sided", "two-sided"),
-    "slack": ("binary", "continuous"),
-    "penalty": ("proportional", "count"),
-    "centre": ("median", "mean"),
-    "stop_at_zero": (True, False),
-}
-
-
-def _as_budget(budget: object, n_rows: int) -> int | float | Literal["all"]:
-    """Return a budget as a number of points, a share, or "all"."""
-    if budget == "all":
-        return "all"
-    if isinstance(budget, int | np.integer) and not isinstance(budget, bool):
-        if 0 <= budget <= n_rows:
-            return int(budget)
-    elif isinstance(budget, float | np.floating) and 0 < budget <= 1:
-        return float(budget)
-    raise InvalidInputError(
-        f"`budget` must be a number of points from 0 to {n_rows} (the rows given), a share in "
-        f"(0, 1], or 'all', got {budget!r}. Use budget='all' for no limit."
-    )
-
-
-def _as_class_weight(weight: object, labels: tuple[Any, Any]) -> Pair:
-    """Return class weights as (negative, positive)."""
-    cure = "Use class_weight=1 for the paper's loss."
-    if isinstance(weight, Mapping):
-        if set(weight) != set(labels):
-            raise InvalidInputError(
-                f"`class_weight` must have the labels {labels[0]!r} and {labels[1]!r} as keys, "
-                f"got {sorted(weight, key=str)!r}. {cure}"
-            )
-        weight = [weight[label] for label in labels]
-    return as_pair("class_weight", weight, cure)
-
-
-def _as_start(start: object) -> float:
-    """Return SLSQP's first guess."""
-    number = as_positive("start", start, "Use start=1, as the authors do.")
-    if number > 1:
-        raise InvalidInputError(
-            f"`start` must be a confidence in (0, 1], got {start!r}. Use start=1 as the authors do."
-        )
-    return number
 
 
 def _solve_sample(

@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from boundshift.boundary import Boundary, Status, find_boundary
+from boundshift.boundary import find_boundary
 from boundshift.certificate import Certificate, certify_counts
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -38,6 +38,7 @@ from boundshift.models.response import (
     read_response,
 )
 from boundshift.multiclass import fit_biases
+from boundshift.record import Boundary, Status
 from boundshift.rules import Rule, as_rule
 from boundshift.validation import as_choice
 
