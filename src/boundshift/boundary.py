@@ -1,180 +1,34 @@
-"""From labelled scores to one boundary: `find_boundary` and the record it returns."""
+"""From labelled scores to one boundary: `find_boundary`."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundshift.curves import ErrorCurve, as_curve
+from boundshift.curves.support import SupportRadius
 from boundshift.equations import class_error
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.options import PRESETS, as_start, read_options
+from boundshift.record import QUIET, Boundary, Status
+from boundshift.rules import Rule, Sum, as_rule
 from boundshift.scores import ScoreSample
+from boundshift.search import find_minimum
 from boundshift.slsqp import solve_slsqp
 from boundshift.support import Levels, Support, SupportProblem, SupportSolution, solve
-from boundshift.validation import as_choice, as_fallback, as_pair, as_positive
+from boundshift.validation import as_choice, as_fallback
 
 __all__ = ["PRESETS", "Boundary", "Status", "find_boundary"]
 
 Pair = tuple[float, float]
 
-PRESETS: dict[str, Support] = {
-    "paper": Support(constant=2.0, radius="two-sided", penalty="count", centre="mean"),
-    "authors": Support(
-        constant=2.0, radius="two-sided", centre="mean", budget=0.5, stop_at_zero=True
-    ),
-}
-
 # A threshold keeps this share of the kept scores' range from a score that it must not touch.
 _CLEARANCE = 1e-10
-
-
-class Status(Enum):
-    """What happened, and what to do about it."""
-
-    OPTIMAL = "The optimum, with every point kept."
-    RELAXED = "The optimum, after some points were given up because the classes overlap."
-    LOCAL = "A local optimum of SLSQP, which depends on its start. Use solver='exact'."
-    REVERSED = (
-        "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
-        "Negate the scores or pass the other label as `pos_label`."
-    )
-    INFEASIBLE = (
-        "The classes overlap too much for the confidence bounds, even after giving up every point "
-        "that the budget allows; the fallback boundary is used. Raise `budget`, use the default "
-        "`constant=0` and `radius='one-sided'`, or train a model that separates the classes."
-    )
-    UNINFORMATIVE = (
-        "Both classes have the same scores in the middle, so no boundary separates them; the "
-        "fallback boundary is used. Train a model that separates the classes."
-    )
-    BALANCED = (
-        "All classes are equally frequent, so the classifier's own boundary is kept. "
-        "Use keep_balanced=False to move it all the same."
-    )
-    SINGLE_ROW = (
-        "A class has only one row, and one row has no radius; the fallback boundary is used. "
-        "Collect at least two rows of each class."
-    )
-
-    @property
-    def solved(self) -> bool:
-        """Whether the method had an answer, so that no fallback was needed."""
-        return self not in (Status.INFEASIBLE, Status.UNINFORMATIVE, Status.SINGLE_ROW)
-
-    def __repr__(self) -> str:
-        return f"<Status.{self.name}>"
-
-
-@dataclass(frozen=True)
-class Boundary:
-    """A decision boundary and what is claimed about it; pairs are (negative, positive).
-
-    Parameters
-    ----------
-    threshold : float
-        Predict positive iff score > threshold.
-    status : Status
-        What happened, and the remedy.
-    deltas : tuple of float
-        Probabilities with which each class's bound may fail; 0.0 where it underflows.
-    error_bounds : tuple of float
-        Claim on the share of each class that falls on the wrong side: the average of 1/(N+1) and
-        1 with weights 1 − δ and δ, plus the share of the class given up, at most 1. Nominal: it
-        holds for a support known beforehand and scores the model has not seen.
-    loss : float
-        The minimised loss; infinite where a fallback is used.
-    slack : tuple of int
-        Points given up.
-    n_samples : tuple of int
-        Rows of each class.
-    labels : tuple
-        Labels of the classes.
-    log_deltas : tuple of float
-        Natural logarithms of the deltas, exact where these underflow.
-    means, radii, confidence_radii : tuples of float
-        Of the kept points: mean, support radius, and radius with its confidence term.
-    supports : tuple of tuple of float
-        Smallest and largest kept score of each class.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
-    >>> boundary
-    Boundary(threshold=3.67477, status=OPTIMAL, n_samples=(5, 2), slack=(0, 0))
-    """
-
-    threshold: float
-    status: Status
-    deltas: Pair
-    error_bounds: Pair
-    loss: float
-    slack: tuple[int, int]
-    n_samples: tuple[int, int]
-    labels: tuple[Any, Any]
-    log_deltas: Pair
-    means: Pair
-    radii: Pair
-    confidence_radii: Pair
-    supports: tuple[Pair, Pair]
-
-    def __repr__(self) -> str:
-        return (
-            f"Boundary(threshold={self.threshold:.6g}, status={self.status.name}, "
-            f"n_samples={self.n_samples}, slack={self.slack})"
-        )
-
-    def predict(self, y_score: ArrayLike) -> np.ndarray[Any, Any]:
-        """Return the label of each score: the positive one iff score > threshold."""
-        above = np.asarray(y_score, dtype=np.float64) > self.threshold
-        return np.array(self.labels)[above.astype(np.intp)]
-
-    def summary(self) -> str:
-        """Return a readable account of the boundary.
-
-        Examples
-        --------
-        >>> import boundshift
-        >>> y = [0, 0, 0, 0, 0, 1, 1]
-        >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
-        Predict 1 iff score > 3.67477
-        The optimum, with every point kept.
-                                 class 0       class 1
-        rows                           5             2
-        points given up                0             0
-        mean                           1           5.5
-        radius                         1           0.5
-        confidence radius          2.675         1.825
-        delta                  0.0009009     0.0008894
-        error bound               0.1674        0.3339
-        loss                      0.5013
-        """
-        rows: list[tuple[str, tuple[object, ...]]] = [
-            ("rows", self.n_samples),
-            ("points given up", self.slack),
-            ("mean", self.means),
-            ("radius", self.radii),
-            ("confidence radius", self.confidence_radii),
-            ("delta", self.deltas),
-            ("error bound", self.error_bounds),
-            ("loss", (self.loss,)),
-        ]
-        head = "".join(f"{f'class {label}':>14}" for label in self.labels)
-        lines = [f"Predict {self.labels[1]} iff score > {self.threshold:.6g}", self.status.value]
-        lines.append(f"{'':<18}{head}".rstrip())
-        for name, values in rows:
-            cells = "".join(f"{v:>14.4g}" if isinstance(v, float) else f"{v!s:>14}" for v in values)
-            lines.append(f"{name:<18}{cells}")
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain Python values, the status by name."""
-        return asdict(self) | {"status": self.status.name}
 
 
 def find_boundary(
@@ -182,6 +36,8 @@ def find_boundary(
     y_score: ArrayLike,
     *,
     pos_label: object = None,
+    bound: str | ErrorCurve = "support",
+    rule: str | Rule = "sum",
     preset: Literal["paper", "authors"] | None = None,
     gamma: float | None = None,
     constant: float | None = None,
@@ -207,12 +63,20 @@ def find_boundary(
         Real scores, higher for the positive class. Probabilities are scores too.
     pos_label : label, default=None
         The positive class; None takes the greater label (1 of 0 and 1, True, "yes" of "no").
+    bound : str or ErrorCurve, default="support"
+        The claim on each class's error: "support" (the paper), "kth-point", "clopper-pearson",
+        "dkw", "bernstein", "student-t", "smoothed", or an object from :mod:`boundshift.curves`.
+    rule : str or Rule, default="sum"
+        How the two claims become one number: "sum", "minimax", "cost", "neyman-pearson",
+        "metric", or an object from :mod:`boundshift.rules` with its own arguments.
     preset : {"paper", "authors"}, default=None
         Starting values of all arguments below that are None. "paper" is the paper's text:
         constant 2, two-sided radius, penalty by count, every slack level. "authors" is the
         combination that made the paper's tables: constant 2, two-sided radius, proportional
         penalty, half of the rows as budget, no slack where none is needed. None is the library's
-        choice, which gives real problems an answer.
+        choice, which gives real problems an answer. This and all that follows is for
+        ``bound="support"``; slack, penalty, alpha, budget, class_weight, stop_at_zero and solver
+        only with ``rule="sum"``.
     gamma : float, default=1
         Factor of the concentration term: 1 as in Eq. R_hat_upper_bound, 2 as in
         Eq. test_point_bound, which the triangle inequality gives.
@@ -291,8 +155,9 @@ def find_boundary(
     >>> boundary.status.value
     'The optimum, after some points were given up because the classes overlap.'
     """
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label)
-    given = {
+    curve, rule = as_curve(bound), as_rule(rule)
+    given: dict[str, Any] = {
+        "preset": preset,
         "gamma": gamma,
         "constant": constant,
         "radius": radius,
@@ -303,84 +168,74 @@ def find_boundary(
         "class_weight": class_weight,
         "centre": centre,
         "stop_at_zero": stop_at_zero,
+        "solver": None if solver == "exact" else solver,
     }
-    options = _options(preset, {k: v for k, v in given.items() if v is not None}, sample)
+    given = {name: value for name, value in given.items() if value is not None}
     as_choice("solver", solver, ("exact", "slsqp"))
-    start = _as_start(start)
+    start = as_start(start)
     fallback = as_fallback(fallback)
-    boundary = _solve_sample(sample, options, solver, start, fallback)
-    if boundary.status not in (Status.OPTIMAL, Status.RELAXED, Status.LOCAL):
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label)
+    if isinstance(curve, SupportRadius):
+        given = {k: v for k, v in vars(curve).items() if isinstance(bound, ErrorCurve)} | given
+    if isinstance(curve, SupportRadius) and isinstance(rule, Sum):
+        given.pop("solver", None)
+        options = read_options(given.pop("preset", None), given, sample)
+        boundary = _solve_sample(sample, options, solver, start, fallback)
+    else:
+        curve = _plain_curve(curve, rule, given)
+        boundary = _minimise(sample, curve, rule, fallback)
+    if boundary.status not in QUIET:
         warnings.warn(boundary.status.value, BoundaryWarning, stacklevel=2)
     return boundary
 
 
-def _options(preset: str | None, given: dict[str, Any], sample: ScoreSample) -> Support:
-    """Check the arguments given and put them over the preset."""
-    base = PRESETS[as_choice("preset", preset, tuple(PRESETS))] if preset else Support()
-    one = "Use alpha=1 for the paper's setting."
-    if "gamma" in given:
-        given["gamma"] = as_positive("gamma", given["gamma"], "The paper has 1 and 2.")
-    if "constant" in given:
-        given["constant"] = as_positive(
-            "constant", given["constant"], "The paper has 2, Hoeffding's bound 0.", zero=True
-        )
-    if "alpha" in given:
-        given["alpha"] = as_pair("alpha", given["alpha"], one)
-    if "budget" in given:
-        given["budget"] = _as_budget(given["budget"], sum(sample.n_samples))
-    if "class_weight" in given:
-        given["class_weight"] = _as_class_weight(given["class_weight"], sample.labels)
-    for name, choices in _CHOICES.items():
-        if name in given:
-            as_choice(name, given[name], choices)
-    return replace(base, **given)
-
-
-_CHOICES: dict[str, tuple[object, ...]] = {
-    "radius": ("one-sided", "two-sided"),
-    "slack": ("binary", "continuous"),
-    "penalty": ("proportional", "count"),
-    "centre": ("median", "mean"),
-    "stop_at_zero": (True, False),
-}
-
-
-def _as_budget(budget: object, n_rows: int) -> int | float | Literal["all"]:
-    """Return a budget as a number of points, a share, or "all"."""
-    if budget == "all":
-        return "all"
-    if isinstance(budget, int | np.integer) and not isinstance(budget, bool):
-        if 0 <= budget <= n_rows:
-            return int(budget)
-    elif isinstance(budget, float | np.floating) and 0 < budget <= 1:
-        return float(budget)
-    raise InvalidInputError(
-        f"`budget` must be a number of points from 0 to {n_rows} (the rows given), a share in "
-        f"(0, 1], or 'all', got {budget!r}. Use budget='all' for no limit."
-    )
-
-
-def _as_class_weight(weight: object, labels: tuple[Any, Any]) -> Pair:
-    """Return class weights as (negative, positive)."""
-    cure = "Use class_weight=1 for the paper's loss."
-    if isinstance(weight, Mapping):
-        if set(weight) != set(labels):
-            raise InvalidInputError(
-                f"`class_weight` must have the labels {labels[0]!r} and {labels[1]!r} as keys, "
-                f"got {sorted(weight, key=str)!r}. {cure}"
-            )
-        weight = [weight[label] for label in labels]
-    return as_pair("class_weight", weight, cure)
-
-
-def _as_start(start: object) -> float:
-    """Return SLSQP's first guess."""
-    number = as_positive("start", start, "Use start=1, as the authors do.")
-    if number > 1:
+def _plain_curve(curve: ErrorCurve, rule: Rule, given: dict[str, Any]) -> ErrorCurve:
+    """Return the curve with the arguments it takes; raise for those that it cannot use."""
+    taken = {"gamma", "constant", "radius", "centre"} if isinstance(curve, SupportRadius) else set()
+    extra = sorted(set(given) - taken)
+    if extra:
         raise InvalidInputError(
-            f"`start` must be a confidence in (0, 1], got {start!r}. Use start=1 as the authors do."
+            f"`{extra[0]}` must be left out unless bound='support' and rule='sum', got "
+            f"{given[extra[0]]!r} with bound={curve.name!r} and rule={rule.name!r}. "
+            "Give the arguments of a curve or a rule to its object, for example "
+            "bound=ClopperPearson(confidence=0.9)."
         )
-    return number
+    return SupportRadius(**given) if taken else curve
+
+
+def _minimise(
+    sample: ScoreSample, curve: ErrorCurve, rule: Rule, fallback: str | float
+) -> Boundary:
+    """Return the boundary at the rule's minimum on the curves."""
+    found = find_minimum(curve, rule, sample)
+    problem = SupportProblem(sample, Support())
+    if isinstance(curve, SupportRadius) and found.errors == (1.0, 1.0):
+        return replace(_fall_back(sample, problem, fallback), bound=curve.name, rule=rule.name)
+    t = found.threshold
+    wrong = (
+        sample.negative.n - int(sample.negative.count_at_most(t)),
+        int(sample.positive.count_at_most(t)),
+    )
+    status = Status.REVERSED if _is_reversed(sample) else Status.OPTIMAL
+    known = _describe(sample, problem, problem.levels(np.array([0])), (0.0, 0.0))
+    delta = curve.delta
+    return replace(
+        known,
+        threshold=sample.to_units(t),
+        status=status if rule.met(*found.errors) else Status.UNMET,
+        deltas=(delta, delta),
+        log_deltas=(float(np.log(delta)), float(np.log(delta))),
+        error_bounds=found.errors,
+        loss=found.value,
+        slack=wrong,
+        confidence_radii=(
+            sample.to_units(abs(t - sample.negative.mean)),
+            sample.to_units(abs(t - sample.positive.mean)),
+        ),
+        plateau=(sample.to_units(found.plateau[0]), sample.to_units(found.plateau[1])),
+        bound=curve.name,
+        rule=rule.name,
+    )
 
 
 def _solve_sample(
@@ -428,9 +283,11 @@ def _record(
         for n, m, delta in zip(known.n_samples, known.slack, deltas, strict=True)
     ]
     relaxed = Status.RELAXED if any(known.slack) else Status.OPTIMAL
+    threshold = _settle(sample, solution.threshold, solution.level)
     return replace(
         known,
-        threshold=_settle(sample, solution.threshold, solution.level),
+        threshold=threshold,
+        plateau=(threshold, threshold),
         status=Status.LOCAL if solver == "slsqp" else relaxed,
         deltas=deltas,
         error_bounds=(errors[0], errors[1]),
@@ -451,7 +308,8 @@ def _fall_back(sample: ScoreSample, problem: SupportProblem, fallback: str | flo
     facing = deepest.edge if fallback == "edges" else problem.levels(np.array([0])).mean
     middle = float(facing[0, 0] - facing[1, 0]) / 2
     known = _describe(sample, problem, problem.levels(np.array([0])), (0.0, 0.0))
-    return replace(known, status=status, threshold=sample.to_units(middle))
+    threshold = sample.to_units(middle)
+    return replace(known, status=status, threshold=threshold, plateau=(threshold, threshold))
 
 
 def _describe(sample: ScoreSample, problem: SupportProblem, level: Levels, u: Pair) -> Boundary:
@@ -480,6 +338,7 @@ def _describe(sample: ScoreSample, problem: SupportProblem, level: Levels, u: Pa
             (units(kept[0].low[0]), units(kept[0].high[0])),
             (units(-kept[1].high[0]), units(-kept[1].low[0])),
         ),
+        plateau=(np.nan, np.nan),
     )
 
 
@@ -502,6 +361,7 @@ def _turned(boundary: Boundary) -> Boundary:
     return replace(
         boundary,
         threshold=-boundary.threshold,
+        plateau=(-boundary.plateau[1], -boundary.plateau[0]),
         status=Status.REVERSED if boundary.status.solved else boundary.status,
         means=(-boundary.means[0], -boundary.means[1]),
         supports=((-b, -a), (-d, -c)),

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.boundary import Boundary
+from boundshift.record import Boundary
 
 __all__ = ["class_biases", "fit_biases"]
 

@@ -1,0 +1,174 @@
+"""What a search for a boundary returns: a status in plain words, and the record it stands in."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["QUIET", "Boundary", "Status"]
+
+Pair = tuple[float, float]
+
+
+class Status(Enum):
+    """What happened, and what to do about it."""
+
+    OPTIMAL = "The optimum, with every point kept."
+    RELAXED = "The optimum, after some points were given up because the classes overlap."
+    LOCAL = "A local optimum of SLSQP, which depends on its start. Use solver='exact'."
+    REVERSED = (
+        "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
+        "Negate the scores or pass the other label as `pos_label`."
+    )
+    INFEASIBLE = (
+        "The classes overlap too much for the confidence bounds, even after giving up every point "
+        "that the budget allows; the fallback boundary is used. Raise `budget`, use the default "
+        "`constant=0` and `radius='one-sided'`, or train a model that separates the classes."
+    )
+    UNINFORMATIVE = (
+        "Both classes have the same scores in the middle, so no boundary separates them; the "
+        "fallback boundary is used. Train a model that separates the classes."
+    )
+    BALANCED = (
+        "All classes are equally frequent, so the classifier's own boundary is kept. "
+        "Use keep_balanced=False to move it all the same."
+    )
+    UNMET = (
+        "No boundary meets the recall floor with the confidence asked for; the one that comes "
+        "nearest is used. Collect more rows of that class, or lower the floor or the confidence."
+    )
+    SINGLE_ROW = (
+        "A class has only one row, and one row has no radius; the fallback boundary is used. "
+        "Collect at least two rows of each class."
+    )
+
+    @property
+    def solved(self) -> bool:
+        """Whether the method had an answer, so that no fallback was needed."""
+        return self not in _FELL_BACK
+
+    def __repr__(self) -> str:
+        return f"<Status.{self.name}>"
+
+
+_FELL_BACK = (Status.INFEASIBLE, Status.UNINFORMATIVE, Status.SINGLE_ROW)
+QUIET = (Status.OPTIMAL, Status.RELAXED, Status.LOCAL, Status.BALANCED)
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A decision boundary and what is claimed about it; pairs are (negative, positive).
+
+    Parameters
+    ----------
+    threshold : float
+        Predict positive iff score > threshold.
+    status : Status
+        What happened, and the remedy.
+    deltas : tuple of float
+        Probabilities with which each class's bound may fail; 0.0 where it underflows, NaN where
+        the curve claims no confidence.
+    error_bounds : tuple of float
+        Claim on the share of each class that falls on the wrong side, as the curve makes it. The
+        paper's: the average of 1/(N+1) and 1 with weights 1 − δ and δ, plus the share of the
+        class given up, at most 1. Use :func:`~boundshift.certify` for a claim that holds.
+    loss : float
+        The minimised loss; infinite where a fallback is used.
+    slack : tuple of int
+        Points given up; with a curve other than the paper's, points on the wrong side.
+    n_samples : tuple of int
+        Rows of each class.
+    labels : tuple
+        Labels of the classes.
+    log_deltas : tuple of float
+        Natural logarithms of the deltas, exact where these underflow.
+    means, radii, confidence_radii : tuples of float
+        Of the kept points: mean, support radius, and radius with its confidence term.
+    supports : tuple of tuple of float
+        Smallest and largest kept score of each class.
+    plateau : tuple of float
+        Boundaries between which the loss is the same; the threshold is their middle.
+    bound, rule : str
+        Names of the curve and the rule.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
+    >>> boundary
+    Boundary(threshold=3.67477, status=OPTIMAL, n_samples=(5, 2), slack=(0, 0))
+    """
+
+    threshold: float
+    status: Status
+    deltas: Pair
+    error_bounds: Pair
+    loss: float
+    slack: tuple[int, int]
+    n_samples: tuple[int, int]
+    labels: tuple[Any, Any]
+    log_deltas: Pair
+    means: Pair
+    radii: Pair
+    confidence_radii: Pair
+    supports: tuple[Pair, Pair]
+    plateau: Pair
+    bound: str = "support"
+    rule: str = "sum"
+
+    def __repr__(self) -> str:
+        return (
+            f"Boundary(threshold={self.threshold:.6g}, status={self.status.name}, "
+            f"n_samples={self.n_samples}, slack={self.slack})"
+        )
+
+    def predict(self, y_score: ArrayLike) -> np.ndarray[Any, Any]:
+        """Return the label of each score: the positive one iff score > threshold."""
+        above = np.asarray(y_score, dtype=np.float64) > self.threshold
+        return np.array(self.labels)[above.astype(np.intp)]
+
+    def summary(self) -> str:
+        """Return a readable account of the boundary.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> y = [0, 0, 0, 0, 0, 1, 1]
+        >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
+        Predict 1 iff score > 3.67477
+        The optimum, with every point kept.
+                                 class 0       class 1
+        rows                           5             2
+        points given up                0             0
+        mean                           1           5.5
+        radius                         1           0.5
+        confidence radius          2.675         1.825
+        delta                  0.0009009     0.0008894
+        error bound               0.1674        0.3339
+        loss                      0.5013
+        """
+        rows: list[tuple[str, tuple[object, ...]]] = [
+            ("rows", self.n_samples),
+            ("points given up", self.slack),
+            ("mean", self.means),
+            ("radius", self.radii),
+            ("confidence radius", self.confidence_radii),
+            ("delta", self.deltas),
+            ("error bound", self.error_bounds),
+            ("loss", (self.loss,)),
+        ]
+        head = "".join(f"{f'class {label}':>14}" for label in self.labels)
+        lines = [f"Predict {self.labels[1]} iff score > {self.threshold:.6g}", self.status.value]
+        lines.append(f"{'':<18}{head}".rstrip())
+        for name, values in rows:
+            cells = "".join(f"{v:>14.4g}" if isinstance(v, float) else f"{v!s:>14}" for v in values)
+            lines.append(f"{name:<18}{cells}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain Python values, the status by name."""
+        return asdict(self) | {"status": self.status.name}
