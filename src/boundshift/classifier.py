@@ -230,6 +230,8 @@ fallback
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
+            else:
+                self.__dict__.pop(name, None)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -417,6 +419,8 @@ fallback
 
     def _decide(self, indices: NDArray[np.intp], scores: FloatArray) -> None:
         """Find the boundary, or one bias per class."""
+        for name in ("boundary_", "threshold_", "boundaries_", "biases_"):
+            self.__dict__.pop(name, None)  # of an earlier fit with another number of classes
         if len(self.classes_) == 2:
             self.boundary_ = self._find(indices == 1, scores)
             if self._keeps_own(indices):

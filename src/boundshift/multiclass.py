@@ -98,8 +98,9 @@ def _one_vs_rest(
 ) -> tuple[FloatArray, Boundaries]:
     """Solve every class against all others, on its own score."""
     biases, boundaries = np.zeros(scores.shape[1]), {}
+    known = ~np.isnan(scores)
     for k in range(scores.shape[1]):
-        rows = ~np.isnan(scores[:, k])
+        rows = known[:, k] & (known.sum(axis=1) > 1)
         is_k = y[rows] == k
         if 0 < np.count_nonzero(is_k) < len(is_k):
             boundaries[k, -1] = find(is_k, _margin(scores[rows], k))

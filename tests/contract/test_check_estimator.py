@@ -8,14 +8,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
-from threadpoolctl import threadpool_limits
 
 from boundshift import BoundShiftClassifier
 
 ESTIMATORS = {
     "logistic regression": LogisticRegression(),
     "support vectors": SVC(),
-    "network": MLPClassifier(hidden_layer_sizes=(4,), max_iter=200, solver="lbfgs", alpha=0.01),
+    "network": MLPClassifier(hidden_layer_sizes=(4,), max_iter=60, solver="lbfgs", alpha=0.01),
     "forest": RandomForestClassifier(n_estimators=3, max_depth=3),
     "boosting": HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=2, max_leaf_nodes=4),
     "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
@@ -25,13 +24,6 @@ IGNORED = [
     "ignore::sklearn.exceptions.ConvergenceWarning",
     "ignore::boundshift.BoundaryWarning",  # the checks have classes that cannot be told apart
 ]
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    # Threads that wait for each other make tiny fits a hundred times slower on a busy machine.
-    with threadpool_limits(1):
-        yield
 
 
 def model(name, **options):

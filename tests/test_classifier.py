@@ -1,0 +1,612 @@
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    InvalidInputError,
+    Status,
+    find_boundary,
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(300, n_features=6, weights=[0.9], random_state=0)
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """A classifier that scores by its first feature and remembers what it was fitted with."""
+
+    fits = []  # noqa: RUF012
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        self.n_features_in_ = X.shape[1]
+        type(self).fits.append((X, y, sample_weight))
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X[:, 0], dtype=float)
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+@pytest.fixture
+def fits():
+    Recorder.fits = []
+    return lambda: Recorder.fits
+
+
+# Which scores decide.
+
+
+def test_none_decides_on_training_scores(data):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression(), cv=None).fit(X, y)
+    scores = LogisticRegression().fit(X, y).decision_function(X)
+    assert model.boundary_ == find_boundary(y, scores)
+
+
+@pytest.mark.parametrize("cv", [4, StratifiedKFold(4), KFold(3, shuffle=True, random_state=0)])
+def test_a_splitter_decides_on_scores_of_rows_left_out(data, cv):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression(), cv=cv).fit(X, y)
+    scores = cross_val_predict(LogisticRegression(), X, y, cv=cv, method="decision_function")
+    assert model.boundary_ == find_boundary(y, scores)
+
+
+def test_the_default_is_five_folds(data):
+    X, y = data
+    default = BoundShiftClassifier(LogisticRegression()).fit(X, y)
+    assert default.boundary_ == BoundShiftClassifier(LogisticRegression(), cv=5).fit(X, y).boundary_
+
+
+def test_an_iterable_of_splits_will_do(data):
+    X, y = data
+    splits = list(StratifiedKFold(4).split(X, y))
+    model = BoundShiftClassifier(LogisticRegression(), cv=iter(splits)).fit(X, y)
+    expected = BoundShiftClassifier(LogisticRegression(), cv=4).fit(X, y)
+    assert model.threshold_ == expected.threshold_
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_the_final_model_is_trained_on_all_rows(data, cv):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression(), cv=cv).fit(X, y)
+    np.testing.assert_array_equal(model.estimator_.coef_, LogisticRegression().fit(X, y).coef_)
+
+
+def test_no_row_decides_twice(data):
+    X, y = data
+    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    model = BoundShiftClassifier(LogisticRegression(), cv=cv).fit(X, y)
+    total = np.zeros(len(y))
+    for train, test in cv.split(X, y):
+        total[test] += LogisticRegression().fit(X[train], y[train]).decision_function(X[test])
+    expected = find_boundary(y, total / 2)
+    assert model.boundary_.n_samples == expected.n_samples
+    assert model.threshold_ == pytest.approx(expected.threshold, rel=1e-12)
+
+
+def test_a_splitter_may_leave_rows_out(data):
+    X, y = data
+    cv = StratifiedShuffleSplit(1, test_size=0.5, random_state=0)
+    model = BoundShiftClassifier(LogisticRegression(), cv=cv).fit(X, y)
+    train, test = next(cv.split(X, y))
+    scores = LogisticRegression().fit(X[train], y[train]).decision_function(X[test])
+    assert model.boundary_ == find_boundary(y[test], scores)
+
+
+def test_a_training_part_with_one_class_is_refused(data):
+    X, y = data
+    order = np.argsort(y, kind="stable")
+    model = BoundShiftClassifier(RandomForestClassifier(5), cv=KFold(3))
+    with pytest.raises(InvalidInputError, match=r"got only \[0\] in part 3 of 3. Use an int"):
+        model.fit(X[order], y[order])
+
+
+def test_two_rows_of_a_class_suffice_for_five_folds():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [40, 2])
+    X = rng.normal(size=(42, 2)) + 6 * y[:, None]
+    model = BoundShiftClassifier(LogisticRegression()).fit(X, y)
+    assert model.boundary_.n_samples == (40, 2)
+    assert (model.predict(X) == y).all()
+
+
+# A trained model stays as it is.
+
+
+def test_prefit_keeps_the_very_object(data):
+    X, y = data
+    trained = LogisticRegression().fit(X, y)
+    assert BoundShiftClassifier(trained, cv="prefit").fit(X, y).estimator_ is trained
+
+
+def test_frozen_keeps_the_very_object(data):
+    X, y = data
+    frozen = FrozenEstimator(LogisticRegression().fit(X, y))
+    assert BoundShiftClassifier(frozen).fit(X, y).estimator_ is frozen
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_prefit_calls_no_fit(data, fits, frozen):
+    X, y = data
+    trained = Recorder().fit(X, y)
+    before = len(fits())
+    if frozen:
+        BoundShiftClassifier(FrozenEstimator(trained)).fit(X, y)
+    else:
+        BoundShiftClassifier(trained, cv="prefit").fit(X, y)
+    assert len(fits()) == before
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_prefit_decides_on_the_rows_given(data, frozen):
+    X, y = data
+    trained = LogisticRegression().fit(X[:150], y[:150])
+    model = (
+        BoundShiftClassifier(FrozenEstimator(trained))
+        if frozen
+        else BoundShiftClassifier(trained, cv="prefit")
+    )
+    expected = find_boundary(y[150:], trained.decision_function(X[150:]))
+    assert model.fit(X[150:], y[150:]).boundary_ == expected
+
+
+def test_prefit_wants_a_fitted_model(data):
+    with pytest.raises(NotFittedError):
+        BoundShiftClassifier(LogisticRegression(), cv="prefit").fit(*data)
+
+
+def test_prefit_wants_labels_the_model_knows(data):
+    X, y = data
+    trained = LogisticRegression().fit(X, y)
+    with pytest.raises(InvalidInputError, match=r"knows \(\[0, 1\]\), got \[2\] too. Encode"):
+        BoundShiftClassifier(trained, cv="prefit").fit(X, y + 1)
+
+
+def test_the_given_estimator_is_never_fitted(data):
+    X, y = data
+    inner = LogisticRegression()
+    BoundShiftClassifier(inner).fit(X, y)
+    assert not hasattr(inner, "coef_")
+
+
+# What comes out.
+
+INNER = {
+    "logistic regression": LogisticRegression(),
+    "support vectors": SVC(),
+    "network": MLPClassifier((4,), solver="lbfgs", max_iter=500, random_state=0),
+    "forest": RandomForestClassifier(10, random_state=0),
+    "boosting": HistGradientBoostingClassifier(max_iter=5),
+    "bayes": GaussianNB(),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+}
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    X, y = data
+    return {name: BoundShiftClassifier(e, cv=3).fit(X, y) for name, e in INNER.items()}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_prediction_is_the_sign_of_the_decision_function(data, fitted, name):
+    X, _ = data
+    model = fitted[name]
+    expected = model.classes_[(model.decision_function(X) > 0).astype(int)]
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
+@pytest.mark.parametrize("name", ["logistic regression", "support vectors", "pipeline"])
+def test_decision_function_is_the_score_minus_the_threshold(data, fitted, name):
+    X, _ = data
+    model = fitted[name]
+    expected = model.estimator_.decision_function(X) - model.threshold_
+    np.testing.assert_array_equal(model.decision_function(X), expected)
+
+
+@pytest.mark.parametrize("name", ["network", "boosting", "bayes"])
+def test_decision_function_is_the_log_odds_minus_the_threshold(data, fitted, name):
+    X, _ = data
+    model = fitted[name]
+    if hasattr(model.estimator_, "decision_function"):
+        scores = model.estimator_.decision_function(X)
+    else:
+        p = model.estimator_.predict_proba(X)
+        inside = (p > 1e-6).all(axis=1)  # smaller ones may be below the floor
+        X, scores = X[inside], np.log(p[inside, 1] / p[inside, 0])
+    found = model.decision_function(X)
+    np.testing.assert_allclose(found, scores - model.threshold_, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [n for n in INNER if n != "support vectors"])
+def test_probabilities_pass_through(data, fitted, name):
+    X, _ = data
+    model = fitted[name]
+    np.testing.assert_array_equal(model.predict_proba(X), model.estimator_.predict_proba(X))
+
+
+def test_no_probabilities_where_the_estimator_has_none(fitted):
+    assert not hasattr(fitted["support vectors"], "predict_proba")
+
+
+@pytest.mark.parametrize("name", ["logistic regression", "forest", "boosting"])
+def test_the_rare_class_is_found_more_often(name):
+    X, y = make_classification(2000, weights=[0.95], flip_y=0.02, random_state=3)
+    inner = clone(INNER[name]).fit(X[:1000], y[:1000])
+    shifted = BoundShiftClassifier(INNER[name]).fit(X[:1000], y[:1000])
+    before = balanced_accuracy_score(y[1000:], inner.predict(X[1000:]))
+    assert balanced_accuracy_score(y[1000:], shifted.predict(X[1000:])) > before + 0.02
+
+
+@pytest.mark.parametrize("kind", [bool, str, float])
+def test_labels_of_any_kind_are_predicted(data, kind):
+    X, y = data
+    labels = np.array([kind(0), kind(1)])[y]
+    model = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X, labels)
+    plain = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), np.array([kind(0), kind(1)])[plain.predict(X)])
+    assert model.boundary_.labels == (kind(0), kind(1))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"preset": "paper"},
+        {"gamma": 2.0, "constant": 1.0, "radius": "two-sided"},
+        {"slack": "continuous", "alpha": (0.5, 2.0)},
+        {"penalty": "count", "budget": 250, "centre": "mean"},
+        {"stop_at_zero": True, "solver": "slsqp"},
+    ],
+)
+def test_options_reach_find_boundary(data, options):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression(), cv=None, **options).fit(X, y)
+    scores = LogisticRegression().fit(X, y).decision_function(X)
+    assert model.boundary_ == find_boundary(y, scores, **options)
+
+
+def test_a_function_can_be_the_response(data):
+    X, y = data
+
+    def doubled(estimator, X):
+        return 2 * estimator.decision_function(X)
+
+    model = BoundShiftClassifier(LogisticRegression(), response_method=doubled).fit(X, y)
+    plain = BoundShiftClassifier(LogisticRegression()).fit(X, y)
+    assert model.threshold_ == pytest.approx(2 * plain.threshold_, rel=1e-12)
+
+
+def test_balanced_classes_keep_the_models_own_boundary():
+    X, y = make_classification(200, flip_y=0, random_state=0)
+    assert y.sum() == 100
+    model = BoundShiftClassifier(LogisticRegression()).fit(X, y)
+    assert (model.threshold_, model.boundary_.status) == (0.0, Status.BALANCED)
+    np.testing.assert_array_equal(model.predict(X), LogisticRegression().fit(X, y).predict(X))
+
+
+def test_balanced_classes_can_be_moved_all_the_same():
+    X, y = make_classification(200, flip_y=0, random_state=0)
+    model = BoundShiftClassifier(LogisticRegression(), keep_balanced=False).fit(X, y)
+    assert model.threshold_ != 0.0
+
+
+def test_random_state_makes_fits_repeatable(data):
+    X, y = data
+    model = BoundShiftClassifier(RandomForestClassifier(5), random_state=7, cv=3)
+    assert model.fit(X, y).threshold_ == clone(model).fit(X, y).threshold_
+
+
+def test_folds_can_be_fitted_at_once(data):
+    X, y = data
+    with joblib.parallel_config("threading"):
+        model = BoundShiftClassifier(LogisticRegression(), n_jobs=2).fit(X, y)
+    assert model.threshold_ == BoundShiftClassifier(LogisticRegression()).fit(X, y).threshold_
+
+
+# Weights and routing.
+
+
+def test_sample_weight_reaches_every_fit(data, fits):
+    X, y = data
+    weight = np.random.default_rng(0).uniform(0.5, 1, len(y))
+    BoundShiftClassifier(Recorder(), cv=3).fit(X, y, sample_weight=weight)
+    assert len(fits()) == 4
+    for rows, _, seen in fits():
+        expected = [weight[(row == X).all(axis=1)][0] for row in rows]
+        np.testing.assert_array_equal(seen, expected)
+
+
+def test_sample_weight_none_is_no_weight(data):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression()).fit(X, y, sample_weight=None)
+    assert model.threshold_ == BoundShiftClassifier(LogisticRegression()).fit(X, y).threshold_
+
+
+def weighted_half(n):
+    return np.where(np.arange(n) % 2 == 0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "cv", [None, 3, StratifiedShuffleSplit(4, test_size=0.25, random_state=0), "prefit"], ids=str
+)
+def test_rows_without_weight_do_not_decide(data, cv):
+    X, y = data
+    weight = weighted_half(len(y))
+    inner = LogisticRegression()
+    if cv == "prefit":
+        inner.fit(X, y)
+    model = BoundShiftClassifier(inner, cv=cv).fit(X, y, sample_weight=weight)
+    decides = weight > 0
+    if not isinstance(cv, int | str | None):
+        left_out = np.concatenate([test for _, test in cv.split(X, y)])
+        decides &= np.isin(np.arange(len(y)), left_out)
+    expected = np.sum(decides & (y == 0)), np.sum(decides & (y == 1))
+    assert model.boundary_.n_samples == expected
+
+
+def test_all_weight_on_one_class_is_refused(data):
+    X, y = data
+    with pytest.raises(InvalidInputError, match="`sample_weight` above 0 must hold at least two"):
+        BoundShiftClassifier(LogisticRegression()).fit(X, y, sample_weight=1.0 - y)
+
+
+def test_sample_weight_is_routed(data, fits, routing):
+    X, y = data
+    inner = Recorder().set_fit_request(sample_weight=True)
+    BoundShiftClassifier(inner, cv=2).fit(X, y, sample_weight=np.ones(len(y)))
+    assert all(weight is not None for _, _, weight in fits())
+
+
+def test_sample_weight_that_nobody_asked_for_is_refused(data, routing):
+    X, y = data
+    with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError):
+        BoundShiftClassifier(Recorder()).fit(X, y, sample_weight=np.ones(len(y)))
+
+
+def test_groups_are_routed_to_the_splitter(data, fits, routing):
+    X, y = data
+    groups = np.arange(len(y)) % 6
+    BoundShiftClassifier(Recorder(), cv=GroupKFold(3)).fit(X, y, groups=groups)
+    group_of = {row.tobytes(): g for row, g in zip(X, groups, strict=True)}
+    folds = [{group_of[row.tobytes()] for row in rows} for rows, _, _ in fits()]
+    assert [len(seen) for seen in folds] == [4, 4, 4, 6]
+
+
+def test_routing_goes_through_a_search(data, fits, routing):
+    X, y = data
+    inner = Recorder().set_fit_request(sample_weight=True)
+    search = GridSearchCV(BoundShiftClassifier(inner, cv=2), {"alpha": [1.0]}, cv=2)
+    search.fit(X, y, sample_weight=np.ones(len(y)))
+    assert all(weight is not None for _, _, weight in fits())
+
+
+# With the rest of scikit-learn.
+
+
+def test_last_step_of_a_pipeline(data):
+    X, y = data
+    piped = make_pipeline(StandardScaler(), BoundShiftClassifier(LogisticRegression(), cv=None))
+    alone = BoundShiftClassifier(LogisticRegression(), cv=None)
+    scaled = StandardScaler().fit_transform(X)
+    expected = alone.fit(scaled, y).predict(scaled)
+    np.testing.assert_array_equal(piped.fit(X, y).predict(X), expected)
+
+
+def test_searched_over_its_own_and_the_inner_parameters(data):
+    X, y = data
+    grid = {"alpha": [0.1, 1.0, (0.5, 2.0)], "estimator__C": [0.1, 1.0]}
+    model = BoundShiftClassifier(LogisticRegression(), cv=2)
+    search = GridSearchCV(model, grid, cv=2, scoring="balanced_accuracy", error_score="raise")
+    search.fit(X, y)
+    assert search.best_params_["alpha"] in grid["alpha"]
+    assert search.best_estimator_.alpha == search.best_params_["alpha"]
+
+
+def test_cross_validated(data):
+    X, y = data
+    scores = cross_val_score(
+        BoundShiftClassifier(LogisticRegression()), X, y, scoring="balanced_accuracy", cv=3
+    )
+    assert scores.min() > 0.5
+
+
+def test_inside_one_vs_rest_its_boundary_decides():
+    X, y = make_classification(
+        400, n_classes=3, n_informative=4, weights=[0.8, 0.15], random_state=0
+    )
+    model = OneVsRestClassifier(BoundShiftClassifier(LogisticRegression(), cv=3)).fit(X, y)
+    shifted = np.stack([m.decision_function(X) for m in model.estimators_], axis=1)
+    np.testing.assert_array_equal(model.decision_function(X), shifted)
+
+
+def test_inside_calibration(data):
+    X, y = data
+    model = CalibratedClassifierCV(BoundShiftClassifier(LogisticRegression()), cv=3).fit(X, y)
+    assert model.predict_proba(X).shape == (len(y), 2)
+
+
+def test_around_calibration(data):
+    X, y = data
+    model = BoundShiftClassifier(CalibratedClassifierCV(GaussianNB(), cv=3), cv=3).fit(X, y)
+    assert model.boundary_.status.solved
+
+
+def test_cloned_without_what_it_learned(data):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression(C=3), alpha=2.0).fit(X, y)
+    copy = clone(model)
+    assert copy.get_params()["estimator__C"] == 3
+    assert not hasattr(copy, "threshold_")
+
+
+def test_parameters_can_be_set(data):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression()).set_params(preset="paper", estimator__C=0.5)
+    expected = BoundShiftClassifier(LogisticRegression(C=0.5), preset="paper")
+    assert model.fit(X, y).boundary_ == expected.fit(X, y).boundary_
+
+
+def test_every_parameter_is_stored_as_given():
+    marker = object()
+    names = set(BoundShiftClassifier(None).get_params(deep=False)) - {"estimator"}
+    model = BoundShiftClassifier(None, **dict.fromkeys(names, marker))
+    assert all(getattr(model, name) is marker for name in names)
+
+
+@pytest.mark.parametrize("container", [scipy.sparse.csr_matrix, scipy.sparse.csr_array])
+def test_sparse_rows_give_the_same_boundary(data, container):
+    X, y = data
+    sparse = BoundShiftClassifier(LogisticRegression()).fit(container(X), y)
+    dense = BoundShiftClassifier(LogisticRegression()).fit(X, y)
+    assert sparse.threshold_ == pytest.approx(dense.threshold_, abs=1e-5)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_dataframes_give_names_and_the_same_boundary(data, library):
+    module = pytest.importorskip(library)
+    X, y = data
+    names = [f"x{i}" for i in range(X.shape[1])]
+    frame = module.DataFrame(dict(zip(names, X.T, strict=True)))
+    model = BoundShiftClassifier(LogisticRegression()).fit(frame, module.Series(y))
+    assert model.feature_names_in_.tolist() == names
+    assert model.threshold_ == BoundShiftClassifier(LogisticRegression()).fit(X, y).threshold_
+
+
+def test_number_of_features_is_learned(data):
+    assert BoundShiftClassifier(LogisticRegression()).fit(*data).n_features_in_ == 6
+
+
+@pytest.mark.parametrize("name", ["logistic regression", "forest"])
+def test_pickled_whole(data, fitted, name):
+    X, _ = data
+    copy = pickle.loads(pickle.dumps(fitted[name]))
+    np.testing.assert_array_equal(copy.decision_function(X), fitted[name].decision_function(X))
+    assert copy.boundary_ == fitted[name].boundary_
+
+
+def test_stored_by_joblib(data, fitted, tmp_path):
+    X, _ = data
+    joblib.dump(fitted["forest"], tmp_path / "model")
+    copy = joblib.load(tmp_path / "model")
+    np.testing.assert_array_equal(copy.predict(X), fitted["forest"].predict(X))
+
+
+# Fitted again on something else.
+
+
+def test_nothing_of_an_earlier_fit_stays(data):
+    pandas = pytest.importorskip("pandas")
+    X, y = data
+    three = np.where(X[:, 0] > 1, 2, y)
+    model = BoundShiftClassifier(LogisticRegression(), cv=2)
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    model.fit(frame, y).fit(X, three)
+    for name in ("threshold_", "boundary_", "feature_names_in_"):
+        assert not hasattr(model, name)
+    model.fit(X, y)
+    for name in ("biases_", "boundaries_"):
+        assert not hasattr(model, name)
+
+
+# Bad input.
+
+
+def test_an_estimator_without_a_score_is_refused(data):
+    with pytest.raises(InvalidInputError, match="got LinearRegression without"):
+        BoundShiftClassifier(LinearRegression()).fit(*data)
+
+
+def test_one_class_is_refused(data):
+    X, y = data
+    with pytest.raises(InvalidInputError, match=r"at least two classes, got 1 class\(es\): \[0\]"):
+        BoundShiftClassifier(LogisticRegression()).fit(X, y * 0)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_features_that_are_not_finite_are_refused(data, bad):
+    X, y = data
+    spoiled = X.copy()
+    spoiled[3, 2] = bad
+    with pytest.raises(ValueError, match="Input X contains"):
+        BoundShiftClassifier(LogisticRegression()).fit(spoiled, y)
+
+
+def test_missing_features_are_left_to_models_that_take_them(data):
+    X, y = data
+    spoiled = np.where(X > 2, np.nan, X)
+    model = BoundShiftClassifier(HistGradientBoostingClassifier(max_iter=5), cv=3).fit(spoiled, y)
+    assert model.boundary_.status.solved
+
+
+def test_mismatched_lengths_are_refused(data):
+    X, y = data
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        BoundShiftClassifier(LogisticRegression()).fit(X, y[1:])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": -1}, "`alpha` must be a positive finite number, got -1"),
+        ({"budget": 10_000}, "`budget` must be a number of points from 0 to 300"),
+        ({"multi_class": "x"}, "`multi_class` must be one of 'pairwise', 'one-vs-rest', got 'x'"),
+        ({"response_method": "x"}, "`response_method` must be 'auto'"),
+    ],
+)
+def test_bad_options_are_refused(data, options, message):
+    with pytest.raises(InvalidInputError) as caught:
+        BoundShiftClassifier(LogisticRegression(), **options).fit(*data)
+    assert message in str(caught.value)
+
+
+def test_a_model_that_knows_nothing_falls_back_with_a_warning(data):
+    with pytest.warns(BoundaryWarning, match="no boundary separates them"):
+        model = BoundShiftClassifier(DummyClassifier()).fit(*data)
+    assert np.isfinite(model.threshold_)
+
+
+def test_nothing_is_predicted_before_fit(data):
+    with pytest.raises(NotFittedError):
+        BoundShiftClassifier(LogisticRegression()).predict(data[0])

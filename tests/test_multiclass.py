@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
+
+from boundshift import BoundShiftClassifier, find_boundary
+from boundshift.multiclass import class_biases, fit_biases
+
+
+def find(is_positive, scores):
+    return find_boundary(is_positive, scores)
+
+
+@pytest.fixture
+def three():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [300, 60, 15])
+    centres = np.array([[2.0, 0, 0], [0, 2, 0], [0, 0, 2]])
+    return y, centres[y] + rng.normal(0, 1, (375, 3))
+
+
+@pytest.fixture
+def two():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], [200, 25])
+    margin = np.where(y == 1, 1.5, -1.5) + rng.normal(0, 1, 225)
+    return y, np.stack([-margin / 2, margin / 2], axis=1), margin
+
+
+@pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
+def test_two_classes_have_the_binary_boundary(two, strategy):
+    y, scores, margin = two
+    biases, _ = fit_biases(y, scores, find, strategy)
+    assert biases[0] - biases[1] == pytest.approx(find_boundary(y, margin).threshold, abs=1e-9)
+
+
+@pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
+def test_two_classes_are_predicted_as_by_the_binary_boundary(two, strategy):
+    y, scores, margin = two
+    biases, _ = fit_biases(y, scores, find, strategy)
+    expected = margin > find_boundary(y, margin).threshold
+    np.testing.assert_array_equal((scores + biases).argmax(axis=1), expected)
+
+
+@pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
+def test_biases_sum_to_zero(three, strategy):
+    biases, _ = fit_biases(*three, find, strategy)
+    assert biases.sum() == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
+def test_rare_classes_are_found_more_often(three, strategy):
+    y, scores = three
+    scores = scores + np.log([300, 60, 15])  # a model that knows how frequent classes are
+    biases, _ = fit_biases(y, scores, find, strategy)
+    before = balanced_accuracy_score(y, scores.argmax(axis=1))
+    assert balanced_accuracy_score(y, (scores + biases).argmax(axis=1)) > before + 0.05
+
+
+def test_each_pair_is_decided_by_its_own_rows(three):
+    y, scores = three
+    _, boundaries = fit_biases(y, scores, find)
+    rows = (y == 0) | (y == 2)
+    expected = find_boundary(y[rows] == 2, (scores[:, 2] - scores[:, 0])[rows])
+    assert boundaries[0, 2] == expected
+    assert set(boundaries) == {(0, 1), (0, 2), (1, 2)}
+
+
+def test_scores_shifted_by_class_shift_the_biases_back(three):
+    y, scores = three
+    offset = np.array([1.0, -3.0, 2.0])
+    before, _ = fit_biases(y, scores, find)
+    after, _ = fit_biases(y, scores + offset, find)
+    np.testing.assert_allclose(after, before - offset, atol=1e-9)
+
+
+def test_renamed_classes_rename_the_biases(three):
+    y, scores = three
+    order = np.array([2, 0, 1])
+    before, _ = fit_biases(y, scores, find)
+    after, _ = fit_biases(order[y], scores[:, np.argsort(order)], find)
+    np.testing.assert_allclose(after[order], before, atol=1e-9)
+
+
+def test_consistent_thresholds_are_met_exactly():
+    b = np.array([1.0, -2.0, 0.5, 0.5])
+    t = {(i, j): b[i] - b[j] for i in range(4) for j in range(i + 1, 4)}
+    weights = {ij: 1.0 + k for k, ij in enumerate(t)}
+    np.testing.assert_allclose(class_biases(4, t, weights), b - b.mean(), atol=1e-12)
+
+
+def test_inconsistent_thresholds_are_met_by_least_squares():
+    rng = np.random.default_rng(2)
+    pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+    t, w = rng.normal(size=6), rng.uniform(0.5, 2, 6)
+    design = np.zeros((6, 4))
+    for row, (i, j) in enumerate(pairs):
+        design[row, [i, j]] = 1.0, -1.0
+    root = np.sqrt(w)[:, None]
+    expected = np.linalg.lstsq(root * design, root[:, 0] * t, rcond=None)[0]
+    found = class_biases(4, dict(zip(pairs, t, strict=True)), dict(zip(pairs, w, strict=True)))
+    np.testing.assert_allclose(found, expected - expected.mean(), atol=1e-12)
+
+
+def test_a_class_without_a_pair_keeps_a_bias_of_zero(three):
+    y, scores = three
+    known = y != 2
+    biases, boundaries = fit_biases(y[known], scores[known], find)
+    assert biases[2] == 0.0
+    assert set(boundaries) == {(0, 1)}
+
+
+@pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
+def test_rows_without_a_score_are_left_out(three, strategy):
+    y, scores = three
+    spoiled = np.vstack([scores, np.full((4, 3), np.nan)])
+    spoiled[-4:, 0] = 1.0
+    labels = np.append(y, [2, 2, 2, 2])
+    biases, _ = fit_biases(labels, spoiled, find, strategy)
+    np.testing.assert_array_equal(biases, fit_biases(y, scores, find, strategy)[0])
+
+
+@pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
+def test_classifier_adds_its_biases(three, strategy):
+    y, X = three
+    labels = np.array(["a", "b", "c"])[y]
+    model = BoundShiftClassifier(LogisticRegression(), multi_class=strategy).fit(X, labels)
+    shifted = model.estimator_.decision_function(X) + model.biases_
+    np.testing.assert_array_equal(model.decision_function(X), shifted)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[shifted.argmax(axis=1)])
+
+
+def test_classifier_names_its_boundaries_by_label(three):
+    y, X = three
+    model = BoundShiftClassifier(LogisticRegression()).fit(X, np.array(["a", "b", "c"])[y])
+    assert set(model.boundaries_) == {("a", "b"), ("a", "c"), ("b", "c")}
