@@ -1,0 +1,129 @@
+"""Every method that is compared: the paper's six, more rivals, and more of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from boundshift.experiments.collect import ModelName
+from boundshift.experiments.decisions import (
+    Decide,
+    Source,
+    by_boundary,
+    by_curve,
+    by_grid,
+    by_rule,
+    by_tuner,
+    keep_boundary,
+)
+
+__all__ = ["DEFAULT", "METHODS", "PAPER_METHOD", "Group", "Method", "post_hoc_rivals"]
+
+Group = Literal["paper", "rival", "ours"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One line of a table.
+
+    Parameters
+    ----------
+    name : str
+        Short name, as in the tidy rows.
+    title : str
+        Name in tables.
+    group : {"paper", "rival", "ours"}
+        The paper's six; rivals beyond it; more settings of this library.
+    decide : callable
+        From fitted scores and the kind of slack to a decision.
+    model : {"untouched", "smote", "balanced-weights"}, default="untouched"
+        Whose scores.
+    post_hoc : bool, default=True
+        Whether it works on a model trained as usual.
+    """
+
+    name: str
+    title: str
+    group: Group
+    decide: Decide
+    model: ModelName = "untouched"
+    post_hoc: bool = True
+
+
+_PAPER = (
+    Method("untouched", "Baseline", "paper", keep_boundary),
+    Method("smote", "SMOTE", "paper", keep_boundary, "smote", post_hoc=False),
+    Method("balanced-weights", "BW", "paper", keep_boundary, "balanced-weights", post_hoc=False),
+    Method("bayes-minimum-risk", "BMR", "paper", by_rule("bayes_minimum_risk")),
+    Method("thresholding", "Thresh", "paper", by_rule("cost_thresholding")),
+    Method(
+        "ours-authors",
+        "Our Method",
+        "paper",
+        by_boundary("training", preset="authors", fallback=0.0),
+    ),
+)
+
+_RIVALS = (
+    Method("tuned-balanced-accuracy", "Tuned threshold, bal. acc.", "rival", by_tuner(0)),
+    Method("tuned-g-mean", "Tuned threshold, G-mean", "rival", by_tuner(1)),
+    Method("prior-threshold", "Prior threshold", "rival", by_rule("prior_threshold")),
+    Method(
+        "clopper-pearson-minimax",
+        "Clopper–Pearson, minimax",
+        "rival",
+        by_curve("out-of-fold", "clopper-pearson", "minimax"),
+    ),
+    Method("dkw-minimax", "DKW, minimax", "rival", by_curve("out-of-fold", "dkw", "minimax")),
+)
+
+_SUFFIX: dict[Source, str] = {"training": "", "out-of-fold": " (out-of-fold)"}
+
+
+def _of_source(source: Source) -> list[Method]:
+    """Return our settings on training or on out-of-fold scores."""
+    mark, suffix = ("" if source == "training" else "-oof"), _SUFFIX[source]
+    settings = {
+        "default": ("Our default", by_boundary(source)),
+        "full-budget": (
+            "Ours, full budget",
+            by_boundary(source, preset="authors", budget="all", stop_at_zero=False),
+        ),
+        "paper-text": ("Ours, paper's text", by_boundary(source, preset="paper")),
+    }
+    for curve in ("smoothed", "student-t", "kth-point"):
+        for rule in ("sum", "minimax"):
+            title = f"Ours, {curve}/{rule}"
+            settings[f"{curve}-{rule}"] = (title, by_curve(source, curve, rule))
+    return [
+        Method(f"ours-{name}{mark}", title + suffix, "ours", decide)
+        for name, (title, decide) in settings.items()
+    ]
+
+
+_OURS = (
+    *_of_source("training"),
+    *_of_source("out-of-fold"),
+    Method("ours-grid", "Our Method, as their program searches", "ours", by_grid),
+)
+
+METHODS: dict[str, Method] = {m.name: m for m in (*_PAPER, *_RIVALS, *_OURS)}
+"""Name → method, in the order of the tables."""
+
+PAPER_METHOD = "ours-authors"
+DEFAULT = "ours-default"
+
+
+def post_hoc_rivals() -> list[str]:
+    """Return the names of all rivals that need no new training.
+
+    Examples
+    --------
+    >>> post_hoc_rivals()[:3]
+    ['untouched', 'bayes-minimum-risk', 'thresholding']
+    """
+    return [
+        m.name
+        for m in METHODS.values()
+        if m.post_hoc and m.group != "ours" and m.name != PAPER_METHOD
+    ]
