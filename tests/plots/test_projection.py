@@ -1,0 +1,169 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    InvalidInputError,
+    MissingExtraError,
+    find_boundary,
+)
+from boundshift.plots import ProjectionDisplay
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [300, 30])
+    return y, rng.standard_normal(330) + 3.0 * y
+
+
+def vertical_lines(display):
+    return [
+        line.get_xdata()[0]
+        for line in display.ax_.lines
+        if line.get_transform() == display.ax_.get_xaxis_transform()
+    ]
+
+
+def points(display):
+    return [c for c in display.ax_.collections if isinstance(c, PathCollection)]
+
+
+def test_from_predictions_draws_the_boundary_that_find_boundary_finds(problem):
+    display = ProjectionDisplay.from_predictions(*problem)
+    assert vertical_lines(display) == [find_boundary(*problem).threshold]
+
+
+def test_old_boundary_is_drawn_only_where_it_is_known(problem):
+    display = ProjectionDisplay.from_predictions(*problem, old_threshold=2.5)
+    assert 2.5 in vertical_lines(display)
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "old boundary" in labels
+    without = ProjectionDisplay.from_predictions(*problem)
+    labels = [text.get_text() for text in without.ax_.get_legend().get_texts()]
+    assert "old boundary" not in labels
+
+
+def test_as_many_points_are_hollow_as_were_given_up(problem):
+    display = ProjectionDisplay.from_predictions(*problem)
+    sizes = [len(c.get_offsets()) for c in points(display)]
+    slack, n = display.boundary.slack, display.boundary.n_samples
+    assert sum(slack) > 0
+    assert sizes == [n[0] - slack[0], slack[0], n[1] - slack[1], slack[1]]
+
+
+def test_confidence_bars_of_both_classes_end_at_the_boundary(problem):
+    display = ProjectionDisplay.from_predictions(*problem)
+    dashed = [line for line in display.ax_.lines if line.get_linestyle() == "--"]
+    ends = [line.get_xdata()[1] for line in dashed]
+    assert ends == pytest.approx([display.boundary.threshold] * 2)
+
+
+def test_reversed_scores_are_drawn_with_bars_that_meet(problem):
+    y, scores = problem
+    with pytest.warns(BoundaryWarning):
+        display = ProjectionDisplay.from_predictions(y, -scores)
+    dashed = [line for line in display.ax_.lines if line.get_linestyle() == "--"]
+    assert [line.get_xdata()[1] for line in dashed] == pytest.approx(
+        [display.boundary.threshold] * 2
+    )
+
+
+def test_large_classes_are_drawn_without_points():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [50_000, 500])
+    display = ProjectionDisplay.from_predictions(y, rng.standard_normal(50_500) + 4.0 * y)
+    assert sum(len(c.get_offsets()) for c in points(display)) == 500
+    few = ProjectionDisplay.from_predictions(y, display_scores(display, y), max_points=100)
+    assert points(few) == []
+
+
+def display_scores(display, y):
+    scores = np.empty(len(y))
+    scores[y == 0], scores[y == 1] = display.scores
+    return scores
+
+
+def test_from_estimator_shows_raw_scores_and_the_models_own_boundary_at_zero():
+    X, y = make_classification(400, weights=[0.9], random_state=0)
+    model = LogisticRegression().fit(X, y)
+    shifted = BoundShiftClassifier(model, cv="prefit").fit(X, y)
+    display = ProjectionDisplay.from_estimator(shifted, X, y)
+    np.testing.assert_allclose(display.scores[1], model.decision_function(X[y == 1]))
+    assert vertical_lines(display) == [0.0, shifted.threshold_]
+
+
+def test_own_response_function_has_no_old_boundary_unless_given():
+    X, y = make_classification(400, weights=[0.9], random_state=0)
+    model = LogisticRegression().fit(X, y)
+    shifted = BoundShiftClassifier(
+        model, cv="prefit", response_method=lambda m, X: m.decision_function(X) + 7
+    ).fit(X, y)
+    display = ProjectionDisplay.from_estimator(shifted, X, y)
+    assert vertical_lines(display) == [shifted.threshold_]
+    display = ProjectionDisplay.from_estimator(shifted, X, y, old_threshold=7.0)
+    assert vertical_lines(display) == [7.0, shifted.threshold_]
+
+
+def test_fresh_rows_are_not_said_to_be_given_up():
+    X, y = make_classification(600, weights=[0.9], random_state=0)
+    model = BoundShiftClassifier(LogisticRegression()).fit(X[:400], y[:400])
+    display = ProjectionDisplay.from_estimator(model, X[400:], y[400:])
+    assert not any("given up" in t.get_text() for t in display.ax_.get_yticklabels())
+
+
+def test_labels_name_the_lanes_and_the_title(problem):
+    y, scores = problem
+    labels = np.where(y == 1, "sick", "well")
+    display = ProjectionDisplay.from_predictions(labels, scores, pos_label="sick")
+    texts = [t.get_text() for t in display.ax_.get_yticklabels()]
+    assert texts[0].startswith("class well\n300 rows")
+    assert texts[1].startswith("class sick\n30 rows")
+    assert display.ax_.get_title().startswith("Predict sick iff")
+
+
+def test_draws_on_axes_that_are_given(problem):
+    axes = Figure().subplots()
+    display = ProjectionDisplay.from_predictions(*problem, ax=axes)
+    assert display.ax_ is axes
+    assert display.figure_ is axes.figure
+
+
+def test_more_than_two_classes_are_refused():
+    X, y = make_classification(300, n_classes=3, n_informative=4, random_state=0)
+    model = BoundShiftClassifier(LogisticRegression(), keep_balanced=False).fit(X, y)
+    with pytest.raises(InvalidInputError, match="must have two classes, got 3"):
+        ProjectionDisplay.from_estimator(model, X, y)
+
+
+def test_unfitted_estimator_is_refused():
+    with pytest.raises(NotFittedError):
+        ProjectionDisplay.from_estimator(BoundShiftClassifier(LogisticRegression()), [[0]], [0])
+
+
+def test_missing_matplotlib_is_named_with_its_extra(problem, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "boundshift\[plot\]"'):
+        ProjectionDisplay.from_predictions(*problem)
+
+
+def test_importing_the_plots_does_not_import_matplotlib():
+    code = "import sys, boundshift.plots; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
