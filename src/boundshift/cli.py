@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 
 Problem = StrEnum("Problem", {name.replace("-", "_"): name for name in CHOICES})  # type: ignore[misc]
+_ALL = Problem("all")
 
 
 class Slack(StrEnum):
@@ -55,7 +56,7 @@ def _commands() -> None:
 
 @app.command()
 def reproduce(
-    problem: Annotated[Problem, typer.Argument(help="Which problem.")] = Problem("all"),
+    problem: Annotated[Problem, typer.Argument(help="Which problem.")] = _ALL,
     slack: Annotated[Slack, typer.Option(help="Kind of slack.")] = Slack.binary,
     protocol: Annotated[
         Protocol,

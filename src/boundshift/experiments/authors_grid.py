@@ -85,7 +85,8 @@ def solve_on_grid(
     for given_up in _levels(len(classes[0].scores), len(classes[1].scores), budget):
         first, second = (c.without(m, slack) for c, m in zip(classes, given_up, strict=True))
         penalty = first.penalty + second.penalty
-        if best is not None and penalty >= best.loss:
+        # Both terms only grow with the level.
+        if best is not None and penalty + 1 / (first.n + 1) + 1 / (second.n + 1) >= best.loss:
             break
         found = _solve_level(first, second)
         if found is None:
@@ -136,21 +137,29 @@ def _second_delta(first: _Class, second: _Class, distance: float, delta: FloatAr
     return np.asarray(np.where(exponent > 709, 0.0, 1 / np.exp(np.minimum(exponent, 709))))
 
 
+def _residual(
+    first: _Class, second: _Class, distance: float, delta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return δ₂ and what the constraint misses at each δ₁; 1 where δ₂ is 0."""
+    delta2 = _second_delta(first, second, distance, delta)
+    positive = delta2 > 0
+    residual = np.ones(len(delta))
+    residual[positive] = (
+        (first.radius + _reach(first, delta[positive]))
+        + (second.radius + _reach(second, delta2[positive]))
+        - distance
+    )
+    return delta2, residual
+
+
 def _solve_level(first: _Class, second: _Class) -> tuple[tuple[float, float], float, float] | None:
     """Return deltas, loss and boundary at one level, None where it counts as infeasible."""
     distance = abs(first.mean - second.mean)
     if min(first.radius, second.radius) == 0 or first.radius + second.radius > distance:
         return None
-    delta2 = _second_delta(first, second, distance, _GRID)
-    positive = delta2 > 0
-    residual = np.ones(len(_GRID))
-    residual[positive] = (
-        (first.radius + _reach(first, _GRID[positive]))
-        + (second.radius + _reach(second, delta2[positive]))
-        - distance
-    )
-    if residual[-1] > 0:
+    if _residual(first, second, distance, _GRID[-1:])[1][0] > 0:
         return None
+    delta2, residual = _residual(first, second, distance, _GRID)
     loss = _error(first, _GRID) + _error(second, delta2)
     chosen = int(np.argmin(np.where(residual != 0, loss.max() + 1, loss)))
     deltas = float(_GRID[chosen]), float(delta2[chosen])

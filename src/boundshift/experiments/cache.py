@@ -51,7 +51,7 @@ class ScoreCache:
         """Return stored scores; None where there are none, or where the file is broken."""
         path = self.path(problem, protocol, seed, model)
         try:
-            with np.load(path) as stored:
+            with path.open("rb") as file, np.load(file) as stored:
                 arrays = {name: stored[name] for name in _ARRAYS}
                 return FittedScores(
                     **arrays,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from boundshift.datasets import PaperSplit
@@ -22,7 +22,8 @@ from boundshift.experiments.classifiers import (
     with_probabilities,
 )
 from boundshift.experiments.problems import ClassifierKind
-from boundshift.rivals import BalancedWeights, SMOTEClassifier, TunedThreshold, Untouched
+from boundshift.experiments.tuner import tune_as_scikit_learn
+from boundshift.rivals import BalancedWeights, SMOTEClassifier, Untouched
 
 __all__ = ["MODELS", "FittedScores", "ModelName", "collect_scores"]
 
@@ -149,20 +150,7 @@ def _out_of_fold(model: Any, X: FloatArray, y: NDArray[np.int64]) -> FloatArray:
 
 
 def _tuned(scores: FloatArray, y: NDArray[np.int64]) -> FloatArray:
-    """Let scikit-learn's tuner read scores that are there instead of training for them."""
-    metrics: tuple[Literal["balanced_accuracy", "g_mean"], ...] = ("balanced_accuracy", "g_mean")
-    tuners = [TunedThreshold(_ScoreReader(), metric=metric, cv=_FOLDS) for metric in metrics]
-    return np.array([tuner.fit(scores[:, None], y).threshold_ for tuner in tuners])
-
-
-class _ScoreReader(ClassifierMixin, BaseEstimator):
-    """A model whose only feature is its score."""
-
-    def fit(self, X: FloatArray, y: NDArray[np.int64]) -> _ScoreReader:
-        """Learn nothing but the labels."""
-        self.classes_ = np.unique(y)
-        return self
-
-    def decision_function(self, X: FloatArray) -> FloatArray:
-        """Return the feature."""
-        return X[:, 0]
+    """Return the tuner's thresholds for balanced accuracy and G-mean."""
+    folds = [unseen for _, unseen in StratifiedKFold(_FOLDS).split(scores, y)]
+    qualities = (lambda n, p: (n + p) / 2, lambda n, p: np.sqrt(n * p))
+    return np.array([tune_as_scikit_learn(y, scores, folds, quality) for quality in qualities])

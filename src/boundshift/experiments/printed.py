@@ -51,7 +51,7 @@ def printed_value(slack: str, problem: str, method: str, metric: str) -> Printed
 
     Examples
     --------
-    >>> printed_value("binary", "pima", "ours-authors", "g_mean")
+    >>> printed_value("binary", "pima", "our-method", "g_mean")
     Printed(mean=0.651, sd=0.05)
     """
     if problem.startswith("synthetic"):

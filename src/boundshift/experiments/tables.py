@@ -13,7 +13,7 @@ from boundshift.experiments.methods import (
     PAPER_METHOD,
     post_hoc_rivals,
 )
-from boundshift.experiments.printed import printed_datasets, printed_value
+from boundshift.experiments.printed import Printed, printed_datasets, printed_value
 from boundshift.experiments.problems import PROBLEMS, Problem, Protocol
 from boundshift.experiments.summary import Mean, Results, compare
 
@@ -140,7 +140,7 @@ def _line(results: Results, problem: str, method: str, best: dict[str, str]) -> 
     cells: list[Cell] = [METHODS[method].title]
     for metric in _SHOWN:
         mean = results.mean(problem, method, metric)
-        printed = printed_value(results.slack, problem, method, metric)
+        printed = _printed(results, problem, method, metric)
         cells += [
             Estimate(mean, best[metric] == method),
             Number(printed.mean if printed else None),
@@ -148,6 +148,12 @@ def _line(results: Results, problem: str, method: str, best: dict[str, str]) -> 
         ]
     counts = results.counts(problem, method)
     return (*cells, f"{counts.solved}/{counts.tried}")
+
+
+def _printed(results: Results, problem: str, method: str, metric: str) -> Printed | None:
+    """Return what the paper prints for a method."""
+    name = METHODS[method].printed or method
+    return printed_value(results.slack, problem, name, metric)
 
 
 def deviation_table(results: Results) -> Table:
@@ -167,7 +173,7 @@ def _deviations(results: Results, problem: str) -> Iterable[tuple[Cell, ...]]:
     for method in _names("paper"):
         for metric, title in _SHOWN.items():
             mean = results.mean(problem, method, metric)
-            printed = printed_value(results.slack, problem, method, metric)
+            printed = _printed(results, problem, method, metric)
             if printed and abs(mean.mean - printed.mean) > _TOLERANCE:
                 yield (
                     METHODS[method].title,
