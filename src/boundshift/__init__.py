@@ -5,8 +5,10 @@ classifier. Both return one number, the boundary, and an account of how it was f
 """
 
 from boundshift.boundary import Boundary, Status, find_boundary
+from boundshift.certificate import Certificate, certify
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
+from boundshift.interval import threshold_interval
 
 __version__ = "0.1.0.dev0"
 
@@ -14,8 +16,11 @@ __all__ = [
     "BoundShiftClassifier",
     "Boundary",
     "BoundaryWarning",
+    "Certificate",
     "InvalidInputError",
     "MissingExtraError",
     "Status",
+    "certify",
     "find_boundary",
+    "threshold_interval",
 ]

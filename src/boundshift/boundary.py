@@ -11,9 +11,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundshift.curves import ErrorCurve, as_curve
+from boundshift.curves.support import SupportRadius
 from boundshift.equations import class_error
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.rules import Rule, Sum, as_rule
 from boundshift.scores import ScoreSample
+from boundshift.search import find_minimum
 from boundshift.slsqp import solve_slsqp
 from boundshift.support import Levels, Support, SupportProblem, SupportSolution, solve
 from boundshift.validation import as_choice, as_pair, as_positive
@@ -56,6 +60,10 @@ class Status(Enum):
         "All classes are equally frequent, so the classifier's own boundary is kept. "
         "Use keep_balanced=False to move it all the same."
     )
+    UNMET = (
+        "No boundary meets the recall floor with the confidence asked for; the one that comes "
+        "nearest is used. Collect more rows of that class, or lower the floor or the confidence."
+    )
     SINGLE_ROW = (
         "A class has only one row, and one row has no radius; the fallback boundary is used. "
         "Collect at least two rows of each class."
@@ -64,10 +72,14 @@ class Status(Enum):
     @property
     def solved(self) -> bool:
         """Whether the method had an answer, so that no fallback was needed."""
-        return self not in (Status.INFEASIBLE, Status.UNINFORMATIVE, Status.SINGLE_ROW)
+        return self not in _FELL_BACK
 
     def __repr__(self) -> str:
         return f"<Status.{self.name}>"
+
+
+_FELL_BACK = (Status.INFEASIBLE, Status.UNINFORMATIVE, Status.SINGLE_ROW)
+_QUIET = (Status.OPTIMAL, Status.RELAXED, Status.LOCAL, Status.BALANCED)
 
 
 @dataclass(frozen=True)
@@ -81,15 +93,16 @@ class Boundary:
     status : Status
         What happened, and the remedy.
     deltas : tuple of float
-        Probabilities with which each class's bound may fail; 0.0 where it underflows.
+        Probabilities with which each class's bound may fail; 0.0 where it underflows, NaN where
+        the curve claims no confidence.
     error_bounds : tuple of float
-        Claim on the share of each class that falls on the wrong side: the average of 1/(N+1) and
-        1 with weights 1 − δ and δ, plus the share of the class given up, at most 1. Nominal: it
-        holds for a support known beforehand and scores the model has not seen.
+        Claim on the share of each class that falls on the wrong side, as the curve makes it. The
+        paper's: the average of 1/(N+1) and 1 with weights 1 − δ and δ, plus the share of the
+        class given up, at most 1. Use :func:`~boundshift.certify` for a claim that holds.
     loss : float
         The minimised loss; infinite where a fallback is used.
     slack : tuple of int
-        Points given up.
+        Points given up; with a curve other than the paper's, points on the wrong side.
     n_samples : tuple of int
         Rows of each class.
     labels : tuple
@@ -100,6 +113,10 @@ class Boundary:
         Of the kept points: mean, support radius, and radius with its confidence term.
     supports : tuple of tuple of float
         Smallest and largest kept score of each class.
+    plateau : tuple of float
+        Boundaries between which the loss is the same; the threshold is their middle.
+    bound, rule : str
+        Names of the curve and the rule.
 
     Examples
     --------
@@ -122,6 +139,9 @@ class Boundary:
     radii: Pair
     confidence_radii: Pair
     supports: tuple[Pair, Pair]
+    plateau: Pair
+    bound: str = "support"
+    rule: str = "sum"
 
     def __repr__(self) -> str:
         return (
@@ -182,6 +202,8 @@ def find_boundary(
     y_score: ArrayLike,
     *,
     pos_label: object = None,
+    bound: str | ErrorCurve = "support",
+    rule: str | Rule = "sum",
     preset: Literal["paper", "authors"] | None = None,
     gamma: float | None = None,
     constant: float | None = None,
@@ -207,12 +229,20 @@ def find_boundary(
         Real scores, higher for the positive class. Probabilities are scores too.
     pos_label : label, default=None
         The positive class; None takes the greater label (1 of 0 and 1, True, "yes" of "no").
+    bound : str or ErrorCurve, default="support"
+        The claim on each class's error: "support" (the paper), "kth-point", "clopper-pearson",
+        "dkw", "bernstein", "student-t", "smoothed", or an object from :mod:`boundshift.curves`.
+    rule : str or Rule, default="sum"
+        How the two claims become one number: "sum", "minimax", "cost", "neyman-pearson",
+        "metric", or an object from :mod:`boundshift.rules` with its own arguments.
     preset : {"paper", "authors"}, default=None
         Starting values of all arguments below that are None. "paper" is the paper's text:
         constant 2, two-sided radius, penalty by count, every slack level. "authors" is the
         combination that made the paper's tables: constant 2, two-sided radius, proportional
         penalty, half of the rows as budget, no slack where none is needed. None is the library's
-        choice, which gives real problems an answer.
+        choice, which gives real problems an answer. This and all that follows is for
+        ``bound="support"``; slack, penalty, alpha, budget, class_weight, stop_at_zero and solver
+        only with ``rule="sum"``.
     gamma : float, default=1
         Factor of the concentration term: 1 as in Eq. R_hat_upper_bound, 2 as in
         Eq. test_point_bound, which the triangle inequality gives.
@@ -291,8 +321,9 @@ def find_boundary(
     >>> boundary.status.value
     'The optimum, after some points were given up because the classes overlap.'
     """
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label)
-    given = {
+    curve, rule = as_curve(bound), as_rule(rule)
+    given: dict[str, Any] = {
+        "preset": preset,
         "gamma": gamma,
         "constant": constant,
         "radius": radius,
@@ -303,16 +334,75 @@ def find_boundary(
         "class_weight": class_weight,
         "centre": centre,
         "stop_at_zero": stop_at_zero,
+        "solver": None if solver == "exact" else solver,
     }
-    options = _options(preset, {k: v for k, v in given.items() if v is not None}, sample)
+    given = {name: value for name, value in given.items() if value is not None}
     as_choice("solver", solver, ("exact", "slsqp"))
     start = _as_start(start)
     if not isinstance(fallback, int | float):
         as_choice("fallback", fallback, ("edges", "means"))
-    boundary = _solve_sample(sample, options, solver, start, fallback)
-    if boundary.status not in (Status.OPTIMAL, Status.RELAXED, Status.LOCAL):
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label)
+    if isinstance(curve, SupportRadius):
+        given = {k: v for k, v in vars(curve).items() if isinstance(bound, ErrorCurve)} | given
+    if isinstance(curve, SupportRadius) and isinstance(rule, Sum):
+        given.pop("solver", None)
+        options = _options(given.pop("preset", None), given, sample)
+        boundary = _solve_sample(sample, options, solver, start, fallback)
+    else:
+        curve = _plain_curve(curve, rule, given)
+        boundary = _minimise(sample, curve, rule, fallback)
+    if boundary.status not in _QUIET:
         warnings.warn(boundary.status.value, BoundaryWarning, stacklevel=2)
     return boundary
+
+
+def _plain_curve(curve: ErrorCurve, rule: Rule, given: dict[str, Any]) -> ErrorCurve:
+    """Return the curve with the arguments it takes; raise for those that it cannot use."""
+    taken = {"gamma", "constant", "radius", "centre"} if isinstance(curve, SupportRadius) else set()
+    extra = sorted(set(given) - taken)
+    if extra:
+        raise InvalidInputError(
+            f"`{extra[0]}` must be left out unless bound='support' and rule='sum', got "
+            f"{given[extra[0]]!r} with bound={curve.name!r} and rule={rule.name!r}. "
+            "Give the arguments of a curve or a rule to its object, for example "
+            "bound=ClopperPearson(confidence=0.9)."
+        )
+    return SupportRadius(**given) if taken else curve
+
+
+def _minimise(
+    sample: ScoreSample, curve: ErrorCurve, rule: Rule, fallback: str | float
+) -> Boundary:
+    """Return the boundary at the rule's minimum on the curves."""
+    found = find_minimum(curve, rule, sample)
+    problem = SupportProblem(sample, Support())
+    if isinstance(curve, SupportRadius) and found.errors == (1.0, 1.0):
+        return replace(_fall_back(sample, problem, fallback), bound=curve.name, rule=rule.name)
+    t = found.threshold
+    wrong = (
+        sample.negative.n - int(sample.negative.count_at_most(t)),
+        int(sample.positive.count_at_most(t)),
+    )
+    status = Status.REVERSED if _is_reversed(sample) else Status.OPTIMAL
+    known = _describe(sample, problem, problem.levels(np.array([0])), (0.0, 0.0))
+    delta = curve.delta
+    return replace(
+        known,
+        threshold=sample.to_units(t),
+        status=status if rule.met(*found.errors) else Status.UNMET,
+        deltas=(delta, delta),
+        log_deltas=(float(np.log(delta)), float(np.log(delta))),
+        error_bounds=found.errors,
+        loss=found.value,
+        slack=wrong,
+        confidence_radii=(
+            sample.to_units(abs(t - sample.negative.mean)),
+            sample.to_units(abs(t - sample.positive.mean)),
+        ),
+        plateau=(sample.to_units(found.plateau[0]), sample.to_units(found.plateau[1])),
+        bound=curve.name,
+        rule=rule.name,
+    )
 
 
 def _options(preset: str | None, given: dict[str, Any], sample: ScoreSample) -> Support:
@@ -429,9 +519,11 @@ def _record(
         for n, m, delta in zip(known.n_samples, known.slack, deltas, strict=True)
     ]
     relaxed = Status.RELAXED if any(known.slack) else Status.OPTIMAL
+    threshold = _settle(sample, solution.threshold, solution.level)
     return replace(
         known,
-        threshold=_settle(sample, solution.threshold, solution.level),
+        threshold=threshold,
+        plateau=(threshold, threshold),
         status=Status.LOCAL if solver == "slsqp" else relaxed,
         deltas=deltas,
         error_bounds=(errors[0], errors[1]),
@@ -452,7 +544,8 @@ def _fall_back(sample: ScoreSample, problem: SupportProblem, fallback: str | flo
     facing = deepest.edge if fallback == "edges" else problem.levels(np.array([0])).mean
     middle = float(facing[0, 0] - facing[1, 0]) / 2
     known = _describe(sample, problem, problem.levels(np.array([0])), (0.0, 0.0))
-    return replace(known, status=status, threshold=sample.to_units(middle))
+    threshold = sample.to_units(middle)
+    return replace(known, status=status, threshold=threshold, plateau=(threshold, threshold))
 
 
 def _describe(sample: ScoreSample, problem: SupportProblem, level: Levels, u: Pair) -> Boundary:
@@ -481,6 +574,7 @@ def _describe(sample: ScoreSample, problem: SupportProblem, level: Levels, u: Pa
             (units(kept[0].low[0]), units(kept[0].high[0])),
             (units(-kept[1].high[0]), units(-kept[1].low[0])),
         ),
+        plateau=(np.nan, np.nan),
     )
 
 
@@ -502,6 +596,7 @@ def _turned(boundary: Boundary) -> Boundary:
     return replace(
         boundary,
         threshold=-boundary.threshold,
+        plateau=(-boundary.plateau[1], -boundary.plateau[0]),
         status=Status.REVERSED if boundary.status.solved else boundary.status,
         means=(-boundary.means[0], -boundary.means[1]),
         supports=((-b, -a), (-d, -c)),

@@ -28,6 +28,8 @@ from sklearn.utils.validation import (
 )
 
 from boundshift.boundary import Boundary, Status, find_boundary
+from boundshift.certificate import Certificate, certify_counts
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models.response import (
     Response,
@@ -36,6 +38,7 @@ from boundshift.models.response import (
     read_response,
 )
 from boundshift.multiclass import fit_biases
+from boundshift.rules import Rule, as_rule
 from boundshift.validation import as_choice
 
 __all__ = ["BoundShiftClassifier"]
@@ -44,10 +47,11 @@ FloatArray = NDArray[np.float64]
 
 
 class _Deciding(NamedTuple):
-    """Class indices and raw responses of the rows that decide."""
+    """Class indices and raw responses of the rows that decide, and where they come from."""
 
     y: NDArray[np.intp]
     raw: FloatArray
+    origin: Literal["held-out", "out-of-fold", "training"]
 
 
 def _estimator_has(name: str) -> Any:
@@ -83,12 +87,16 @@ class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         turned into log-odds.
     multi_class : {"pairwise", "one-vs-rest"}, default="pairwise"
         How more than two classes are reduced to binary problems.
+    bound, rule
+        The claim on each class's error and how both become one number; see
+        :func:`~boundshift.find_boundary`.
     preset, gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver, \
 fallback
         See :func:`~boundshift.find_boundary`.
     keep_balanced : bool, default=True
-        Whether the model's own boundary stays where all classes are equally frequent: there is
-        no imbalance to correct then, and predictions go on to agree with ``predict_proba``.
+        Whether the model's own boundary stays where all classes are equally frequent and the
+        rule ("sum" or "minimax") treats them alike: there is no imbalance to correct then, and
+        predictions go on to agree with ``predict_proba``.
     random_state : int, RandomState instance or None, default=None
         Seeds every random state of the estimator that is None, so that fits can be repeated.
     n_jobs : int, default=None
@@ -108,6 +116,10 @@ fallback
         With more classes, the boundary of each binary problem, by labels.
     biases_ : array of shape (n_classes,)
         With more classes, what is added to each class's score before the largest one wins.
+    certificate_ : Certificate
+        Upper bounds of each class's error rate at 95%, from the scores that decided, with the
+        price of having decided on them; "nominal" where these are training scores. With "prefit"
+        it holds if the model has not seen the rows given to ``fit``.
     n_features_in_ : int
         Number of features seen by the estimator.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -139,6 +151,8 @@ fallback
         cv: Any = 5,
         response_method: ResponseMethod = "auto",
         multi_class: Literal["pairwise", "one-vs-rest"] = "pairwise",
+        bound: str | ErrorCurve = "support",
+        rule: str | Rule = "sum",
         preset: Literal["paper", "authors"] | None = None,
         gamma: float | None = None,
         constant: float | None = None,
@@ -159,6 +173,8 @@ fallback
         self.cv = cv
         self.response_method = response_method
         self.multi_class = multi_class
+        self.bound = bound
+        self.rule = rule
         self.preset = preset
         self.gamma = gamma
         self.constant = constant
@@ -193,14 +209,15 @@ fallback
         self : object
         """
         X, y = indexable(X, column_or_1d(y, warn=True))
-        check_classification_targets(y)
         as_choice("multi_class", self.multi_class, ("pairwise", "one-vs-rest"))
         params = self._route(fit_params)
-        self._check_classes(y, params.fit)
+        self.classes_ = self._check_classes(y, params.fit)
         self._method = choose_response(self.estimator, self.response_method)
         deciding = self._collect_prefit(X, y) if self._prefit else self._collect(X, y, params)
         self._response = Response.learn(deciding.raw, self._method)
-        self._decide(deciding.y, self._response.scores(deciding.raw))
+        scores = self._response.scores(deciding.raw)
+        self._decide(deciding.y, scores)
+        self.certificate_ = self._certify(deciding.y, scores, deciding.origin)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -222,8 +239,7 @@ fallback
         """
         check_is_fitted(self)
         raw = read_response(self.estimator_, X, self._method, self.classes_)
-        scores = self._response.scores(raw)
-        return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
+        return self._shift(self._response.scores(raw))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels: the sign, or the largest, of the shifted scores.
@@ -237,8 +253,7 @@ fallback
         -------
         array of shape (n_samples,)
         """
-        shifted = self.decision_function(X)
-        winner = (shifted > 0).astype(np.intp) if shifted.ndim == 1 else shifted.argmax(axis=1)
+        winner = self._winner(self.decision_function(X))
         labels: NDArray[Any] = self.classes_[winner]
         return labels
 
@@ -311,34 +326,38 @@ fallback
             return Bunch(fit=routed.estimator.fit, split=splitter)
         return Bunch(fit=fit_params, split={})
 
-    def _check_classes(self, y: NDArray[Any], fit_params: dict[str, Any]) -> None:
-        """Raise if there are not at least two classes to learn from."""
+    def _check_classes(self, y: NDArray[Any], fit_params: dict[str, Any]) -> NDArray[Any]:
+        """Return the labels; raise if there are not at least two classes to learn from."""
         weight = fit_params.get("sample_weight")
-        seen = np.unique(y if weight is None else y[np.asarray(weight) > 0])
+        labels = np.unique(y)
+        check_classification_targets(labels)
+        seen = labels if weight is None else np.unique(y[np.asarray(weight) > 0])
         if len(seen) < 2:
             where = "`y`" if weight is None else "`y` with a `sample_weight` above 0"
             raise InvalidInputError(
                 f"{where} must hold at least two classes, got {len(seen)} class(es): "
                 f"{seen.tolist()}. Pass rows of every class that predictions should tell apart."
             )
+        return labels
 
     def _collect_prefit(self, X: Any, y: NDArray[Any]) -> _Deciding:
         """Score the rows with the model as it is."""
         check_is_fitted(self.estimator)
         self.estimator_ = self.estimator
-        self.classes_ = np.asarray(getattr(self.estimator, "classes_", np.unique(y)))
-        unknown = np.setdiff1d(y, self.classes_)
+        known = np.asarray(getattr(self.estimator, "classes_", self.classes_))
+        unknown = np.setdiff1d(self.classes_, known)
         if len(unknown):
             raise InvalidInputError(
-                f"`y` must hold labels that the fitted estimator knows ({self.classes_.tolist()}), "
+                f"`y` must hold labels that the fitted estimator knows ({known.tolist()}), "
                 f"got {unknown.tolist()} too. Encode the labels as the model was trained on them."
             )
+        self.classes_ = known
         raw = read_response(self.estimator, X, self._method, self.classes_)
-        return _Deciding(np.searchsorted(self.classes_, y), raw)
+        return _Deciding(_indices(y, self.classes_), raw, "held-out")
 
     def _collect(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
         """Fit the estimator, and return the raw responses that decide."""
-        self.classes_, indices = np.unique(y, return_inverse=True)
+        indices = _indices(y, self.classes_)
         estimator = _seeded(clone(self.estimator), self.random_state)
         deciding = None
         if self.cv is not None:
@@ -347,12 +366,12 @@ fallback
         self.estimator_ = clone(estimator).fit(X, y, **fit_params)
         if deciding is None:
             raw = read_response(self.estimator_, X, self._method, self.classes_)
-            deciding = _Deciding(indices, raw)
+            deciding = _Deciding(indices, raw, "training")
         weight = params.fit.get("sample_weight")
         if weight is None or len(deciding.y) != len(y):
             return deciding
         counts = np.asarray(weight) > 0  # A row without weight does not decide either.
-        return _Deciding(deciding.y[counts], deciding.raw[counts])
+        return _Deciding(deciding.y[counts], deciding.raw[counts], deciding.origin)
 
     def _collect_out_of_fold(
         self, estimator: Any, X: Any, y: NDArray[Any], indices: NDArray[np.intp], params: Bunch
@@ -377,7 +396,7 @@ fallback
         if len(rows) == len(y):
             rows, order = np.sort(rows), np.argsort(rows)
             raw = raw[order]
-        return _Deciding(indices[rows], raw)
+        return _Deciding(indices[rows], raw, "out-of-fold")
 
     def _decide(self, indices: NDArray[np.intp], scores: FloatArray) -> None:
         """Find the boundary, or one bias per class."""
@@ -402,11 +421,35 @@ fallback
                 stacklevel=3,
             )
 
+    def _certify(self, y: NDArray[np.intp], scores: FloatArray, origin: Any) -> Certificate:
+        """Bound each class's error rate from the rows that decided."""
+        n_classes = len(self.classes_)
+        if n_classes > 2:  # A fold's model cannot choose a class that it did not know.
+            scores = np.nan_to_num(scores, nan=-np.inf)
+        winner = self._winner(self._shift(scores))
+        return certify_counts(
+            tuple(np.bincount(y[winner != y], minlength=n_classes).tolist()),
+            tuple(np.bincount(y, minlength=n_classes).tolist()),
+            tuple(self.classes_.tolist()),
+            chosen_here=not self._keeps_own(y),
+            scores=origin,
+        )
+
+    def _shift(self, scores: FloatArray) -> FloatArray:
+        """Return scores minus the threshold, or plus each class's bias."""
+        return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
+
+    def _winner(self, shifted: FloatArray) -> NDArray[np.intp]:
+        """Return the index of the class that shifted scores speak for."""
+        if shifted.ndim == 1:
+            return (shifted > 0).astype(np.intp)
+        return np.asarray(shifted.argmax(axis=1))
+
     def _keeps_own(self, indices: NDArray[np.intp]) -> bool:
         """Return whether the estimator's own boundary, which is at 0, stays."""
         counts = np.bincount(indices, minlength=len(self.classes_))
-        known = not callable(self._method)
-        return bool(self.keep_balanced and known and counts.min() == counts.max())
+        applies = not callable(self._method) and as_rule(self.rule).is_balanced
+        return bool(self.keep_balanced and applies and counts.min() == counts.max())
 
     def _find(self, is_positive: NDArray[np.bool_], scores: FloatArray) -> Boundary:
         """Find the boundary of a binary problem with this classifier's options."""
@@ -414,6 +457,8 @@ fallback
         boundary = find_boundary(
             is_positive,
             scores,
+            bound=self.bound,
+            rule=self.rule,
             preset=self.preset,
             gamma=self.gamma,
             constant=self.constant,
@@ -443,6 +488,13 @@ def _score_fold(
     params = _check_method_params(X, fit_params, indices=train)
     fold = clone(estimator).fit(_safe_indexing(X, train), y[train], **params)
     return read_response(fold, _safe_indexing(X, test), model._method, model.classes_)
+
+
+def _indices(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return each label's place among the classes; two need no search."""
+    if len(classes) == 2:
+        return np.asarray(y == classes[1]).astype(np.intp)
+    return np.searchsorted(classes, y)
 
 
 def _seeded(estimator: Any, random_state: Any) -> Any:

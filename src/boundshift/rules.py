@@ -24,6 +24,8 @@ class Rule(ABC):
     """Combines the error rates of the negative and the positive class."""
 
     name: ClassVar[str]
+    is_balanced: ClassVar[bool] = False
+    """Whether both classes count alike, whatever their frequencies."""
 
     @abstractmethod
     def value(
@@ -64,6 +66,7 @@ class Sum(Rule):
     """
 
     name = "sum"
+    is_balanced = True
 
     def value(
         self, negative: FloatArray, positive: FloatArray, n_samples: tuple[int, int]
@@ -82,6 +85,7 @@ class Minimax(Rule):
     """
 
     name = "minimax"
+    is_balanced = True
 
     def value(
         self, negative: FloatArray, positive: FloatArray, n_samples: tuple[int, int]

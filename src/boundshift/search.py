@@ -13,6 +13,7 @@ The middle of a plateau is taken, in score units.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _FAN = 64
-_QUANTILES = 257
+_QUANTILES = 129
 # Values this close to the minimum belong to its plateau.
 _FLAT = 1e-12
 
@@ -165,21 +166,54 @@ def _over_line(curve: ErrorCurve, rule: Rule, sample: ScoreSample) -> Found:
     def value(t: FloatArray) -> FloatArray:
         return rule.value(negative(t), positive(-t), sample.n_samples)
 
-    t = _quantile_grid(sample)
-    values = value(t)
-    while True:
-        best = int(values.argmin())
-        low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
-        closer = np.linspace(low, high, 33)
-        if not high - low > 1e-13 * (abs(low) + abs(high)) or np.ptp(value(closer)) <= _FLAT:
-            break
-        t = np.unique(np.concatenate([t, closer]))
-        values = value(t)
-    low, high = _flat_run(t, values)
+    t, values = _close_in(value, _quantile_grid(sample))
+    low, high = _plateau(value, t, values)
     threshold = low + (high - low) / 2
     at = np.array([threshold])
     errors = float(negative(at)[0]), float(positive(-at)[0])
     return Found(threshold, (low, high), errors, float(values.min()))
+
+
+def _close_in(
+    value: Callable[[FloatArray], FloatArray], t: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return boundaries, ever denser around the best of them, and the rule at each."""
+    values = value(t)
+    while True:
+        best = int(values.argmin())
+        low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
+        closer = np.linspace(low, high, 34)[1:-1]
+        closer = closer[(closer > low) & (closer < high) & (closer != t[best])]
+        if not high - low > 1e-13 * (abs(low) + abs(high)) or not len(closer):
+            return t, values
+        inner = value(closer)
+        if np.ptp(inner) <= _FLAT and abs(inner[0] - values[best]) <= _FLAT:
+            return t, values
+        order = np.argsort(np.concatenate([t, closer]))
+        t = np.concatenate([t, closer])[order]
+        values = np.concatenate([values, inner])[order]
+
+
+def _plateau(
+    value: Callable[[FloatArray], FloatArray], t: FloatArray, values: FloatArray
+) -> tuple[float, float]:
+    """Return the ends of the run around the minimum where the rule is flat."""
+    best = int(values.argmin())
+    most = float(values[best]) + _FLAT * max(abs(float(values[best])), 1.0)
+    before = np.flatnonzero(values[:best] > most)
+    after = np.flatnonzero(values[best:] > most)
+    ends: list[float] = []
+    for outside in (before[-1:], best + after[:1]):
+        flat = t[best] if len(outside) else (t[-1] if len(ends) else t[0])
+        edge = t[outside[0]] if len(outside) else flat
+        while abs(edge - flat) > 1e-13 * (abs(edge) + abs(flat)):
+            middle = flat + (edge - flat) / 2
+            if value(np.array([middle]))[0] <= most:
+                flat = middle
+            else:
+                edge = middle
+        ends.append(float(flat))
+    return ends[0], ends[1]
 
 
 def _quantile_grid(sample: ScoreSample) -> FloatArray:
@@ -197,13 +231,3 @@ def _quantile_grid(sample: ScoreSample) -> FloatArray:
     steps = np.arange(4) / 4
     inner = grid[:-1, None] + np.diff(grid)[:, None] * steps
     return np.unique(np.append(inner.ravel(), grid[-1]))
-
-
-def _flat_run(t: FloatArray, values: FloatArray) -> tuple[float, float]:
-    """Return the ends of the run around the minimum where the rule is flat."""
-    best = int(values.argmin())
-    flat = values <= values[best] + _FLAT * max(abs(float(values[best])), 1.0)
-    before, after = np.flatnonzero(~flat[:best]), np.flatnonzero(~flat[best:])
-    first = int(before[-1]) + 1 if len(before) else 0
-    last = best + int(after[0]) - 1 if len(after) else len(t) - 1
-    return float(t[first]), float(t[last])

@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.runs import cut_runs
 from boundshift.scores import ScoreSample
 from boundshift.slack import Kept, Path, ProportionalPath, SequentialPath, Windows
 from boundshift.space import lower_bound, split_space
@@ -145,7 +146,9 @@ class SupportProblem:
         """
         outer, inner = self.path.given_up(starts), self.path.given_up(lasts)
         widest = [w.keep(m) for w, m in zip(self.windows, outer, strict=True)]
-        kept = [w.keep(m) for w, m in zip(self.windows, inner, strict=True)]
+        kept = widest
+        if starts is not lasts:
+            kept = [w.keep(m) for w, m in zip(self.windows, inner, strict=True)]
         n = np.stack([k.n for k in widest])
         facing = np.stack([k.high for k in kept])
         pairs = list(zip(self.windows, widest, kept, strict=True))
@@ -191,13 +194,12 @@ class SupportProblem:
         """
         low, high = 0, self.last + 1
         while low < high:
-            middle = (low + high) // 2
-            given_up = self.path.given_up(np.array([middle]))
-            kept = [w.keep(m) for w, m in zip(self.windows, given_up, strict=True)]
-            if -(kept[0].high + kept[1].high)[0] >= -self._rounding:
-                high = middle
-            else:
-                low = middle + 1
+            level = np.unique(np.linspace(low, high - 1, _FAN).astype(np.int64))
+            given_up = self.path.given_up(level)
+            edges = [w.keep(m).high for w, m in zip(self.windows, given_up, strict=True)]
+            overlap = np.count_nonzero(edges[0] + edges[1] > self._rounding)
+            low = int(level[overlap - 1]) + 1 if overlap else low
+            high = int(level[overlap]) if overlap < len(level) else high
         return low
 
     def _penalty(self, given_up: IntArray, kept: list[Kept]) -> FloatArray:
@@ -234,28 +236,16 @@ def solve(problem: SupportProblem) -> SupportSolution | None:
         untouched = _best_of(problem, np.array([0]), None)
         if untouched is not None:
             return untouched
-    starts, lasts = _fan_out(np.array([problem.first_with_gap()]), np.array([problem.last]))
+    starts, lasts = cut_runs(np.array([problem.first_with_gap()]), np.array([problem.last]), _FAN)
     best = _best_of(problem, starts, None)
     while np.any(starts < lasts):
-        starts, lasts = _fan_out(starts, lasts)
+        starts, lasts = cut_runs(starts, lasts, _FAN)
         bound = _span_bound(problem, starts, lasts, best)
         likely = np.sort(np.argsort(bound)[:_LIKELY])
         best = _best_of(problem, starts[likely], best)
         alive = bound <= (np.inf if best is None else best.loss * (1 + 1e-13))
         starts, lasts = starts[alive], lasts[alive]
     return _best_of(problem, starts, best)
-
-
-def _fan_out(starts: IntArray, lasts: IntArray) -> tuple[IntArray, IntArray]:
-    """Cut spans of levels into shorter ones, all together at most a few hundred, or into eight."""
-    width = lasts - starts + 1
-    most = max(8, _FAN // max(len(starts), 1))
-    pieces = np.minimum(np.maximum(width, 0), most)
-    owner = np.repeat(np.arange(len(starts)), pieces)
-    piece = np.arange(len(owner)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    first = starts[owner] + piece * width[owner] // pieces[owner]
-    last = starts[owner] + (piece + 1) * width[owner] // pieces[owner] - 1
-    return first, last
 
 
 def _span_bound(
