@@ -74,7 +74,8 @@ class ScoreCache:
         if stored is not None:
             return stored
         split = problem.split(seed, protocol)
-        scores = collect_scores(split, problem.classifier, model, seed, self.options)
+        state = problem.smote_state(seed, protocol)
+        scores = collect_scores(split, problem.classifier, model, state, self.options)
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **asdict(scores))
         write_whole(self.path(problem, protocol, seed, model), buffer.getvalue())

@@ -78,7 +78,7 @@ def collect_scores(
     split: PaperSplit,
     kind: ClassifierKind,
     model: ModelName,
-    seed: int,
+    smote_state: int | np.random.RandomState,
     options: ClassifierOptions,
 ) -> FittedScores:
     """Train a classifier on a split and keep its scores.
@@ -91,14 +91,14 @@ def collect_scores(
         What to train.
     model : {"untouched", "smote", "balanced-weights"}
         What to do about the imbalance while training.
-    seed : int
-        Seed of SMOTE.
+    smote_state : int or RandomState
+        SMOTE's source of randomness.
     options : ClassifierOptions
         Grid and network.
     """
     start = time.perf_counter()
     wrapped = fit_quietly(
-        _wrapped(model, make_classifier(kind, options), seed), split.X_train, split.y_train
+        _wrapped(model, make_classifier(kind, options), smote_state), split.X_train, split.y_train
     )
     seconds = time.perf_counter() - start
     fitted = wrapped.estimator_
@@ -114,10 +114,10 @@ def collect_scores(
     )
 
 
-def _wrapped(model: ModelName, classifier: Any, seed: int) -> Any:
+def _wrapped(model: ModelName, classifier: Any, smote_state: int | np.random.RandomState) -> Any:
     """Return the classifier under one of the rivals that train."""
     if model == "smote":
-        return SMOTEClassifier(classifier, random_state=seed)
+        return SMOTEClassifier(classifier, random_state=smote_state)
     return BalancedWeights(classifier) if model == "balanced-weights" else Untouched(classifier)
 
 

@@ -11,14 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.boundary import find_boundary
-from boundshift.curves import as_curve
 from boundshift.exceptions import BoundaryWarning
 from boundshift.experiments.authors_grid import solve_on_grid
 from boundshift.experiments.collect import FittedScores
 from boundshift.rivals import THRESHOLD_RULES
-from boundshift.rules import as_rule
-from boundshift.scores import ScoreSample
-from boundshift.search import find_minimum
 
 __all__ = [
     "Decide",
@@ -26,9 +22,9 @@ __all__ = [
     "SlackKind",
     "Source",
     "by_boundary",
-    "by_curve",
     "by_grid",
     "by_rule",
+    "by_support",
     "by_tuner",
     "keep_boundary",
 ]
@@ -102,38 +98,42 @@ def by_tuner(position: int) -> Decide:
 
 
 def by_boundary(source: Source, **options: Any) -> Decide:
-    """Return :func:`~boundshift.find_boundary` on training or out-of-fold scores.
+    """Return :func:`~boundshift.find_boundary` with options of its own, whatever the slack."""
+
+    def decide(fitted: FittedScores, slack: SlackKind) -> Decision:
+        return _found(fitted, source, options)
+
+    return decide
+
+
+def by_support(source: Source, **options: Any) -> Decide:
+    """Return the paper's bound and rule with the kind of slack that was asked for."""
+
+    def decide(fitted: FittedScores, slack: SlackKind) -> Decision:
+        paper = {"bound": "support", "rule": "sum", "slack": slack}
+        return _found(fitted, source, paper | options)
+
+    return decide
+
+
+def _found(fitted: FittedScores, source: Source, options: dict[str, Any]) -> Decision:
+    """Return the boundary on training or out-of-fold scores.
 
     Continuous slack has the unit of the scores, so these are divided by the weight norm, as the
-    authors do.
+    authors do; other boundaries do not depend on the unit.
     """
-
-    def decide(fitted: FittedScores, slack: SlackKind) -> Decision:
-        scores = _scores(fitted, source) / fitted.unit
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BoundaryWarning)
-            found = find_boundary(fitted.y_train, scores, **({"slack": slack} | options))
-        return Decision(
-            threshold=found.threshold * fitted.unit,
-            status=found.status.name,
-            solved=found.status.solved,
-            deltas=found.deltas,
-            slack=found.slack,
-            loss=found.loss,
-        )
-
-    return decide
-
-
-def by_curve(source: Source, curve: str, rule: str) -> Decide:
-    """Return the minimum of a rule on two error curves."""
-
-    def decide(fitted: FittedScores, slack: SlackKind) -> Decision:
-        sample = ScoreSample.from_labels(fitted.y_train, _scores(fitted, source))
-        found = find_minimum(as_curve(curve), as_rule(rule), sample)
-        return Decision(sample.to_units(found.threshold), loss=found.value)
-
-    return decide
+    scores = (fitted.train if source == "training" else fitted.out_of_fold) / fitted.unit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        found = find_boundary(fitted.y_train, scores, **options)
+    return Decision(
+        threshold=found.threshold * fitted.unit,
+        status=found.status.name,
+        solved=found.status.solved,
+        deltas=found.deltas,
+        slack=found.slack,
+        loss=found.loss,
+    )
 
 
 def by_grid(fitted: FittedScores, slack: SlackKind) -> Decision:
@@ -149,8 +149,3 @@ def by_grid(fitted: FittedScores, slack: SlackKind) -> Decision:
         slack=found.slack,
         loss=found.loss,
     )
-
-
-def _scores(fitted: FittedScores, source: Source) -> NDArray[np.float64]:
-    """Return the scores that decide."""
-    return fitted.train if source == "training" else fitted.out_of_fold

@@ -14,9 +14,9 @@ from boundshift.experiments.decisions import (
     Decide,
     Source,
     by_boundary,
-    by_curve,
     by_grid,
     by_rule,
+    by_support,
     by_tuner,
     keep_boundary,
 )
@@ -68,7 +68,7 @@ _PAPER = (
         "ours-authors",
         "Our Method, exact",
         "paper",
-        by_boundary("training", preset="authors", fallback=0.0),
+        by_support("training", preset="authors", fallback=0.0),
         printed="our-method",
     ),
 )
@@ -81,9 +81,14 @@ _RIVALS = (
         "clopper-pearson-minimax",
         "Clopper–Pearson, minimax",
         "rival",
-        by_curve("out-of-fold", "clopper-pearson", "minimax"),
+        by_boundary("out-of-fold", bound="clopper-pearson", rule="minimax"),
     ),
-    Method("dkw-minimax", "DKW, minimax", "rival", by_curve("out-of-fold", "dkw", "minimax")),
+    Method(
+        "dkw-minimax",
+        "DKW, minimax",
+        "rival",
+        by_boundary("out-of-fold", bound="dkw", rule="minimax"),
+    ),
 )
 
 _SUFFIX: dict[Source, str] = {"training": "", "out-of-fold": " (out-of-fold)"}
@@ -96,14 +101,19 @@ def _of_source(source: Source) -> list[Method]:
         "default": ("Our default", by_boundary(source)),
         "full-budget": (
             "Ours, full budget",
-            by_boundary(source, preset="authors", budget="all", stop_at_zero=False),
+            by_support(source, preset="authors", budget="all", stop_at_zero=False),
         ),
-        "paper-text": ("Ours, paper's text", by_boundary(source, preset="paper")),
+        "paper-text": ("Ours, paper's text", by_support(source, preset="paper")),
+        "support-sum": ("Ours, support/sum", by_support(source)),
+        "support-minimax": (
+            "Ours, support/minimax",
+            by_boundary(source, bound="support", rule="minimax"),
+        ),
     }
     for curve in ("smoothed", "student-t", "kth-point"):
         for rule in ("sum", "minimax"):
-            title = f"Ours, {curve}/{rule}"
-            settings[f"{curve}-{rule}"] = (title, by_curve(source, curve, rule))
+            decide = by_boundary(source, bound=curve, rule=rule)
+            settings[f"{curve}-{rule}"] = (f"Ours, {curve}/{rule}", decide)
     return [
         Method(f"ours-{name}{mark}", title + suffix, "ours", decide)
         for name, (title, decide) in settings.items()

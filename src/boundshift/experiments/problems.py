@@ -55,6 +55,20 @@ class Problem:
         kind: Literal["authors", "clean"] = "authors" if protocol == "paper" else "clean"
         return paper_split(self.data, seed, protocol=kind, scale=self.scale)
 
+    def smote_state(self, seed: int, protocol: Protocol) -> int | np.random.RandomState:
+        """Return SMOTE's source of randomness.
+
+        The authors do not seed SMOTE, but they seed NumPy's global generator when they split, and
+        that is where SMOTE draws from. The seed 1 is taken for True and becomes 0; of the
+        synthetic problem 1000 points have been drawn since.
+        """
+        if protocol == "honest":
+            return seed
+        state = np.random.RandomState(0 if seed == 1 else seed)
+        if isinstance(self.data, str) and self.data == "synthetic":
+            state.multivariate_normal([1, 1], np.eye(2), size=1000)
+        return state
+
 
 PROBLEMS: dict[str, Problem] = {
     problem.name: problem
