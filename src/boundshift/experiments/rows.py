@@ -150,8 +150,8 @@ def write_rows(path: Path, rows: Iterable[Row]) -> Path:
 
 
 def _written(value: object) -> str:
-    """Write floats to nine digits: more than any metric needs, and few enough to read."""
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+    """Write floats to six digits: more than any metric needs, and few enough to read."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def read_rows(path: Path) -> list[Row]:

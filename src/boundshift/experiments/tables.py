@@ -11,6 +11,7 @@ from boundshift.experiments.methods import (
     DEFAULT,
     METHODS,
     PAPER_METHOD,
+    Group,
     post_hoc_rivals,
 )
 from boundshift.experiments.printed import Printed, printed_datasets, printed_value
@@ -82,25 +83,37 @@ class Table:
     sections: tuple[Section, ...]
 
 
-def result_table(results: Results, problem: str) -> Table:
-    """Return the paper's table of one problem, with the printed values, and then the others."""
+_GROUPS: dict[Group, str] = {
+    "paper": "The paper's methods",
+    "rival": "Rivals beyond the paper",
+    "ours": "More of ours",
+}
+
+
+def result_table(results: Results, problem: str, groups: Sequence[Group] = tuple(_GROUPS)) -> Table:
+    """Return the paper's table of one problem, with the printed values, and then the others.
+
+    Parameters
+    ----------
+    results : Results
+        What was run.
+    problem : str
+        Which problem.
+    groups : sequence of {"paper", "rival", "ours"}, default=all
+        Blocks of methods to show.
+    """
     header = ["Method"]
     for title in _SHOWN.values():
         header += [title, "paper", "Δ"]
-    groups = {
-        "The paper's methods": _names("paper"),
-        "Rivals beyond the paper": _names("rival"),
-        "More of ours": _names("ours"),
-    }
     return Table(
         name=f"{problem}-{results.protocol}-{results.slack}",
         caption=_caption(results, problem),
         header=(*header, "Solved"),
-        sections=tuple(_section(results, problem, *item) for item in groups.items()),
+        sections=tuple(_section(results, problem, _GROUPS[g], _names(g)) for g in groups),
     )
 
 
-def _names(group: str) -> list[str]:
+def _names(group: Group) -> list[str]:
     """Return the methods of a group."""
     return [m.name for m in METHODS.values() if m.group == group]
 
