@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from boundshift.experiments import METHODS, PROBLEMS, Results, read_rows, write_rows
+from boundshift.experiments.figures import draw_figures
 from boundshift.experiments.files import write_whole
 from boundshift.experiments.markup import to_markdown
 from boundshift.experiments.tables import (
@@ -30,19 +31,26 @@ BLOCK = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 FIVE = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart")
 
 
+RUNS = ("paper-binary", "paper-continuous", "honest-binary")
+
+
 def main(folder: Path) -> None:
-    rows = {
-        "paper-binary": read_rows(folder / "rows-all-paper-binary.csv"),
-        "paper-continuous": read_rows(folder / "rows-all-paper-continuous.csv"),
-        "honest-binary": read_rows(folder / "rows-all-honest-binary.csv"),
-    }
-    # Continuous slack changes the paper's family only.
-    rows["paper-continuous"] = [r for r in rows["paper-continuous"] if _in_family(r.method)]
-    for name, kept in rows.items():
-        write_rows(DOCS / "data" / f"rows-{name}.csv.gz", kept)
-    tables = _tables({name: Results(kept) for name, kept in rows.items()})
+    for name in RUNS:
+        rows = read_rows(folder / f"rows-all-{name}.csv")
+        if name == "paper-continuous":
+            # Continuous slack changes the paper's family only.
+            rows = [row for row in rows if _in_family(row.method)]
+        write_rows(DOCS / "data" / f"rows-{name}.csv.gz", rows)
     page = DOCS / "reproduction.md"
-    write_whole(page, BLOCK.sub(lambda m: m[1] + tables[m[2]] + m[3], page.read_text("utf-8")))
+    write_whole(page, fill(page.read_text("utf-8")))
+    draw_figures(DOCS / "images" / "reproduction")
+
+
+def fill(page: str) -> str:
+    """Write every table of the page anew from the rows in docs/data."""
+    results = {n: Results(read_rows(DOCS / "data" / f"rows-{n}.csv.gz")) for n in RUNS}
+    tables = _tables(results)
+    return BLOCK.sub(lambda match: match[1] + tables[match[2]] + match[3], page)
 
 
 def _in_family(method: str) -> bool:
