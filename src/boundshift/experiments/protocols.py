@@ -107,7 +107,7 @@ def _until_solved(
 
 def _is_solved(problem: Problem, seed: int, slack: SlackKind, setting: _Setting) -> bool:
     """Say whether the paper's method has a solution on a seed."""
-    fitted = _fitted(Run(problem, seed, "untouched"), setting)
+    fitted = _fitted(Run(problem, seed, "untouched"), setting.cache, setting.protocol)
     if isinstance(fitted, Exception):
         return False
     return METHODS[PAPER_METHOD].decide(fitted, slack).solved
@@ -118,14 +118,20 @@ def _train(runs: Iterable[Run], setting: _Setting) -> None:
     cache, protocol = setting.cache, setting.protocol
     absent = [r for r in runs if not cache.has(r.problem, protocol, r.seed, r.model)]
     parallel = Parallel(setting.jobs, return_as="generator_unordered")
-    for done, _ in enumerate(parallel(delayed(_fitted)(run, setting) for run in absent), 1):
+    trained = parallel(delayed(_store)(run, cache, protocol) for run in absent)
+    for done, _ in enumerate(trained, 1):
         setting.progress("training", done, len(absent))
 
 
-def _fitted(run: Run, setting: _Setting) -> FittedScores | Exception:
+def _store(run: Run, cache: ScoreCache, protocol: Protocol) -> None:
+    """Train in a process of its own; progress stays behind, since a terminal cannot be sent."""
+    _fitted(run, cache, protocol)
+
+
+def _fitted(run: Run, cache: ScoreCache, protocol: Protocol) -> FittedScores | Exception:
     """Return fitted scores, or the error that stood in the way."""
     try:
-        return setting.cache.make(run.problem, setting.protocol, run.seed, run.model)
+        return cache.make(run.problem, protocol, run.seed, run.model)
     except Exception as error:
         return error
 
@@ -134,8 +140,9 @@ def _rows_of_seed(
     problem: Problem, seed: int, kept: bool, slack: SlackKind, setting: _Setting
 ) -> list[Row]:
     """Return one row a method."""
-    fitted = {model: _fitted(Run(problem, seed, model), setting) for model in MODELS}
-    run = {"protocol": setting.protocol, "problem": problem.name, "seed": seed, "kept": kept}
+    cache, protocol = setting.cache, setting.protocol
+    fitted = {model: _fitted(Run(problem, seed, model), cache, protocol) for model in MODELS}
+    run = {"protocol": protocol, "problem": problem.name, "seed": seed, "kept": kept}
     return [_row(fitted[m.model], m, slack, run) for m in METHODS.values()]
 
 

@@ -107,7 +107,7 @@ def result_table(results: Results, problem: str, groups: Sequence[Group] = tuple
         header += [title, "paper", "Δ"]
     return Table(
         name=f"{problem}-{results.protocol}-{results.slack}",
-        caption=_caption(results, problem),
+        caption=_caption(results, problem, [m for g in groups for m in _names(g)]),
         header=(*header, "Solved"),
         sections=tuple(_section(results, problem, _GROUPS[g], _names(g)) for g in groups),
     )
@@ -123,7 +123,7 @@ def _title(problem: str) -> str:
     return PROBLEMS[problem].title if problem in PROBLEMS else "MIMIC ICU"
 
 
-def _caption(results: Results, problem: str) -> str:
+def _caption(results: Results, problem: str, methods: Sequence[str]) -> str:
     """Say how many seeds stand behind the numbers."""
     counts = results.counts(problem, PAPER_METHOD)
     if results.protocol == "paper":
@@ -132,8 +132,11 @@ def _caption(results: Results, problem: str) -> str:
             f"{counts.tried - counts.kept} dropped"
         )
     else:
-        seeds = f"{counts.tried} seeds, all kept; without a solution the untouched model decides"
-    failed = sum(results.counts(problem, name).failed for name in METHODS)
+        seeds = (
+            f"{counts.tried} seeds, all kept; where the paper's method has no solution, the "
+            "untouched model decides"
+        )
+    failed = sum(results.counts(problem, name).failed for name in methods)
     failures = f"; {failed} failed runs, left out of the means" if failed else ""
     return (
         f"{_title(problem)}, protocol {results.protocol}, {results.slack} slack ({seeds}). Mean ± "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,20 +40,21 @@ def save(figure: Figure, path: Path) -> Path:
 
 
 def draw_points(
-    ax: Axes, X: NDArray[np.float64], y: NDArray[np.int64], *, size: float = 14.0, **style: Any
+    ax: Axes, X: NDArray[np.float64], y: NDArray[np.int64], *, size: float = 14.0
 ) -> None:
     """Draw rows of two features; the positive class lies above and has white rims."""
     for label in (0, 1):
         rows = X[y == label]
         rare = len(rows) < 100
-        ax.scatter(
+        # One line of markers is drawn several times faster than a scatter of the same size.
+        ax.plot(
             rows[:, 0],
             rows[:, 1],
-            s=size * (3 if rare else 1),
+            "o",
+            markersize=np.sqrt(size * (3 if rare else 1)),
             color=COLORS[label],
             alpha=1.0 if rare else 0.5,
-            edgecolor="white",
-            linewidth=0.8 if rare else 0.2,
+            markeredgecolor="white",
+            markeredgewidth=0.8 if rare else 0.2,
             zorder=3 if rare else 2,
-            **style,
         )

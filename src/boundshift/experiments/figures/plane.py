@@ -27,7 +27,7 @@ __all__ = ["draw_classifiers", "draw_moving_bias", "draw_test_set"]
 
 FloatArray = NDArray[np.float64]
 
-_STEPS = 201
+_STEPS = 121
 _SHOWN = (
     "untouched",
     "smote",
