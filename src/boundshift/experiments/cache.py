@@ -1,0 +1,82 @@
+"""Fitted scores on disk: one file per problem, seed and model."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import numpy as np
+import sklearn
+
+from boundshift.experiments.classifiers import ClassifierOptions
+from boundshift.experiments.collect import FittedScores, ModelName, collect_scores
+from boundshift.experiments.files import write_whole
+from boundshift.experiments.problems import Problem, Protocol
+
+__all__ = ["PROTOCOL_VERSION", "ScoreCache"]
+
+# Raise it when splits, classifiers or what is kept of them change: old files are then ignored.
+PROTOCOL_VERSION = 1
+
+_ARRAYS = {f.name for f in fields(FittedScores)} - {"unit", "seconds", "parameters"}
+
+
+class ScoreCache:
+    """Fitted scores, from disk where they are there and otherwise by training.
+
+    Parameters
+    ----------
+    folder : path
+        Where the files are. Their names hold the version of the protocol, of scikit-learn and a
+        digest of the options, so that a change of any of these trains anew.
+    options : ClassifierOptions
+        Grid and network.
+    """
+
+    def __init__(self, folder: Path, options: ClassifierOptions) -> None:
+        self.folder = folder
+        self.options = options
+
+    def path(self, problem: Problem, protocol: Protocol, seed: int, model: ModelName) -> Path:
+        """Return the file of one training."""
+        release = ".".join(sklearn.__version__.split(".")[:2])
+        version = f"v{PROTOCOL_VERSION}-sklearn{release}-{self.options.digest(problem.classifier)}"
+        return self.folder / f"{problem.key}-{protocol}-{version}" / f"{seed:04d}-{model}.npz"
+
+    def get(
+        self, problem: Problem, protocol: Protocol, seed: int, model: ModelName
+    ) -> FittedScores | None:
+        """Return stored scores; None where there are none, or where the file is broken."""
+        path = self.path(problem, protocol, seed, model)
+        try:
+            with path.open("rb") as file, np.load(file) as stored:
+                arrays = {name: stored[name] for name in _ARRAYS}
+                return FittedScores(
+                    **arrays,
+                    unit=float(stored["unit"]),
+                    seconds=float(stored["seconds"]),
+                    parameters=str(stored["parameters"]),
+                )
+        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile):
+            return None
+
+    def has(self, problem: Problem, protocol: Protocol, seed: int, model: ModelName) -> bool:
+        """Say whether the scores are there, without reading them."""
+        return self.path(problem, protocol, seed, model).is_file()
+
+    def make(
+        self, problem: Problem, protocol: Protocol, seed: int, model: ModelName
+    ) -> FittedScores:
+        """Train and store, or read what is stored."""
+        stored = self.get(problem, protocol, seed, model)
+        if stored is not None:
+            return stored
+        split = problem.split(seed, protocol)
+        state = problem.smote_state(seed, protocol)
+        scores = collect_scores(split, problem.classifier, model, state, self.options)
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **asdict(scores))
+        write_whole(self.path(problem, protocol, seed, model), buffer.getvalue())
+        return scores
