@@ -164,6 +164,20 @@ def test_few_levels_are_solved(monkeypatch):
     assert sum(solved) < 0.05 * problem.last
 
 
+def test_no_level_is_solved_where_none_is_feasible(monkeypatch):
+    looked_at = []
+    optimistic = SupportProblem.optimistic
+
+    def counted(self, starts, lasts):
+        looked_at.append(len(starts))
+        return optimistic(self, starts, lasts)
+
+    monkeypatch.setattr(SupportProblem, "optimistic", counted)
+    problem = problem_of(np.zeros(20_000), np.zeros(3000), Support())
+    assert solve(problem) is None
+    assert sum(looked_at) < 1000
+
+
 @many(200)
 @given(classes(most=12), OPTIONS)
 def test_levels_describe_what_is_kept(pair, options):

@@ -36,6 +36,7 @@ IntArray = NDArray[np.int64]
 # Spans of levels examined together, and those of them solved to improve the best loss.
 _FAN = 256
 _LIKELY = 16
+_LARGEST = np.finfo(np.float64).max
 # Free space smaller than this share of the kept points' range is a rounding error around zero.
 _ROUNDING = 1e-13
 
@@ -266,7 +267,8 @@ def solve(problem: SupportProblem) -> SupportSolution | None:
         bound = _span_bound(problem, starts, lasts, best)
         likely = np.sort(np.argsort(bound)[:_LIKELY])
         best = best_of(problem, starts[likely], best)
-        alive = bound <= (np.inf if best is None else best.loss * (1 + 1e-13))
+        # A span without a feasible level has an infinite bound.
+        alive = bound <= (_LARGEST if best is None else best.loss * (1 + 1e-13))
         starts, lasts = starts[alive], lasts[alive]
     return best_of(problem, starts, best)
 
