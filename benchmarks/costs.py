@@ -14,13 +14,13 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from claims import generator
 from evidence import Facts, average_ranks, memory, run, table
 from joblib import Parallel, delayed
-from models import MODELS, Margins, fit_quietly, out_of_fold
+from models import MODELS, Halves, Margins, score_halves
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -30,7 +30,6 @@ from boundshift.datasets import fetch_common
 from boundshift.rivals import bayes_risk_threshold
 from boundshift.rules import Cost
 
-FloatArray = NDArray[np.float64]
 Pair = tuple[float, float]
 
 COSTS = (1.0, 10.0)
@@ -51,15 +50,6 @@ def draw(name: str, n_samples: tuple[int, int], rng: np.random.Generator) -> tup
     return rng.exponential(size=(len(y), 5)) * np.where(y, 2.0, 1.0)[:, None], y
 
 
-class Halves(NamedTuple):
-    """Scores to decide on, out-of-fold, and scores to judge by."""
-
-    y: NDArray[np.int64]
-    scores: FloatArray
-    fresh_y: NDArray[np.int64]
-    fresh_scores: FloatArray
-
-
 @memory.cache  # type: ignore[untyped-decorator]
 def score(name: str, kind: str, seed: int) -> Halves:
     """Train a model and score rows that it has not seen."""
@@ -71,9 +61,7 @@ def score(name: str, kind: str, seed: int) -> Halves:
         X, X_fresh, y, y_fresh = train_test_split(
             *data, test_size=0.5, stratify=data[1], random_state=seed
         )
-    fitted = fit_quietly(MODELS[kind](), X, y)
-    oof = out_of_fold(MODELS[kind](), X, y)
-    return Halves(y, oof, y_fresh, fitted.decision_function(X_fresh))
+    return score_halves(MODELS[kind](), X, y, (X_fresh, y_fresh))
 
 
 def ours(bound: str) -> Callable[[Halves, Pair], float]:
@@ -84,7 +72,7 @@ def ours(bound: str) -> Callable[[Halves, Pair], float]:
         model = BoundShiftClassifier(Margins(), cv="prefit", bound=bound, rule=rule)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BoundaryWarning)
-            return float(model.fit(halves.scores, halves.y).threshold_)
+            return float(model.fit(halves.raw, halves.y).threshold_)
 
     return threshold
 
@@ -98,12 +86,12 @@ def weights(y: NDArray[np.int64], priors: Pair) -> Pair:
 def bayes_hull(halves: Halves, priors: Pair) -> float:
     """Bayes minimum risk with probabilities calibrated by the ROC hull, as in the paper."""
     cost_fp, cost_fn = weights(halves.y, priors)
-    return bayes_risk_threshold(halves.y, halves.scores, cost_fp=cost_fp, cost_fn=cost_fn)
+    return bayes_risk_threshold(halves.y, halves.raw, cost_fp=cost_fp, cost_fn=cost_fn)
 
 
 def bayes_sigmoid(halves: Halves, priors: Pair) -> float:
     """Bayes minimum risk with probabilities calibrated by a sigmoid of the score."""
-    sigmoid = LogisticRegression(C=np.inf).fit(halves.scores[:, None], halves.y)
+    sigmoid = LogisticRegression(C=np.inf).fit(halves.raw[:, None], halves.y)
     cost_fp, cost_fn = weights(halves.y, priors)
     return float((np.log(cost_fp / cost_fn) - sigmoid.intercept_[0]) / sigmoid.coef_[0, 0])
 
@@ -144,7 +132,7 @@ def examine(name: str, kind: str, seed: int) -> list[dict[str, Any]]:
 
 def expected_cost(halves: Halves, threshold: float, priors: Pair) -> float:
     """Return the mean cost of a decision under the given priors."""
-    above = halves.fresh_scores > threshold
+    above = halves.fresh_raw > threshold
     false_alarms = float(above[halves.fresh_y == 0].mean())
     misses = float(1 - above[halves.fresh_y == 1].mean())
     return COSTS[0] * priors[0] * false_alarms + COSTS[1] * priors[1] * misses

@@ -20,7 +20,17 @@ from sklearn.svm import SVC
 
 from boundshift.models.response import choose_response, read_response
 
-__all__ = ["MODELS", "SCORED", "Margins", "Responses", "fit_quietly", "out_of_fold", "responses"]
+__all__ = [
+    "MODELS",
+    "SCORED",
+    "Halves",
+    "Margins",
+    "Responses",
+    "fit_quietly",
+    "out_of_fold",
+    "responses",
+    "score_halves",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -85,6 +95,16 @@ class Responses(NamedTuple):
     method: Literal["decision_function", "predict_proba"]
 
 
+class Halves(NamedTuple):
+    """Raw responses to rows to decide on, out-of-fold, and to fresh rows to judge by."""
+
+    y: NDArray[np.int64]
+    raw: FloatArray
+    fresh_y: NDArray[np.int64]
+    fresh_raw: FloatArray
+    method: Literal["decision_function", "predict_proba"]
+
+
 def fit_quietly(model: Any, X: FloatArray, y: NDArray[Any]) -> Any:
     """Fit; a network that stops before it converges is a model like any other."""
     with warnings.catch_warnings():
@@ -112,3 +132,13 @@ def responses(model: Any, X: FloatArray, y: NDArray[Any]) -> Responses:
     fitted = fit_quietly(model, X, y)
     training = read_response(fitted, X, method, np.unique(y))
     return Responses(training, out_of_fold(model, X, y), method)
+
+
+def score_halves(
+    model: Any, X: FloatArray, y: NDArray[Any], fresh: tuple[FloatArray, NDArray[Any]]
+) -> Halves:
+    """Train on some rows, and return responses to them and to fresh ones."""
+    method: Any = choose_response(model, "auto")
+    fitted = fit_quietly(model, X, y)
+    raw = read_response(fitted, fresh[0], method, np.unique(y))
+    return Halves(y, out_of_fold(model, X, y), fresh[1], raw, method)

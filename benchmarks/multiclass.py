@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from evidence import Facts, average_ranks, memory, run, table
 from joblib import Parallel, delayed
-from models import MODELS, SCORED, fit_quietly, out_of_fold
+from models import MODELS, SCORED, Halves, fit_quietly, score_halves
 from numpy.typing import NDArray
 from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
 from boundshift import BoundaryWarning, BoundShiftClassifier
 from boundshift.datasets import fetch_common, list_common
-from boundshift.models.response import Response, choose_response, read_response
+from boundshift.models.response import Response
 from boundshift.rivals import BalancedWeights, tuned_threshold
 
 FloatArray = NDArray[np.float64]
@@ -38,62 +38,49 @@ LEAST_IMBALANCE, MOST_ROWS = 1.5, 15_000
 
 
 class Split(NamedTuple):
-    """Raw responses: out-of-fold to the first half, and to the second by two models."""
+    """One model's responses, and what it predicts when trained again with class weights."""
 
-    train_y: IntArray
-    train_raw: FloatArray
-    test_y: IntArray
-    test_raw: FloatArray
+    halves: Halves
     weighted: IntArray
-    method: str
 
 
 @memory.cache  # type: ignore[untyped-decorator]
-def score(name: str, kind: str, seed: int) -> Split:
+def score(name: str, kind: str, seed: int) -> tuple[Halves, IntArray]:
     """Train on one half of a data set and score the other."""
     X, y = fetch_common(name, return_X_y=True)
-    train, test = train_test_split(np.arange(len(y)), test_size=0.5, stratify=y, random_state=seed)
-    model = MODELS[kind]()
-    method = choose_response(model, "auto")
-    fitted = fit_quietly(model, X[train], y[train])
-    weighted = fit_quietly(BalancedWeights(model), X[train], y[train])
-    return Split(
-        y[train],
-        out_of_fold(model, X[train], y[train]),
-        y[test],
-        read_response(fitted, X[test], method, np.unique(y)),
-        weighted.predict(X[test]),
-        str(method),
-    )
+    X, X_fresh, y, y_fresh = train_test_split(X, y, test_size=0.5, stratify=y, random_state=seed)
+    halves = score_halves(MODELS[kind](), X, y, (X_fresh, y_fresh))
+    weighted = fit_quietly(BalancedWeights(MODELS[kind]()), X, y)
+    return halves, weighted.predict(X_fresh)
 
 
 def ours(**options: Any) -> Callable[[Split], IntArray]:
     """Return a way to decide by the library's classifier."""
 
     def decide(split: Split) -> IntArray:
-        scored = SCORED[split.method](split.test_raw.shape[1])
+        scored = SCORED[split.halves.method](split.halves.fresh_raw.shape[1])
         model = BoundShiftClassifier(scored, cv="prefit", **options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BoundaryWarning)
-            model.fit(split.train_raw, split.train_y)
-        return np.asarray(model.predict(split.test_raw))
+            model.fit(split.halves.raw, split.halves.y)
+        return np.asarray(model.predict(split.halves.fresh_raw))
 
     return decide
 
 
 def in_scores(split: Split) -> tuple[FloatArray, FloatArray]:
     """Return both halves' scores as the classifier sees them."""
-    response = Response.learn(split.train_raw, split.method)  # type: ignore[arg-type]
-    return response.scores(split.train_raw), response.scores(split.test_raw)
+    response = Response.learn(split.halves.raw, split.halves.method)  # type: ignore[arg-type]
+    return response.scores(split.halves.raw), response.scores(split.halves.fresh_raw)
 
 
 def untouched(split: Split) -> IntArray:
-    return np.asarray(split.test_raw.argmax(axis=1))
+    return np.asarray(split.halves.fresh_raw.argmax(axis=1))
 
 
 def adjusted(split: Split) -> IntArray:
     """Logit adjustment with τ = 1: scores are logits up to a constant of the row."""
-    priors = np.bincount(split.train_y) / len(split.train_y)
+    priors = np.bincount(split.halves.y) / len(split.halves.y)
     return np.asarray((in_scores(split)[1] - np.log(priors)).argmax(axis=1))
 
 
@@ -102,7 +89,7 @@ def tuned(split: Split) -> IntArray:
     train, test = in_scores(split)
     margins = np.zeros_like(test)
     for k in range(test.shape[1]):
-        threshold = tuned_threshold(split.train_y == k, margin(train, k))
+        threshold = tuned_threshold(split.halves.y == k, margin(train, k))
         margins[:, k] = margin(test, k) - threshold
     return np.asarray(margins.argmax(axis=1))
 
@@ -130,10 +117,10 @@ WAYS: dict[str, Callable[[Split], IntArray]] = {
 
 def examine(name: str, kind: str, seed: int) -> list[dict[str, Any]]:
     """Return one row for each way on one split."""
-    split = score(name, kind, seed)
+    split = Split(*score(name, kind, seed))
     rows = []
     for way, decide in WAYS.items():
-        recalls = recall_score(split.test_y, decide(split), average=None, zero_division=0.0)
+        recalls = recall_score(split.halves.fresh_y, decide(split), average=None, zero_division=0.0)
         facts = {"dataset": name, "model": kind, "seed": seed, "way": way}
         g_mean = float(np.prod(recalls ** (1 / len(recalls))))
         rows.append(facts | {"macro_recall": float(recalls.mean()), "g_mean": g_mean})
