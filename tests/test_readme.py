@@ -42,8 +42,11 @@ def test_console_blocks_show_what_python_answers(page):
     blocks = re.findall(r"^```pycon\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     parser = doctest.DocTestParser()
+    names: dict[str, object] = {}  # a page is read from top to bottom, as one session
     for number, block in enumerate(blocks):
-        runner.run(parser.get_doctest(block, {}, f"{page.name} block {number}", page.name, 0))
+        example = parser.get_doctest(block, {}, f"{page.name} block {number}", page.name, 0)
+        example.globs = names
+        runner.run(example, clear_globs=False)
     assert runner.summarize(verbose=False).failed == 0
 
 

@@ -20,7 +20,7 @@ from boundshift.scores import ScoreSample
 from boundshift.search import find_minimum
 from boundshift.slsqp import solve_slsqp
 from boundshift.support import Levels, Support, SupportProblem, SupportSolution, solve
-from boundshift.validation import as_choice, as_pair, as_positive
+from boundshift.validation import as_choice, as_fallback, as_pair, as_positive
 
 __all__ = ["PRESETS", "Boundary", "Status", "find_boundary"]
 
@@ -33,7 +33,7 @@ PRESETS: dict[str, Support] = {
     ),
 }
 
-# A threshold keeps this share of the score range between itself and a score it must not touch.
+# A threshold keeps this share of the kept scores' range from a score that it must not touch.
 _CLEARANCE = 1e-10
 
 
@@ -339,8 +339,7 @@ def find_boundary(
     given = {name: value for name, value in given.items() if value is not None}
     as_choice("solver", solver, ("exact", "slsqp"))
     start = _as_start(start)
-    if not isinstance(fallback, int | float):
-        as_choice("fallback", fallback, ("edges", "means"))
+    fallback = as_fallback(fallback)
     sample = ScoreSample.from_labels(y_true, y_score, pos_label)
     if isinstance(curve, SupportRadius):
         given = {k: v for k, v in vars(curve).items() if isinstance(bound, ErrorCurve)} | given
@@ -585,7 +584,8 @@ def _settle(sample: ScoreSample, threshold: float, level: Levels) -> float:
     on which side of the boundary that score stands.
     """
     low, high = float(level.edge[0, 0]), -float(level.edge[1, 0])
-    clear = min(_CLEARANCE * sample.spread, (high - low) / 4)
+    kept_range = float(level.distance[0] + level.radius[:, 0].sum())
+    clear = min(_CLEARANCE * kept_range, (high - low) / 4)
     threshold = min(max(threshold, low + clear), high - clear)
     return sample.to_units(max(min(threshold, float(np.nextafter(high, -np.inf))), low))
 

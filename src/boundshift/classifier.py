@@ -209,12 +209,12 @@ fallback
         self : object
         """
         X, y = indexable(X, column_or_1d(y, warn=True))
-        check_classification_targets(y)
         as_choice("multi_class", self.multi_class, ("pairwise", "one-vs-rest"))
         params = self._route(fit_params)
-        self._check_classes(y, params.fit)
+        self.classes_ = self._check_classes(y, params.fit)
         self._method = choose_response(self.estimator, self.response_method)
-        deciding = self._collect_prefit(X, y) if self._prefit else self._collect(X, y, params)
+        collect = self._collect_prefit if self._prefit else self._collect
+        deciding = collect(X, y, params)
         self._response = Response.learn(deciding.raw, self._method)
         scores = self._response.scores(deciding.raw)
         self._decide(deciding.y, scores)
@@ -327,34 +327,39 @@ fallback
             return Bunch(fit=routed.estimator.fit, split=splitter)
         return Bunch(fit=fit_params, split={})
 
-    def _check_classes(self, y: NDArray[Any], fit_params: dict[str, Any]) -> None:
-        """Raise if there are not at least two classes to learn from."""
+    def _check_classes(self, y: NDArray[Any], fit_params: dict[str, Any]) -> NDArray[Any]:
+        """Return the labels; raise if there are not at least two classes to learn from."""
         weight = fit_params.get("sample_weight")
-        seen = np.unique(y if weight is None else y[np.asarray(weight) > 0])
+        labels = np.unique(y)
+        check_classification_targets(labels)
+        seen = labels if weight is None else np.unique(y[np.asarray(weight) > 0])
         if len(seen) < 2:
             where = "`y`" if weight is None else "`y` with a `sample_weight` above 0"
             raise InvalidInputError(
                 f"{where} must hold at least two classes, got {len(seen)} class(es): "
                 f"{seen.tolist()}. Pass rows of every class that predictions should tell apart."
             )
+        return labels
 
-    def _collect_prefit(self, X: Any, y: NDArray[Any]) -> _Deciding:
+    def _collect_prefit(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
         """Score the rows with the model as it is."""
         check_is_fitted(self.estimator)
         self.estimator_ = self.estimator
-        self.classes_ = np.asarray(getattr(self.estimator, "classes_", np.unique(y)))
-        unknown = np.setdiff1d(y, self.classes_)
+        known = np.asarray(getattr(self.estimator, "classes_", self.classes_))
+        unknown = np.setdiff1d(self.classes_, known)
         if len(unknown):
             raise InvalidInputError(
-                f"`y` must hold labels that the fitted estimator knows ({self.classes_.tolist()}), "
+                f"`y` must hold labels that the fitted estimator knows ({known.tolist()}), "
                 f"got {unknown.tolist()} too. Encode the labels as the model was trained on them."
             )
+        self.classes_ = known
         raw = read_response(self.estimator, X, self._method, self.classes_)
-        return _Deciding(np.searchsorted(self.classes_, y), raw, "held-out")
+        counts = _has_weight(params.fit, len(y))
+        return _Deciding(_indices(y, self.classes_)[counts], raw[counts], "held-out")
 
     def _collect(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
         """Fit the estimator, and return the raw responses that decide."""
-        self.classes_, indices = np.unique(y, return_inverse=True)
+        indices = _indices(y, self.classes_)
         estimator = _seeded(clone(self.estimator), self.random_state)
         deciding = None
         if self.cv is not None:
@@ -363,12 +368,9 @@ fallback
         self.estimator_ = clone(estimator).fit(X, y, **fit_params)
         if deciding is None:
             raw = read_response(self.estimator_, X, self._method, self.classes_)
-            deciding = _Deciding(indices, raw, "training")
-        weight = params.fit.get("sample_weight")
-        if weight is None or len(deciding.y) != len(y):
-            return deciding
-        counts = np.asarray(weight) > 0  # A row without weight does not decide either.
-        return _Deciding(deciding.y[counts], deciding.raw[counts], deciding.origin)
+            counts = _has_weight(params.fit, len(y))
+            deciding = _Deciding(indices[counts], raw[counts], "training")
+        return deciding
 
     def _collect_out_of_fold(
         self, estimator: Any, X: Any, y: NDArray[Any], indices: NDArray[np.intp], params: Bunch
@@ -384,16 +386,25 @@ fallback
             # A class with fewer rows than folds is missing from some test parts, which is fine.
             warnings.filterwarnings("ignore", message="The least populated class")
             splits = list(check_cv(cv, y, classifier=True).split(X, y, **params.split))
+        self._check_folds(indices, splits)
         parts = Parallel(n_jobs=self.n_jobs)(
             delayed(_score_fold)(self, estimator, X, y, train, test, params.fit)
             for train, test in splits
         )
-        rows = np.concatenate([test for _, test in splits])
-        raw = np.concatenate(parts)
-        if len(rows) == len(y):
-            rows, order = np.sort(rows), np.argsort(rows)
-            raw = raw[order]
-        return _Deciding(indices[rows], raw, "out-of-fold")
+        rows, raw = _one_response_a_row([test for _, test in splits], parts)
+        decides = _has_weight(params.fit, len(y))[rows]
+        return _Deciding(indices[rows[decides]], raw[decides], "out-of-fold")
+
+    def _check_folds(self, indices: NDArray[np.intp], splits: list[Any]) -> None:
+        """Raise if a fold would train a two-class model on one class."""
+        for number, (train, _) in enumerate(splits, start=1):
+            seen = np.unique(indices[train])
+            if len(self.classes_) == 2 and len(seen) < 2:
+                raise InvalidInputError(
+                    "`cv` must leave rows of both classes in every training part, got only "
+                    f"{self.classes_[seen].tolist()} in part {number} of {len(splits)}. "
+                    "Use an int or StratifiedKFold, which keep the classes' shares."
+                )
 
     def _decide(self, indices: NDArray[np.intp], scores: FloatArray) -> None:
         """Find the boundary, or one bias per class."""
@@ -420,8 +431,10 @@ fallback
 
     def _certify(self, y: NDArray[np.intp], scores: FloatArray, origin: Any) -> Certificate:
         """Bound each class's error rate from the rows that decided."""
-        winner = self._winner(self._shift(np.nan_to_num(scores, nan=-np.inf)))
         n_classes = len(self.classes_)
+        if n_classes > 2:  # A fold's model cannot choose a class that it did not know.
+            scores = np.nan_to_num(scores, nan=-np.inf)
+        winner = self._winner(self._shift(scores))
         return certify_counts(
             tuple(np.bincount(y[winner != y], minlength=n_classes).tolist()),
             tuple(np.bincount(y, minlength=n_classes).tolist()),
@@ -483,6 +496,30 @@ def _score_fold(
     params = _check_method_params(X, fit_params, indices=train)
     fold = clone(estimator).fit(_safe_indexing(X, train), y[train], **params)
     return read_response(fold, _safe_indexing(X, test), model._method, model.classes_)
+
+
+def _indices(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return each label's place among the classes; two need no search."""
+    if len(classes) == 2:
+        return np.asarray(y == classes[1]).astype(np.intp)
+    return np.searchsorted(classes, y)
+
+
+def _has_weight(fit_params: dict[str, Any], n_rows: int) -> NDArray[np.bool_]:
+    """Return which rows decide: those without weight do not."""
+    weight = fit_params.get("sample_weight")
+    return np.ones(n_rows, dtype=np.bool_) if weight is None else np.asarray(weight) > 0
+
+
+def _one_response_a_row(
+    tests: list[NDArray[np.intp]], parts: list[FloatArray]
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Average the responses of rows that were left out more than once: no row counts twice."""
+    raw = np.concatenate(parts)
+    rows, place, times = np.unique(np.concatenate(tests), return_inverse=True, return_counts=True)
+    total = np.zeros((len(rows), *raw.shape[1:]))
+    np.add.at(total, place, raw)
+    return rows, (total.T / times).T
 
 
 def _seeded(estimator: Any, random_state: Any) -> Any:

@@ -103,7 +103,9 @@ def _one_vs_rest(
         is_k = y[rows] == k
         if 0 < np.count_nonzero(is_k) < len(is_k):
             boundaries[k, -1] = find(is_k, _margin(scores[rows], k))
-            biases[k] = -boundaries[k, -1].threshold
+            # The border of two classes is moved from both sides: each moves it half the way, and
+            # two classes have the binary method's boundary.
+            biases[k] = -boundaries[k, -1].threshold / 2
     return biases - biases.mean(), boundaries
 
 

@@ -135,7 +135,8 @@ class ScoreSample:
 
     def to_units(self, value: float) -> float:
         """Carry a number from the sample's units to the units of the given scores."""
-        return float(np.ldexp(value, self.exponent))
+        with np.errstate(over="ignore"):  # A confidence radius may exceed the largest double.
+            return float(np.ldexp(value, self.exponent))
 
     def mirrored(self) -> ScoreSample:
         """Return the problem with scores negated and classes swapped."""

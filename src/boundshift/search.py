@@ -31,6 +31,8 @@ IntArray = NDArray[np.int64]
 
 _FAN = 64
 _QUANTILES = 129
+# Boundaries closer than this share of the grid are one.
+_CLOSE = 1e-13
 # Values this close to the minimum belong to its plateau.
 _FLAT = 1e-12
 
@@ -184,7 +186,7 @@ def _close_in(
         low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
         closer = np.linspace(low, high, 34)[1:-1]
         closer = closer[(closer > low) & (closer < high) & (closer != t[best])]
-        if not high - low > 1e-13 * (abs(low) + abs(high)) or not len(closer):
+        if not high - low > _CLOSE * (t[-1] - t[0]) or not len(closer):
             return t, values
         inner = value(closer)
         if np.ptp(inner) <= _FLAT and abs(inner[0] - values[best]) <= _FLAT:
@@ -206,8 +208,10 @@ def _plateau(
     for outside in (before[-1:], best + after[:1]):
         flat = t[best] if len(outside) else (t[-1] if len(ends) else t[0])
         edge = t[outside[0]] if len(outside) else flat
-        while abs(edge - flat) > 1e-13 * (abs(edge) + abs(flat)):
+        while abs(edge - flat) > _CLOSE * (t[-1] - t[0]):
             middle = flat + (edge - flat) / 2
+            if middle in (edge, flat):
+                break
             if value(np.array([middle]))[0] <= most:
                 flat = middle
             else:

@@ -6,7 +6,7 @@ prefix sums makes count, mean and edges of every window available, for many wind
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ __all__ = ["Kept", "Path", "ProportionalPath", "SequentialPath", "Windows"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Two distances that differ by less than this share of the range count as equal, so that
-# rescaled scores give up the same points.
+# Two distances that differ by less than this share of themselves, or of the class's middle half,
+# count as equal, so that rescaled scores give up the same points.
 _TIE = 1e-13
 
 
@@ -53,38 +53,55 @@ class Windows:
     ----------
     scores : ClassScores
         The class; mirror a class that lies above the other.
-    centre : float
+    centre : {"median", "mean"}
         Points farthest from here are given up first. Of two equally far points the one that
         faces the other class goes first.
     """
 
-    def __init__(self, scores: ClassScores, centre: float) -> None:
+    def __init__(self, scores: ClassScores, centre: Literal["median", "mean"]) -> None:
         self.n = scores.n
-        self.centre = centre
-        self._offset = scores.values - centre
+        self._values = scores.values
+        # Every window holds the point nearest to the centre. Offsets from it and sums from it
+        # outwards know nothing of points given up, however far off these are.
+        nearest = _nearest(scores.values, getattr(scores, centre))
+        self.reference = float(scores.values[nearest])
+        self._offset = scores.values - self.reference
+        self._centre = getattr(ClassScores(self._offset), centre)
         self._prefix = np.zeros(self.n + 1)
-        np.cumsum(self._offset, out=self._prefix[1:])
-        self._tie = _TIE * float(self._offset[-1] - self._offset[0])
+        np.cumsum(self._offset[nearest:], out=self._prefix[nearest + 1 :])
+        below = self._prefix[:nearest]
+        np.cumsum(self._offset[:nearest][::-1], out=below[::-1])
+        np.negative(below, out=below)
+        self._middle_half = float(self._offset[(3 * self.n) // 4] - self._offset[self.n // 4])
 
     def keep(self, given_up: IntArray) -> Kept:
         """Describe the windows left when so many points are given up, in ascending order."""
         start = self._start(given_up)
         n = self.n - given_up
         end = start + n
-        below, above = self._prefix[start], self._prefix[end]
+        low_sum = self._prefix[start] - self._prefix[0]
+        high_sum = self._prefix[-1] - self._prefix[end]
         return Kept(
             n.astype(np.float64),
-            self.centre + self._offset[start],
-            self.centre + self._offset[end - 1],
-            (self._prefix[-1] - above) - below,
+            self._values[start],
+            self._values[end - 1],
+            (high_sum - low_sum) + self._centre * (start - (self.n - end)),
             start,
             end,
         )
 
+    def offset(self, index: IntArray) -> FloatArray:
+        """Return how far points of the sorted scores lie above the reference."""
+        return self._offset[index]
+
     def mean(self, start: IntArray, end: IntArray) -> FloatArray:
         """Return the means of windows of the sorted scores."""
+        return self.reference + self.mean_offset(start, end)
+
+    def mean_offset(self, start: IntArray, end: IntArray) -> FloatArray:
+        """Return how far the means of windows lie above the reference."""
         total: FloatArray = self._prefix[end] - self._prefix[start]
-        return self.centre + total / (end - start)
+        return total / (end - start)
 
     def _start(self, given_up: IntArray) -> IntArray:
         """Return how many of the points given up are low ones, by bisection."""
@@ -97,10 +114,19 @@ class Windows:
         for _ in range(int(np.max(high - low, initial=0)).bit_length()):
             middle = (low + high) // 2
             # The leftmost point goes if the next one on the right is nearer to the centre.
-            goes = self._offset[middle] + self._offset[np.minimum(middle + n, self.n - 1)]
-            is_low = (goes < -self._tie) & (middle < high)
+            below = self._offset[middle] - self._centre
+            above = self._offset[np.minimum(middle + n, self.n - 1)] - self._centre
+            tie = _TIE * (np.abs(below) + np.abs(above) + self._middle_half)
+            is_low = (below + above < -tie) & (middle < high)
             low, high = np.where(is_low, middle + 1, low), np.where(is_low, high, middle)
         return low
+
+
+def _nearest(values: FloatArray, centre: float) -> int:
+    """Return the index of the sorted value nearest to the centre."""
+    right = min(int(np.searchsorted(values, centre)), len(values) - 1)
+    left = max(right - 1, 0)
+    return right if values[right] - centre < centre - values[left] else left
 
 
 class Path(Protocol):

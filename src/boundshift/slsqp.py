@@ -6,11 +6,13 @@ on an end of the constraint and mostly stays there; the exact solver does not de
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from scipy.optimize import minimize
 
-from boundshift.equations import Geometry, loss, loss_gradient
-from boundshift.support import Levels, SupportProblem, SupportSolution
+from boundshift.equations import Geometry, class_error, loss, loss_gradient
+from boundshift.support import Levels, SupportProblem, SupportSolution, best_of
 
 FloatVector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -35,7 +37,7 @@ def solve_slsqp(problem: SupportProblem, start: float) -> SupportSolution | None
         level = problem.levels(np.array([index]))
         if best is not None and level.penalty[0] >= best.loss:
             break
-        if not problem.feasible(level)[0] or not np.all(level.step > 0):
+        if not problem.feasible(level)[0]:
             continue
         found = _solve_level(problem, level, start)
         if best is None or found.loss < best.loss:
@@ -47,6 +49,9 @@ def solve_slsqp(problem: SupportProblem, start: float) -> SupportSolution | None
 
 def _solve_level(problem: SupportProblem, level: Levels, start: float) -> SupportSolution:
     """Minimise the loss over the first confidence at one level."""
+    if not np.all(level.step > 0):
+        # A class that is a point is sure of itself: nothing is left to optimise.
+        return cast(SupportSolution, best_of(problem, level.level, None))
     space = _geometry(problem, level)
     weight = problem.options.class_weight
     # Below this the other class has no confidence left.
@@ -54,7 +59,7 @@ def _solve_level(problem: SupportProblem, level: Levels, start: float) -> Suppor
     low = min(max(smallest, np.finfo(float).tiny), _NEAREST_TO_ONE)
 
     def value(delta: FloatVector) -> float:
-        return float(loss(delta[0], space, weight))
+        return _loss(delta[0], space, weight)
 
     def slope(delta: FloatVector) -> FloatVector:
         return np.array([float(loss_gradient(delta[0], space, weight))])
@@ -74,9 +79,16 @@ def _solve_level(problem: SupportProblem, level: Levels, start: float) -> Suppor
         level=level,
         theta=float(level.step[0, 0] * u1 / level.space[0]) if level.space[0] > 0 else 0.0,
         u=(u1, u2),
-        loss=float(loss(delta1, space, weight)) + float(level.penalty[0]),
+        loss=_loss(delta1, space, weight) + float(level.penalty[0]),
         threshold=float(level.edge[0, 0] + level.step[0, 0] * reach),
     )
+
+
+def _loss(delta1: float, space: Geometry, weight: tuple[float, float]) -> float:
+    """Return the loss; a rounding error beyond the end of the constraint counts as the end."""
+    value = float(loss(delta1, space, weight))
+    at_end = weight[0] * float(class_error(space.n[0], delta1)) + weight[1]
+    return at_end if np.isnan(value) else value
 
 
 def _geometry(problem: SupportProblem, level: Levels) -> Geometry:
@@ -85,7 +97,7 @@ def _geometry(problem: SupportProblem, level: Levels) -> Geometry:
     return Geometry(
         n=(int(level.n[0, 0]), int(level.n[1, 0])),
         radius=(float(first), float(second)),
-        distance=float(first + second - level.edge[:, 0].sum()),
+        distance=float(level.distance[0]),
         gamma=problem.options.gamma,
         constant=problem.options.constant,
     )

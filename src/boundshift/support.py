@@ -23,19 +23,20 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.runs import cut_runs
 from boundshift.scores import ScoreSample
 from boundshift.slack import Kept, Path, ProportionalPath, SequentialPath, Windows
 from boundshift.space import lower_bound, split_space
 
-__all__ = ["Levels", "Support", "SupportProblem", "SupportSolution", "solve"]
+__all__ = ["Levels", "Support", "SupportProblem", "SupportSolution", "best_of", "solve"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 # Spans of levels examined together, and those of them solved to improve the best loss.
-_FAN = 128
+_FAN = 256
 _LIKELY = 16
-# Free space smaller than this share of the range is a rounding error around zero.
+# Free space smaller than this share of the kept points' range is a rounding error around zero.
 _ROUNDING = 1e-13
 
 
@@ -73,6 +74,9 @@ class Levels(NamedTuple):
         Free space :math:`C`.
     penalty : array of shape (m,)
         Price of the points given up.
+    distance : array of shape (m,)
+        Distance :math:`D` of the means, 0 where the classes are not apart. The means themselves
+        are rounded to the scores' digits, their distance is not.
     """
 
     level: IntArray
@@ -83,6 +87,7 @@ class Levels(NamedTuple):
     step: FloatArray
     space: FloatArray
     penalty: FloatArray
+    distance: FloatArray
 
     def take(self, index: NDArray[np.bool_] | IntArray) -> Levels:
         """Return some of the levels."""
@@ -95,6 +100,7 @@ class Levels(NamedTuple):
             self.step[:, index],
             self.space[index],
             self.penalty[index],
+            self.distance[index],
         )
 
 
@@ -123,14 +129,17 @@ class SupportProblem:
         self.options = options
         self.n_samples = sample.n_samples
         facing = (sample.negative, sample.positive.mirrored())
-        self.windows = tuple(Windows(c, getattr(c, options.centre)) for c in facing)
+        self.windows = tuple(Windows(c, options.centre) for c in facing)
         self.path: Path = (
             SequentialPath(sample.n_samples)
             if options.centre == "mean"
             else ProportionalPath(sample.n_samples)
         )
         self.last = self._last_within_budget()
-        self._rounding = _ROUNDING * sample.spread
+        # Each class is described from its own reference, so that a large offset common to all
+        # scores, or an outlier given up, costs no digits.
+        self._reference = np.array([[w.reference] for w in self.windows])
+        self._apart = float(-self._reference.sum())
 
     def levels(self, level: IntArray) -> Levels:
         """Set up the optimisation at the given levels, in ascending order."""
@@ -145,27 +154,33 @@ class SupportProblem:
         """
         outer, inner = self.path.given_up(starts), self.path.given_up(lasts)
         widest = [w.keep(m) for w, m in zip(self.windows, outer, strict=True)]
-        kept = [w.keep(m) for w, m in zip(self.windows, inner, strict=True)]
+        kept = widest
+        if starts is not lasts:
+            kept = [w.keep(m) for w, m in zip(self.windows, inner, strict=True)]
         n = np.stack([k.n for k in widest])
-        facing = np.stack([k.high for k in kept])
         pairs = list(zip(self.windows, widest, kept, strict=True))
-        mean = np.stack([w.mean(a.start, b.end) for w, a, b in pairs])
-        radius = np.maximum(facing - np.stack([w.mean(b.start, a.end) for w, a, b in pairs]), 0.0)
+        facing = np.stack([w.offset(b.end - 1) for w, _, b in pairs])
+        mean = np.stack([w.mean_offset(a.start, b.end) for w, a, b in pairs])
+        largest_mean = np.stack([w.mean_offset(b.start, a.end) for w, a, b in pairs])
+        radius = np.maximum(facing - largest_mean, 0.0)
         edge = facing
         if self.options.radius == "two-sided":
-            radius = np.maximum(radius, mean - np.stack([k.low for k in kept]))
+            radius = np.maximum(radius, mean - np.stack([w.offset(b.start) for w, _, b in pairs]))
             edge = np.maximum(facing, mean + radius)
         step = self.options.gamma * radius / np.sqrt(n)
-        space = -edge.sum(axis=0) - self.options.constant * step.sum(axis=0)
+        space = self._apart - edge.sum(axis=0) - self.options.constant * step.sum(axis=0)
+        distance = self._apart - mean.sum(axis=0)
+        rounding = _rounding(widest)
+        distance[distance <= rounding] = 0.0
         # Kept points that are all alike in both classes leave nothing to divide.
-        touching = (np.abs(space) <= self._rounding) & (-mean.sum(axis=0) > self._rounding)
-        space = np.where(touching, 0.0, space)
-        return Levels(starts, n, mean, radius, edge, step, space, self._penalty(outer, widest))
+        space[(np.abs(space) <= rounding) & (distance > 0)] = 0.0
+        mean, edge = self._reference + mean, self._reference + edge
+        penalty = self._penalty(outer, widest)
+        return Levels(starts, n, mean, radius, edge, step, space, penalty, distance)
 
     def feasible(self, levels: Levels) -> NDArray[np.bool_]:
         """Return the levels at which the confidence bounds fit between the classes."""
-        apart: NDArray[np.bool_] = -levels.mean.sum(axis=0) > self._rounding
-        return (levels.space >= 0) & apart
+        return (levels.space >= 0) & (levels.distance > 0)
 
     def ratios(self, levels: Levels) -> FloatArray:
         """Return the free space in steps of each class, infinite where a radius is zero."""
@@ -191,13 +206,12 @@ class SupportProblem:
         """
         low, high = 0, self.last + 1
         while low < high:
-            middle = (low + high) // 2
-            given_up = self.path.given_up(np.array([middle]))
+            level = np.unique(np.linspace(low, high - 1, _FAN).astype(np.int64))
+            given_up = self.path.given_up(level)
             kept = [w.keep(m) for w, m in zip(self.windows, given_up, strict=True)]
-            if -(kept[0].high + kept[1].high)[0] >= -self._rounding:
-                high = middle
-            else:
-                low = middle + 1
+            overlap = np.count_nonzero(kept[0].high + kept[1].high > _rounding(kept))
+            low = int(level[overlap - 1]) + 1 if overlap else low
+            high = int(level[overlap]) if overlap < len(level) else high
         return low
 
     def _penalty(self, given_up: IntArray, kept: list[Kept]) -> FloatArray:
@@ -217,7 +231,9 @@ class SupportProblem:
         budget = self.options.budget
         if budget == "all":
             return self.path.last
-        most = budget * sum(self.n_samples) if isinstance(budget, float) else budget
+        most = float(budget)
+        if isinstance(budget, float):
+            most = np.floor(budget * sum(self.n_samples) * (1 + _ROUNDING))
         low, high = 0, self.path.last
         while low < high:
             middle = (low + high + 1) // 2
@@ -228,34 +244,31 @@ class SupportProblem:
         return low
 
 
+def _rounding(kept: list[Kept]) -> FloatArray:
+    """Return the size below which a difference between kept points is a rounding error."""
+    below, above = kept
+    top = np.maximum(below.high, -above.low)
+    return _ROUNDING * (top - np.minimum(below.low, -above.high))
+
+
 def solve(problem: SupportProblem) -> SupportSolution | None:
     """Return the global optimum over all slack levels, or None if no level is feasible."""
     if problem.options.stop_at_zero:
-        untouched = _best_of(problem, np.array([0]), None)
+        untouched = best_of(problem, np.array([0]), None)
         if untouched is not None:
             return untouched
-    starts, lasts = _fan_out(np.array([problem.first_with_gap()]), np.array([problem.last]))
-    best = _best_of(problem, starts, None)
+    starts, lasts = cut_runs(np.array([problem.first_with_gap()]), np.array([problem.last]), _FAN)
+    best = best_of(problem, starts, None)
+    if np.array_equal(starts, lasts):
+        return best
     while np.any(starts < lasts):
-        starts, lasts = _fan_out(starts, lasts)
+        starts, lasts = cut_runs(starts, lasts, _FAN)
         bound = _span_bound(problem, starts, lasts, best)
         likely = np.sort(np.argsort(bound)[:_LIKELY])
-        best = _best_of(problem, starts[likely], best)
+        best = best_of(problem, starts[likely], best)
         alive = bound <= (np.inf if best is None else best.loss * (1 + 1e-13))
         starts, lasts = starts[alive], lasts[alive]
-    return _best_of(problem, starts, best)
-
-
-def _fan_out(starts: IntArray, lasts: IntArray) -> tuple[IntArray, IntArray]:
-    """Cut spans of levels into shorter ones, all together at most a few hundred, or into eight."""
-    width = lasts - starts + 1
-    most = max(8, _FAN // max(len(starts), 1))
-    pieces = np.minimum(np.maximum(width, 0), most)
-    owner = np.repeat(np.arange(len(starts)), pieces)
-    piece = np.arange(len(owner)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    first = starts[owner] + piece * width[owner] // pieces[owner]
-    last = starts[owner] + (piece + 1) * width[owner] // pieces[owner] - 1
-    return first, last
+    return best_of(problem, starts, best)
 
 
 def _span_bound(
@@ -282,7 +295,7 @@ def _fine_shares(theta: float | None) -> FloatArray:
     return np.unique(np.clip(shares, 0.0, 1.0))
 
 
-def _best_of(
+def best_of(
     problem: SupportProblem, level: IntArray, best: SupportSolution | None
 ) -> SupportSolution | None:
     """Return the best solution among some levels and the best so far."""

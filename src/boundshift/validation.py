@@ -13,6 +13,7 @@ from boundshift.exceptions import InvalidInputError
 
 __all__ = [
     "as_choice",
+    "as_fallback",
     "as_pair",
     "as_positive",
     "as_scores",
@@ -54,31 +55,49 @@ def as_share(name: str, value: object, cure: str = "Use 0.95, for example.") -> 
 
 def as_pair(name: str, value: object, cure: str = "") -> tuple[float, float]:
     """Return one positive number, or one per class, as (negative, positive)."""
-    if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str):
-        if len(value) != 2:
-            raise InvalidInputError(
-                f"`{name}` must be one number or a pair (negative, positive), "
-                f"got {len(value)} values. {cure}".rstrip()
-            )
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, numbers.Real):
+        number = as_positive(name, value, cure)
+        return number, number
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
         return as_positive(name, value[0], cure), as_positive(name, value[1], cure)
-    number = as_positive(name, value, cure)
-    return number, number
+    raise InvalidInputError(
+        f"`{name}` must be one positive number or a pair (negative, positive), "
+        f"got {value!r}. {cure}".rstrip()
+    )
+
+
+def as_fallback(value: object) -> Any:
+    """Return "edges", "means", or a finite float."""
+    if isinstance(value, str) and value in ("edges", "means"):
+        return value
+    if (
+        isinstance(value, numbers.Real)
+        and not isinstance(value, bool)
+        and np.isfinite(float(value))
+    ):
+        return float(value)
+    raise InvalidInputError(
+        f"`fallback` must be 'edges', 'means' or a finite number, got {value!r}. "
+        "Use fallback='edges' for the middle between what is kept of the classes."
+    )
 
 
 def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
     """Return scores as a one-dimensional float64 array; finiteness is checked after sorting."""
-    scores = _one_dimensional("y_score", y_score)
-    if np.iscomplexobj(scores):
-        raise InvalidInputError(
-            "`y_score` must be real, got complex numbers. Pass their real part."
-        )
-    try:
-        return scores.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"`y_score` must be numbers, got {scores.dtype} values ({error}). "
-            "Pass the scores of the positive class."
-        ) from None
+    cure = "Pass the column of the positive class, for example `proba[:, 1]`."
+    scores = _one_dimensional("y_score", y_score, cure)
+    reason = ""
+    if scores.dtype.kind in "biufO":
+        try:
+            return scores.astype(np.float64, copy=False)
+        except (TypeError, ValueError) as error:
+            reason = f" ({error})"
+    raise InvalidInputError(
+        f"`y_score` must be real numbers, got {scores.dtype} values{reason}. "
+        "Pass the decision function or the probability of the positive class."
+    )
 
 
 def split_by_label(
@@ -93,7 +112,7 @@ def split_by_label(
     labels : tuple
         The two labels, (negative, positive).
     """
-    labels_seen = _one_dimensional("y_true", y_true)
+    labels_seen = _one_dimensional("y_true", y_true, "Pass one label for each row.")
     if len(labels_seen) != len(scores):
         raise InvalidInputError(
             f"`y_true` and `y_score` must have the same length, got {len(labels_seen)} labels and "
@@ -111,35 +130,43 @@ def split_by_label(
 
 def _positive_mask(y: NDArray[Any], pos_label: object) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
     """Return which rows are positive, and the labels (negative, positive)."""
-    low, high = _two_labels(y, pos_label)
+    labels = _two_labels(y)
+    low, high = labels.tolist()
+    positive = labels[1]
     if pos_label is not None:
         if pos_label == low:
-            low, high = high, low
+            low, high, positive = high, low, labels[0]
         elif pos_label != high:
             raise InvalidInputError(
-                f"`pos_label` must be one of the labels {low!r}, {high!r}, got {pos_label!r}."
+                f"`pos_label` must be one of the labels {low!r} and {high!r}, got {pos_label!r}. "
+                "Use pos_label=None to take the greater label."
             )
-    return y == high, (low, high)
+    return np.asarray(y == positive, dtype=np.bool_), (low, high)
 
 
-def _two_labels(y: NDArray[Any], pos_label: object) -> tuple[Any, Any]:
+def _two_labels(y: NDArray[Any]) -> NDArray[Any]:
     """Return the two labels in sorted order, without sorting a numeric array."""
     if y.dtype.kind in "biuf":
         low, high = y.min(), y.max()
-        if low != low or high != high:
-            raise InvalidInputError("`y_true` must not hold NaN. Drop the rows without a label.")
-        if np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y) and low != high:
-            return low.item(), high.item()
+        is_two = np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y)
+        if is_two and low != high:
+            return np.array([low, high])
     try:
+        missing = int(np.count_nonzero(y != y))
         labels = np.unique(y)
     except TypeError as error:
         raise InvalidInputError(
-            f"`y_true` must hold labels of one kind without missing values ({error}). "
-            "Drop the rows without a label."
+            f"`y_true` must hold labels of one kind without missing values, got some that cannot "
+            f"be compared ({error}). Drop the rows without a label."
         ) from None
+    if missing:
+        raise InvalidInputError(
+            f"`y_true` must hold a label for each row, got {missing} missing (NaN or NaT) among "
+            f"{len(y)}. Drop the rows without a label."
+        )
     if len(labels) == 1:
         raise InvalidInputError(
-            f"`y_true` must hold two classes, got only {labels[0]!r}. "
+            f"`y_true` must hold two classes, got only {labels.tolist()[0]!r}. "
             "Pass rows of both classes: a boundary needs something on either side."
         )
     if len(labels) > 2:
@@ -148,18 +175,23 @@ def _two_labels(y: NDArray[Any], pos_label: object) -> tuple[Any, Any]:
             f"`y_true` must hold two classes, got {len(labels)}: {shown}"
             f"{', …' if len(labels) > 5 else ''}. {_MORE_THAN_TWO}"
         )
-    low, high = labels.tolist()
-    return low, high
+    return labels
 
 
-def _one_dimensional(name: str, values: ArrayLike) -> NDArray[Any]:
+def _one_dimensional(name: str, values: ArrayLike, cure: str) -> NDArray[Any]:
     """Return an array with one dimension; a single column counts as one."""
+    masked = int(np.ma.getmaskarray(values).sum()) if np.ma.isMaskedArray(values) else 0
+    if masked:
+        raise InvalidInputError(
+            f"`{name}` must hold a value for each row, got {masked} masked ones. "
+            "Drop those rows from `y_true` and `y_score`."
+        )
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise InvalidInputError(
-            f"`{name}` must be one-dimensional, got shape {array.shape}. "
-            "Pass the column of the positive class, for example `proba[:, 1]`."
+            f"`{name}` must be one-dimensional, got shape {array.shape} "
+            f"({type(values).__name__}). {cure}"
         )
     return array

@@ -60,7 +60,7 @@ class SupportRadius(ShapeCurve):
     def tail(self, scores: ClassScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
         given_up = np.unique(np.linspace(0, max(scores.n - 2, 0), _MOST_LEVELS).astype(np.int64))
-        windows = Windows(scores, getattr(scores, self.centre))
+        windows = Windows(scores, self.centre)
         kept = windows.keep(given_up)
         mean = windows.mean(kept.start, kept.end)
         radius = kept.high - mean

@@ -1,0 +1,177 @@
+"""Each curve against an independent computation, and what all curves share."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import boundshift
+from boundshift.curves import CURVES, Claim, CountCurve, ErrorCurve, ShapeCurve, as_curve
+from boundshift.scores import ClassScores
+
+NAMES = ["bernstein", "clopper-pearson", "dkw", "kth-point", "smoothed", "student-t", "support"]
+COUNT_CURVES = [c for c in CURVES.values() if issubclass(c, CountCurve)]
+SHAPE_CURVES = [c for c in CURVES.values() if issubclass(c, ShapeCurve)]
+
+
+def scores(n: int, seed: int = 0) -> ClassScores:
+    return ClassScores(np.sort(np.random.default_rng(seed).normal(size=n)))
+
+
+def test_the_names_of_the_curves() -> None:
+    assert list(CURVES) == NAMES
+
+
+@pytest.mark.parametrize("curve", CURVES.values(), ids=NAMES)
+def test_every_curve_says_what_it_claims(curve: type[ErrorCurve]) -> None:
+    assert isinstance(curve.claim, Claim)
+    assert all([curve.assumptions, curve.formula, curve.reference])
+
+
+def test_kth_point_is_the_mean_of_the_order_statistic() -> None:
+    for n, k in [(1, 0), (9, 0), (9, 4), (50, 50 - 1)]:
+        # The share beyond the (k+1)-th largest of n uniform points is Beta(k + 1, n - k).
+        assert as_curve("kth-point").bound(k, n) == pytest.approx(stats.beta(k + 1, n - k).mean())
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
+def test_clopper_pearson_equals_the_exact_binomial_interval(confidence: float) -> None:
+    curve = CURVES["clopper-pearson"](confidence)
+    for n in (1, 2, 5, 30):
+        expected = [
+            stats.binomtest(k, n, alternative="less").proportion_ci(confidence, "exact").high
+            for k in range(n + 1)
+        ]
+        np.testing.assert_allclose(curve.bound(np.arange(n + 1), n), expected, rtol=1e-9)
+
+
+def test_dkw_adds_massarts_width() -> None:
+    width = (np.log(20) / 400) ** 0.5
+    np.testing.assert_allclose(as_curve("dkw").bound([0, 50, 199], 200), [width, 0.25 + width, 1])
+
+
+def test_bernstein_uses_the_sample_variance() -> None:
+    outcomes = np.repeat([1.0, 0.0], [7, 93])
+    log = np.log(2 / 0.05)
+    expected = outcomes.mean() + np.sqrt(2 * outcomes.var(ddof=1) * log / 100) + 7 * log / 297
+    assert as_curve("bernstein").bound(7, 100) == pytest.approx(expected)
+
+
+def test_bernstein_of_one_row_claims_nothing() -> None:
+    assert as_curve("bernstein").bound([0, 1], 1).tolist() == [1.0, 1.0]
+
+
+def test_student_t_is_the_predictive_distribution() -> None:
+    sample = scores(12)
+    t = np.linspace(-3, 3, 7)
+    predictive = stats.t(11, sample.values.mean(), sample.values.std(ddof=1) * (1 + 1 / 12) ** 0.5)
+    tail = as_curve("student-t").tail(sample, 1.0)
+    np.testing.assert_allclose(tail(t), predictive.sf(t), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [2, 10, 1000])
+def test_smoothed_equals_the_plain_sum_over_kernels(n: int) -> None:
+    sample = scores(n)
+    h = sample.values.std(ddof=1) * n**-0.2
+    t = np.linspace(-5, 5, 101)
+    plain = stats.norm.sf((t[:, None] - sample.values) / h).mean(axis=1)
+    np.testing.assert_allclose(as_curve("smoothed").tail(sample, 1.0)(t), plain, atol=1e-4)
+
+
+def test_smoothed_survives_an_outlier_of_a_million() -> None:
+    sample = ClassScores(np.append(np.linspace(0, 1, 400), 1e6))
+    tail = as_curve("smoothed").tail(sample, 1.0)
+    assert tail(np.array([-2e6]))[0] == pytest.approx(1)
+    assert tail(np.array([2e6]))[0] == pytest.approx(0)
+
+
+@pytest.mark.parametrize("radius", ["one-sided", "two-sided"])
+@pytest.mark.parametrize("centre", ["median", "mean"])
+def test_support_is_the_best_of_all_numbers_given_up(radius: str, centre: str) -> None:
+    sample = scores(25, seed=3)
+    curve = CURVES["support"](gamma=2.0, constant=0.5, radius=radius, centre=centre)
+    t = np.linspace(-1, 12, 40)
+    expected = np.ones_like(t)
+    kept = list(sample.values)
+    middle = float(getattr(np, centre)(kept))
+    while len(kept) >= 2:
+        mean, n, m = np.mean(kept), len(kept), 25 - len(kept)
+        r = max(kept) - mean
+        if radius == "two-sided":
+            r = max(r, mean - min(kept))
+        u = (t - mean - r) * n**0.5 / (2.0 * r) - 0.5
+        delta = np.exp(-u * u / 2)
+        claim = m / 25 + (1 - delta) / (n + 1) + delta
+        expected = np.where(u >= 0, np.minimum(expected, claim), expected)
+        kept.remove(max(kept, key=lambda s: abs(s - middle)))
+    np.testing.assert_allclose(curve.tail(sample, 1.0)(t), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("curve", COUNT_CURVES, ids=lambda c: c.name)
+@pytest.mark.parametrize("n", [1, 2, 17])
+def test_count_curves_rise_with_the_count_within_0_and_1(curve: type[CountCurve], n: int) -> None:
+    bound = curve().bound(np.arange(n + 1), n)
+    assert np.all(np.diff(bound) >= 0)
+    assert np.all((bound > 0) & (bound <= 1))
+
+
+@pytest.mark.parametrize("curve", SHAPE_CURVES, ids=lambda c: c.name)
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_shape_curves_fall_with_the_boundary_within_0_and_1(
+    curve: type[ShapeCurve], n: int
+) -> None:
+    share = curve().tail(scores(n), 1.0)(np.linspace(-50, 50, 501))
+    assert np.all(np.diff(share) <= 1e-12)
+    assert np.all((share >= 0) & (share <= 1))
+
+
+@pytest.mark.parametrize("curve", SHAPE_CURVES, ids=lambda c: c.name)
+def test_a_class_of_equal_scores_is_a_step(curve: type[ShapeCurve]) -> None:
+    share = curve().tail(ClassScores(np.zeros(5)), 0.0)(np.array([-1.0, 1.0]))
+    assert share[0] == 1
+    assert share[1] <= 1 / 6
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -1, 2, "high", True, float("nan")])
+def test_confidence_must_be_between_0_and_1(confidence: object) -> None:
+    with pytest.raises(boundshift.InvalidInputError, match="`confidence` must be"):
+        CURVES["dkw"](confidence)
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(boundshift.InvalidInputError, match=r"'clopper-pearson'.*got 'hoeffding'"):
+        as_curve("hoeffding")
+
+
+def test_curves_with_equal_arguments_are_equal() -> None:
+    assert as_curve("dkw") == CURVES["dkw"](0.95)
+    assert as_curve("dkw") != CURVES["dkw"](0.9)
+    assert hash(as_curve("dkw")) == hash(CURVES["dkw"](0.95))
+
+
+def test_a_new_file_is_a_new_curve(tmp_path: Path) -> None:
+    package = tmp_path / "boundshift"
+    shutil.copytree(Path(boundshift.__file__).parent, package)
+    (package / "curves" / "certain.py").write_text(
+        "import numpy as np\n"
+        "from boundshift.curves.base import Claim, CountCurve\n"
+        "class Certain(CountCurve):\n"
+        "    name, claim = 'certain', Claim.NOMINAL\n"
+        "    assumptions = formula = reference = 'none'\n"
+        "    def bound(self, wrong, n):\n"
+        "        return np.asarray(wrong) / n\n"
+    )
+    code = "from boundshift import find_boundary as f; print(f([0,0,1],[0,1,3],bound='certain'))"
+    shown = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "threshold=2" in shown.stdout

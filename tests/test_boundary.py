@@ -1,0 +1,573 @@
+import dataclasses
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
+
+from boundshift import (
+    Boundary,
+    BoundaryWarning,
+    BoundShiftClassifier,
+    InvalidInputError,
+    Status,
+    find_boundary,
+)
+from problems import classes, labelled, many
+
+FAMILY = [
+    {},
+    {"preset": "paper"},
+    {"preset": "authors"},
+    {"radius": "two-sided", "gamma": 2.0, "constant": 2.0},
+]
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [380, 20])
+    return y, np.where(y == 1, 2.0, -2.0) + rng.normal(0, 1, 400)
+
+
+def find(y, s, **options) -> Boundary:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        return find_boundary(y, s, **options)
+
+
+# Equivariance. A problem whose optimum is not unique may be answered by any of its optima.
+
+
+def is_unique(y, s, options):
+    """Whether a tiny change of the scores changes the answer only a little."""
+    rng = np.random.default_rng(0)
+    moved = s + 1e-9 * np.ptp(s) * rng.uniform(-1, 1, len(s))
+    found, near = find(y, s, **options), find(y, moved, **options)
+    return found.slack == near.slack and abs(found.threshold - near.threshold) < 1e-6 * np.ptp(s)
+
+
+@many(100)
+@given(
+    classes(most=40), st.sampled_from(FAMILY), st.floats(-6, 6), st.floats(-100, 100), st.integers()
+)
+def test_boundary_moves_with_the_scores(pair, options, exponent, shift, seed):
+    y, s = labelled(*pair)
+    scale = 10.0**exponent
+    moved = scale * s + shift * scale
+    if is_unique(y, s, options):
+        expected = scale * find(y, s, **options).threshold + shift * scale
+        found = find(y, moved, **options).threshold
+        assert found == pytest.approx(expected, rel=0, abs=1e-9 * np.ptp(moved))
+
+
+@many(100)
+@given(classes(most=40), st.sampled_from([{}, {"radius": "two-sided", "constant": 2.0}]))
+def test_mirrored_problem_has_the_mirrored_boundary(pair, options):
+    y, s = labelled(*pair)
+    if is_unique(y, s, options):
+        found = find(1 - y, -s, **options).threshold
+        expected = -find(y, s, **options).threshold
+        assert found == pytest.approx(expected, rel=0, abs=1e-9 * np.ptp(s))
+
+
+@many(100)
+@given(classes(most=40), st.sampled_from(FAMILY), st.integers(0, 99))
+def test_order_of_the_rows_does_not_matter(pair, options, seed):
+    y, s = labelled(*pair)
+    order = np.random.default_rng(seed).permutation(len(y))
+    assert find(y[order], s[order], **options) == find(y, s, **options)
+
+
+@pytest.mark.parametrize("options", FAMILY)
+@pytest.mark.parametrize("factor", [1e300, 1e-300, 1e9, 1e-9])
+def test_any_positive_scale_gives_the_same_claims(problem, options, factor):
+    y, s = problem
+    found, expected = find(y, factor * s, **options), find(y, s, **options)
+    assert found.loss == pytest.approx(expected.loss, rel=1e-12)
+    assert found.slack == expected.slack
+    assert found.threshold == pytest.approx(factor * expected.threshold, rel=1e-9)
+
+
+@pytest.mark.parametrize("options", FAMILY)
+@pytest.mark.parametrize(("offset", "scale"), [(1e9, 1e-6), (-1e9, 1e-6), (1e6, 1e-3)])
+def test_large_offset_is_the_same_problem_rescaled_by_hand(problem, options, offset, scale):
+    y, s = problem
+    given_scores = offset + scale * s
+    by_hand = (given_scores - offset) / scale
+    found, expected = find(y, given_scores, **options), find(y, by_hand, **options)
+    assert found.loss == pytest.approx(expected.loss, rel=1e-9)
+    assert found.slack == expected.slack
+    digits = np.spacing(abs(offset)) / scale  # a threshold has no more digits than a score
+    moved_back = (found.threshold - offset) / scale
+    assert moved_back == pytest.approx(expected.threshold, abs=digits)
+
+
+def test_large_offset_separates_the_same_rows(problem):
+    y, s = problem
+    moved = 1e9 + 1e-6 * s
+    by_hand = (moved - 1e9) / 1e-6
+    predicted, expected = find(y, moved).predict(moved), find(y, by_hand).predict(by_hand)
+    np.testing.assert_array_equal(predicted, expected)
+
+
+def test_float32_scores_are_the_same_numbers_in_float64(problem):
+    y, s = problem
+    assert find(y, s.astype(np.float32)) == find(y, s.astype(np.float32).astype(np.float64))
+
+
+# One far outlier.
+
+
+@pytest.mark.parametrize("outlier", [1e6, -1e6, 1e12, -1e15, 1e300])
+@pytest.mark.parametrize("row", [0, 399])
+@pytest.mark.parametrize("radius", ["one-sided", "two-sided"])
+def test_one_outlier_changes_little(problem, outlier, row, radius):
+    y, s = problem
+    rest = np.arange(400) != row
+    spoiled = np.where(rest, s, outlier)
+    expected = find(y[rest], s[rest], radius=radius).threshold
+    found = find(y, spoiled, radius=radius)
+    assert found.status is Status.RELAXED
+    assert found.threshold == pytest.approx(expected, abs=0.05)  # of a range of 9
+
+
+# Edge cases that have an answer.
+
+
+def test_two_rows_a_class_are_split_in_the_middle_of_equal_radii():
+    found = find_boundary([0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0])
+    assert found.status is Status.OPTIMAL
+    assert found.threshold == pytest.approx(1.5, rel=1e-12)
+
+
+def test_two_rows_a_class_that_overlap_fall_back():
+    with pytest.warns(BoundaryWarning, match="overlap too much"):
+        found = find_boundary([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0])
+    assert (found.threshold, found.status) == (1.5, Status.INFEASIBLE)
+
+
+def test_one_row_of_a_class_falls_back_between_the_classes():
+    with pytest.warns(BoundaryWarning, match="only one row"):
+        found = find_boundary([0, 0, 0, 1], [0.0, 1.0, 2.0, 9.0])
+    # What is kept at the end of the path: the two scores nearest to the median, 0 and 1.
+    assert (found.threshold, found.status) == ((1.0 + 9.0) / 2, Status.SINGLE_ROW)
+
+
+@pytest.mark.parametrize("value", [0.0, 5.1, -1e300, 1e-300])
+def test_constant_scores_have_no_boundary_but_get_a_finite_one(value):
+    with pytest.warns(BoundaryWarning, match="no boundary separates them"):
+        found = find_boundary([0, 0, 0, 1, 1], np.full(5, value))
+    assert (found.threshold, found.status) == (value, Status.UNINFORMATIVE)
+
+
+def test_identical_classes_have_no_boundary():
+    with pytest.warns(BoundaryWarning, match="no boundary separates them"):
+        found = find_boundary([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 4] * 2)
+    assert found.status is Status.UNINFORMATIVE
+    assert found.loss == math.inf
+
+
+def test_reversed_scores_are_solved_and_reported(problem):
+    y, s = problem
+    with pytest.warns(BoundaryWarning, match="Negate the scores"):
+        found = find_boundary(y, -s)
+    assert found.status is Status.REVERSED
+    assert found.threshold == -find_boundary(y, s).threshold
+
+
+def test_reversed_record_describes_the_scores_as_given(problem):
+    y, s = problem
+    upright, found = find(y, s), find(y, -s)
+    assert found.means == tuple(-m for m in upright.means)
+    assert found.supports == tuple((-b, -a) for a, b in upright.supports)
+
+
+def test_ties_across_classes_get_an_answer():
+    y = np.repeat([0, 1], [40, 8])
+    s = np.concatenate([np.repeat([0, 1, 2, 3], 10), [2, 3, 3, 4, 4, 4, 5, 5]])
+    assert find(y, s).status is Status.RELAXED
+
+
+def test_probabilities_saturated_at_zero_and_one_get_an_answer():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], [90, 30])
+    p = np.where(y == 1, 1.0, 0.0)
+    p[rng.random(120) < 0.2] = 0.5
+    found = find_boundary(y, p)
+    assert found.status.solved
+    assert 0.0 < found.threshold < 1.0
+
+
+def test_largest_doubles_do_not_overflow():
+    top = np.finfo(float).max
+    found = find_boundary([0, 0, 1, 1], [-top, -0.9 * top, 0.9 * top, top])
+    assert abs(found.threshold) <= 0.9 * top
+
+
+def test_every_kept_score_is_on_its_side_of_a_threshold_between_neighbouring_doubles():
+    low = 1e9
+    high = np.nextafter(low, np.inf)
+    found = find_boundary([0, 0, 1, 1], [low, low, high, high])
+    assert low <= found.threshold < high
+
+
+# Labels and containers.
+
+
+def test_labels_of_any_kind_give_the_same_boundary(problem):
+    y, s = problem
+    expected = find_boundary(y, s).threshold
+    kinds = [y.astype(bool), y.astype(float), np.array(["no", "yes"])[y], y.astype(np.uint8)]
+    kinds += [y * 7 - 3, y.astype(object), np.array([b"n", b"p"])[y], y.tolist()]
+    kinds += [np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]")[y]]
+    assert [find_boundary(labels, s).threshold for labels in kinds] == [expected] * len(kinds)
+
+
+@pytest.mark.parametrize("kind", [bool, int, str])
+def test_pos_label_chooses_the_positive_class(problem, kind):
+    y, s = problem
+    labels = np.array([kind(0), kind(1)])[y]
+    found = find_boundary(labels, -s, pos_label=kind(0))
+    assert found.labels == (kind(1), kind(0))
+    assert found.threshold == pytest.approx(-find_boundary(y, s).threshold, abs=1e-12)
+
+
+def test_prediction_is_by_label_and_strictly_above(problem):
+    y, s = problem
+    found = find_boundary(np.array(["no", "yes"])[y], s)
+    t = found.threshold
+    predicted = found.predict([t, np.nextafter(t, np.inf), np.nextafter(t, -np.inf)])
+    assert predicted.tolist() == ["no", "yes", "no"]
+
+
+def containers():
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    plain = {
+        "list": (list, list),
+        "tuple": (tuple, tuple),
+        "column": (lambda v: np.asarray(v)[:, None],) * 2,
+        "pandas": (pandas.Series, pandas.Series),
+        "pandas shuffled index": (
+            lambda v: pandas.Series(v, index=np.arange(len(v))[::-1]),
+            pandas.Series,
+        ),
+        "pandas frame": (lambda v: pandas.DataFrame({"c": v}),) * 2,
+        "pandas nullable": (
+            lambda v: pandas.Series(v, dtype="Int64"),
+            lambda v: pandas.Series(v, dtype="Float64"),
+        ),
+        "pandas boolean": (lambda v: pandas.Series(v, dtype="boolean"), pandas.Series),
+        "pandas categorical": (lambda v: pandas.Series(v).astype("category"), pandas.Series),
+        "pandas string": (lambda v: pandas.Series(v, dtype="string"), pandas.Series),
+        "pandas arrow": (
+            lambda v: pandas.Series(v, dtype="int64[pyarrow]"),
+            lambda v: pandas.Series(v, dtype="double[pyarrow]"),
+        ),
+        "polars": (polars.Series, polars.Series),
+        "polars categorical": (
+            lambda v: polars.Series([str(x) for x in v]).cast(polars.Categorical),
+            polars.Series,
+        ),
+        "polars boolean": (lambda v: polars.Series([bool(x) for x in v]), polars.Series),
+        "polars frame": (lambda v: polars.DataFrame({"c": v}),) * 2,
+        "pyarrow": (pyarrow.array, pyarrow.array),
+        "pyarrow chunked": (lambda v: pyarrow.chunked_array([v[:7], v[7:]]),) * 2,
+        "pyarrow boolean": (lambda v: pyarrow.array([bool(x) for x in v]), pyarrow.array),
+        "pyarrow dictionary": (
+            lambda v: pyarrow.array([str(x) for x in v]).dictionary_encode(),
+            pyarrow.array,
+        ),
+    }
+    return plain
+
+
+@pytest.mark.parametrize("name", containers())
+def test_any_container_gives_the_same_boundary(problem, name):
+    y, s = problem
+    as_labels, as_scores = containers()[name]
+    found = find_boundary(as_labels(y.tolist()), as_scores(s.tolist()))
+    assert found.threshold == find_boundary(y, s).threshold
+
+
+# Bad input: rule, value, cure.
+
+GOOD_Y = np.repeat([0, 1], [6, 4])
+GOOD_S = np.arange(10.0)
+BAD = {
+    "NaN score": ((GOOD_Y, np.where(GOOD_S == 3, np.nan, GOOD_S)), {}, "1 NaN", "Drop those rows"),
+    "infinite score": ((GOOD_Y, np.where(GOOD_S == 3, np.inf, GOOD_S)), {}, "1 infinite", "clip"),
+    "one class": ((GOOD_Y * 0, GOOD_S), {}, "got only 0", "Pass rows of both classes"),
+    "one class, text": ((["a"] * 10, GOOD_S), {}, "got only 'a'", "Pass rows of both classes"),
+    "no rows": (([], []), {}, "got 0 rows", "Pass rows of both classes"),
+    "three classes": (([0, 1, 2] * 3, range(9)), {}, "got 3: 0, 1, 2", "BoundShiftClassifier"),
+    "lengths": ((GOOD_Y, GOOD_S[1:]), {}, "10 labels and 9 scores", "one score for each row"),
+    "two columns": ((GOOD_Y, np.c_[GOOD_S, GOOD_S]), {}, "(10, 2)", "proba[:, 1]"),
+    "two label columns": ((np.c_[GOOD_Y, GOOD_Y], GOOD_S), {}, "(10, 2)", "one label for each row"),
+    "no sequence": ((GOOD_Y, 3.0), {}, "shape ()", "proba[:, 1]"),
+    "complex scores": ((GOOD_Y, GOOD_S + 1j), {}, "complex128", "decision function"),
+    "text scores": ((GOOD_Y, GOOD_S.astype(str)), {}, "<U", "decision function"),
+    "dates": ((GOOD_Y, GOOD_S.astype("M8[D]")), {}, "datetime64", "decision function"),
+    "missing label": ((np.where(GOOD_Y, np.nan, 0), GOOD_S), {}, "4 missing", "Drop the rows"),
+    "label None": (([None, *GOOD_Y[1:]], GOOD_S), {}, "cannot be compared", "Drop the rows"),
+    "masked score": (
+        (GOOD_Y, np.ma.array(GOOD_S, mask=GOOD_S == 2)),
+        {},
+        "1 masked",
+        "Drop those rows",
+    ),
+    "pos_label": ((GOOD_Y, GOOD_S), {"pos_label": 2}, "got 2", "pos_label=None"),
+    "alpha 0": ((GOOD_Y, GOOD_S), {"alpha": 0}, "got 0", "alpha=1"),
+    "alpha negative": ((GOOD_Y, GOOD_S), {"alpha": -1}, "got -1", "alpha=1"),
+    "alpha pair": ((GOOD_Y, GOOD_S), {"alpha": (1, 0)}, "got 0", "alpha=1"),
+    "alpha triple": ((GOOD_Y, GOOD_S), {"alpha": (1, 2, 3)}, "got (1, 2, 3)", "alpha=1"),
+    "alpha text": ((GOOD_Y, GOOD_S), {"alpha": "x"}, "got 'x'", "alpha=1"),
+    "alpha NaN": ((GOOD_Y, GOOD_S), {"alpha": math.nan}, "got nan", "alpha=1"),
+    "budget > N": ((GOOD_Y, GOOD_S), {"budget": 11}, "got 11", "budget='all'"),
+    "budget share": ((GOOD_Y, GOOD_S), {"budget": 1.5}, "got 1.5", "budget='all'"),
+    "budget negative": ((GOOD_Y, GOOD_S), {"budget": -1}, "got -1", "budget='all'"),
+    "budget bool": ((GOOD_Y, GOOD_S), {"budget": True}, "got True", "budget='all'"),
+    "gamma": ((GOOD_Y, GOOD_S), {"gamma": 0}, "got 0", "1 and 2"),
+    "constant": ((GOOD_Y, GOOD_S), {"constant": -1}, "got -1", "The paper has 2"),
+    "radius": ((GOOD_Y, GOOD_S), {"radius": "x"}, "got 'x'", "'one-sided', 'two-sided'"),
+    "slack": ((GOOD_Y, GOOD_S), {"slack": "x"}, "got 'x'", "'binary', 'continuous'"),
+    "penalty": ((GOOD_Y, GOOD_S), {"penalty": "x"}, "got 'x'", "'proportional', 'count'"),
+    "centre": ((GOOD_Y, GOOD_S), {"centre": "x"}, "got 'x'", "'median', 'mean'"),
+    "preset": ((GOOD_Y, GOOD_S), {"preset": "x"}, "got 'x'", "'paper', 'authors'"),
+    "solver": ((GOOD_Y, GOOD_S), {"solver": "x"}, "got 'x'", "'exact', 'slsqp'"),
+    "fallback": ((GOOD_Y, GOOD_S), {"fallback": "x"}, "got 'x'", "fallback='edges'"),
+    "fallback NaN": ((GOOD_Y, GOOD_S), {"fallback": math.nan}, "got nan", "fallback='edges'"),
+    "class_weight": ((GOOD_Y, GOOD_S), {"class_weight": 0}, "got 0", "class_weight=1"),
+    "class_weight keys": ((GOOD_Y, GOOD_S), {"class_weight": {0: 1}}, "got [0]", "class_weight=1"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused_with_rule_value_and_cure(name):
+    (y, s), options, value, cure = BAD[name]
+    with pytest.raises(InvalidInputError) as caught:
+        find_boundary(y, s, **options)
+    message = str(caught.value)
+    assert "` must " in message or "` and `y_score` must " in message
+    assert value in message
+    assert cure in message
+
+
+def test_budget_of_all_rows_is_the_full_budget(problem):
+    y, s = problem
+    assert find_boundary(y, s, budget=400) == find_boundary(y, s, budget="all")
+
+
+# What TunedThresholdClassifierCV gets wrong (PEERS).
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_trap_one_bad_score_is_an_error_not_a_silent_nan(problem, bad):
+    y, s = problem
+    with pytest.raises(InvalidInputError, match="must be finite"):
+        find_boundary(y, np.where(np.arange(400) == 7, bad, s))
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1e-9, 0.0), (1e-3, 1e6)])
+def test_trap_scores_of_any_unit_are_not_constant_predictions(problem, scale, offset):
+    y, s = problem
+    moved = scale * s + offset
+    recall = balanced_accuracy_score(y, find_boundary(y, moved).predict(moved))
+    assert recall == pytest.approx(
+        balanced_accuracy_score(y, find_boundary(y, s).predict(s)), abs=1e-12
+    )
+
+
+def test_trap_an_outlier_of_a_million_leaves_the_balanced_accuracy(problem):
+    y, s = problem
+    spoiled = np.where(np.arange(400) == 3, 1e6, s)
+    recall = balanced_accuracy_score(y, find_boundary(y, spoiled).predict(spoiled))
+    assert recall > balanced_accuracy_score(y, find_boundary(y, s).predict(s)) - 0.01
+
+
+def test_trap_one_minority_row_with_five_folds_is_no_index_error():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.repeat([0, 1], [39, 1])
+    with pytest.warns(BoundaryWarning, match="only one row"):
+        model = BoundShiftClassifier(LogisticRegression(), cv=5).fit(X, y)
+    assert np.isfinite(model.threshold_)
+
+
+def test_trap_a_trained_model_is_not_trained_again(problem):
+    y, s = problem
+    trained = LogisticRegression().fit(s[:, None], y)
+    before = trained.coef_.copy()
+    model = BoundShiftClassifier(FrozenEstimator(trained)).fit(3 * s[300:, None], y[300:])
+    assert model.estimator_.estimator is trained
+    np.testing.assert_array_equal(trained.coef_, before)
+
+
+# The record.
+
+
+def test_record_is_frozen(problem):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        find_boundary(*problem).threshold = 0.0
+
+
+def test_error_bounds_are_the_claims_plus_what_was_given_up(problem):
+    found = find_boundary(*problem)
+    for n, m, d, claim in zip(
+        found.n_samples, found.slack, found.deltas, found.error_bounds, strict=True
+    ):
+        assert claim == pytest.approx((1 - d) / (n - m + 1) + d + m / n, rel=1e-12)
+
+
+def test_error_bounds_are_rates():
+    found = find([0] * 6 + [1] * 6, [0, 1, 2, 3, 4, 9, 3, 4, 5, 6, 7, 0], constant=2.0)
+    assert max(found.error_bounds) <= 1.0
+
+
+def test_slack_counts_the_rows_outside_the_supports(problem):
+    y, s = problem
+    found = find_boundary(y, s)
+    for label in (0, 1):
+        low, high = found.supports[label]
+        assert np.sum((s[y == label] < low) | (s[y == label] > high)) == found.slack[label]
+
+
+def test_means_and_radii_are_those_of_the_kept_rows(problem):
+    y, s = problem
+    found = find_boundary(y, s, radius="two-sided")
+    for label in (0, 1):
+        low, high = found.supports[label]
+        kept = s[(y == label) & (s >= low) & (s <= high)]
+        assert found.means[label] == pytest.approx(kept.mean(), rel=1e-12)
+        assert found.radii[label] == pytest.approx(np.abs(kept - kept.mean()).max(), rel=1e-12)
+
+
+def test_dictionary_is_plain(problem):
+    json.dumps(find_boundary(*problem).to_dict())
+
+
+def test_summary_names_the_labels_and_the_threshold(problem):
+    y, s = problem
+    text = find_boundary(np.array(["healthy", "sick"])[y], s).summary()
+    assert text.startswith("Predict sick iff score > ")
+    assert "class healthy" in text
+
+
+def test_statuses_are_sentences():
+    assert all(status.value.endswith(".") for status in Status)
+
+
+@pytest.mark.parametrize("status", [s for s in Status if not s.solved])
+def test_statuses_without_a_solution_name_the_fallback_and_the_remedy(status):
+    assert "the fallback boundary is used" in status.value
+    assert status.value.count(".") >= 2
+
+
+def test_solved_problems_warn_of_nothing(problem):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        find_boundary(*problem)
+
+
+def test_warning_points_at_the_caller():
+    with pytest.warns(BoundaryWarning) as caught:
+        find_boundary([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0])
+    assert caught[0].filename == __file__
+
+
+# Arguments.
+
+OVERLAP = ([0] * 4 + [1] * 4, [0.0, 1.0, 2.0, 8.0, 1.5, 7.0, 8.0, 9.0])
+
+
+def test_fallback_of_edges_is_between_what_is_kept():
+    # Keeping two of each around the medians 1.5 and 7.5: {1, 2} and {7, 8}.
+    found = find(*OVERLAP, gamma=100.0, constant=2.0)
+    means, radii = (1.5, 7.5), (0.5, 0.5)
+    expected = (means[0] + radii[0] + means[1] - radii[1]) / 2
+    assert (found.threshold, found.status) == (expected, Status.INFEASIBLE)
+
+
+def test_fallback_of_means_is_between_the_class_means():
+    found = find(*OVERLAP, gamma=100.0, constant=2.0, fallback="means")
+    assert found.threshold == pytest.approx((2.75 + 6.375) / 2)
+
+
+@pytest.mark.parametrize("value", [3, 3.25, np.float32(3.25), np.int64(-1)])
+def test_fallback_can_be_a_number(value):
+    found = find(*OVERLAP, gamma=100.0, constant=2.0, fallback=value)
+    assert found.threshold == float(value)
+
+
+def test_fallback_number_is_not_mirrored_with_reversed_scores():
+    y, s = OVERLAP
+    found = find(y, [-v for v in s], gamma=100.0, constant=2.0, fallback=3.25)
+    assert found.threshold == 3.25
+
+
+PAPER = {
+    "gamma": 1.0,
+    "constant": 2.0,
+    "radius": "two-sided",
+    "slack": "binary",
+    "penalty": "count",
+    "alpha": 1.0,
+    "budget": "all",
+    "class_weight": 1.0,
+    "centre": "mean",
+    "stop_at_zero": False,
+}
+
+
+def test_paper_preset_is_the_paper_spelled_out(problem):
+    assert find(*problem, preset="paper") == find(*problem, **PAPER)
+
+
+def test_authors_preset_is_their_code_spelled_out(problem):
+    code = PAPER | {"penalty": "proportional", "budget": 0.5, "stop_at_zero": True}
+    assert find(*problem, preset="authors") == find(*problem, **code)
+
+
+def test_arguments_go_over_the_preset(problem):
+    assert find(*problem, preset="paper", alpha=0.25) == find(*problem, **(PAPER | {"alpha": 0.25}))
+
+
+def test_class_weight_by_label_is_the_pair(problem):
+    y, s = problem
+    labels = np.array(["no", "yes"])[y]
+    by_label = find(labels, s, class_weight={"yes": 5.0, "no": 1.0}).threshold
+    assert by_label == find(y, s, class_weight=(1.0, 5.0)).threshold
+
+
+def test_a_heavier_class_gets_more_room(problem):
+    y, s = problem
+    thresholds = [find(y, s, class_weight=(1.0, v), budget=0.1).threshold for v in (0.1, 1, 10)]
+    assert thresholds == sorted(thresholds, reverse=True)
+
+
+def test_dearer_slack_gives_up_no_more(problem):
+    slack = [sum(find(*problem, alpha=a).slack) for a in (0.01, 0.1, 1.0, 10.0)]
+    assert slack == sorted(slack, reverse=True)
+
+
+def test_stop_at_zero_gives_up_nothing_where_nothing_need_be():
+    rng = np.random.default_rng(4)
+    y = np.repeat([0, 1], [60, 8])
+    s = np.concatenate([rng.normal(0, 1, 60), rng.normal(5, 1, 8)])
+    assert sum(find(y, s, alpha=1e-3).slack) > 0
+    assert find(y, s, alpha=1e-3, stop_at_zero=True).slack == (0, 0)
+
+
+def test_input_arrays_are_left_alone(problem):
+    y, s = problem
+    labels, scores = y.copy(), s.copy()
+    find_boundary(y, s)
+    np.testing.assert_array_equal(y, labels)
+    np.testing.assert_array_equal(s, scores)

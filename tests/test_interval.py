@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from boundshift import InvalidInputError, find_boundary, threshold_interval
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1], [300, 30])
+S = RNG.normal(size=330) + 3 * Y
+
+
+def test_the_interval_holds_the_threshold() -> None:
+    low, high = threshold_interval(Y, S, random_state=0, bound="smoothed")
+    assert low < find_boundary(Y, S, bound="smoothed").threshold < high
+
+
+def test_more_confidence_is_wider() -> None:
+    narrow = threshold_interval(Y, S, 0.5, n_resamples=50, random_state=0)
+    wide = threshold_interval(Y, S, 0.95, n_resamples=50, random_state=0)
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+def test_more_rows_are_narrower() -> None:
+    many_y, many_s = np.tile(Y, 30), np.tile(S, 30) + RNG.normal(0, 0.1, 330 * 30)
+    few = np.diff(threshold_interval(Y, S, random_state=0, bound="smoothed"))
+    many = np.diff(threshold_interval(many_y, many_s, random_state=0, bound="smoothed"))
+    assert many < few / 2
+
+
+def test_a_seed_repeats_it() -> None:
+    first, again = (threshold_interval(Y, S, n_resamples=20, random_state=1) for _ in range(2))
+    assert first == again
+
+
+@pytest.mark.parametrize("n", [1, 2.5, "many"])
+def test_the_number_of_draws_is_checked(n: object) -> None:
+    with pytest.raises(InvalidInputError, match="`n_resamples` must be a whole number"):
+        threshold_interval(Y, S, n_resamples=n)

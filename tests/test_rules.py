@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score, matthews_corrcoef
+
+from boundshift import InvalidInputError
+from boundshift.rules import RULES, Cost, Metric, Minimax, NeymanPearson, Rule, Sum, as_rule
+
+RATE = st.floats(0, 1)
+
+
+def one(rule: Rule, negative: float, positive: float, n: tuple[int, int] = (90, 10)) -> float:
+    return float(rule.value(np.array([negative]), np.array([positive]), n)[0])
+
+
+def test_the_names_of_the_rules() -> None:
+    assert list(RULES) == ["cost", "metric", "minimax", "neyman-pearson", "sum"]
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(a=RATE, b=RATE, c=RATE, d=RATE)
+def test_rules_grow_with_each_error(name: str, a: float, b: float, c: float, d: float) -> None:
+    rule = as_rule(name)
+    lower, upper = one(rule, min(a, b), min(c, d)), one(rule, max(a, b), max(c, d))
+    assert lower <= upper + 1e-12
+
+
+def test_sum_adds_and_minimax_takes_the_larger() -> None:
+    assert one(Sum(), 0.2, 0.3) == pytest.approx(0.5)
+    assert one(Minimax(), 0.2, 0.3) == 0.3
+
+
+def test_cost_multiplies_costs_with_frequencies() -> None:
+    assert one(Cost((1, 20)), 0.2, 0.1) == pytest.approx(0.9 * 0.2 + 0.1 * 20 * 0.1)
+
+
+def test_cost_takes_the_frequencies_of_deployment() -> None:
+    assert one(Cost((1, 1), priors=(1, 3)), 0.4, 0.2) == pytest.approx(0.25 * 0.4 + 0.75 * 0.2)
+
+
+@pytest.mark.parametrize("protect", ["positive", "negative"])
+def test_the_recall_floor_comes_first(protect: str) -> None:
+    rule = NeymanPearson(0.9, protect)
+    met, broken = ((0.9, 0.1), (0.0, 0.11))
+    if protect == "negative":
+        met, broken = met[::-1], broken[::-1]
+    assert one(rule, *met) < one(rule, *broken)
+    assert rule.met(*met)
+    assert not rule.met(*broken)
+
+
+@pytest.mark.parametrize(("name", "function"), [("f1", f1_score), ("matthews_corrcoef", None)])
+def test_metric_equals_scikit_learn_on_rows(name: str, function: object) -> None:
+    y = np.repeat([0, 1], [90, 10])
+    predicted = np.concatenate([np.repeat([0, 1], [81, 9]), np.repeat([0, 1], [3, 7])])
+    expected = (function or matthews_corrcoef)(y, predicted)
+    assert one(Metric(name), 0.1, 0.3) == pytest.approx(-expected)
+
+
+def test_metric_takes_a_function_and_its_direction() -> None:
+    def error(y: object, p: object, sample_weight: object) -> float:
+        return float(np.average(np.not_equal(y, p), weights=sample_weight))
+
+    assert one(Metric(error, greater_is_better=False), 0.1, 0.3) == pytest.approx(0.12)
+
+
+def test_a_metric_of_rankings_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match=r"'roc_auc'.*no boundary"):
+        one(Metric("roc_auc"), 0.1, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Cost((1, -1)), "`costs` must be a positive"),
+        (lambda: Cost((1, 2, 3)), "`costs` must be one positive number or a pair"),
+        (lambda: Cost(priors=(0, 1)), "`priors` must be a positive"),
+        (lambda: NeymanPearson(1.0), "`floor` must be between 0 and 1"),
+        (lambda: NeymanPearson(0.9, "sick"), "`protect` must be one of 'positive', 'negative'"),
+        (lambda: as_rule("least"), "`rule` must be a Rule or one of 'cost'"),
+    ],
+)
+def test_bad_arguments(make: object, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        make()  # type: ignore[operator]

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+from boundshift import InvalidInputError
+from boundshift.validation import (
+    as_choice,
+    as_fallback,
+    as_pair,
+    as_positive,
+    as_scores,
+    split_by_label,
+)
+
+
+@pytest.mark.parametrize("value", [1, 0.5, np.float32(2), np.int8(3), 5e-324])
+def test_positive_numbers_of_any_type_become_floats(value):
+    found = as_positive("x", value)
+    assert type(found) is float
+    assert found == float(value)
+
+
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, True, "1", None, 1j, [1]])
+def test_everything_else_is_not_a_positive_number(value):
+    with pytest.raises(InvalidInputError, match="`x` must be a positive finite number, got"):
+        as_positive("x", value)
+
+
+def test_zero_is_allowed_where_it_is():
+    assert as_positive("x", 0, zero=True) == 0.0
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.array(2.0)])
+def test_one_number_counts_for_both_classes(value):
+    assert as_pair("x", value) == (2.0, 2.0)
+
+
+@pytest.mark.parametrize("value", [(1, 2), [1.0, 2.0], np.array([1, 2])])
+def test_a_pair_is_negative_then_positive(value):
+    assert as_pair("x", value) == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("value", [(1,), (1, 2, 3), "12", None, np.ones((2, 2))])
+def test_a_pair_is_two_numbers(value):
+    with pytest.raises(InvalidInputError, match="`x` must be"):
+        as_pair("x", value)
+
+
+def test_choice_lists_what_is_allowed():
+    with pytest.raises(InvalidInputError, match="`x` must be one of 'a', 'b', got 'c'"):
+        as_choice("x", "c", ("a", "b"))
+
+
+@pytest.mark.parametrize("value", [True, None, np.nan, np.inf, "edge", [0.0]])
+def test_fallback_is_a_name_or_a_finite_number(value):
+    with pytest.raises(InvalidInputError, match="`fallback` must be 'edges', 'means' or a finite"):
+        as_fallback(value)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u8", "?", "O"])
+def test_scores_of_any_number_type_become_float64(dtype):
+    found = as_scores(np.array([0, 1, 1], dtype=dtype))
+    assert found.dtype == np.float64
+    assert found.tolist() == [0.0, 1.0, 1.0]
+
+
+def test_objects_that_are_no_numbers_say_why():
+    with pytest.raises(InvalidInputError, match=r"got object values \(.*float"):
+        as_scores(np.array([0.5, None, {}], dtype=object))
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 1], [-1, 1], [1, 2], [False, True], ["a", "b"], [0.5, 1.5], [b"a", b"b"]]
+)
+def test_the_greater_label_is_positive(labels):
+    y = np.array(labels)[[0, 1, 1, 0]]
+    negative, positive, found = split_by_label(y, np.array([1.0, 2.0, 3.0, 4.0]))
+    assert (negative.tolist(), positive.tolist()) == ([1.0, 4.0], [2.0, 3.0])
+    assert found == tuple(labels)
+
+
+def test_labels_are_plain_python():
+    _, _, labels = split_by_label(np.array([3, 7]), np.zeros(2))
+    assert [type(label) for label in labels] == [int, int]
+
+
+def test_classes_are_copies():
+    scores = np.array([1.0, 2.0])
+    negative, _, _ = split_by_label([0, 1], scores)
+    negative[:] = 9.0
+    assert scores.tolist() == [1.0, 2.0]
+
+
+def test_many_classes_are_shown_in_part():
+    with pytest.raises(InvalidInputError, match="got 9: 0, 1, 2, 3, 4, …"):
+        split_by_label(np.arange(9), np.zeros(9))
