@@ -192,7 +192,7 @@ def page(facts: Facts) -> str:
         parts.append(f"## Priors {priors}\n\n{table(['problem', 'model', *WAYS], rows)}")
     differences = [
         [line["priors"], line["problem"], line["model"], *line["difference"]]
-        for line in facts["table"]
+        for line in sorted(facts["table"], key=lambda line: line["priors"])
     ]
     header = ["priors", "problem", "model", "mean difference", "standard error"]
     parts.append(f"## “{JUDGED}” less “{RIVAL}”, seed by seed\n\n{table(header, differences)}")
