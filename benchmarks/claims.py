@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from models import Margins
 from numpy.typing import NDArray
 from shapes import SHAPES, Problem
 
@@ -23,6 +22,7 @@ from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW
 from boundshift.curves.kth_point import KthPoint
 from boundshift.rules import NeymanPearson
+from models import Margins
 
 FloatArray = NDArray[np.float64]
 Cell = dict[str, Any]

@@ -20,7 +20,6 @@ import numpy as np
 from claims import generator
 from evidence import Facts, average_ranks, memory, run, table
 from joblib import Parallel, delayed
-from models import MODELS, Halves, Margins, score_halves
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -29,6 +28,7 @@ from boundshift import BoundaryWarning, BoundShiftClassifier
 from boundshift.datasets import fetch_common
 from boundshift.rivals import bayes_risk_threshold
 from boundshift.rules import Cost
+from models import MODELS, Halves, Margins, score_halves
 
 Pair = tuple[float, float]
 

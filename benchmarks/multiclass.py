@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from evidence import Facts, average_ranks, memory, run, table
 from joblib import Parallel, delayed
-from models import MODELS, SCORED, Halves, fit_quietly, score_halves
 from numpy.typing import NDArray
 from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
@@ -28,6 +27,7 @@ from boundshift import BoundaryWarning, BoundShiftClassifier
 from boundshift.datasets import fetch_common, list_common
 from boundshift.models.response import Response
 from boundshift.rivals import BalancedWeights, tuned_threshold
+from models import MODELS, SCORED, Halves, fit_quietly, score_halves
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

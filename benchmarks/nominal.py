@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from claims import Cell, cell, generator
-from models import MODELS
 from numpy.typing import NDArray
 from shapes import SHAPES, Problem
 from sklearn.frozen import FrozenEstimator
@@ -17,6 +16,7 @@ from boundshift.certificate import certify_counts
 from boundshift.curves import CURVES
 from boundshift.scores import ScoreSample
 from boundshift.search import errors_at
+from models import MODELS
 
 FloatArray = NDArray[np.float64]
 

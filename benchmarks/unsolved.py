@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from evidence import Facts, memory, run, table
 from joblib import Parallel, delayed
-from models import MODELS, SCORED, Responses, responses
 from numpy.typing import NDArray
 
 from boundshift import BoundaryWarning, BoundShiftClassifier
@@ -35,6 +34,7 @@ from boundshift.datasets import (
     make_gaussians,
 )
 from boundshift.rules import RULES
+from models import MODELS, SCORED, Responses, responses
 
 BUNDLED = {
     "breast_cancer": load_breast_cancer,

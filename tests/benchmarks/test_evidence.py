@@ -141,10 +141,10 @@ def test_a_bound_that_fails_too_often_is_marked():
 
 
 def test_scores_given_are_the_scores_used():
-    from models import MODELS, SCORED, out_of_fold
     from sklearn.datasets import make_classification
 
     from boundshift import BoundShiftClassifier
+    from models import MODELS, SCORED, out_of_fold
 
     X, y = make_classification(300, weights=[0.9], random_state=0)
     for kind, method in (("logistic", "decision_function"), ("forest", "predict_proba")):
