@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 from boundshift.experiments import METHODS, PROBLEMS, Results, read_rows, write_rows
-from boundshift.experiments.figures import draw_figures
+from boundshift.experiments.figures import FIGURES
+from boundshift.experiments.figures.canvas import save
 from boundshift.experiments.files import write_whole
 from boundshift.experiments.markup import to_markdown
 from boundshift.experiments.tables import (
@@ -43,7 +44,8 @@ def main(folder: Path) -> None:
         write_rows(DOCS / "data" / f"rows-{name}.csv.gz", rows)
     page = DOCS / "reproduction.md"
     write_whole(page, fill(page.read_text("utf-8")))
-    draw_figures(DOCS / "images" / "reproduction")
+    for name, draw in FIGURES.items():
+        save(draw(), DOCS / "images" / "reproduction" / f"{name}.png")
 
 
 def fill(page: str) -> str:

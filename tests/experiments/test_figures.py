@@ -3,6 +3,7 @@ import sys
 import pytest
 
 from boundshift.exceptions import MissingExtraError
+from boundshift.experiments import figures
 from boundshift.experiments.figures import FIGURES, draw_figures
 from boundshift.experiments.figures.canvas import new_figure
 from boundshift.experiments.figures.scenes import far_apart
@@ -25,6 +26,11 @@ def test_every_figure_is_drawn(folder, name):
 def test_the_boundary_moves_towards_the_common_class():
     scene = far_apart()
     assert scene.boundary.threshold < -scene.bias
+
+
+def test_the_same_code_draws_once(folder, monkeypatch):
+    monkeypatch.setattr(figures, "save", None)
+    assert len(draw_figures(folder)) == 6
 
 
 def test_no_figure_is_left_open(folder):

@@ -1,6 +1,7 @@
 import math
 import threading
 
+from boundshift.experiments import cache as cache_module
 from boundshift.experiments import protocols
 from boundshift.experiments.cache import ScoreCache
 from boundshift.experiments.collect import MODELS
@@ -64,7 +65,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, small, monkeypatc
     assert told[-1] == ("deciding", 1, 1)
 
 
-def test_a_failed_training_is_a_row_a_method(cache, monkeypatch):
+def test_a_failed_training_is_a_row_a_method(tmp_path, small, monkeypatch):
+    cache = ScoreCache(tmp_path, small)
     make = ScoreCache.make
 
     def fail(self, problem, protocol, seed, model):
@@ -79,6 +81,21 @@ def test_a_failed_training_is_a_row_a_method(cache, monkeypatch):
     assert rows["smote"].message == "RuntimeError: no neighbours"
     assert math.isnan(rows["smote"].g_mean)
     assert rows["untouched"].status == "DECIDED"
+    assert not cache.rows_path(SYNTHETIC[0], "honest", 0, "binary").is_file()
+
+
+def test_the_same_code_decides_once(cache, monkeypatch):
+    first = _run(cache, "honest", 1)
+    monkeypatch.setattr(protocols, "evaluate", None)
+    assert [(r.method, r.g_mean) for r in _run(cache, "honest", 1)] == [
+        (r.method, r.g_mean) for r in first
+    ]
+
+
+def test_other_code_decides_anew(cache, monkeypatch):
+    before = cache.rows_path(SYNTHETIC[0], "honest", 0, "binary")
+    monkeypatch.setattr(cache_module, "source_digest", lambda: "another")
+    assert cache.rows_path(SYNTHETIC[0], "honest", 0, "binary") != before
 
 
 def test_jobs_change_nothing(tmp_path, small, cache):

@@ -1,4 +1,4 @@
-"""Fitted scores on disk: one file per problem, seed and model."""
+"""Fitted scores on disk: one file per problem, seed and model; decisions beside them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import sklearn
 
 from boundshift.experiments.classifiers import ClassifierOptions
 from boundshift.experiments.collect import FittedScores, ModelName, collect_scores
+from boundshift.experiments.decisions import SlackKind
 from boundshift.experiments.files import write_whole
 from boundshift.experiments.problems import Problem, Protocol
+from boundshift.experiments.source import source_digest
 
 __all__ = ["PROTOCOL_VERSION", "ScoreCache"]
 
@@ -44,6 +46,11 @@ class ScoreCache:
         release = ".".join(sklearn.__version__.split(".")[:2])
         version = f"v{PROTOCOL_VERSION}-sklearn{release}-{self.options.digest(problem.classifier)}"
         return self.folder / f"{problem.key}-{protocol}-{version}" / f"{seed:04d}-{model}.npz"
+
+    def rows_path(self, problem: Problem, protocol: Protocol, seed: int, slack: SlackKind) -> Path:
+        """Return the file of what all methods decided; a change of the code changes its name."""
+        folder = self.path(problem, protocol, seed, "untouched").parent
+        return folder / f"{seed:04d}-{slack}-{source_digest()}.csv.gz"
 
     def get(
         self, problem: Problem, protocol: Protocol, seed: int, model: ModelName

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from joblib import Parallel, delayed
@@ -13,7 +13,7 @@ from boundshift.experiments.collect import MODELS, FittedScores, ModelName
 from boundshift.experiments.decisions import SlackKind
 from boundshift.experiments.methods import METHODS, PAPER_METHOD, Method
 from boundshift.experiments.problems import Problem, Protocol
-from boundshift.experiments.rows import Row, evaluate, failed_row
+from boundshift.experiments.rows import Row, evaluate, failed_row, read_rows, write_rows
 
 __all__ = ["Progress", "Run", "run_protocol"]
 
@@ -139,11 +139,17 @@ def _fitted(run: Run, cache: ScoreCache, protocol: Protocol) -> FittedScores | E
 def _rows_of_seed(
     problem: Problem, seed: int, kept: bool, slack: SlackKind, setting: _Setting
 ) -> list[Row]:
-    """Return one row a method."""
+    """Return one row a method, as stored where the same code has decided before."""
     cache, protocol = setting.cache, setting.protocol
+    stored = cache.rows_path(problem, protocol, seed, slack)
+    if stored.is_file():
+        return [replace(row, kept=kept) for row in read_rows(stored)]
     fitted = {model: _fitted(Run(problem, seed, model), cache, protocol) for model in MODELS}
     run = {"protocol": protocol, "problem": problem.name, "seed": seed, "kept": kept}
-    return [_row(fitted[m.model], m, slack, run) for m in METHODS.values()]
+    rows = [_row(fitted[m.model], m, slack, run) for m in METHODS.values()]
+    if all(row.status != "FAILED" for row in rows):
+        write_rows(stored, rows, digits=17)
+    return rows
 
 
 def _row(

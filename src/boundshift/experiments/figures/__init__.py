@@ -27,6 +27,8 @@ from boundshift.experiments.figures.projected import (
     draw_overlap,
     draw_projected_space,
 )
+from boundshift.experiments.files import write_whole
+from boundshift.experiments.source import source_digest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +58,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 def draw_figures(
     folder: Path, *, progress: Callable[[str, int, int], None] = lambda what, done, total: None
 ) -> list[Path]:
-    """Draw all figures of the paper into a folder, as PNG.
+    """Draw all figures of the paper into a folder, as PNG, unless the same code has done so.
 
     Parameters
     ----------
@@ -70,8 +72,13 @@ def draw_figures(
     list of Path
         The files.
     """
-    files = []
-    for done, (name, draw) in enumerate(FIGURES.items(), 1):
-        files.append(save(draw(), folder / f"{name}.png"))
+    files = [folder / f"{name}.png" for name in FIGURES]
+    drawn_by = folder / ".drawn-by"
+    known = drawn_by.read_text("utf-8") if drawn_by.is_file() else ""
+    if known == source_digest() and all(file.is_file() for file in files):
+        return files
+    for done, (file, draw) in enumerate(zip(files, FIGURES.values(), strict=True), 1):
+        save(draw(), file)
         progress("drawing", done, len(FIGURES))
+    write_whole(drawn_by, source_digest())
     return files

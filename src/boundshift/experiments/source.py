@@ -1,0 +1,31 @@
+"""A word that changes with the code, so that what it decided need not be decided again."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import scipy
+
+import boundshift
+
+__all__ = ["source_digest"]
+
+
+@cache
+def source_digest() -> str:
+    """Return a digest of all of the package's source and of the versions it computes with.
+
+    Examples
+    --------
+    >>> len(source_digest())
+    12
+    """
+    root = Path(boundshift.__file__).parent
+    digest = hashlib.sha256(f"numpy {np.__version__} scipy {scipy.__version__}".encode())
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
