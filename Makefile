@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint benchmark clean
+.PHONY: demo test lint benchmark evidence clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -28,6 +28,11 @@ test: lint  ## lint, types, doctests, tests
 
 benchmark: .venv/.test  ## speed against named rivals and np.sort; writes benchmarks/results
 	$(BIN)/python benchmarks/speed.py
+
+EVIDENCE := coverage unsolved multiclass costs recall_floor
+
+evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, recall floors; writes docs/evidence
+	@for name in $(EVIDENCE); do $(BIN)/python benchmarks/$$name.py || failed=1; done; test -z "$$failed"
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import sys
 import time
 import tracemalloc
@@ -24,16 +22,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
-import sklearn
 from brute_force import brute_force
+from evidence import environment, write_whole
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TunedThresholdClassifierCV
 
-import boundshift
 from boundshift import BoundShiftClassifier, find_boundary
 
 RESULTS = Path(__file__).parent / "results"
@@ -281,19 +277,6 @@ def measure(plan: Plan, watch: Stopwatch) -> list[Row]:
     ]
 
 
-def environment() -> dict[str, Any]:
-    return {
-        "boundshift": boundshift.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "machine": platform.machine(),
-        "system": platform.system(),
-        "processors": os.cpu_count(),
-    }
-
-
 def as_text(rows: Sequence[Row]) -> str:
     width = max(len(row.name) for row in rows)
     lines = [f"{'':<{width}}  {'measured':>10}  {'goal':<8}  met"]
@@ -320,10 +303,7 @@ def store(path: Path, rows: Sequence[Row], watch: Stopwatch, quick: bool) -> Non
         "rows": [asdict(row) for row in rows],
         "seconds": watch.seconds,
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_whole(path, json.dumps(record, indent=1) + "\n")
 
 
 def load(path: Path) -> list[Row]:

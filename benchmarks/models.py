@@ -1,0 +1,144 @@
+"""Five kinds of models, their scores of rows left out of training, and models of given scores."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from boundshift.models.response import choose_response, read_response
+
+__all__ = [
+    "MODELS",
+    "SCORED",
+    "Halves",
+    "Margins",
+    "Responses",
+    "fit_quietly",
+    "out_of_fold",
+    "responses",
+    "score_halves",
+]
+
+FloatArray = NDArray[np.float64]
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+    "svm": lambda: make_pipeline(StandardScaler(), SVC(C=10.0)),
+    "boosting": lambda: HistGradientBoostingClassifier(random_state=0),
+    "forest": lambda: RandomForestClassifier(100, random_state=0),
+    "mlp": lambda: make_pipeline(
+        StandardScaler(), MLPClassifier((50,), max_iter=200, random_state=0)
+    ),
+}
+
+
+class Margins(ClassifierMixin, BaseEstimator):
+    """A trained classifier that costs nothing: its features are its margins.
+
+    Parameters
+    ----------
+    n_classes : int, default=2
+        Labels are 0 to n_classes − 1.
+    """
+
+    def __init__(self, n_classes: int = 2) -> None:
+        self.n_classes = n_classes
+
+    def fit(self, X: Any, y: Any) -> Margins:
+        """Learn nothing."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    @property
+    def classes_(self) -> NDArray[np.intp]:
+        """Labels."""
+        return np.arange(self.n_classes)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the features."""
+        return np.asarray(X, dtype=np.float64)
+
+
+class Probabilities(Margins):
+    """The same with probabilities as features."""
+
+    decision_function = property()
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the features."""
+        return np.asarray(X, dtype=np.float64)
+
+
+SCORED = {"decision_function": Margins, "predict_proba": Probabilities}
+
+
+class Responses(NamedTuple):
+    """Raw responses to the rows trained on: by that model, and by models that left them out."""
+
+    training: FloatArray
+    out_of_fold: FloatArray
+    method: Literal["decision_function", "predict_proba"]
+
+
+class Halves(NamedTuple):
+    """Raw responses to rows to decide on, out-of-fold, and to fresh rows to judge by."""
+
+    y: NDArray[np.int64]
+    raw: FloatArray
+    fresh_y: NDArray[np.int64]
+    fresh_raw: FloatArray
+    method: Literal["decision_function", "predict_proba"]
+
+
+def fit_quietly(model: Any, X: FloatArray, y: NDArray[Any]) -> Any:
+    """Fit; a network that stops before it converges is a model like any other."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return clone(model).fit(X, y)
+
+
+def out_of_fold(model: Any, X: FloatArray, y: NDArray[Any], folds: int = 5) -> FloatArray:
+    """Return raw responses in the folds that `BoundShiftClassifier` uses by default."""
+    method, classes = choose_response(model, "auto"), np.unique(y)
+    parts, rows = [], []
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        splits = list(StratifiedKFold(folds).split(X, y))
+    for train, test in splits:
+        fold = fit_quietly(model, X[train], y[train])
+        parts.append(read_response(fold, X[test], method, classes))
+        rows.append(test)
+    return np.concatenate(parts)[np.argsort(np.concatenate(rows))]
+
+
+def responses(model: Any, X: FloatArray, y: NDArray[Any]) -> Responses:
+    """Return both kinds of responses of a model to its training rows."""
+    method: Any = choose_response(model, "auto")
+    fitted = fit_quietly(model, X, y)
+    training = read_response(fitted, X, method, np.unique(y))
+    return Responses(training, out_of_fold(model, X, y), method)
+
+
+def score_halves(
+    model: Any, X: FloatArray, y: NDArray[Any], fresh: tuple[FloatArray, NDArray[Any]]
+) -> Halves:
+    """Train on some rows, and return responses to them and to fresh ones."""
+    method: Any = choose_response(model, "auto")
+    fitted = fit_quietly(model, X, y)
+    raw = read_response(fitted, fresh[0], method, np.unique(y))
+    return Halves(y, out_of_fold(model, X, y), fresh[1], raw, method)
