@@ -2,7 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import exhaustive
@@ -123,16 +123,27 @@ def large_options(rng) -> Support:
     )
 
 
+def check_pruning(seed, kind):
+    rng = np.random.default_rng([seed, LARGE.index(kind)])
+    problem = problem_of(*upright(*large_classes(rng, kind)), large_options(rng))
+    pruned, complete = solve(problem), best_of(problem, np.arange(problem.last + 1), None)
+    assert (pruned is None) == (complete is None)
+    if pruned is not None:
+        assert pruned.loss == pytest.approx(complete.loss, rel=1e-12, abs=0)
+
+
 @pytest.mark.parametrize("kind", LARGE)
 def test_no_level_that_wins_is_pruned(kind):
-    for seed in range(25):
-        rng = np.random.default_rng([seed, LARGE.index(kind)])
-        problem = problem_of(*upright(*large_classes(rng, kind)), large_options(rng))
-        pruned = solve(problem)
-        complete = best_of(problem, np.arange(problem.last + 1), None)
-        assert (pruned is None) == (complete is None)
-        if pruned is not None:
-            assert pruned.loss == pytest.approx(complete.loss, rel=1e-12, abs=0)
+    for seed in range(20):
+        check_pruning(seed, kind)
+
+
+CLOSE = [(30, "whole"), (132, "whole"), (45, "heavy"), (92, "two humps")]
+
+
+@pytest.mark.parametrize(("seed", "kind"), CLOSE)
+def test_no_level_that_wins_by_a_thousandth_is_pruned(seed, kind):
+    check_pruning(seed, kind)
 
 
 @pytest.mark.parametrize("kind", LARGE)
@@ -209,6 +220,7 @@ def test_first_level_with_a_gap_is_the_first_whose_kept_points_do_not_overlap(pa
 
 @many(200)
 @given(st.integers(2, 60), st.integers(2, 60), st.integers(1, 100))
+@example(60, 40, 29)  # 0.29 * 100 is 28.999999999999996
 def test_budget_as_a_share_is_a_whole_number_of_rows(n, p, percent):
     rng = np.random.default_rng(0)
     options = Support(budget=percent / 100, centre="mean")
