@@ -35,7 +35,7 @@ def quick(tmp_path_factory):
                 [*command, "--quick", "--out", str(out)],
                 capture_output=True,
                 text=True,
-                env=environment | {"OMP_NUM_THREADS": "1"},
+                env=environment | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src")},
             )
             assert run.returncode == 0, run.stdout + run.stderr
             facts = json.loads((out / f"{name}.json").read_text(encoding="utf-8"))
