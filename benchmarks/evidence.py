@@ -12,7 +12,6 @@ import json
 import os
 import platform
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -91,9 +90,8 @@ def run(
     chosen = parser.parse_args(arguments)
     warnings.simplefilter("error")
     name = Path(script).stem
-    start = time.perf_counter()
     facts = {"quick": chosen.quick, "environment": environment()} | collect(chosen.quick)
-    facts |= {"goal_met": is_met(facts), "seconds": round(time.perf_counter() - start, 1)}
+    facts["goal_met"] = is_met(facts)
     text = page(facts)
     print(text)
     if chosen.out or not chosen.quick:

@@ -42,7 +42,8 @@ BUNDLED = {
     "hepatitis (bundled)": load_hepatitis,
     "pima (bundled)": load_pima,
 }
-QUICK = ("ecoli4", "glass5", "zoo-3")
+FAIR = 20
+QUICK = ("zoo-3", "heart")
 PAIRS = [(bound, rule) for bound, rule in product(CURVES, RULES) if rule != "metric"]
 
 
@@ -57,7 +58,7 @@ def load(name: str) -> Any:
 def names(quick: bool) -> list[str]:
     """List all data sets, large ones first so that no worker is left with one at the end."""
     if quick:
-        return [*QUICK, "heart"]
+        return list(QUICK)
     entries = list_common(min_imbalance=3, min_minority=1)
     ordered = sorted(entries, key=lambda e: -e.n_samples * e.n_features)
     return [e.name for e in ordered] + [*BUNDLED, "gaussians"]
@@ -109,7 +110,7 @@ def collect(quick: bool) -> Facts:
     rows = [row for part in parallel(delayed(examine)(*job) for job in jobs) for row in part]
     return {
         "n_datasets": len({row["dataset"] for row in rows}),
-        "n_at_least_20": len({row["dataset"] for row in rows if min(row["rows"]) >= 20}),
+        "n_fair": len({row["dataset"] for row in rows if min(row["rows"]) >= FAIR}),
         "counts": count(rows),
         "unsolved": [row for row in rows if not is_solved(row["status"])],
     }
@@ -126,8 +127,10 @@ def count(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def is_met(facts: Facts) -> bool:
-    """Say whether the classifier's defaults have an answer everywhere."""
-    return not any(map(is_default, facts["unsolved"]))
+    """Say whether the defaults have an answer on bundled sets and on 70 with a fair minority."""
+    missed = [row for row in facts["unsolved"] if is_default(row)]
+    fair = [row for row in missed if row["dataset"] in BUNDLED or min(row["rows"]) >= FAIR]
+    return not fair and (facts["quick"] or facts["n_fair"] >= 70)
 
 
 def is_default(row: dict[str, Any]) -> bool:
@@ -151,7 +154,7 @@ def page(facts: Facts) -> str:
     return "\n\n".join(
         [
             "# Fits without a solution",
-            f"{facts['n_datasets']} data sets, {facts['n_at_least_20']} of them with at least 20 "
+            f"{facts['n_datasets']} data sets, {facts['n_fair']} of them with at least {FAIR} "
             f"rows of the minority; {len(models)} models. Number of data sets without a solution:",
             table(["scores", "curve", "rule", *models], rows),
             "Statuses of the default, out-of-fold scores:",

@@ -1,10 +1,17 @@
+import itertools
+import math
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 
 from boundshift import BoundShiftClassifier, find_boundary
-from boundshift.multiclass import class_biases, fit_biases
+from boundshift.curves import as_curve
+from boundshift.multiclass import class_biases, fit_biases, joint_biases
+from boundshift.rules import GMean, as_rule
+from boundshift.scores import ScoreSample
+from boundshift.search import errors_at
 
 
 def find(is_positive, scores):
@@ -134,3 +141,56 @@ def test_classifier_names_its_boundaries_by_label(three):
     y, X = three
     model = BoundShiftClassifier(LogisticRegression()).fit(X, np.array(["a", "b", "c"])[y])
     assert set(model.boundaries_) == {("a", "b"), ("a", "c"), ("b", "c")}
+
+
+def total_loss(y, scores, curve, biases):
+    """Sum over pairs of minus the logarithm of the G-mean, with curves evaluated exactly."""
+    total = 0.0
+    for i, j in itertools.combinations(range(scores.shape[1]), 2):
+        rows = (y == i) | (y == j)
+        sample = ScoreSample.from_labels(y[rows] == j, (scores[:, j] - scores[:, i])[rows])
+        u, v = errors_at(curve, sample, np.array([biases[i] - biases[j]]))
+        total -= 0.5 * math.log((1 - u[0]) * (1 - v[0]))
+    return total
+
+
+@pytest.mark.parametrize("name", ["smoothed", "student-t"])
+def test_no_other_joint_biases_near_by_are_better(three, name):
+    y, scores = three
+    curve = as_curve(name)
+    biases = joint_biases(y, scores, curve, GMean())
+    best = total_loss(y, scores, curve, biases)
+    rng = np.random.default_rng(1)
+    for size in (0.05, 0.3, 2.0):
+        for _ in range(100):
+            assert best <= total_loss(y, scores, curve, biases + rng.normal(0, size, 3)) + 2e-4
+
+
+@pytest.mark.parametrize("rule", ["sum", "minimax", "g-mean", "metric"])
+def test_joint_biases_of_two_classes_are_the_binary_boundary(rule):
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [200, 30])
+    scores = np.stack([np.zeros(230), rng.normal(size=230) + 2 * y], axis=1)
+    biases = joint_biases(y, scores, as_curve("student-t"), as_rule(rule))
+    boundary = find_boundary(y, scores[:, 1], bound="student-t", rule=rule)
+    assert biases[0] - biases[1] == pytest.approx(boundary.threshold, abs=0.02)
+    assert biases.sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_joint_biases_follow_the_order_of_classes_and_the_unit_of_scores(three):
+    y, scores = three
+    biases = joint_biases(y, scores, as_curve("smoothed"), GMean())
+    order = np.array([2, 0, 1])
+    moved = joint_biases(np.argsort(order)[y], scores[:, order], as_curve("smoothed"), GMean())
+    np.testing.assert_allclose(moved, biases[order], atol=0.02)
+    scaled = joint_biases(y, 1024 * scores + 5, as_curve("smoothed"), GMean())
+    np.testing.assert_allclose(scaled, 1024 * biases, atol=0.02 * 1024)
+
+
+def test_joint_bias_of_a_class_without_rows_is_zero(three):
+    y, scores = three
+    wider = np.insert(scores, 1, np.nan, axis=1)
+    biases = joint_biases(np.array([0, 2, 3])[y], wider, as_curve("smoothed"), GMean())
+    expected = joint_biases(y, scores, as_curve("smoothed"), GMean())
+    assert biases[1] == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(biases[[0, 2, 3]], expected, atol=1e-12)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 from boundshift import InvalidInputError
-from boundshift.rules import RULES, Cost, Metric, Minimax, NeymanPearson, Rule, Sum, as_rule
+from boundshift.rules import RULES, Cost, GMean, Metric, Minimax, NeymanPearson, Rule, Sum, as_rule
 
 RATE = st.floats(0, 1)
 
@@ -15,7 +15,7 @@ def one(rule: Rule, negative: float, positive: float, n: tuple[int, int] = (90, 
 
 
 def test_the_names_of_the_rules() -> None:
-    assert list(RULES) == ["cost", "metric", "minimax", "neyman-pearson", "sum"]
+    assert list(RULES) == ["cost", "g-mean", "metric", "minimax", "neyman-pearson", "sum"]
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -29,6 +29,11 @@ def test_rules_grow_with_each_error(name: str, a: float, b: float, c: float, d: 
 def test_sum_adds_and_minimax_takes_the_larger() -> None:
     assert one(Sum(), 0.2, 0.3) == pytest.approx(0.5)
     assert one(Minimax(), 0.2, 0.3) == 0.3
+
+
+def test_g_mean_is_that_of_the_recalls() -> None:
+    assert one(GMean(), 0.2, 0.3) == pytest.approx(1 - (0.8 * 0.7) ** 0.5)
+    assert one(GMean(), 0.2, 1.0) == 1.0
 
 
 def test_cost_multiplies_costs_with_frequencies() -> None:

@@ -15,7 +15,7 @@ from boundshift.search import errors_at, find_minimum
 
 COUNT = [name for name, c in CURVES.items() if issubclass(c, CountCurve)]
 SHAPE = [name for name, c in CURVES.items() if issubclass(c, ShapeCurve)]
-VALUE_RULES = ["sum", "minimax", "cost", "neyman-pearson"]
+VALUE_RULES = ["sum", "minimax", "g-mean", "cost", "neyman-pearson"]
 
 score_lists = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=30)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.validation import as_choice, as_pair, as_share
 
-__all__ = ["RULES", "Cost", "Metric", "Minimax", "NeymanPearson", "Rule", "Sum", "as_rule"]
+__all__ = ["RULES", "Cost", "GMean", "Metric", "Minimax", "NeymanPearson", "Rule", "Sum", "as_rule"]
 
 FloatArray = NDArray[np.float64]
 
@@ -92,6 +92,27 @@ class Minimax(Rule):
     ) -> FloatArray:
         """Return the maximum."""
         return np.maximum(negative, positive)
+
+
+class GMean(Rule):
+    """Shortfall of the G-mean, the geometric mean of both recalls.
+
+    Between the sum, which may give up a class, and the larger error, which looks at one only.
+
+    Examples
+    --------
+    >>> float(GMean().value(np.array(0.19), np.array(0.0), (90, 10)).round(3))
+    0.1
+    """
+
+    name = "g-mean"
+    is_balanced = True
+
+    def value(
+        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[int, int]
+    ) -> FloatArray:
+        """Return one minus the geometric mean of the recalls."""
+        return np.asarray(1.0 - np.sqrt((1.0 - negative) * (1.0 - positive)))
 
 
 class Cost(Rule):
@@ -250,7 +271,9 @@ class Metric(Rule):
         return lambda y, p, **w: scorer._score_func(y, p, **kwargs, **w), float(scorer._sign)
 
 
-RULES: dict[str, type[Rule]] = {r.name: r for r in (Cost, Metric, Minimax, NeymanPearson, Sum)}
+RULES: dict[str, type[Rule]] = {
+    r.name: r for r in (Cost, GMean, Metric, Minimax, NeymanPearson, Sum)
+}
 
 
 def as_rule(rule: str | Rule) -> Rule:
