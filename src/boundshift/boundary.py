@@ -68,7 +68,8 @@ def find_boundary(
         "dkw", "bernstein", "student-t", "smoothed", or an object from :mod:`boundshift.curves`.
     rule : str or Rule, default="sum"
         How the two claims become one number: "sum", "minimax", "g-mean", "cost",
-        "neyman-pearson", "metric", or an object from :mod:`boundshift.rules` with its own arguments.
+        "neyman-pearson", "metric", or an object from :mod:`boundshift.rules` with its own
+        arguments.
     preset : {"paper", "authors"}, default=None
         Starting values of all arguments below that are None. "paper" is the paper's text:
         constant 2, two-sided radius, penalty by count, every slack level. "authors" is the
