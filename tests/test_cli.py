@@ -42,7 +42,8 @@ def test_help_lists_the_command():
 
 
 def test_without_the_extra_its_name_is_said(monkeypatch):
-    monkeypatch.delitem(sys.modules, "boundshift.cli")
+    for name in [name for name in sys.modules if name.startswith("boundshift.cli")]:
+        monkeypatch.delitem(sys.modules, name)
     found = builtins.__import__
 
     def absent(name, *rest, **more):

@@ -1,0 +1,83 @@
+"""``boundshift reproduce``: every table and figure of the paper."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from boundshift.cli.application import app, errors, print_line, progress
+from boundshift.experiments import reproduce as run_reproduction
+from boundshift.experiments.problems import CHOICES
+
+__all__ = ["reproduce"]
+
+Problem = StrEnum("Problem", {name.replace("-", "_"): name for name in CHOICES})  # type: ignore[misc]
+_ALL = Problem("all")
+
+
+class Slack(StrEnum):
+    """Kinds of slack."""
+
+    binary = "binary"
+    continuous = "continuous"
+
+
+class Protocol(StrEnum):
+    """Which seeds count."""
+
+    honest = "honest"
+    paper = "paper"
+
+
+class MimicRows(StrEnum):
+    """Rows of the user's file."""
+
+    paper = "paper"
+    all = "all"
+
+
+@app.command()
+def reproduce(
+    problem: Annotated[Problem, typer.Argument(help="Which problem.")] = _ALL,
+    slack: Annotated[Slack, typer.Option(help="Kind of slack.")] = Slack.binary,
+    protocol: Annotated[
+        Protocol,
+        typer.Option(help="honest: every seed kept; paper: the authors' seeds until N are solved."),
+    ] = Protocol.honest,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="How many; 30 for honest, 10 for paper.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Trainings at a time.")] = 2,
+    out: Annotated[Path, typer.Option(help="Folder for scores, rows, tables and figures.")] = Path(
+        "boundshift-reproduction"
+    ),
+    mimic_file: Annotated[
+        Path | None, typer.Option(help="Your own fm_MIMIC_IMPUTED_extended.csv.")
+    ] = None,
+    mimic_rows: Annotated[
+        MimicRows, typer.Option(help="all: for a file without resampled copies.")
+    ] = MimicRows.paper,
+    figures: Annotated[bool, typer.Option(help="Draw the paper's figures.")] = True,
+) -> None:
+    """Make every table and figure of the paper; fitted scores are kept, so runs resume."""
+    start = time.perf_counter()
+    with errors(), progress() as show:
+        done = run_reproduction(
+            problem.value,
+            slack=slack.value,
+            protocol=protocol.value,
+            seeds=seeds,
+            jobs=jobs,
+            out=out,
+            mimic_file=mimic_file,
+            mimic_rows=mimic_rows.value,
+            figures=figures,
+            progress=show,
+        )
+    for file in done.files:
+        print_line(file)
+    print_line(f"{len(done.rows)} rows in {time.perf_counter() - start:.1f} s")
