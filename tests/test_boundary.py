@@ -19,6 +19,7 @@ from boundshift import (
     Status,
     find_boundary,
 )
+from boundshift.rules import NeymanPearson
 from problems import classes, labelled, many
 
 FAMILY = [
@@ -95,7 +96,7 @@ def test_any_positive_scale_gives_the_same_claims(problem, options, factor):
     assert found.threshold == pytest.approx(factor * expected.threshold, rel=1e-9)
 
 
-@pytest.mark.parametrize("options", FAMILY)
+@pytest.mark.parametrize("options", [{"bound": "support"}, *FAMILY[1:]])
 @pytest.mark.parametrize(("offset", "scale"), [(1e9, 1e-6), (-1e9, 1e-6), (1e6, 1e-3)])
 def test_large_offset_is_the_same_problem_rescaled_by_hand(problem, options, offset, scale):
     y, s = problem
@@ -107,6 +108,15 @@ def test_large_offset_is_the_same_problem_rescaled_by_hand(problem, options, off
     digits = np.spacing(abs(offset)) / scale  # a threshold has no more digits than a score
     moved_back = (found.threshold - offset) / scale
     assert moved_back == pytest.approx(expected.threshold, abs=digits)
+
+
+@pytest.mark.parametrize(("offset", "scale"), [(1e9, 1e-6), (-1e9, 1e-6), (1e6, 1e-3)])
+def test_large_offset_moves_the_default_boundary_by_its_last_digit_at_most(problem, offset, scale):
+    y, s = problem
+    given_scores = offset + scale * s
+    expected = find(y, (given_scores - offset) / scale).threshold
+    moved_back = (find(y, given_scores).threshold - offset) / scale
+    assert moved_back == pytest.approx(expected, abs=2 * np.spacing(abs(offset)) / scale)
 
 
 def test_large_offset_separates_the_same_rows(problem):
@@ -149,13 +159,13 @@ def test_two_rows_a_class_are_split_in_the_middle_of_equal_radii():
 
 def test_two_rows_a_class_that_overlap_fall_back():
     with pytest.warns(BoundaryWarning, match="overlap too much"):
-        found = find_boundary([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0])
+        found = find_boundary([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0], bound="support")
     assert (found.threshold, found.status) == (1.5, Status.INFEASIBLE)
 
 
 def test_one_row_of_a_class_falls_back_between_the_classes():
     with pytest.warns(BoundaryWarning, match="only one row"):
-        found = find_boundary([0, 0, 0, 1], [0.0, 1.0, 2.0, 9.0])
+        found = find_boundary([0, 0, 0, 1], [0.0, 1.0, 2.0, 9.0], bound="support")
     # What is kept at the end of the path: the two scores nearest to the median, 0 and 1.
     assert (found.threshold, found.status) == ((1.0 + 9.0) / 2, Status.SINGLE_ROW)
 
@@ -163,13 +173,55 @@ def test_one_row_of_a_class_falls_back_between_the_classes():
 @pytest.mark.parametrize("value", [0.0, 5.1, -1e300, 1e-300])
 def test_constant_scores_have_no_boundary_but_get_a_finite_one(value):
     with pytest.warns(BoundaryWarning, match="no boundary separates them"):
-        found = find_boundary([0, 0, 0, 1, 1], np.full(5, value))
+        found = find_boundary([0, 0, 0, 1, 1], np.full(5, value), bound="support")
     assert (found.threshold, found.status) == (value, Status.UNINFORMATIVE)
+
+
+def test_the_default_says_that_identical_classes_are_a_guess():
+    with pytest.warns(BoundaryWarning, match="no boundary is better than a guess"):
+        found = find_boundary([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 4] * 2)
+    assert found.status is Status.CHANCE
+    assert 1 <= found.threshold <= 4
+
+
+def test_the_default_says_that_one_row_has_no_spread():
+    with pytest.warns(BoundaryWarning, match="only one row"):
+        found = find_boundary([0, 0, 0, 1], [0.0, 1.0, 2.0, 9.0])
+    assert found.status is Status.LONE_ROW
+    assert 2 < found.threshold < 9
+
+
+def test_deltas_of_the_default_are_the_papers_at_its_boundary(problem):
+    y, s = problem
+    found = find_boundary(y, s)
+    for label, sign in ((0, 1), (1, -1)):
+        kept = sign * s[(y == label) & (sign * s <= sign * found.threshold)]
+        reach = kept.max() - kept.mean()
+        radius = reach + reach / len(kept) ** 0.5 * (2 * -found.log_deltas[label]) ** 0.5
+        assert kept.mean() + radius == pytest.approx(sign * found.threshold)
+        assert found.deltas[label] == pytest.approx(math.exp(found.log_deltas[label]))
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({}, ("smoothed", "g-mean")),
+        ({"rule": "minimax"}, ("smoothed", "minimax")),
+        ({"rule": NeymanPearson(0.5)}, ("clopper-pearson", "neyman-pearson")),
+        ({"bound": "dkw"}, ("dkw", "g-mean")),
+        ({"bound": "support"}, ("support", "sum")),
+        ({"preset": "paper"}, ("support", "sum")),
+        ({"alpha": 2.0}, ("support", "sum")),
+    ],
+)
+def test_what_is_not_named_follows_from_what_is(problem, options, names):
+    found = find_boundary(*problem, **options)
+    assert (found.bound, found.rule) == names
 
 
 def test_identical_classes_have_no_boundary():
     with pytest.warns(BoundaryWarning, match="no boundary separates them"):
-        found = find_boundary([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 4] * 2)
+        found = find_boundary([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 4] * 2, bound="support")
     assert found.status is Status.UNINFORMATIVE
     assert found.loss == math.inf
 
@@ -419,7 +471,7 @@ def test_record_is_frozen(problem):
 
 
 def test_error_bounds_are_the_claims_plus_what_was_given_up(problem):
-    found = find_boundary(*problem)
+    found = find_boundary(*problem, bound="support")
     for n, m, d, claim in zip(
         found.n_samples, found.slack, found.deltas, found.error_bounds, strict=True
     ):
@@ -433,7 +485,7 @@ def test_error_bounds_are_rates():
 
 def test_slack_counts_the_rows_outside_the_supports(problem):
     y, s = problem
-    found = find_boundary(y, s)
+    found = find_boundary(y, s, bound="support")
     for label in (0, 1):
         low, high = found.supports[label]
         assert np.sum((s[y == label] < low) | (s[y == label] > high)) == found.slack[label]
@@ -478,7 +530,7 @@ def test_solved_problems_warn_of_nothing(problem):
 
 def test_warning_points_at_the_caller():
     with pytest.warns(BoundaryWarning) as caught:
-        find_boundary([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0])
+        find_boundary([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0], bound="support")
     assert caught[0].filename == __file__
 
 

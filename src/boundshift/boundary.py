@@ -16,9 +16,9 @@ from boundshift.equations import class_error
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.options import PRESETS, as_start, read_options
 from boundshift.record import QUIET, Boundary, Status
-from boundshift.rules import Rule, Sum, as_rule
-from boundshift.scores import ScoreSample
-from boundshift.search import find_minimum
+from boundshift.rules import NeymanPearson, Rule, Sum, as_rule
+from boundshift.scores import ClassScores, ScoreSample
+from boundshift.search import Found, errors_at, find_minimum
 from boundshift.slsqp import solve_slsqp
 from boundshift.support import Levels, Support, SupportProblem, SupportSolution, solve
 from boundshift.validation import as_choice, as_fallback
@@ -36,8 +36,8 @@ def find_boundary(
     y_score: ArrayLike,
     *,
     pos_label: object = None,
-    bound: str | ErrorCurve = "support",
-    rule: str | Rule = "sum",
+    bound: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
     preset: Literal["paper", "authors"] | None = None,
     gamma: float | None = None,
     constant: float | None = None,
@@ -63,19 +63,22 @@ def find_boundary(
         Real scores, higher for the positive class. Probabilities are scores too.
     pos_label : label, default=None
         The positive class; None takes the greater label (1 of 0 and 1, True, "yes" of "no").
-    bound : str or ErrorCurve, default="support"
+    bound : str or ErrorCurve, default=None
         The claim on each class's error: "support" (the paper), "kth-point", "clopper-pearson",
         "dkw", "bernstein", "student-t", "smoothed", or an object from :mod:`boundshift.curves`.
-    rule : str or Rule, default="sum"
+        None is "smoothed", which does best on real data; "clopper-pearson" with the rule
+        "neyman-pearson", whose floor asks for a guarantee; and "support" where one of its
+        arguments below is given.
+    rule : str or Rule, default=None
         How the two claims become one number: "sum", "minimax", "g-mean", "cost",
         "neyman-pearson", "metric", or an object from :mod:`boundshift.rules` with its own
-        arguments.
+        arguments. None is "g-mean", and "sum" with the bound "support", as in the paper.
     preset : {"paper", "authors"}, default=None
         Starting values of all arguments below that are None. "paper" is the paper's text:
         constant 2, two-sided radius, penalty by count, every slack level. "authors" is the
         combination that made the paper's tables: constant 2, two-sided radius, proportional
-        penalty, half of the rows as budget, no slack where none is needed. None is the library's
-        choice, which gives real problems an answer. This and all that follows is for
+        penalty, half of the rows as budget, no slack where none is needed. None is a choice
+        that gives real problems an answer. This and all that follows is for
         ``bound="support"``; slack, penalty, alpha, budget, class_weight, stop_at_zero and solver
         only with ``rule="sum"``.
     gamma : float, default=1
@@ -127,9 +130,14 @@ def find_boundary(
 
     Notes
     -----
-    Per class, on the kept points: count :math:`N_i`, mean :math:`\mu_i`, radius :math:`R_i`. The
-    confidence radius is :math:`R_i + \gamma R_i N_i^{-1/2} (c + \sqrt{2 \ln 1/\delta_i})`. Both
-    confidence radii together fill the distance of the means, and the sum over the classes of
+    By default each class's error is estimated by the tail of its smoothed scores, and the
+    boundary is where the geometric mean of both recalls is best; see
+    :class:`~boundshift.curves.smoothed.Smoothed` and :class:`~boundshift.rules.GMean`.
+
+    With ``bound="support"``, per class, on the kept points: count :math:`N_i`, mean
+    :math:`\mu_i`, radius :math:`R_i`. The confidence radius is
+    :math:`R_i + \gamma R_i N_i^{-1/2} (c + \sqrt{2 \ln 1/\delta_i})`. Both confidence radii
+    together fill the distance of the means, and the sum over the classes of
     :math:`(1 - \delta_i)/(N_i + 1) + \delta_i`, plus the price of the points given up, is as
     small as it can be. The boundary is where they meet.
 
@@ -155,8 +163,13 @@ def find_boundary(
     0.05
     >>> boundary.status.value
     'The optimum, after some points were given up because the classes overlap.'
+
+    The paper's method:
+
+    >>> paper = find_boundary(labels, scores, pos_label="sick", preset="authors")
+    >>> round(paper.threshold, 2)
+    0.05
     """
-    curve, rule = as_curve(bound), as_rule(rule)
     given: dict[str, Any] = {
         "preset": preset,
         "gamma": gamma,
@@ -172,6 +185,7 @@ def find_boundary(
         "solver": None if solver == "exact" else solver,
     }
     given = {name: value for name, value in given.items() if value is not None}
+    curve, rule = _choose(bound, rule, bool(given))
     as_choice("solver", solver, ("exact", "slsqp"))
     start = as_start(start)
     fallback = as_fallback(fallback)
@@ -188,6 +202,19 @@ def find_boundary(
     if boundary.status not in QUIET:
         warnings.warn(boundary.status.value, BoundaryWarning, stacklevel=2)
     return boundary
+
+
+def _choose(
+    bound: str | ErrorCurve | None, rule: str | Rule | None, has_options: bool
+) -> tuple[ErrorCurve, Rule]:
+    """Return the curve and the rule, each the default for the other where none is named."""
+    if bound is None:
+        floor = rule is not None and isinstance(as_rule(rule), NeymanPearson)
+        bound = "support" if has_options else "clopper-pearson" if floor else "smoothed"
+    curve = as_curve(bound)
+    if rule is None:
+        rule = "sum" if isinstance(curve, SupportRadius) else "g-mean"
+    return curve, as_rule(rule)
 
 
 def _plain_curve(curve: ErrorCurve, rule: Rule, given: dict[str, Any]) -> ErrorCurve:
@@ -208,7 +235,10 @@ def _minimise(
     sample: ScoreSample, curve: ErrorCurve, rule: Rule, fallback: str | float
 ) -> Boundary:
     """Return the boundary at the rule's minimum on the curves."""
-    found = find_minimum(curve, rule, sample)
+    turns = rule.is_balanced and _is_reversed(sample)
+    found = find_minimum(curve, rule, sample.reversed() if turns else sample)
+    if turns:
+        found = _turned_found(found, curve, rule, sample)
     problem = SupportProblem(sample, Support())
     if isinstance(curve, SupportRadius) and found.errors == (1.0, 1.0):
         return replace(_fall_back(sample, problem, fallback), bound=curve.name, rule=rule.name)
@@ -217,15 +247,21 @@ def _minimise(
         sample.negative.n - int(sample.negative.count_at_most(t)),
         int(sample.positive.count_at_most(t)),
     )
-    status = Status.REVERSED if _is_reversed(sample) else Status.OPTIMAL
+    status = _status(sample, wrong)
     known = _describe(sample, problem, problem.levels(np.array([0])), (0.0, 0.0))
-    delta = curve.delta
+    if np.isnan(curve.delta):
+        log_deltas = (
+            _log_delta(sample.negative, t),
+            _log_delta(sample.positive.mirrored(), -t),
+        )
+    else:
+        log_deltas = (float(np.log(curve.delta)),) * 2
     return replace(
         known,
         threshold=sample.to_units(t),
         status=status if rule.met(*found.errors) else Status.UNMET,
-        deltas=(delta, delta),
-        log_deltas=(float(np.log(delta)), float(np.log(delta))),
+        deltas=(float(np.exp(log_deltas[0])), float(np.exp(log_deltas[1]))),
+        log_deltas=log_deltas,
         error_bounds=found.errors,
         loss=found.value,
         slack=wrong,
@@ -237,6 +273,42 @@ def _minimise(
         bound=curve.name,
         rule=rule.name,
     )
+
+
+def _status(sample: ScoreSample, wrong: tuple[int, int]) -> Status:
+    """Return what is to be said about a boundary from curves other than the paper's."""
+    negative, positive = sample.negative, sample.positive
+    if (negative.median, negative.mean) == (positive.median, positive.mean):
+        return Status.CHANCE
+    if _is_reversed(sample):
+        return Status.REVERSED
+    if min(sample.n_samples) == 1:
+        return Status.LONE_ROW
+    return Status.RELAXED if any(wrong) else Status.OPTIMAL
+
+
+def _turned_found(found: Found, curve: ErrorCurve, rule: Rule, sample: ScoreSample) -> Found:
+    """Carry what was found on negated scores back, with the errors of `score > threshold`."""
+    threshold, plateau = -found.threshold, (-found.plateau[1], -found.plateau[0])
+    u, v = errors_at(curve, sample, np.array([threshold]))
+    value = float(rule.value(u, v, sample.n_samples)[0])
+    return Found(threshold, plateau, (float(u[0]), float(v[0])), value)
+
+
+def _log_delta(scores: ClassScores, t: float) -> float:
+    """Return ln δ of the paper's confidence radius that ends at a boundary above the class.
+
+    The points beyond the boundary count as given up; see `find_boundary`, Notes.
+    """
+    kept = scores.values[: int(scores.count_at_most(t))]
+    if len(kept) == 0:
+        return 0.0
+    mean = float(np.mean(kept))
+    radius = float(kept[-1]) - mean
+    if radius <= 0:
+        return -np.inf if t > mean else 0.0
+    u = max((t - mean) / radius - 1.0, 0.0) * np.sqrt(len(kept))
+    return float(-0.5 * u * u)
 
 
 def _solve_sample(

@@ -96,15 +96,15 @@ class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     multi_class : {"pairwise", "one-vs-rest"}, default="pairwise"
         How more than two classes are reduced to binary problems.
     bound, rule
-        The claim on each class's error and how both become one number; see
-        :func:`~boundshift.find_boundary`.
+        The claim on each class's error and how both become one number; None, the default, is
+        "smoothed" with "g-mean". See :func:`~boundshift.find_boundary`.
     preset, gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver, \
 fallback
         See :func:`~boundshift.find_boundary`.
     keep_balanced : bool, default=True
         Whether the model's own boundary stays where all classes are equally frequent and the
-        rule ("sum" or "minimax") treats them alike: there is no imbalance to correct then, and
-        predictions go on to agree with ``predict_proba``.
+        rule ("g-mean", "sum" or "minimax") treats them alike: there is no imbalance to correct
+        then, and predictions go on to agree with ``predict_proba``.
     random_state : int, RandomState instance or None, default=None
         Seeds every random state of the estimator that is None, so that fits can be repeated.
     n_jobs : int, default=None
@@ -159,8 +159,8 @@ fallback
         cv: Any = 5,
         response_method: ResponseMethod = "auto",
         multi_class: Literal["pairwise", "one-vs-rest"] = "pairwise",
-        bound: str | ErrorCurve = "support",
-        rule: str | Rule = "sum",
+        bound: str | ErrorCurve | None = None,
+        rule: str | Rule | None = None,
         preset: Literal["paper", "authors"] | None = None,
         gamma: float | None = None,
         constant: float | None = None,
@@ -469,7 +469,7 @@ fallback
     def _keeps_own(self, indices: NDArray[np.intp]) -> bool:
         """Return whether the estimator's own boundary, which is at 0, stays."""
         counts = np.bincount(indices, minlength=len(self.classes_))
-        applies = not callable(self._method) and as_rule(self.rule).is_balanced
+        applies = not callable(self._method) and as_rule(self.rule or "g-mean").is_balanced
         return bool(self.keep_balanced and applies and counts.min() == counts.max())
 
     def _find(self, is_positive: NDArray[np.bool_], scores: FloatArray) -> Boundary:

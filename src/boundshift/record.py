@@ -33,6 +33,14 @@ class Status(Enum):
         "Both classes have the same scores in the middle, so no boundary separates them; the "
         "fallback boundary is used. Train a model that separates the classes."
     )
+    CHANCE = (
+        "Both classes have the same scores in the middle and on average, so no boundary is better "
+        "than a guess. Train a model that separates the classes."
+    )
+    LONE_ROW = (
+        "A class has only one row, whose spread cannot be known; that of both classes stands in "
+        "for it. Collect more rows of that class."
+    )
     BALANCED = (
         "All classes are equally frequent, so the classifier's own boundary is kept. "
         "Use keep_balanced=False to move it all the same."
@@ -70,8 +78,9 @@ class Boundary:
     status : Status
         What happened, and the remedy.
     deltas : tuple of float
-        Probabilities with which each class's bound may fail; 0.0 where it underflows, NaN where
-        the curve claims no confidence.
+        Probabilities with which each class's bound may fail; 0.0 where it underflows. Where the
+        curve claims no confidence, the paper's: that of the confidence radius which ends at the
+        boundary, with the points beyond it given up.
     error_bounds : tuple of float
         Claim on the share of each class that falls on the wrong side, as the curve makes it. The
         paper's: the average of 1/(N+1) and 1 with weights 1 − δ and δ, plus the share of the
@@ -91,7 +100,7 @@ class Boundary:
     supports : tuple of tuple of float
         Smallest and largest kept score of each class.
     plateau : tuple of float
-        Boundaries between which the loss is the same; the threshold is their middle.
+        Boundaries between which the rule sees no difference; the threshold is their middle.
     bound, rule : str
         Names of the curve and the rule.
 

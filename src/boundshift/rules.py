@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.validation import as_choice, as_pair, as_share
+from boundshift.validation import as_choice, as_pair, as_share, as_tolerance
 
 __all__ = ["RULES", "Cost", "GMean", "Metric", "Minimax", "NeymanPearson", "Rule", "Sum", "as_rule"]
 
@@ -26,6 +26,8 @@ class Rule(ABC):
     name: ClassVar[str]
     is_balanced: ClassVar[bool] = False
     """Whether both classes count alike, whatever their frequencies."""
+    tolerance: float = 0.0
+    """How far above its least value the rule may be, to spare the class with more rows."""
 
     @abstractmethod
     def value(
@@ -99,6 +101,14 @@ class GMean(Rule):
 
     Between the sum, which may give up a class, and the larger error, which looks at one only.
 
+    Parameters
+    ----------
+    tolerance : float, default=0.0015
+        From 0 up to, not including, 1. Of all boundaries whose G-mean is within the tolerance of
+        the best, the one with the fewest errors in the class with more rows is taken: the G-mean
+        is flat around its best, and false alarms are many where that class is large. 0 takes the
+        best itself, and so do classes of equal size.
+
     Examples
     --------
     >>> float(GMean().value(np.array(0.19), np.array(0.0), (90, 10)).round(3))
@@ -107,6 +117,9 @@ class GMean(Rule):
 
     name = "g-mean"
     is_balanced = True
+
+    def __init__(self, tolerance: float = 0.0015) -> None:
+        self.tolerance = as_tolerance(tolerance)
 
     def value(
         self, negative: FloatArray, positive: FloatArray, n_samples: tuple[int, int]

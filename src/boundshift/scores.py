@@ -18,6 +18,8 @@ FloatArray = NDArray[np.float64]
 
 # Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
 _SAFE_EXPONENT = 400
+# Distance of the quartiles of a standard normal distribution.
+_NORMAL_IQR = 1.3489795003921634
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,19 @@ class ClassScores:
             return 0.0
         deviation = self.values - self.mean
         return float(np.sqrt(deviation @ deviation / (self.n - 1)))
+
+    @property
+    def scale(self) -> float:
+        """Standard deviation, at most twice that of a normal class with the same quartiles.
+
+        An outlier cannot raise it beyond that, unless half of the scores are alike.
+        """
+        place = np.array([self.n - 1, 3 * (self.n - 1)]) / 4
+        left = place.astype(np.int64)
+        low, high = self.values[left], self.values[np.minimum(left + 1, self.n - 1)]
+        quartile = low + (place - left) * (high - low)
+        normal = float(quartile[1] - quartile[0]) / _NORMAL_IQR
+        return min(self.std, 2 * normal) if normal > 0 else self.std
 
     def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
         """Return the number of scores ≤ t, for every t."""

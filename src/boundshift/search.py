@@ -8,7 +8,9 @@ minimum are dropped before they are looked into, so a curve is evaluated at some
 out of millions. Curves of shape are looked at between quantiles of both classes and then closer
 and closer around the best.
 
-The middle of a plateau is taken, in score units.
+The middle of a plateau is taken, in score units. A rule with a tolerance spares the class with
+more rows: of all boundaries within the tolerance it takes the middle of those where that class's
+error is least.
 """
 
 from __future__ import annotations
@@ -35,10 +37,12 @@ _QUANTILES = 129
 _CLOSE = 1e-13
 # Values this close to the minimum belong to its plateau.
 _FLAT = 1e-12
+# Error rates of the spared class this close count as alike.
+_ALIKE = 1e-4
 
 
 class Found(NamedTuple):
-    """A boundary, the plateau whose middle it is, and what is claimed there."""
+    """A boundary, the plateau it is taken from, and what is claimed there."""
 
     threshold: float
     plateau: tuple[float, float]
@@ -130,6 +134,11 @@ class _Gaps:
         """Return the rule in each gap."""
         return self.bound(gap, gap)
 
+    def spared_error(self, gap: int, side: int) -> float:
+        """Return the error in a gap of the class that errs less towards a side."""
+        errors = errors_at(self._curve, self._sample, self.floor(np.array([gap])))
+        return float(errors[0 if side > 0 else 1][0])
+
 
 def _over_gaps(curve: CountCurve, rule: Rule, sample: ScoreSample) -> Found:
     """Return the best gap, merged with neighbours that are as good."""
@@ -144,11 +153,46 @@ def _over_gaps(curve: CountCurve, rule: Rule, sample: ScoreSample) -> Found:
         alive = bound <= best + _FLAT * max(abs(best), 1.0)
         first, last = first[alive], last[alive]
     start, end = _widest_run(gaps, first, best)
+    if side := _spared_side(rule, sample):
+        start, end = _sparing_run(gaps, best + rule.tolerance + _FLAT, side)
     threshold = start + (end - start) / 2
-    errors = errors_at(curve, sample, np.array([threshold]))
     if threshold >= end:  # no number lies between the two scores
         threshold = start
-    return Found(threshold, (start, end), (float(errors[0][0]), float(errors[1][0])), best)
+    errors = errors_at(curve, sample, np.array([threshold]))
+    value = float(rule.value(*errors, sample.n_samples)[0]) if side else best
+    return Found(threshold, (start, end), (float(errors[0][0]), float(errors[1][0])), value)
+
+
+def _spared_side(rule: Rule, sample: ScoreSample) -> int:
+    """Return where errors of the class with more rows get fewer: 1 above, -1 below, 0 for none."""
+    negative, positive = sample.n_samples
+    return int(np.sign(negative - positive)) if rule.tolerance else 0
+
+
+def _sparing_run(gaps: _Gaps, most: float, side: int) -> tuple[float, float]:
+    """Return the ends of the gaps where the rule is at most a value and the spared error least."""
+    far = _farthest(gaps, most, side)
+    least = gaps.spared_error(far, side)
+    near, other = far, -1 if side > 0 else gaps.count
+    while abs(near - other) > 1:  # The spared error falls towards the far gap.
+        middle = (near + other) // 2
+        if gaps.spared_error(middle, side) <= least + _ALIKE:
+            near = middle
+        else:
+            other = middle
+    ends = np.array([min(near, far), max(near, far)])
+    return float(gaps.floor(ends)[0]), float(gaps.ceiling(ends)[1])
+
+
+def _farthest(gaps: _Gaps, most: float, side: int) -> int:
+    """Return the last gap on a side where the rule is at most a value."""
+    runs = [(0, gaps.count - 1)]
+    while runs[-1][0] < runs[-1][1]:
+        start, end = runs.pop()
+        first, last = cut_runs(np.array([start]), np.array([end]), _FAN)
+        within = gaps.bound(first, last) <= most
+        runs += sorted(zip(first[within].tolist(), last[within].tolist(), strict=True))[::side]
+    return runs[-1][0]
 
 
 def _widest_run(gaps: _Gaps, alive: IntArray, best: float) -> tuple[float, float]:
@@ -169,11 +213,16 @@ def _over_line(curve: ErrorCurve, rule: Rule, sample: ScoreSample) -> Found:
         return rule.value(negative(t), positive(-t), sample.n_samples)
 
     t, values = _close_in(value, _quantile_grid(sample))
-    low, high = _plateau(value, t, values)
+    side = _spared_side(rule, sample)
+    low, high = _plateau(value, t, values, rule.tolerance if side else 0.0)
+    if side > 0:
+        low = _first_alike(negative, low, high)
+    elif side < 0:
+        high = -_first_alike(positive, -high, -low)
     threshold = low + (high - low) / 2
     at = np.array([threshold])
     errors = float(negative(at)[0]), float(positive(-at)[0])
-    return Found(threshold, (low, high), errors, float(values.min()))
+    return Found(threshold, (low, high), errors, float(value(at)[0]))
 
 
 def _close_in(
@@ -196,18 +245,32 @@ def _close_in(
         values = np.concatenate([values, inner])[order]
 
 
+def _first_alike(tail: Tail, low: float, high: float) -> float:
+    """Return where a falling tail comes as low as it is at the upper end."""
+    least = float(tail(np.array([high]))[0])
+    while True:
+        middle = low + (high - low) / 2
+        if middle in (low, high):
+            return high
+        if tail(np.array([middle]))[0] <= least + _ALIKE:
+            high = middle
+        else:
+            low = middle
+
+
 def _plateau(
-    value: Callable[[FloatArray], FloatArray], t: FloatArray, values: FloatArray
+    value: Callable[[FloatArray], FloatArray], t: FloatArray, values: FloatArray, tolerance: float
 ) -> tuple[float, float]:
-    """Return the ends of the run around the minimum where the rule is flat."""
-    best = int(values.argmin())
-    most = float(values[best]) + _FLAT * max(abs(float(values[best])), 1.0)
-    before = np.flatnonzero(values[:best] > most)
-    after = np.flatnonzero(values[best:] > most)
+    """Return the outermost boundaries where the rule is within a tolerance of its minimum."""
+    best = float(values.min())
+    most = best + tolerance + _FLAT * max(abs(best), 1.0)
+    inside = np.flatnonzero(values <= most)
+    if not tolerance:  # Only the run around the minimum; another one as low is another optimum.
+        inside = _run_around(inside, int(values.argmin()))
     ends: list[float] = []
-    for outside in (before[-1:], best + after[:1]):
-        flat = t[best] if len(outside) else (t[-1] if len(ends) else t[0])
-        edge = t[outside[0]] if len(outside) else flat
+    for last, beyond in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
+        flat = t[last]
+        edge = t[beyond] if 0 <= beyond < len(t) else flat
         while abs(edge - flat) > _CLOSE * (t[-1] - t[0]):
             middle = flat + (edge - flat) / 2
             if middle in (edge, flat):
@@ -218,6 +281,12 @@ def _plateau(
                 edge = middle
         ends.append(float(flat))
     return ends[0], ends[1]
+
+
+def _run_around(places: IntArray, place: int) -> IntArray:
+    """Return the run of neighbouring places that holds one of them."""
+    runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    return next(run for run in runs if run[0] <= place <= run[-1])
 
 
 def _quantile_grid(sample: ScoreSample) -> FloatArray:

@@ -20,11 +20,12 @@ class Smoothed(ShapeCurve):
     r"""Tail of the class's kernel density estimate.
 
     .. math:: U(t) = \frac1n \sum_j \Phi\left(\frac{s_j - t}{h}\right), \qquad
-              h = b \, \hat\sigma \, n^{-1/5}
+              h = b \, \min(\hat\sigma, 2 \, \mathrm{IQR}/1.349) \, n^{-1/5}
 
-    Scores are counted on a grid of 32 cells a bandwidth, so the cost does not grow with the
-    number of boundaries looked at; the error of that is below 1e-4. A class of one row, or of
-    rows that are all alike, leans on the spread within both classes.
+    The interquartile range keeps an outlier from smoothing everything else away. Scores are
+    counted on a grid of 32 cells a bandwidth, so the cost does not grow with the number of
+    boundaries looked at; the error of that is below 1e-4. A class of one row, or of rows that are
+    all alike, leans on the spread within both classes.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class Smoothed(ShapeCurve):
     name = "smoothed"
     claim = Claim.AVERAGE_CASE
     assumptions = "The class's scores have a smooth density."
-    formula = "mean of Phi((s - t) / h), h = b sd n^(-1/5)"
+    formula = "mean of Phi((s - t) / h), h = b min(sd, 2 IQR / 1.349) n^(-1/5)"
     reference = "Silverman 1986, Density Estimation, section 3.4"
 
     def __init__(self, bandwidth: float = 1.0) -> None:
@@ -49,15 +50,18 @@ class Smoothed(ShapeCurve):
 
     def tail(self, scores: ClassScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
-        h = self.bandwidth * (scores.std or pooled) * scores.n**-0.2
+        h = self.bandwidth * (scores.scale or pooled) * scores.n**-0.2
         if h == 0:
             return lambda t: np.where(t < scores.mean, 1.0, 0.0)
-        nodes, share_above = _tail_on_grid(scores, h)
-        return lambda t: np.interp(t, nodes, share_above, left=1.0, right=0.0)
+        origin, nodes, share_above = _tail_on_grid(scores, h)
+        return lambda t: np.interp(t - origin, nodes, share_above, left=1.0, right=0.0)
 
 
-def _tail_on_grid(scores: ClassScores, h: float) -> tuple[FloatArray, FloatArray]:
-    """Return nodes a fraction of a bandwidth apart and the smoothed share above each."""
+def _tail_on_grid(scores: ClassScores, h: float) -> tuple[float, FloatArray, FloatArray]:
+    """Return an origin, nodes a fraction of a bandwidth apart, and the smoothed share above each.
+
+    Nodes are counted from the origin, so that scores with a large offset lose no digits.
+    """
     cell = h / _CELLS_PER_BANDWIDTH
     # Points farther from the median than the grid reaches count at its ends.
     reach = _MOST_CELLS * cell / 2
@@ -75,5 +79,5 @@ def _tail_on_grid(scores: ClassScores, h: float) -> tuple[FloatArray, FloatArray
     rounding = ndtr(offset / _CELLS_PER_BANDWIDTH) - (offset > 0) - 0.5 * (offset == 0)
     above = np.cumsum(counts[::-1])[::-1] - counts / 2
     smooth = above + np.convolve(counts, rounding[::-1], mode="same")
-    nodes = low + (np.arange(len(counts), dtype=np.float64) - _KERNEL_REACH) * cell
-    return nodes, np.clip(smooth / scores.n, 0.0, 1.0)
+    nodes = (np.arange(len(counts), dtype=np.float64) - _KERNEL_REACH) * cell
+    return low, nodes, np.clip(smooth / scores.n, 0.0, 1.0)
