@@ -79,7 +79,7 @@ class Grid:
         return np.append(_number(inside), np.inf)
 
 
-def _key(number: FloatArray) -> IntArray:
+def _key(number: NDArray[Any]) -> IntArray:
     """Return whole numbers in the order of the doubles."""
     bits = number.view(np.int64)
     return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
@@ -111,11 +111,11 @@ class Refinement:
 
     def select(self, scores: FloatArray) -> FloatArray:
         """Return those scores that may lie in one of the cells, by a table of narrow bins."""
-        inside = scores[(scores > self.lows[0]) & (scores <= self.tops[-1])]
+        inside: FloatArray = scores[(scores > self.lows[0]) & (scores <= self.tops[-1])]
         if not len(inside) or self._table is None:
             return inside
         low, scale, wanted = self._table
-        return inside[wanted[((inside - low) * scale).astype(np.int64)]]
+        return np.asarray(inside[wanted[((inside - low) * scale).astype(np.int64)]])
 
     @cached_property
     def _table(self) -> tuple[float, float, NDArray[np.bool_]] | None:
@@ -177,6 +177,7 @@ class Look:
                 if self.refinement is not None:
                     kept.setdefault(label, []).append(self.refinement.select(scores))
         for label, parts in kept.items():
+            assert self.refinement is not None
             tally.of(label).refine(self.refinement, np.sort(np.concatenate(parts)))
 
     def _split(self, chunk: Chunk, tally: Tally) -> list[tuple[Any, FloatArray]]:
