@@ -182,8 +182,8 @@ class Windows:
     def _mean_or(self, start: IntArray, end: IntArray, value: FloatArray) -> FloatArray:
         """Return how far the means of windows lie above the reference, a value for empty ones."""
         held = end > start
-        mean = self.mean_offset(start, np.where(held, end, start + 1).clip(max=self.n))
-        return np.where(held, mean, value - self.reference)
+        total = self._sums(np.where(held, end, start)) - self._sums(start)
+        return np.where(held, total / np.maximum(end - start, 1), value - self.reference)
 
     def _distance_given_up(self, start: IntArray, end: IntArray) -> FloatArray:
         """Return the sum of the distances from the centre of all points outside of windows."""

@@ -72,8 +72,9 @@ class Grid:
         cell = np.arange(self.size - 1)
         nominal = self.origin + (cell + 1) * self.width
         inside, outside = _key(nominal - self.width), _key(nominal + self.width)
-        while np.any(outside - inside > 1):
-            middle = inside + (outside - inside) // 2
+        while np.any(outside > inside + 1):
+            # The sum of the two may not fit.
+            middle = (inside >> 1) + (outside >> 1) + (inside & outside & 1)
             holds = self.place(_number(middle) - self.origin) <= cell
             inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
         return np.append(_number(inside), np.inf)
