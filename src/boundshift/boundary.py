@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,15 +15,25 @@ from boundshift.curves.support import SupportRadius
 from boundshift.equations import class_error
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.options import PRESETS, as_start, read_options
+from boundshift.passes import Source, decide_in_passes
 from boundshift.record import QUIET, Boundary, Status
 from boundshift.rules import NeymanPearson, Rule, Sum, as_rule
-from boundshift.scores import ClassScores, ScoreSample
+from boundshift.scores import OrderedScores, ScoreSample
 from boundshift.search import Found, errors_at, find_minimum
 from boundshift.slsqp import solve_slsqp
+from boundshift.sources import find_source
 from boundshift.support import Levels, Support, SupportProblem, SupportSolution, solve
 from boundshift.validation import as_choice, as_fallback
 
-__all__ = ["PRESETS", "Boundary", "Status", "find_boundary"]
+__all__ = [
+    "PRESETS",
+    "Boundary",
+    "Status",
+    "decide_on",
+    "decision",
+    "find_boundary",
+    "warn_of",
+]
 
 Pair = tuple[float, float]
 
@@ -58,7 +68,8 @@ def find_boundary(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Two labels of any kind.
+        Two labels of any kind. Dask arrays and series, Arrow arrays, memory maps and iterables
+        of chunks are read in passes and never held whole: see :mod:`boundshift.engines`.
     y_score : array-like of shape (n_samples,)
         Real scores, higher for the positive class. Probabilities are scores too.
     pos_label : label, default=None
@@ -170,6 +181,67 @@ def find_boundary(
     >>> round(paper.threshold, 2)
     0.05
     """
+    decide = decision(
+        bound=bound,
+        rule=rule,
+        preset=preset,
+        gamma=gamma,
+        constant=constant,
+        radius=radius,
+        slack=slack,
+        penalty=penalty,
+        alpha=alpha,
+        budget=budget,
+        class_weight=class_weight,
+        centre=centre,
+        stop_at_zero=stop_at_zero,
+        solver=solver,
+        start=start,
+        fallback=fallback,
+    )
+    source = find_source(y_true, y_score)
+    if source is None:
+        boundary = decide(ScoreSample.from_labels(y_true, y_score, pos_label))
+    else:
+        boundary = decide_on(source, decide, pos_label=pos_label)
+    warn_of(boundary, stacklevel=3)
+    return boundary
+
+
+def warn_of(boundary: Boundary, stacklevel: int) -> None:
+    """Warn of a boundary that needs a second look."""
+    if boundary.status not in QUIET:
+        warnings.warn(boundary.status.value, BoundaryWarning, stacklevel=stacklevel)
+
+
+def decide_on(
+    source: Source, decide: Callable[[ScoreSample], Boundary], **options: Any
+) -> Boundary:
+    """Return the boundary of a source, with its resolution."""
+    boundary, how = decide_in_passes(source, decide, **options)
+    return replace(boundary, resolution=how.resolution)
+
+
+def decision(
+    *,
+    bound: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    preset: Literal["paper", "authors"] | None = None,
+    gamma: float | None = None,
+    constant: float | None = None,
+    radius: Literal["one-sided", "two-sided"] | None = None,
+    slack: Literal["binary", "continuous"] | None = None,
+    penalty: Literal["proportional", "count"] | None = None,
+    alpha: float | Pair | None = None,
+    budget: int | float | Literal["all"] | None = None,
+    class_weight: float | Pair | Mapping[Any, float] | None = None,
+    centre: Literal["median", "mean"] | None = None,
+    stop_at_zero: bool | None = None,
+    solver: Literal["exact", "slsqp"] = "exact",
+    start: float = 1.0,
+    fallback: Literal["edges", "means"] | float = "edges",
+) -> Callable[[ScoreSample], Boundary]:
+    """Return the function from a sample to its boundary; arguments as in `find_boundary`."""
     given: dict[str, Any] = {
         "preset": preset,
         "gamma": gamma,
@@ -189,19 +261,21 @@ def find_boundary(
     as_choice("solver", solver, ("exact", "slsqp"))
     start = as_start(start)
     fallback = as_fallback(fallback)
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label)
     if isinstance(curve, SupportRadius):
         given = {k: v for k, v in vars(curve).items() if isinstance(bound, ErrorCurve)} | given
-    if isinstance(curve, SupportRadius) and isinstance(rule, Sum):
-        given.pop("solver", None)
-        options = read_options(given.pop("preset", None), given, sample)
-        boundary = _solve_sample(sample, options, solver, start, fallback)
-    else:
+    is_paper = isinstance(curve, SupportRadius) and isinstance(rule, Sum)
+    if not is_paper:
         curve = _plain_curve(curve, rule, given)
-        boundary = _minimise(sample, curve, rule, fallback)
-    if boundary.status not in QUIET:
-        warnings.warn(boundary.status.value, BoundaryWarning, stacklevel=2)
-    return boundary
+
+    def decide(sample: ScoreSample) -> Boundary:
+        """Return the boundary of a sample."""
+        if not is_paper:
+            return _minimise(sample, curve, rule, fallback)
+        wanted = {k: v for k, v in given.items() if k not in ("solver", "preset")}
+        options = read_options(given.get("preset"), wanted, sample)
+        return _solve_sample(sample, options, solver, start, fallback)
+
+    return decide
 
 
 def _choose(
@@ -239,37 +313,44 @@ def _minimise(
     found = find_minimum(curve, rule, sample.reversed() if turns else sample)
     if turns:
         found = _turned_found(found, curve, rule, sample)
-    problem = SupportProblem(sample, Support())
     if isinstance(curve, SupportRadius) and found.errors == (1.0, 1.0):
+        problem = SupportProblem(sample, Support())
         return replace(_fall_back(sample, problem, fallback), bound=curve.name, rule=rule.name)
-    t = found.threshold
+    return _claim(sample, curve, rule, found)
+
+
+def _claim(sample: ScoreSample, curve: ErrorCurve, rule: Rule, found: Found) -> Boundary:
+    """Put what was found into a record; points on the wrong side count as given up."""
+    t, units = found.threshold, sample.to_units
     wrong = (
         sample.negative.n - int(sample.negative.count_at_most(t)),
         int(sample.positive.count_at_most(t)),
     )
-    status = _status(sample, wrong)
-    known = _describe(sample, problem, problem.levels(np.array([0])), (0.0, 0.0))
-    if np.isnan(curve.delta):
-        log_deltas = (
-            _log_delta(sample.negative, t),
-            _log_delta(sample.positive.mirrored(), -t),
-        )
-    else:
+    kept = (
+        _Kept.below(sample.negative, t),
+        _Kept.below(sample.positive.mirrored(), -t).mirrored(),
+    )
+    log_deltas = (kept[0].log_delta, kept[1].log_delta)
+    if not np.isnan(curve.delta):
         log_deltas = (float(np.log(curve.delta)),) * 2
-    return replace(
-        known,
-        threshold=sample.to_units(t),
-        status=status if rule.met(*found.errors) else Status.UNMET,
+    return Boundary(
+        threshold=units(t),
+        status=_status(sample, wrong) if rule.met(*found.errors) else Status.UNMET,
         deltas=(float(np.exp(log_deltas[0])), float(np.exp(log_deltas[1]))),
-        log_deltas=log_deltas,
         error_bounds=found.errors,
         loss=found.value,
         slack=wrong,
-        confidence_radii=(
-            sample.to_units(abs(t - sample.negative.mean)),
-            sample.to_units(abs(t - sample.positive.mean)),
+        n_samples=sample.n_samples,
+        labels=sample.labels,
+        log_deltas=log_deltas,
+        means=(units(kept[0].mean), units(kept[1].mean)),
+        radii=(units(kept[0].radius), units(kept[1].radius)),
+        confidence_radii=(units(abs(t - kept[0].mean)), units(abs(t - kept[1].mean))),
+        supports=(
+            (units(kept[0].support[0]), units(kept[0].support[1])),
+            (units(kept[1].support[0]), units(kept[1].support[1])),
         ),
-        plateau=(sample.to_units(found.plateau[0]), sample.to_units(found.plateau[1])),
+        plateau=(units(found.plateau[0]), units(found.plateau[1])),
         bound=curve.name,
         rule=rule.name,
     )
@@ -295,20 +376,32 @@ def _turned_found(found: Found, curve: ErrorCurve, rule: Rule, sample: ScoreSamp
     return Found(threshold, plateau, (float(u[0]), float(v[0])), value)
 
 
-def _log_delta(scores: ClassScores, t: float) -> float:
-    """Return ln δ of the paper's confidence radius that ends at a boundary above the class.
+class _Kept(NamedTuple):
+    """The points of a class below a boundary, and ln δ of the paper's radius that ends there."""
 
-    The points beyond the boundary count as given up; see `find_boundary`, Notes.
-    """
-    kept = scores.values[: int(scores.count_at_most(t))]
-    if len(kept) == 0:
-        return 0.0
-    mean = float(np.mean(kept))
-    radius = float(kept[-1]) - mean
-    if radius <= 0:
-        return -np.inf if t > mean else 0.0
-    u = max((t - mean) / radius - 1.0, 0.0) * np.sqrt(len(kept))
-    return float(-0.5 * u * u)
+    support: Pair
+    mean: float
+    radius: float
+    log_delta: float
+
+    @classmethod
+    def below(cls, scores: OrderedScores, t: float) -> _Kept:
+        """Describe what is kept if the points above are given up; everything, if all are."""
+        kept = int(scores.count_at_most(t)) or scores.n
+        edge = float(scores.at(kept - 1))
+        sums = scores.sums_from(kept - 1)
+        inward = float(sums(np.array([kept]))[0] - sums(np.array([0]))[0]) / kept
+        radius, support = max(-inward, 0.0), (scores.minimum, edge)
+        if edge > t:
+            return cls(support, edge + inward, radius, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u = np.sqrt(kept) * np.nan_to_num((t - edge) / radius, nan=0.0, posinf=np.inf)
+        return cls(support, edge + inward, radius, float(-0.5 * u * u))
+
+    def mirrored(self) -> _Kept:
+        """Return the same for scores whose sign is changed."""
+        low, high = self.support
+        return self._replace(support=(-high, -low), mean=-self.mean)
 
 
 def _solve_sample(

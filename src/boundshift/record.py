@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.sources import find_predictor
 
 __all__ = ["QUIET", "Boundary", "Status"]
 
@@ -103,6 +106,9 @@ class Boundary:
         Boundaries between which the rule sees no difference; the threshold is their middle.
     bound, rule : str
         Names of the curve and the rule.
+    resolution : float, default=0
+        Width of the widest range of scores that the boundary rests on and whose scores are not
+        known one by one; 0 if there is none, as for scores in memory.
 
     Examples
     --------
@@ -128,6 +134,7 @@ class Boundary:
     plateau: Pair
     bound: str = "support"
     rule: str = "sum"
+    resolution: float = 0.0
 
     def __repr__(self) -> str:
         return (
@@ -135,10 +142,49 @@ class Boundary:
             f"n_samples={self.n_samples}, slack={self.slack})"
         )
 
-    def predict(self, y_score: ArrayLike) -> np.ndarray[Any, Any]:
-        """Return the label of each score: the positive one iff score > threshold."""
+    def predict(self, y_score: Any) -> Any:
+        """Return the label of each score: the positive one iff score > threshold.
+
+        Parameters
+        ----------
+        y_score : array-like, Dask array or series, or Spark column
+            Scores. Dask and Spark are answered in kind, and compute when they are asked to.
+        """
+        engine = find_predictor(y_score)
+        if engine is not None:
+            return engine(y_score, self.threshold, self.labels)
         above = np.asarray(y_score, dtype=np.float64) > self.threshold
         return np.array(self.labels)[above.astype(np.intp)]
+
+    def to_sql(self, column: str, quote: str = '"') -> str:
+        r"""Return an SQL expression for the label of a row, to the last digit of the threshold.
+
+        Parameters
+        ----------
+        column : str
+            Name of the column of scores.
+        quote : str, default='"'
+            What stands around names that are not plain words; Spark and MySQL have "`".
+
+        Returns
+        -------
+        str
+            A row without a score gets the negative label. Databases hold NaN to be above every
+            number: keep NaN out of the column.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> boundary = boundshift.find_boundary(["no"] * 4 + ["yes"] * 2, [0, 1, 1, 0, 5, 5])
+        >>> boundary.to_sql("risk score")
+        'CASE WHEN "risk score" > 1.0000000004...E+00 THEN \'yes\' ELSE \'no\' END'
+        """
+        name = column
+        if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", column, re.ASCII):
+            name = quote + column.replace(quote, quote * 2) + quote
+        negative, positive = (_sql_literal(label) for label in self.labels)
+        # With an exponent it is a double everywhere, not a decimal.
+        return f"CASE WHEN {name} > {self.threshold:.16E} THEN {positive} ELSE {negative} END"
 
     def summary(self) -> str:
         """Return a readable account of the boundary.
@@ -181,3 +227,17 @@ class Boundary:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain Python values, the status by name."""
         return asdict(self) | {"status": self.status.name}
+
+
+def _sql_literal(label: object) -> str:
+    """Return a label as SQL writes it."""
+    if isinstance(label, bool):
+        return str(label).upper()
+    if isinstance(label, int | float):
+        return repr(label)
+    if isinstance(label, str):
+        return "'" + label.replace("'", "''") + "'"
+    raise InvalidInputError(
+        f"Labels must be strings, numbers or booleans to be written in SQL, got {label!r}. "
+        "Use boundary.threshold in an expression of your own."
+    )

@@ -99,11 +99,11 @@ class _Gaps:
     """The gaps between neighbouring distinct scores, from below all of them to above."""
 
     def __init__(self, curve: CountCurve, rule: Rule, sample: ScoreSample) -> None:
-        merged = np.concatenate([sample.negative.values, sample.positive.values])
+        merged = np.concatenate([sample.negative.positions, sample.positive.positions])
         merged.sort(kind="stable")
         self._distinct = merged[np.concatenate([[True], merged[1:] > merged[:-1]])]
         # Beyond the outermost scores a boundary stands off by half the mean distance of scores.
-        self._beyond = (sample.spread or abs(merged[0]) or 1.0) / (2 * len(merged))
+        self._beyond = (sample.spread or abs(merged[0]) or 1.0) / (2 * sum(sample.n_samples))
         self._curve, self._rule, self._sample = curve, rule, sample
         self.count = len(self._distinct) + 1
 
@@ -134,6 +134,12 @@ class _Gaps:
         """Return the rule in each gap."""
         return self.bound(gap, gap)
 
+    def note(self, gap: IntArray) -> None:
+        """Take note that gaps decide, and the scores that a summary may hide beside them."""
+        beside = np.concatenate([gap, np.minimum(gap + 1, self.count - 1)])
+        for c in (self._sample.negative, self._sample.positive):
+            c.matter(self.ceiling(beside))
+
     def spared_error(self, gap: int, side: int) -> float:
         """Return the error in a gap of the class that errs less towards a side."""
         errors = errors_at(self._curve, self._sample, self.floor(np.array([gap])))
@@ -147,11 +153,14 @@ def _over_gaps(curve: CountCurve, rule: Rule, sample: ScoreSample) -> Found:
     best = np.inf
     while np.any(first < last):
         first, last = cut_runs(first, last, _FAN)
-        bound = gaps.bound(first, last)
+        bound = gaps.bound(first, np.minimum(last + 1, gaps.count - 1))
         likely = np.argsort(bound, kind="stable")[:_FAN]
         best = min(best, float(gaps.value((first + last)[likely] // 2).min()))
         alive = bound <= best + _FLAT * max(abs(best), 1.0)
         first, last = first[alive], last[alive]
+    # A position may stand for scores below it, so that the gaps on both its sides bound it.
+    for c in (sample.negative, sample.positive):
+        c.matter(gaps.ceiling(first))
     start, end = _widest_run(gaps, first, best)
     if side := _spared_side(rule, sample):
         start, end = _sparing_run(gaps, best + rule.tolerance + _FLAT, side)
@@ -172,6 +181,9 @@ def _spared_side(rule: Rule, sample: ScoreSample) -> int:
 def _sparing_run(gaps: _Gaps, most: float, side: int) -> tuple[float, float]:
     """Return the ends of the gaps where the rule is at most a value and the spared error least."""
     far = _farthest(gaps, most, side)
+    # In a summary, scores between two positions may reach farther than the positions do.
+    reach = np.linspace(far, _farthest(gaps, most, side, hidden=1), _FAN)
+    gaps.note(np.unique(reach.astype(np.int64)))
     least = gaps.spared_error(far, side)
     near, other = far, -1 if side > 0 else gaps.count
     while abs(near - other) > 1:  # The spared error falls towards the far gap.
@@ -181,16 +193,17 @@ def _sparing_run(gaps: _Gaps, most: float, side: int) -> tuple[float, float]:
         else:
             other = middle
     ends = np.array([min(near, far), max(near, far)])
+    gaps.note(np.append(ends, np.maximum(ends - 1, 0)))
     return float(gaps.floor(ends)[0]), float(gaps.ceiling(ends)[1])
 
 
-def _farthest(gaps: _Gaps, most: float, side: int) -> int:
-    """Return the last gap on a side where the rule is at most a value."""
+def _farthest(gaps: _Gaps, most: float, side: int, hidden: int = 0) -> int:
+    """Return the last gap on a side where the rule is, or with hidden scores may be, so small."""
     runs = [(0, gaps.count - 1)]
     while runs[-1][0] < runs[-1][1]:
         start, end = runs.pop()
         first, last = cut_runs(np.array([start]), np.array([end]), _FAN)
-        within = gaps.bound(first, last) <= most
+        within = gaps.bound(first, np.minimum(last + hidden, gaps.count - 1)) <= most
         runs += sorted(zip(first[within].tolist(), last[within].tolist(), strict=True))[::side]
     return runs[-1][0]
 
@@ -297,7 +310,8 @@ def _quantile_grid(sample: ScoreSample) -> FloatArray:
         place = share * (c.n - 1)
         left = np.floor(place).astype(np.int64)
         right = np.minimum(left + 1, c.n - 1)
-        parts.append(c.values[left] + (place - left) * (c.values[right] - c.values[left]))
+        low, high = c.at(left), c.at(right)
+        parts.append(low + (place - left) * (high - low))
     grid = np.unique(np.concatenate(parts))
     margin = sample.spread / 16 or abs(float(grid[0])) or 1.0
     grid = np.concatenate([[grid[0] - margin], grid, [grid[-1] + margin]])

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
-from boundshift.scores import ClassScores
+from boundshift.scores import Binning, OrderedScores, robust_std
 from boundshift.validation import as_positive
 
 __all__ = ["Smoothed"]
@@ -34,6 +34,7 @@ class Smoothed(ShapeCurve):
 
     Examples
     --------
+    >>> from boundshift.scores import ClassScores
     >>> tail = Smoothed().tail(ClassScores(np.array([-1.0, 0.0, 1.0])), pooled=1.0)
     >>> tail(np.array([0.0, 1.0])).round(3).tolist()
     [0.5, 0.204]
@@ -48,16 +49,16 @@ class Smoothed(ShapeCurve):
     def __init__(self, bandwidth: float = 1.0) -> None:
         self.bandwidth = as_positive("bandwidth", bandwidth, "Use bandwidth=1.")
 
-    def tail(self, scores: ClassScores, pooled: float) -> Tail:
+    def tail(self, scores: OrderedScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
-        h = self.bandwidth * (scores.scale or pooled) * scores.n**-0.2
+        h = self.bandwidth * (robust_std(scores) or pooled) * scores.n**-0.2
         if h == 0:
             return lambda t: np.where(t < scores.mean, 1.0, 0.0)
         origin, nodes, share_above = _tail_on_grid(scores, h)
         return lambda t: np.interp(t - origin, nodes, share_above, left=1.0, right=0.0)
 
 
-def _tail_on_grid(scores: ClassScores, h: float) -> tuple[float, FloatArray, FloatArray]:
+def _tail_on_grid(scores: OrderedScores, h: float) -> tuple[float, FloatArray, FloatArray]:
     """Return an origin, nodes a fraction of a bandwidth apart, and the smoothed share above each.
 
     Nodes are counted from the origin, so that scores with a large offset lose no digits.
@@ -67,11 +68,7 @@ def _tail_on_grid(scores: ClassScores, h: float) -> tuple[float, FloatArray, Flo
     reach = _MOST_CELLS * cell / 2
     low = max(scores.minimum, scores.median - reach)
     high = min(scores.maximum, scores.median + reach)
-    place = (np.clip(scores.values, low, high) - low) / cell
-    left = np.floor(place).astype(np.int64)
-    cells = int(left[-1]) + 2
-    right_share = place - left
-    counts = np.bincount(left, 1 - right_share, cells) + np.bincount(left + 1, right_share, cells)
+    counts = scores.binned(Binning(low, high, cell))
     counts = np.pad(counts, _KERNEL_REACH)
     offset = np.arange(-_KERNEL_REACH, _KERNEL_REACH + 1)
     # Node i sees the point of cell j through Phi((j - i) / cells per bandwidth): a step, which

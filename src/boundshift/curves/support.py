@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
-from boundshift.scores import ClassScores
+from boundshift.scores import OrderedScores
 from boundshift.slack import Windows
 from boundshift.validation import as_choice, as_positive
 
@@ -34,6 +34,7 @@ class SupportRadius(ShapeCurve):
 
     Examples
     --------
+    >>> from boundshift.scores import ClassScores
     >>> tail = SupportRadius().tail(ClassScores(np.linspace(-1, 1, 99)), pooled=1.0)
     >>> tail(np.array([0.0, 1.5, 9.0])).round(3).tolist()
     [1.0, 0.01, 0.01]
@@ -57,7 +58,7 @@ class SupportRadius(ShapeCurve):
         self.radius = as_choice("radius", radius, ("one-sided", "two-sided"))
         self.centre = as_choice("centre", centre, ("median", "mean"))
 
-    def tail(self, scores: ClassScores, pooled: float) -> Tail:
+    def tail(self, scores: OrderedScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
         given_up = np.unique(np.linspace(0, max(scores.n - 2, 0), _MOST_LEVELS).astype(np.int64))
         windows = Windows(scores, self.centre)
