@@ -601,8 +601,8 @@ def test_bad_options_are_refused(data, options, message):
     assert message in str(caught.value)
 
 
-def test_a_model_that_knows_nothing_falls_back_with_a_warning(data):
-    with pytest.warns(BoundaryWarning, match="no boundary separates them"):
+def test_a_model_that_knows_nothing_is_said_to_guess(data):
+    with pytest.warns(BoundaryWarning, match="no boundary is better than a guess"):
         model = BoundShiftClassifier(DummyClassifier()).fit(*data)
     assert np.isfinite(model.threshold_)
 

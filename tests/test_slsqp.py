@@ -12,7 +12,7 @@ from problems import classes, labelled, many
 def find(pair, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
-        return find_boundary(*labelled(*pair), **options)
+        return find_boundary(*labelled(*pair), bound="support", **options)
 
 
 STARTS = st.sampled_from([1.0, 0.5, 1e-3, 1e-12, 1e-300])

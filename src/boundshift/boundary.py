@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,7 +20,7 @@ from boundshift.passes import Source, decide_in_passes
 from boundshift.record import QUIET, Boundary, Status
 from boundshift.rules import NeymanPearson, Rule, Sum, as_rule
 from boundshift.scores import OrderedScores, ScoreSample
-from boundshift.search import Found, errors_at, find_minimum
+from boundshift.search import Found, find_minimum
 from boundshift.slsqp import solve_slsqp
 from boundshift.sources import find_source
 from boundshift.support import Levels, Support, SupportProblem, SupportSolution, solve
@@ -171,7 +172,7 @@ def find_boundary(
     >>> labels = np.repeat(["healthy", "sick"], [1000, 10])
     >>> boundary = find_boundary(labels, scores, pos_label="sick")
     >>> round(boundary.threshold, 2)
-    0.05
+    0.19
     >>> boundary.status.value
     'The optimum, after some points were given up because the classes overlap.'
 
@@ -179,7 +180,7 @@ def find_boundary(
 
     >>> paper = find_boundary(labels, scores, pos_label="sick", preset="authors")
     >>> round(paper.threshold, 2)
-    0.05
+    -0.31
     """
     decide = decision(
         bound=bound,
@@ -309,10 +310,9 @@ def _minimise(
     sample: ScoreSample, curve: ErrorCurve, rule: Rule, fallback: str | float
 ) -> Boundary:
     """Return the boundary at the rule's minimum on the curves."""
-    turns = rule.is_balanced and _is_reversed(sample)
-    found = find_minimum(curve, rule, sample.reversed() if turns else sample)
-    if turns:
-        found = _turned_found(found, curve, rule, sample)
+    if rule.is_balanced and sample.positive.median < sample.negative.median:
+        return _turned(_minimise(sample.reversed(), curve, rule, fallback))
+    found = find_minimum(curve, rule, sample)
     if isinstance(curve, SupportRadius) and found.errors == (1.0, 1.0):
         problem = SupportProblem(sample, Support())
         return replace(_fall_back(sample, problem, fallback), bound=curve.name, rule=rule.name)
@@ -359,21 +359,13 @@ def _claim(sample: ScoreSample, curve: ErrorCurve, rule: Rule, found: Found) -> 
 def _status(sample: ScoreSample, wrong: tuple[int, int]) -> Status:
     """Return what is to be said about a boundary from curves other than the paper's."""
     negative, positive = sample.negative, sample.positive
-    if (negative.median, negative.mean) == (positive.median, positive.mean):
+    if negative.median == positive.median and positive.mean <= negative.mean:
         return Status.CHANCE
     if _is_reversed(sample):
         return Status.REVERSED
     if min(sample.n_samples) == 1:
         return Status.LONE_ROW
     return Status.RELAXED if any(wrong) else Status.OPTIMAL
-
-
-def _turned_found(found: Found, curve: ErrorCurve, rule: Rule, sample: ScoreSample) -> Found:
-    """Carry what was found on negated scores back, with the errors of `score > threshold`."""
-    threshold, plateau = -found.threshold, (-found.plateau[1], -found.plateau[0])
-    u, v = errors_at(curve, sample, np.array([threshold]))
-    value = float(rule.value(u, v, sample.n_samples)[0])
-    return Found(threshold, plateau, (float(u[0]), float(v[0])), value)
 
 
 class _Kept(NamedTuple):
@@ -392,11 +384,11 @@ class _Kept(NamedTuple):
         sums = scores.sums_from(kept - 1)
         inward = float(sums(np.array([kept]))[0] - sums(np.array([0]))[0]) / kept
         radius, support = max(-inward, 0.0), (scores.minimum, edge)
-        if edge > t:
-            return cls(support, edge + inward, radius, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            u = np.sqrt(kept) * np.nan_to_num((t - edge) / radius, nan=0.0, posinf=np.inf)
-        return cls(support, edge + inward, radius, float(-0.5 * u * u))
+        distance = max(t - edge, 0.0)
+        if distance == 0.0 or radius == 0.0:  # on the edge nothing is claimed; one point is certain
+            return cls(support, edge + inward, radius, -np.inf if distance else 0.0)
+        u = math.sqrt(kept) * (distance / radius)
+        return cls(support, edge + inward, radius, -0.5 * u * u)
 
     def mirrored(self) -> _Kept:
         """Return the same for scores whose sign is changed."""

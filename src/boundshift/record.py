@@ -37,8 +37,8 @@ class Status(Enum):
         "fallback boundary is used. Train a model that separates the classes."
     )
     CHANCE = (
-        "Both classes have the same scores in the middle and on average, so no boundary is better "
-        "than a guess. Train a model that separates the classes."
+        "The positive class has no higher scores, neither in the middle nor on average, so no "
+        "boundary is better than a guess. Train a model that separates the classes."
     )
     LONE_ROW = (
         "A class has only one row, whose spread cannot be known; that of both classes stands in "
@@ -115,7 +115,7 @@ class Boundary:
     >>> import boundshift
     >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
     >>> boundary
-    Boundary(threshold=3.67477, status=OPTIMAL, n_samples=(5, 2), slack=(0, 0))
+    Boundary(threshold=3.55133, status=OPTIMAL, n_samples=(5, 2), slack=(0, 0))
     """
 
     threshold: float
@@ -177,7 +177,7 @@ class Boundary:
         >>> import boundshift
         >>> boundary = boundshift.find_boundary(["no"] * 4 + ["yes"] * 2, [0, 1, 1, 0, 5, 5])
         >>> boundary.to_sql("risk score")
-        'CASE WHEN "risk score" > 1.0000000004...E+00 THEN \'yes\' ELSE \'no\' END'
+        'CASE WHEN "risk score" > 3.17...E+00 THEN \'yes\' ELSE \'no\' END'
         """
         name = column
         if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", column, re.ASCII):
@@ -194,17 +194,17 @@ class Boundary:
         >>> import boundshift
         >>> y = [0, 0, 0, 0, 0, 1, 1]
         >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
-        Predict 1 iff score > 3.67477
+        Predict 1 iff score > 3.55133
         The optimum, with every point kept.
                                  class 0       class 1
         rows                           5             2
         points given up                0             0
         mean                           1           5.5
         radius                         1           0.5
-        confidence radius          2.675         1.825
-        delta                  0.0009009     0.0008894
-        error bound               0.1674        0.3339
-        loss                      0.5013
+        confidence radius          2.551         1.949
+        delta                   0.002438     0.0002261
+        error bound            0.0002475      0.004672
+        loss                    0.002462
         """
         rows: list[tuple[str, tuple[object, ...]]] = [
             ("rows", self.n_samples),
