@@ -81,13 +81,8 @@ def _flatten(method: Mapping[str, Any]) -> dict[str, Any]:
 
 def _number(value: object) -> float | None:
     """Return a finite number, or None."""
-    if (
-        isinstance(value, numbers.Real)
-        and not isinstance(value, bool)
-        and np.isfinite(float(value))
-    ):
-        return float(value)
-    return None
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return float(value) if is_number and np.isfinite(float(value)) else None  # type: ignore[arg-type]
 
 
 def _cell(value: object) -> float | str | None:

@@ -123,21 +123,19 @@ def _overlap(measures: dict[str, Any], boundary: Boundary, names: Names) -> Find
     """Say how much the classes overlap, and what no boundary can do about it."""
     best = measures["best_balanced_error"]
     text = (
-        f"The best threshold there is on these rows, known only afterwards, gets {percent(best)} of "
-        "both classes wrong on average."
+        f"The best threshold there is on these rows, known only afterwards, gets {percent(best)} "
+        "of both classes wrong on average."
     )
     if boundary.bound == "support" and boundary.rule == "sum":
         text += (
-            f" To fit the confidence bounds between the classes, {percent(measures['given_up_negative'])}"
-            f" of the {names.negatives} and {percent(measures['given_up_positive'])} of the "
-            f"{names.positives} were given up."
+            " To fit the confidence bounds between the classes, "
+            f"{percent(measures['given_up_negative'])} of the {names.negatives} and "
+            f"{percent(measures['given_up_positive'])} of the {names.positives} were given up."
         )
     if best <= 0.1:
         return _finding("overlap", "good", "The classes overlap little", text)
     if best <= 0.3:
-        advice = (
-            "Expect errors on both sides; the slider below shows which can be traded for which."
-        )
+        advice = "Expect errors on both sides; the slider shows which can be traded for which."
         return _finding("overlap", "caution", "The classes overlap", text, advice)
     advice = "Look for features that separate the classes, or for wrong labels where they overlap."
     return _finding("overlap", "bad", "The classes overlap almost wholly", text, advice)
@@ -148,8 +146,8 @@ def _proof(certificate: Certificate, names: Names) -> Finding:
     joint = certificate.at(certificate.confidence, joint=True)
     flagged, missed = joint.error_bounds
     text = (
-        f"With {100 * joint.confidence:.6g}% confidence in both together, at most {at_most(missed)} "
-        f"of {names.positives} are missed and at most {at_most(flagged)} of {names.negatives} "
+        f"With {100 * joint.confidence:.6g}% confidence in both together, at most "
+        f"{at_most(missed)} of {names.positives} are missed and at most {at_most(flagged)} of {names.negatives} "
         f"flagged. Guessing adds up to 100%, this to {at_most(flagged + missed)}."
     )
     if not certificate.certified:
@@ -172,8 +170,8 @@ def _optimism(measures: dict[str, Any], trained_on: bool) -> Finding:
         return _finding("optimism", "caution", f"{title} chose the boundary", text, advice)
     if training is None:
         text = (
-            "The boundary was chosen on rows that the model had not seen, as it should be. How much "
-            "better the model looks on its training rows was not measured."
+            "The boundary was chosen on rows that the model had not seen, as it should be. How "
+            "much better the model looks on its training rows was not measured."
         )
         return _finding("optimism", "unknown", f"{title}: not given", text)
     excess = training - measures["auc"]
@@ -196,8 +194,8 @@ def _row_count(certificate: Certificate, names: Names) -> Finding:
     phrase = (names.negatives, names.positives)[i]
     n, floor = certificate.n_samples[i], certificate.floors[i]
     text = (
-        f"With {n:,} {phrase}, no error rate below {at_most(floor)} can be shown, even if every one "
-        "is decided rightly."
+        f"With {n:,} {phrase}, no error rate below {at_most(floor)} can be shown, even if every "
+        "one is decided rightly."
     )
     if floor <= 0.05:
         return _finding("rows", "good", "There are enough rows", text)

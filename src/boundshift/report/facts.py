@@ -203,12 +203,10 @@ def _baseline(threshold: float | None, rows: ScoredRows) -> float:
 
 def _finite(name: str, value: object) -> float:
     """Return a finite float."""
-    if (
-        isinstance(value, numbers.Real)
-        and not isinstance(value, bool)
-        and np.isfinite(float(value))
-    ):
-        return float(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = float(value)
+        if np.isfinite(number):
+            return number
     raise InvalidInputError(f"`{name}` must be a finite number, got {value!r}.")
 
 

@@ -90,8 +90,8 @@ def read_rows(
         raise InvalidInputError(f"`{name}`: {error}" if name else str(error)) from error
     if labels is not None and set(sample.labels) != set(labels):
         raise InvalidInputError(
-            f"`{name}` must hold the labels {labels[0]!r} and {labels[1]!r}, as the rows that chose "
-            f"the boundary do, got {sample.labels[0]!r} and {sample.labels[1]!r}. "
+            f"`{name}` must hold the labels {labels[0]!r} and {labels[1]!r}, as the rows that "
+            f"chose the boundary do, got {sample.labels[0]!r} and {sample.labels[1]!r}. "
             "Name the classes alike in both."
         )
     negative, positive = (
