@@ -147,8 +147,8 @@ def _proof(certificate: Certificate, names: Names) -> Finding:
     flagged, missed = joint.error_bounds
     text = (
         f"With {100 * joint.confidence:.6g}% confidence in both together, at most "
-        f"{at_most(missed)} of {names.positives} are missed and at most {at_most(flagged)} of {names.negatives} "
-        f"flagged. Guessing adds up to 100%, this to {at_most(flagged + missed)}."
+        f"{at_most(missed)} of {names.positives} are missed and at most {at_most(flagged)} of "
+        f"{names.negatives} flagged. Guessing adds up to 100%, this to {at_most(flagged + missed)}."
     )
     if not certificate.certified:
         advice = "Score rows that the model has not seen; only those can show what it is worth."

@@ -14,11 +14,11 @@ import numpy as np
 __all__ = ["WIDTH", "draw_space", "draw_threshold_plot"]
 
 WIDTH = 1000
-_LANE = 150
-_HISTOGRAM = (62, 8)
-_POINTS = (74, 112)
-_BAR = 130
-_PLOT = 260
+_LANE = 170
+_HISTOGRAM = (92, 34)
+_POINTS = (106, 134)
+_BAR = 154
+_PLOT = 240
 
 
 def draw_space(space: dict[str, Any]) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def draw_space(space: dict[str, Any]) -> dict[str, Any]:
     >>> lane = {"counts": [0, 2], "kept": [0, 1], "points": [0.5], "points_kept": [True],
     ...         "bar": [0.5, 0.7, 0.8], "outside": 0, "given_up": 0}
     >>> draw_space({"bins": 2, "classes": [lane, lane]})["height"]
-    300
+    340
     """
     lanes = [_draw_lane(space["classes"][i], space["bins"], top) for i, top in ((1, 0), (0, _LANE))]
     return {"height": 2 * _LANE, "middle": _LANE, "lanes": lanes}
@@ -51,7 +51,9 @@ def _draw_lane(lane: dict[str, Any], bins: int, top: int) -> dict[str, Any]:
         "radius": f"M{mean} {bar}H{edge}",
         "confidence": f"M{edge} {bar}H{end}",
         "tick": f"M{edge} {bar - 7}V{bar + 7}",
-        "mean": f"M{mean} {bar}h0",
+        "mean": {"at": f"{100 * lane['bar'][0]:.2f}%", "top": bar},
+        "caption": top,
+        "scatter": bool(lane["points"]),
     }
 
 

@@ -50,7 +50,7 @@ def _collect_class(
     kept = (scores >= low) & (scores <= high)
     mean = boundary.means[i]
     towards = 1.0 if boundary.means[1 - i] >= mean else -1.0
-    ends = np.array([mean, mean + towards * boundary.radii[i], boundary.threshold])
+    reach = np.array([0.0, boundary.radii[i], boundary.confidence_radii[i]])
     drawn_low, drawn_high = axis.score(0.0), axis.score(1.0)
     outside = int(np.count_nonzero((scores < drawn_low) | (scores > drawn_high)))
     few = len(scores) <= MOST_POINTS
@@ -59,7 +59,7 @@ def _collect_class(
         "kept": _histogram(place[kept]),
         "points": np.round(place, 4).tolist() if few else [],
         "points_kept": kept.tolist() if few else [],
-        "bar": np.round(axis.place(ends), 4).tolist(),
+        "bar": np.round(axis.place(mean + towards * reach), 4).tolist(),
         "outside": outside,
         "given_up": int(len(scores) - np.count_nonzero(kept)),
     }
