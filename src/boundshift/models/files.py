@@ -187,7 +187,7 @@ def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -
 
 def _own_types() -> set[str]:
     """Return the names of all types that our parameters may hold: curves, rules, splitters."""
-    named = (getattr(model_selection, name) for name in model_selection.__all__)
-    splitters = (cls for cls in named if isinstance(cls, type) and hasattr(cls, "split"))
+    known = vars(model_selection).values()
+    splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
     types = (*CURVES.values(), *RULES.values(), *splitters)
     return {_CLASSIFIER, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
