@@ -44,6 +44,7 @@ from boundshift.models.response import (
     choose_response,
     read_response,
 )
+from boundshift.models.state import pack, unpack
 from boundshift.multiclass import fit_biases
 from boundshift.record import Boundary, Status
 from boundshift.rules import Rule, as_rule
@@ -319,6 +320,12 @@ fallback
             inner.classifier_tags.multi_class
         )
         return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        return pack(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(unpack(state))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_response")
