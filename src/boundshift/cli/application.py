@@ -87,6 +87,8 @@ def errors() -> Iterator[None]:
     except (InvalidInputError, MissingExtraError) as error:
         _print_error(str(error))
         raise typer.Exit(1) from error
+    except BrokenPipeError:  # The reader of the pipe has seen enough.
+        raise
     except OSError as error:
         place = f"'{error.filename}': " if error.filename else ""
         _print_error(f"{place}{error.strerror or error}.")

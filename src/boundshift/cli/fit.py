@@ -82,7 +82,7 @@ def fit(
     """
     with errors(), progress() as show:
         from boundshift.tables import read_frame
-        from boundshift.workflow import choose_decision, fit_table, write_folder
+        from boundshift.workflow import choose_decision, fit_table, report_facts, write_folder
         from boundshift.workflow.folder import check_folder
 
         check_folder(out, force)
@@ -104,8 +104,8 @@ def fit(
             seen=seen,
             progress=show,
         )
-        names = {"unit": unit} if unit else {}
-        written = write_folder(fitted, out, force=force, names=names)
+        facts = report_facts(fitted, out, {"unit": unit} if unit else {})
+        written = write_folder(fitted, facts, out, force=force)
     for note in fitted.notes:
         print_note(note)
     shown = ["method", "g_mean", "f1", "recall_negative", "recall_positive"]
@@ -113,7 +113,7 @@ def fit(
         ["method", "G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)],
         [[row[name] for name in shown] for row in fitted.comparison],
     )
-    print_line(fitted.certificate)
-    print_line("")
+    print_line(facts["verdict"]["sentence"])
+    print_line(f"{fitted.certificate.status.capitalize()}: {fitted.certificate.reason}.\n")
     for path in written:
         print_line(path)

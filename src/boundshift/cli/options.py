@@ -53,7 +53,7 @@ Positive = Annotated[
     str | None,
     typer.Option(
         help="Label of the class to be found; all others are negative. Default: the greater of "
-        "two labels.",
+        "two numbers, the rarer of two words.",
         show_default=False,
     ),
 ]

@@ -190,4 +190,5 @@ def _own_types() -> set[str]:
     known = vars(model_selection).values()
     splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
     types = (*CURVES.values(), *RULES.values(), *splitters)
-    return {_CLASSIFIER, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
+    # SimpleImputer keeps the dtype that it was fitted on.
+    return {_CLASSIFIER, "numpy.dtype", *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}

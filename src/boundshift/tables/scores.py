@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ def read_scores(
         Column of the labels.
     positive : str, default=None
         The positive label, as it is written in the file; all others are negative. None takes the
-        greater of two labels.
+        greater of two numbers, and the rarer of two words.
     progress : callable, default=None
         Called with ("read", done, in all) now and then.
 
@@ -109,9 +109,11 @@ def read_scores(
         if not known:
             raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
         values = _as_numbers(list(known)) if opened.format == "csv" else list(known)
-    labels = positive_last(values, positive, label)
+    classes = np.concatenate(codes)
+    counts = np.bincount(classes, minlength=len(values)).tolist()
+    labels = positive_last(values, counts, positive, label)
     is_positive = np.array([str(value) == str(labels[1]) for value in values])
-    return LabelledScores(np.concatenate(scores), is_positive[np.concatenate(codes)], labels)
+    return LabelledScores(np.concatenate(scores), is_positive[classes], labels)
 
 
 def _place(source: Source, rows: int, batches: int) -> int:
@@ -162,27 +164,36 @@ def _as_numbers(texts: list[str]) -> list[Any]:
         return list(texts)
 
 
-def positive_last(values: list[Any], positive: str | None, column: str) -> tuple[Any, Any]:
+def positive_last(
+    values: Sequence[Any], counts: Sequence[int], positive: str | None, column: str
+) -> tuple[Any, Any]:
     """Return the two labels (negative, positive); with `positive`, all others are negative.
 
     Examples
     --------
-    >>> positive_last(["benign", "malignant", "unclear"], "malignant", "finding")
+    >>> positive_last(["malignant", "benign"], [10, 90], None, "finding")
+    ('benign', 'malignant')
+    >>> positive_last(["benign", "malignant", "unclear"], [80, 10, 10], "malignant", "finding")
     ('not malignant', 'malignant')
     """
-    distinct = sorted(set(values), key=lambda v: (str(type(v)), v))
+    totals: dict[Any, int] = {}
+    for value, count in zip(values, counts, strict=True):
+        totals[value] = totals.get(value, 0) + count
+    distinct = sorted(totals, key=lambda value: (str(type(value)), value))
     shown = ", ".join(repr(v) for v in distinct[:8]) + (", …" if len(distinct) > 8 else "")
     if len(distinct) == 1:
         raise InvalidInputError(
             f"Two classes are needed, but column '{column}' holds only {shown}. A boundary needs "
             "rows on either side."
         )
+    if positive is None and len(distinct) > 2:
+        raise InvalidInputError(
+            f"Two classes are needed, but column '{column}' holds {len(distinct)}: {shown}. "
+            "Say with --positive which one is to be found among the rest."
+        )
     if positive is None:
-        if len(distinct) > 2:
-            raise InvalidInputError(
-                f"Two classes are needed, but column '{column}' holds {len(distinct)}: {shown}. "
-                "Say with --positive which one is to be found among the rest."
-            )
+        if all(isinstance(value, str) for value in distinct):
+            distinct.sort(key=lambda value: -totals[value])
         return distinct[0], distinct[1]
     chosen = match_label(positive, distinct, column)
     others = [value for value in distinct if value != chosen]

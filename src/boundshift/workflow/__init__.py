@@ -3,7 +3,7 @@
 from boundshift.workflow.columns import Columns, choose_columns
 from boundshift.workflow.comparison import compare_scores
 from boundshift.workflow.decision import choose_decision
-from boundshift.workflow.folder import predict_table, write_folder
+from boundshift.workflow.folder import predict_table, report_facts, write_folder
 from boundshift.workflow.models import MODELS, make_model
 from boundshift.workflow.training import FittedTable, fit_table
 
@@ -17,5 +17,6 @@ __all__ = [
     "fit_table",
     "make_model",
     "predict_table",
+    "report_facts",
     "write_folder",
 ]

@@ -19,18 +19,14 @@ from boundshift.tables.files import check_names
 from boundshift.workflow.columns import Columns, as_features
 from boundshift.workflow.training import FittedTable
 
-__all__ = ["FILES", "comparison_csv", "predict_table", "write_folder"]
+__all__ = ["FILES", "comparison_csv", "predict_table", "report_facts", "write_folder"]
 
 FILES = ("report.html", "model.skops", "boundary.json", "comparison.csv", "columns.json")
 """What a folder holds."""
 
 
 def write_folder(
-    fitted: FittedTable,
-    out: str | Path,
-    *,
-    force: bool = False,
-    names: Mapping[str, object] | None = None,
+    fitted: FittedTable, facts: Mapping[str, Any], out: str | Path, *, force: bool = False
 ) -> list[Path]:
     """Write report, model, boundary, comparison and columns; all of them or none.
 
@@ -38,12 +34,12 @@ def write_folder(
     ----------
     fitted : FittedTable
         From :func:`~boundshift.workflow.fit_table`.
+    facts : mapping
+        From :func:`report_facts`.
     out : str or Path
         Folder to make.
     force : bool, default=False
         Whether a folder that an earlier fit left there may be replaced.
-    names : mapping, default=None
-        What things are called in the report, see :func:`boundshift.report.collect_facts`.
 
     Returns
     -------
@@ -56,6 +52,7 @@ def write_folder(
         If the folder exists, and `force` is False or it holds anything else.
     """
     from boundshift import save
+    from boundshift.report import write_report
 
     out = Path(out)
     check_folder(out, force)
@@ -63,7 +60,7 @@ def write_folder(
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as passing:
         fresh = Path(passing) / "fresh"
         fresh.mkdir()
-        _write_report(fitted, fresh / "report.html", out, names or {})
+        write_report(facts, fresh / "report.html")
         save(fitted.model, fresh / "model.skops")
         save(fitted.boundary, fresh / "boundary.json")
         (fresh / "comparison.csv").write_text(comparison_csv(fitted.comparison), encoding="utf-8")
@@ -91,31 +88,42 @@ def check_folder(out: Path, force: bool) -> None:
         )
 
 
-def _write_report(fitted: FittedTable, path: Path, out: Path, names: Mapping[str, object]) -> None:
-    """Write the report of a fit."""
-    from boundshift.report import collect_facts, write_report
+def report_facts(
+    fitted: FittedTable, out: str | Path, names: Mapping[str, object] | None = None
+) -> dict[str, Any]:
+    """Return the facts of the report of a fit.
 
-    deciding, test, training = fitted.deciding, fitted.test, fitted.training
-    prefit = training is None
-    facts = collect_facts(
-        *_pair(fitted, deciding),
+    Parameters
+    ----------
+    fitted : FittedTable
+        From :func:`~boundshift.workflow.fit_table`.
+    out : str or Path
+        Folder that will hold the model, for the lines that show how to use it.
+    names : mapping, default=None
+        What things are called, see :func:`boundshift.report.collect_facts`.
+    """
+    from boundshift.report import collect_facts
+
+    training = fitted.training
+    origin = "held-out" if fitted.unseen else "training"
+    return collect_facts(
+        *_pair(fitted, fitted.deciding),
         pos_label=fitted.labels[1],
         boundary=fitted.boundary,
         baseline_threshold=0.0,
-        test=_pair(fitted, test) if fitted.unseen else None,
+        test=_pair(fitted, fitted.test) if fitted.unseen else None,
         training=None if training is None else _pair(fitted, training),
-        out_of_sample=("held-out" if fitted.unseen else "training") if prefit else "out-of-fold",
+        out_of_sample=origin if training is None else "out-of-fold",  # type: ignore[arg-type]
         comparison=fitted.comparison,
         confidence=fitted.confidence,
         model=fitted.name,
-        names={"title": f"Predicting {fitted.target}"} | dict(names),
+        names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
         deploy=[
             f"boundshift predict {out} new.csv --out predictions.csv",
-            f"model = boundshift.load({str(out / 'model.skops')!r})",
-            "model.predict(X)  # 1 is the positive class",
+            f"model = boundshift.load({str(Path(out) / 'model.skops')!r})",
+            "model.decision_function(X) > 0  # True: the positive class",
         ],
     )
-    write_report(facts, path)
 
 
 def _pair(fitted: FittedTable, scored: Any) -> tuple[Any, Any]:

@@ -28,7 +28,8 @@ def read_target(
     target : str
         Column to be predicted.
     positive : str, default=None
-        The positive label as text; all others are negative. None takes the greater of two.
+        The positive label as text; all others are negative. None takes the greater of two
+        numbers, and the rarer of two words.
 
     Returns
     -------
@@ -53,7 +54,8 @@ def read_target(
     (30, 10, ('no', 'yes'))
     """
     kept = frame[frame[target].notna()]
-    values = [_python(value) for value in kept[target].unique()]
+    sizes = kept[target].value_counts()
+    values = [_python(value) for value in sizes.index]
     if not values:
         raise InvalidInputError(f"Column '{target}' must hold labels, and is empty.")
     if len(values) > _MOST_CLASSES and positive is None:
@@ -61,7 +63,7 @@ def read_target(
             f"Two classes are needed, but column '{target}' holds {len(values)} different values. "
             "Choose the column that says which class a row has."
         )
-    labels = positive_last(values, positive, target)
+    labels = positive_last(values, sizes.tolist(), positive, target)
     y = np.asarray(kept[target].map(lambda value: str(_python(value)) == str(labels[1])))
     rarer = min(int(y.sum()), len(y) - int(y.sum()))
     if rarer < _LEAST_ROWS:

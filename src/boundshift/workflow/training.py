@@ -142,7 +142,8 @@ def fit_table(
     target : str
         Column to be predicted.
     positive : str, default=None
-        Label of the class to be found; all others are negative. None takes the greater of two.
+        Label of the class to be found; all others are negative. None takes the greater of two
+        numbers, and the rarer of two words; of a model that comes trained, its second class.
     model : {"logistic", "svm", "forest", "boosting", "mlp"} or path, default="logistic"
         What to train, or a file with a trained model.
     decision : mapping, default=None
@@ -172,14 +173,13 @@ def fit_table(
     show = progress or (lambda what, done, total: None)
     show("fit", 0, _STEPS)
     check_names("The table", [str(name) for name in frame.columns], [target])
-    kept, y, labels = read_target(frame, target, positive)
     file = None if str(model) in MODELS or not Path(model).is_file() else Path(model)
-    if file is None:
-        columns = choose_columns(kept, target)
-        estimator = make_model(str(model), columns)
-    else:
-        estimator = load_model(file, trust=trust)
-        columns = _columns_of(estimator, kept, target)
+    loaded = None if file is None else load_model(file, trust=trust)
+    if loaded is not None and positive is None:
+        positive = str(loaded.classes_[-1])  # Its scores are higher for this one.
+    kept, y, labels = read_target(frame, target, positive)
+    columns = choose_columns(kept, target) if file is None else _columns_of(loaded, kept, target)
+    estimator = make_model(str(model), columns) if file is None else loaded
     X = as_features(kept, columns)
     targets = y if file is None else _labels_of(estimator, labels)[y]
     train, test = _split(y, _TEST_SHARE if file is None else 0.5, seed)
