@@ -17,6 +17,7 @@ from boundshift.plain import as_label
 from boundshift.tables import column_names, read_frame
 from boundshift.tables.files import check_names
 from boundshift.workflow.columns import Columns, as_features
+from boundshift.workflow.models import TRUSTED
 from boundshift.workflow.training import FittedTable
 
 __all__ = ["FILES", "comparison_csv", "predict_table", "report_facts", "write_folder"]
@@ -106,6 +107,7 @@ def report_facts(
 
     training = fitted.training
     origin = "held-out" if fitted.unseen else "training"
+    trusted = "trusted=boundshift.workflow.TRUSTED"
     return collect_facts(
         *_pair(fitted, fitted.deciding),
         pos_label=fitted.labels[1],
@@ -119,8 +121,9 @@ def report_facts(
         model=fitted.name,
         names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
         deploy=[
-            f"boundshift predict {out} new.csv --out predictions.csv",
-            f"model = boundshift.load({str(Path(out) / 'model.skops')!r})",
+            f"# in a shell: boundshift predict {out} new.csv --out predictions.csv",
+            "import boundshift.workflow",
+            f"model = boundshift.load({str(Path(out) / 'model.skops')!r}, {trusted})",
             "model.decision_function(X) > 0  # True: the positive class",
         ],
     )
@@ -193,7 +196,7 @@ def predict_table(
     from boundshift import load
 
     columns, labels = _read_columns(Path(folder))
-    model = load(Path(folder) / "model.skops", trusted=True if trust else None)
+    model = load(Path(folder) / "model.skops", trusted=True if trust else list(TRUSTED))
     kinds = dict(columns.kinds)
     if str(source) == "-":
         frame = read_frame(source)

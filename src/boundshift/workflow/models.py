@@ -8,10 +8,17 @@ from typing import Any
 from boundshift.exceptions import InvalidInputError
 from boundshift.workflow.columns import Columns
 
-__all__ = ["MODELS", "load_model", "make_model", "make_preparation"]
+__all__ = ["MODELS", "TRUSTED", "load_model", "make_model", "make_preparation"]
 
 MODELS = ("logistic", "svm", "forest", "boosting", "mlp")
 """Names of models that :func:`make_model` makes."""
+
+TRUSTED = (
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+    "sklearn.tree._tree.Tree",
+)
+"""Types inside these models that :func:`boundshift.load` wants to be named."""
 
 _PICKLES = (".pkl", ".pickle", ".joblib")
 _MOST_CATEGORIES = 30
@@ -124,10 +131,12 @@ def load_model(path: str | Path, *, trust: bool = False) -> Any:
             "it yourself; else ask for a file written by boundshift.save."
         )
     try:
-        model = load(path, trusted=True if trust else None)
+        model = load(path, trusted=True if trust else list(TRUSTED))
     except InvalidInputError as error:
         cure = "" if trust else " Use --trust if you made the file yourself."
         raise InvalidInputError(f"'{path}' cannot be loaded: {error}{cure}") from error
+    except Exception as error:  # What is not a pickle fails in a hundred ways.
+        raise InvalidInputError(f"'{path}' is not a file that holds a model: {error!r}.") from error
     if not hasattr(model, "predict") or not hasattr(model, "get_params"):
         raise InvalidInputError(f"'{path}' must hold a classifier, got {type(model).__name__}.")
     return model.estimator_ if isinstance(model, BoundShiftClassifier) else model
