@@ -9,7 +9,7 @@ from typing import Any
 
 from boundshift.exceptions import InvalidInputError
 
-__all__ = ["Names", "at_most", "out_of", "per_hundred", "percent", "read_names", "score"]
+__all__ = ["Names", "at_most", "out_of", "per_hundred", "percent", "read_names", "score_text"]
 
 _KEYS = ("positive", "negative", "title", "unit")
 
@@ -76,12 +76,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-def score(value: float) -> str:
+def score_text(value: float) -> str:
     """Return a score with four significant digits and a true minus.
 
     Examples
     --------
-    >>> score(-4.19816)
+    >>> score_text(-4.19816)
     '−4.198'
     """
     return f"{value:.4g}".replace("-", "−")
