@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundshift.markup import boundary_html
+
 __all__ = ["QUIET", "Boundary", "Status"]
 
 Pair = tuple[float, float]
@@ -125,6 +127,10 @@ class Boundary:
             f"Boundary(threshold={self.threshold:.6g}, status={self.status.name}, "
             f"n_samples={self.n_samples}, slack={self.slack})"
         )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return boundary_html(self)
 
     def predict(self, y_score: ArrayLike) -> np.ndarray[Any, Any]:
         """Return the label of each score: the positive one iff score > threshold."""

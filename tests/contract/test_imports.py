@@ -35,6 +35,7 @@ LAYERS = [
     "curves",
     "rules",
     "search",
+    "markup",
     "record",
     "options",
     "certificate",

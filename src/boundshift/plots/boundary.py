@@ -289,7 +289,7 @@ class BoundaryDisplay:
             ax.plot(self.thresholds, error.rate, color=color, lw=2)
             ax.plot(
                 self.boundary.threshold, error.rate[at], "o", color=color, ms=9,
-                mec=palette.surface, mew=1.5, zorder=7,
+                mec=palette.surface, mew=1.5, zorder=7, clip_on=False,
             )  # fmt: skip
         ax.set_ylim(0, 1.02)
         ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])

@@ -268,7 +268,7 @@ class ComparisonDisplay:
         ax.grid(axis="both", color=palette.line, lw=0.7)
         ax.set_axisbelow(True)
         ax.margins(x=0.2)
-        ax.locator_params(axis="x", nbins=3)
+        ax.locator_params(axis="x", nbins=4)
         ax.tick_params(axis="both", length=0)
         ax.spines[["left", "bottom"]].set_visible(False)
 

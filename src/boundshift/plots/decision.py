@@ -286,7 +286,7 @@ class DecisionDisplay:
         missed = np.count_nonzero(positive <= threshold)
         flagged = np.count_nonzero(negative > threshold)
         return (
-            f"{missed:,} of {len(positive):,} {self._name(1)} missed, "
+            f"{missed:,} of {len(positive):,} {self._name(1)} missed\n"
             f"{flagged:,} of {len(negative):,} {self._name(0)} flagged"
         )
 
