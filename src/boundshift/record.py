@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.markup import boundary_html
 from boundshift.plain import as_label, as_numbers, check_format, from_numbers
 
 __all__ = ["QUIET", "Boundary", "Status"]
@@ -150,6 +151,10 @@ class Boundary:
             f"Boundary(threshold={self.threshold:.6g}, status={self.status.name}, "
             f"n_samples={self.n_samples}, slack={self.slack})"
         )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return boundary_html(self)
 
     def predict(self, y_score: ArrayLike) -> np.ndarray[Any, Any]:
         """Return the label of each score: the positive one iff score > threshold."""

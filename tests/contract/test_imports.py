@@ -37,6 +37,7 @@ LAYERS = [
     "rules",
     "search",
     "plain",
+    "markup",
     "record",
     "options",
     "certificate",

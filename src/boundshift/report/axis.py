@@ -74,7 +74,9 @@ class ScoreAxis:
         return found if len(found) >= 3 else _inside(_LOGIT_FINE, self.low, self.high, found)
 
 
-def choose_axis(rows: Sequence[ScoredRows], marks: Sequence[float]) -> ScoreAxis:
+def choose_axis(
+    rows: Sequence[ScoredRows], marks: Sequence[float], *, linear: bool = False
+) -> ScoreAxis:
     """Return an axis on which the rows and all marks can be seen.
 
     Parameters
@@ -83,6 +85,8 @@ def choose_axis(rows: Sequence[ScoredRows], marks: Sequence[float]) -> ScoreAxis
         What is drawn.
     marks : sequence of float
         Scores that must be on the axis, such as thresholds and means.
+    linear : bool, default=False
+        Whether probabilities, too, are drawn as they are.
 
     Examples
     --------
@@ -92,7 +96,7 @@ def choose_axis(rows: Sequence[ScoredRows], marks: Sequence[float]) -> ScoreAxis
     True
     """
     kind: Literal["linear", "log-odds"] = "linear"
-    if all(map(is_probability, rows)) and all(0 <= m <= 1 for m in marks):
+    if not linear and all(map(is_probability, rows)) and all(0 <= m <= 1 for m in marks):
         centres = [*marks, *(float(np.median(c)) for r in rows for c in (r.negative, r.positive))]
         kind = "log-odds" if any(not 0.1 <= c <= 0.9 for c in centres) else "linear"
     shown = [m for m in marks if np.isfinite(m)]

@@ -10,7 +10,7 @@ from boundshift.boundary import Boundary
 from boundshift.certificate import Certificate
 from boundshift.record import QUIET
 from boundshift.report.rows import ScoredRows
-from boundshift.report.words import Names, at_most, percent
+from boundshift.report.words import Names, at_most, percent, score_text
 
 __all__ = ["diagnose"]
 
@@ -218,7 +218,7 @@ def _stability(
     low, high = interval
     text = (
         f"Had other rows of the same kind been drawn, the threshold would mostly have fallen "
-        f"between {low:.4g} and {high:.4g}."
+        f"between {score_text(low)} and {score_text(high)}."
     )
     if low <= baseline_threshold <= high and boundary.threshold != baseline_threshold:
         advice = (

@@ -16,6 +16,7 @@ __all__ = ["WIDTH", "draw_space", "draw_threshold_plot"]
 WIDTH = 1000
 _LANE = 170
 _HISTOGRAM = (92, 34)
+_HISTOGRAM_ALONE = (134, 34)
 _POINTS = (106, 134)
 _BAR = 154
 _PLOT = 240
@@ -37,7 +38,8 @@ def draw_space(space: dict[str, Any]) -> dict[str, Any]:
 
 def _draw_lane(lane: dict[str, Any], bins: int, top: int) -> dict[str, Any]:
     """Return the paths of one class."""
-    bottom, ceiling = (top + y for y in _HISTOGRAM)
+    heights = _HISTOGRAM if lane["points"] else _HISTOGRAM_ALONE
+    bottom, ceiling = (top + y for y in heights)
     unit = (bottom - ceiling) / max(*lane["counts"], 1)
     mean, edge, end = (round(WIDTH * x, 1) for x in lane["bar"])
     bar = top + _BAR
@@ -53,7 +55,6 @@ def _draw_lane(lane: dict[str, Any], bins: int, top: int) -> dict[str, Any]:
         "tick": f"M{edge} {bar - 7}V{bar + 7}",
         "mean": {"at": f"{100 * lane['bar'][0]:.2f}%", "top": bar},
         "caption": top,
-        "scatter": bool(lane["points"]),
     }
 
 

@@ -164,7 +164,7 @@ def collect_facts(
             names=told,
         ),
         "claims": collect_claims(shifted, before, boundary, source, origin, told),
-        "deploy": _deploy(deploy, boundary.threshold),
+        "deploy": _deploy(deploy, boundary.threshold, deciding),
         "axis": {"kind": axis.kind, "low": axis.low, "high": axis.high, "ticks": axis.ticks()},
         "space": collect_space(deciding, boundary, axis),
         "stops": collect_stops(
@@ -244,16 +244,18 @@ def _as_dict(certificate: Certificate) -> dict[str, Any]:
     return asdict(certificate) | {"status": certificate.status}
 
 
-def _deploy(lines: str | Sequence[str] | None, threshold: float) -> list[str]:
+def _deploy(lines: str | Sequence[str] | None, threshold: float, rows: ScoredRows) -> list[str]:
     """Return the lines of code that put the boundary to use."""
     if isinstance(lines, str):
         return lines.splitlines()
     if lines is not None:
         return [str(line) for line in lines]
+    negative, positive = rows.labels
+    scores = "predict_proba(X_new)[:, 1]" if is_probability(rows) else "decision_function(X_new)"
     return [
-        "# the scores this report was made from: decision_function, log-odds or a probability",
-        "scores = model.decision_function(X_new)",
-        f"flagged = scores > {threshold!r}",
+        "import numpy as np",
+        f"scores = model.{scores}  # as in this report",
+        f"decisions = np.where(scores > {threshold!r}, {positive!r}, {negative!r})",
     ]
 
 

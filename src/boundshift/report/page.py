@@ -13,7 +13,7 @@ from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.files import write_whole
 from boundshift.report.axis import ScoreAxis
 from boundshift.report.drawing import draw_space, draw_threshold_plot
-from boundshift.report.words import at_most, percent
+from boundshift.report.words import at_most, percent, score_text
 
 __all__ = ["render_report", "write_report"]
 
@@ -173,6 +173,6 @@ def _number(value: object) -> str:
 
 def _short(value: object) -> str:
     """Return a number with four significant digits and a true minus."""
-    if isinstance(value, int | float):
-        return f"{value:.4g}".replace("-", "−")
-    return "–" if value is None else str(value)
+    if isinstance(value, float):
+        return score_text(value)
+    return "–" if value is None else _number(value)

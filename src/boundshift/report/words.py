@@ -9,7 +9,7 @@ from typing import Any
 
 from boundshift.exceptions import InvalidInputError
 
-__all__ = ["Names", "at_most", "out_of", "per_hundred", "percent", "read_names"]
+__all__ = ["Names", "at_most", "out_of", "per_hundred", "percent", "read_names", "score_text"]
 
 _KEYS = ("positive", "negative", "title", "unit")
 
@@ -74,6 +74,17 @@ def percent(share: float) -> str:
     '9.3%'
     """
     return f"{100 * share:.1f}%"
+
+
+def score_text(value: float) -> str:
+    """Return a score with four significant digits and a true minus.
+
+    Examples
+    --------
+    >>> score_text(-4.19816)
+    '−4.198'
+    """
+    return f"{value:.4g}".replace("-", "−")
 
 
 def at_most(share: float) -> str:
