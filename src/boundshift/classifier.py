@@ -38,6 +38,7 @@ from boundshift.boundary import find_boundary
 from boundshift.certificate import Certificate, certify_counts
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.models.baked import Bakes
 from boundshift.models.margins import is_native
 from boundshift.models.response import (
     Response,
@@ -75,7 +76,7 @@ def _estimator_has(name: str) -> Any:
     return check
 
 
-class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class BoundShiftClassifier(Bakes, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier whose decision boundary stands where class-wise confidence bounds put it.
 
     The wrapped classifier gives every row a score; `find_boundary` says where on that score the

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-__all__ = ["as_array", "final_step", "has_margin", "innermost", "is_native", "raw_margin"]
+__all__ = ["as_array", "final_step", "has_margin", "innermost", "is_a", "is_native", "raw_margin"]
 
 Reader = Callable[[Any, Any], Any]
 
@@ -51,7 +51,7 @@ def has_margin(model: Any) -> bool:
 def is_native(model: Any) -> bool:
     """Return whether a model is none of scikit-learn's kind: a Booster, a network, a function."""
     if hasattr(model, "fit") and hasattr(model, "predict"):
-        return _is(model, "catboost", "CatBoost") and not hasattr(model, "predict_proba")
+        return is_a(model, "catboost", "CatBoost") and not hasattr(model, "predict_proba")
     return callable(model) or _reader(model) is not None
 
 
@@ -102,7 +102,7 @@ def _is_search(model: Any) -> bool:
     return hasattr(model, "estimator") and hasattr(model, "refit")
 
 
-def _is(model: Any, library: str, *names: str) -> bool:
+def is_a(model: Any, library: str, *names: str) -> bool:
     """Return whether a class of a library, or one derived from it, made the model."""
     return any(
         cls.__name__ in names and cls.__module__.partition(".")[0] == library
@@ -113,9 +113,9 @@ def _is(model: Any, library: str, *names: str) -> bool:
 def _reader(model: Any) -> Reader | None:
     """Return how to read a model's margins, or None if there is no way better than its own."""
     for library, names, read in _READERS:
-        if _is(model, library, *names):
+        if is_a(model, library, *names):
             return read
-    if _is(model, "skorch", "NeuralNet"):
+    if is_a(model, "skorch", "NeuralNet"):
         return _skorch_logits if _ends_in_logits(model) else None
     return None
 
@@ -189,7 +189,7 @@ def _call(model: Any, X: Any) -> Any:
 
 def as_array(values: Any) -> NDArray[Any]:
     """Return an array; a tensor of PyTorch may hold a type that NumPy does not know."""
-    if _is(values, "torch", "Tensor"):
+    if is_a(values, "torch", "Tensor"):
         return np.asarray(values.detach().double().cpu().numpy())
     return np.asarray(values)
 
