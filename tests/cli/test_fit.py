@@ -10,6 +10,7 @@ import boundshift
 from boundshift import Boundary
 from boundshift.datasets import load_hepatitis, load_pima
 from boundshift.datasets.catalogue import load_table
+from boundshift.workflow import TRUSTED
 from boundshift.workflow.folder import FILES
 
 FIT = ["fit", "pima.csv", "--target", "target"]
@@ -60,7 +61,7 @@ def test_the_verdict_is_a_sentence(fitted):
 
 def test_the_boundary_is_the_model_s(fitted, tmp_path):
     stored = Boundary.from_json((tmp_path / "ill" / "boundary.json").read_text())
-    model = boundshift.load(tmp_path / "ill" / "model.skops")
+    model = boundshift.load(tmp_path / "ill" / "model.skops", trusted=TRUSTED)
     assert stored.threshold == model.threshold_
     assert stored.labels == ("no diabetes", "diabetes")
 

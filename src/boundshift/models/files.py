@@ -26,6 +26,7 @@ __all__ = ["load", "save"]
 _FORMAT = "boundshift.object"
 _VERSION = 1
 _CLASSIFIER = "boundshift.classifier.BoundShiftClassifier"
+_RAW_MARGIN = "boundshift.models.margins.raw_margin"
 _ZIP = b"PK\x03\x04"
 
 
@@ -190,5 +191,4 @@ def _own_types() -> set[str]:
     known = vars(model_selection).values()
     splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
     types = (*CURVES.values(), *RULES.values(), *splitters)
-    # SimpleImputer keeps the dtype that it was fitted on.
-    return {_CLASSIFIER, "numpy.dtype", *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
+    return {_CLASSIFIER, _RAW_MARGIN, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}

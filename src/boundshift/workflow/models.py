@@ -14,6 +14,7 @@ MODELS = ("logistic", "svm", "forest", "boosting", "mlp")
 """Names of models that :func:`make_model` makes."""
 
 TRUSTED = (
+    "numpy.dtype",  # that SimpleImputer was fitted on
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.tree._tree.Tree",
