@@ -120,6 +120,9 @@ class Boundary:
         Boundaries between which the loss is the same; the threshold is their middle.
     bound, rule : str
         Names of the curve and the rule.
+    resolution : float, default=0
+        Width of the widest range of scores that the boundary rests on and whose scores are not
+        known one by one; 0 if there is none, as for scores in memory.
 
     Examples
     --------
@@ -145,6 +148,7 @@ class Boundary:
     plateau: Pair
     bound: str = "support"
     rule: str = "sum"
+    resolution: float = 0.0
 
     def __repr__(self) -> str:
         return (
