@@ -32,7 +32,7 @@ TORCH ?= 2.13.0
 	@touch $@
 
 .venv/.install: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable ".[cli,plot,rivals,data,report,files]"
+	$(BIN)/python -m pip install --quiet --editable ".[cli,plot,rivals,report,files]"
 	@touch $@ .venv/.demo
 
 install: .venv/.install  ## the command line with all that a fit and its report need
