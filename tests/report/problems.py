@@ -1,8 +1,10 @@
-"""Rows of a made-up clinic, and the facts of a report on them."""
+"""Rows of a made-up clinic, the facts of a report on them, and bounds computed a second way."""
 
+import math
 from functools import cache
 
 import numpy as np
+from scipy.stats import beta
 
 from boundshift.report import collect_facts
 
@@ -12,6 +14,19 @@ NAMES = {
     "unit": "patients",
     "title": "Who has heart disease?",
 }
+# Ends a script, makes elements, ends a line of JavaScript, looks like a template.
+HOSTILE = (
+    "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>\u2028{{7*7}}"
+)
+
+
+def clopper_pearson(k, n, delta):
+    return 1.0 if k >= n else float(beta.ppf(1 - delta, k + 1, n - k))
+
+
+def uniform(k, n, delta):
+    band = k / n + math.sqrt(math.log(2 / delta) / (2 * n))
+    return min(band, clopper_pearson(k, n, delta / (2 * (n + 1))), 1.0)
 
 
 @cache

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binomtest
+from scipy.stats import binomtest
 from sklearn.metrics import (
     balanced_accuracy_score,
     confusion_matrix,
@@ -18,16 +18,7 @@ from sklearn.metrics import (
 from boundshift import BoundaryWarning, InvalidInputError, certify, find_boundary
 from boundshift.report import collect_facts
 from boundshift.report.stops import N_STOPS
-from report.problems import NAMES, facts, rows
-
-
-def clopper_pearson(k, n, delta):
-    return 1.0 if k >= n else float(beta.ppf(1 - delta, k + 1, n - k))
-
-
-def uniform(k, n, delta):
-    band = k / n + math.sqrt(math.log(2 / delta) / (2 * n))
-    return min(band, clopper_pearson(k, n, delta / (2 * (n + 1))), 1.0)
+from report.problems import NAMES, clopper_pearson, facts, rows, uniform
 
 
 def counts(y, s, t):

@@ -7,9 +7,7 @@ import pytest
 
 from boundshift.report import collect_facts, write_report
 from browser import console, open_browser, requests, set_screen
-from report.problems import facts, rows
-from report.test_facts import clopper_pearson, uniform
-from report.test_page import HOSTILE
+from report.problems import HOSTILE, clopper_pearson, facts, rows, uniform
 
 
 @pytest.fixture(scope="module")
