@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -15,15 +15,25 @@ from boundshift.curves.support import SupportRadius
 from boundshift.equations import class_error
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.options import PRESETS, as_start, read_options
+from boundshift.passes import Source, decide_in_passes
 from boundshift.record import QUIET, Boundary, Status
 from boundshift.rules import Rule, Sum, as_rule
 from boundshift.scores import ScoreSample
 from boundshift.search import find_minimum
 from boundshift.slsqp import solve_slsqp
+from boundshift.sources import find_source
 from boundshift.support import Levels, Support, SupportProblem, SupportSolution, solve
 from boundshift.validation import as_choice, as_fallback
 
-__all__ = ["PRESETS", "Boundary", "Status", "find_boundary"]
+__all__ = [
+    "PRESETS",
+    "Boundary",
+    "Status",
+    "decide_on",
+    "decision",
+    "find_boundary",
+    "warn_of",
+]
 
 Pair = tuple[float, float]
 
@@ -58,7 +68,8 @@ def find_boundary(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Two labels of any kind.
+        Two labels of any kind. Dask arrays and series, Arrow arrays, memory maps and iterables
+        of chunks are read in passes and never held whole: see :mod:`boundshift.engines`.
     y_score : array-like of shape (n_samples,)
         Real scores, higher for the positive class. Probabilities are scores too.
     pos_label : label, default=None
@@ -156,6 +167,67 @@ def find_boundary(
     >>> boundary.status.value
     'The optimum, after some points were given up because the classes overlap.'
     """
+    decide = decision(
+        bound=bound,
+        rule=rule,
+        preset=preset,
+        gamma=gamma,
+        constant=constant,
+        radius=radius,
+        slack=slack,
+        penalty=penalty,
+        alpha=alpha,
+        budget=budget,
+        class_weight=class_weight,
+        centre=centre,
+        stop_at_zero=stop_at_zero,
+        solver=solver,
+        start=start,
+        fallback=fallback,
+    )
+    source = find_source(y_true, y_score)
+    if source is None:
+        boundary = decide(ScoreSample.from_labels(y_true, y_score, pos_label))
+    else:
+        boundary = decide_on(source, decide, pos_label=pos_label)
+    warn_of(boundary, stacklevel=3)
+    return boundary
+
+
+def warn_of(boundary: Boundary, stacklevel: int) -> None:
+    """Warn of a boundary that needs a second look."""
+    if boundary.status not in QUIET:
+        warnings.warn(boundary.status.value, BoundaryWarning, stacklevel=stacklevel)
+
+
+def decide_on(
+    source: Source, decide: Callable[[ScoreSample], Boundary], **options: Any
+) -> Boundary:
+    """Return the boundary of a source, with its resolution."""
+    boundary, how = decide_in_passes(source, decide, **options)
+    return replace(boundary, resolution=how.resolution)
+
+
+def decision(
+    *,
+    bound: str | ErrorCurve = "support",
+    rule: str | Rule = "sum",
+    preset: Literal["paper", "authors"] | None = None,
+    gamma: float | None = None,
+    constant: float | None = None,
+    radius: Literal["one-sided", "two-sided"] | None = None,
+    slack: Literal["binary", "continuous"] | None = None,
+    penalty: Literal["proportional", "count"] | None = None,
+    alpha: float | Pair | None = None,
+    budget: int | float | Literal["all"] | None = None,
+    class_weight: float | Pair | Mapping[Any, float] | None = None,
+    centre: Literal["median", "mean"] | None = None,
+    stop_at_zero: bool | None = None,
+    solver: Literal["exact", "slsqp"] = "exact",
+    start: float = 1.0,
+    fallback: Literal["edges", "means"] | float = "edges",
+) -> Callable[[ScoreSample], Boundary]:
+    """Return the function from a sample to its boundary; arguments as in `find_boundary`."""
     curve, rule = as_curve(bound), as_rule(rule)
     given: dict[str, Any] = {
         "preset": preset,
@@ -175,19 +247,21 @@ def find_boundary(
     as_choice("solver", solver, ("exact", "slsqp"))
     start = as_start(start)
     fallback = as_fallback(fallback)
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label)
     if isinstance(curve, SupportRadius):
         given = {k: v for k, v in vars(curve).items() if isinstance(bound, ErrorCurve)} | given
-    if isinstance(curve, SupportRadius) and isinstance(rule, Sum):
-        given.pop("solver", None)
-        options = read_options(given.pop("preset", None), given, sample)
-        boundary = _solve_sample(sample, options, solver, start, fallback)
-    else:
+    is_paper = isinstance(curve, SupportRadius) and isinstance(rule, Sum)
+    if not is_paper:
         curve = _plain_curve(curve, rule, given)
-        boundary = _minimise(sample, curve, rule, fallback)
-    if boundary.status not in QUIET:
-        warnings.warn(boundary.status.value, BoundaryWarning, stacklevel=2)
-    return boundary
+
+    def decide(sample: ScoreSample) -> Boundary:
+        """Return the boundary of a sample."""
+        if not is_paper:
+            return _minimise(sample, curve, rule, fallback)
+        wanted = {k: v for k, v in given.items() if k not in ("solver", "preset")}
+        options = read_options(given.get("preset"), wanted, sample)
+        return _solve_sample(sample, options, solver, start, fallback)
+
+    return decide
 
 
 def _plain_curve(curve: ErrorCurve, rule: Rule, given: dict[str, Any]) -> ErrorCurve:

@@ -18,10 +18,12 @@ from scipy.special import betainccinv
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW
 from boundshift.exceptions import InvalidInputError
+from boundshift.passes import decide_in_passes
 from boundshift.scores import ScoreSample
+from boundshift.sources import find_source
 from boundshift.validation import as_choice, as_share
 
-__all__ = ["Certificate", "certify", "certify_counts"]
+__all__ = ["Certificate", "certify", "certify_counts", "count_wrong"]
 
 Scores = Literal["held-out", "out-of-fold", "training"]
 
@@ -181,21 +183,41 @@ def certify(
     as_choice("scores", scores, tuple(_REASON))
     if not np.isscalar(threshold) or not np.isfinite(threshold):
         raise InvalidInputError(f"`threshold` must be a finite number, got {threshold!r}.")
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label)
-    t = float(np.ldexp(threshold, -sample.exponent))
-    wrong = (
-        sample.negative.n - int(sample.negative.count_at_most(t)),
-        int(sample.positive.count_at_most(t)),
-    )
+    source = find_source(y_true, y_score)
+    if source is None:
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label)
+        wrong, n_samples, labels = count_wrong(sample, threshold)
+    else:
+        (wrong, n_samples, labels), _ = decide_in_passes(
+            source, lambda sample: count_wrong(sample, threshold), pos_label=pos_label
+        )
     return certify_counts(
         wrong,
-        sample.n_samples,
-        sample.labels,
+        n_samples,
+        labels,
         confidence=confidence,
         joint=joint,
         chosen_here=chosen_here,
         scores=scores,
     )
+
+
+def count_wrong(
+    sample: ScoreSample, threshold: float
+) -> tuple[tuple[int, int], tuple[int, int], tuple[Any, Any]]:
+    """Return rows on the wrong side of a threshold, all rows, and labels (negative, positive).
+
+    Examples
+    --------
+    >>> count_wrong(ScoreSample.from_labels([0, 0, 1], [1.0, 2.0, 1.5]), 1.7)
+    ((1, 1), (2, 1), (0, 1))
+    """
+    t = float(np.ldexp(threshold, -sample.exponent))
+    wrong = (
+        sample.negative.n - int(sample.negative.count_at_most(t)),
+        int(sample.positive.count_at_most(t)),
+    )
+    return wrong, sample.n_samples, sample.labels
 
 
 def certify_counts(

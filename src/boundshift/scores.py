@@ -1,10 +1,15 @@
-"""Labelled scores as the mathematics sees them: two sorted samples, one per class."""
+"""Labelled scores as the mathematics sees them: two samples in order, one per class.
+
+`OrderedScores` is all that curves, rules and certificates ask of a class. The sorted array
+`ClassScores` answers from memory; :mod:`boundshift.cells` answers from a summary of fixed size.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,12 +17,124 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.validation import as_scores, split_by_label
 
-__all__ = ["ClassScores", "ScoreSample"]
+__all__ = ["Binning", "ClassScores", "OrderedScores", "ScoreSample", "SumTo", "scale_exponent"]
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+SumTo = Callable[[IntArray], FloatArray]
 
 # Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
 _SAFE_EXPONENT = 400
+
+
+@dataclass(frozen=True)
+class Binning:
+    """Nodes at equal distances; a score counts at its two neighbours by its nearness to them.
+
+    Parameters
+    ----------
+    low, high : float
+        First node, and the score beyond which all count as that one.
+    cell : float
+        Distance of the nodes.
+    sign : {1, -1}, default=1
+        -1 for scores whose sign is to be changed first.
+    """
+
+    low: float
+    high: float
+    cell: float
+    sign: int = 1
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return int(np.floor((self.high - self.low) / self.cell)) + 2
+
+    def count(self, scores: FloatArray) -> FloatArray:
+        """Return how much of the scores counts at each node.
+
+        Examples
+        --------
+        >>> Binning(0.0, 2.0, 1.0).count(np.array([0.0, 0.25, 9.0])).tolist()
+        [1.75, 0.25, 1.0, 0.0]
+        """
+        place = scores if self.sign > 0 else -scores
+        place = (np.clip(place, self.low, self.high) - self.low) / self.cell
+        left = np.floor(place).astype(np.int64)
+        right_share = place - left
+        return np.asarray(
+            np.bincount(left, 1 - right_share, self.size)
+            + np.bincount(left + 1, right_share, self.size)
+        )
+
+    def mirrored(self) -> Binning:
+        """Return the same nodes for scores whose sign is changed."""
+        return Binning(self.low, self.high, self.cell, -self.sign)
+
+
+class OrderedScores(Protocol):
+    """The scores of one class, known by rank and by count; ranks start at 0.
+
+    Parameters
+    ----------
+    n : int
+        Number of scores.
+    minimum, maximum, mean, median, std : float
+        Of all scores.
+    """
+
+    @property
+    def n(self) -> int:
+        """Number of scores."""
+
+    @property
+    def minimum(self) -> float:
+        """Smallest score."""
+
+    @property
+    def maximum(self) -> float:
+        """Largest score."""
+
+    @property
+    def mean(self) -> float:
+        """Mean."""
+
+    @property
+    def median(self) -> float:
+        """Middle score, or the mean of the two middle ones."""
+
+    @property
+    def std(self) -> float:
+        """Standard deviation with n − 1 degrees of freedom; 0 for a single score."""
+
+    @property
+    def positions(self) -> FloatArray:
+        """Scores at which the count of scores at most there is known, all that matter among them."""
+
+    def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores ≤ t, for every t."""
+
+    def count_below(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores < t, for every t."""
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1."""
+
+    def mean_from(self, reference: float) -> float:
+        """Return how far the mean lies above a score, to its own digits."""
+
+    def sums_from(self, rank: int) -> SumTo:
+        """Return the function from ranks to sums of offsets from the score at `rank` up to there."""
+
+    def binned(self, binning: Binning) -> FloatArray:
+        """Return how much of the scores counts at each node."""
+
+    def matter(self, positions: FloatArray) -> None:
+        """Take note that the scores around these positions decide."""
+
+    def mirrored(self) -> OrderedScores:
+        """Return the scores with their sign changed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +188,43 @@ class ClassScores:
         """Return the number of scores ≤ t, for every t."""
         return np.searchsorted(self.values, t, side="right")
 
+    def count_below(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores < t, for every t."""
+        return np.searchsorted(self.values, t, side="left")
+
+    @property
+    def positions(self) -> FloatArray:
+        """All scores."""
+        return self.values
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1."""
+        return np.asarray(self.values[rank])
+
+    def mean_from(self, reference: float) -> float:
+        """Return how far the mean lies above a score, to its own digits."""
+        return ClassScores(self.values - reference).mean
+
+    def sums_from(self, rank: int) -> SumTo:
+        """Return the function from ranks to sums of offsets from the score at `rank` up to there.
+
+        Summed outwards, so that a sum knows nothing of scores beyond it, however far off.
+        """
+        offset = self.values - self.values[rank]
+        sums = np.zeros(self.n + 1)
+        np.cumsum(offset[rank:], out=sums[rank + 1 :])
+        below = sums[:rank]
+        np.cumsum(offset[:rank][::-1], out=below[::-1])
+        np.negative(below, out=below)
+        return sums.__getitem__
+
+    def binned(self, binning: Binning) -> FloatArray:
+        """Return how much of the scores counts at each node."""
+        return binning.count(self.values)
+
+    def matter(self, positions: FloatArray) -> None:
+        """Every score is known."""
+
     def mirrored(self) -> ClassScores:
         """Return the scores with their sign changed."""
         return ClassScores(-self.values[::-1])
@@ -82,7 +236,7 @@ class ScoreSample:
 
     Parameters
     ----------
-    negative, positive : ClassScores
+    negative, positive : OrderedScores
         Scores times ``2**-exponent``.
     exponent : int, default=0
         Zero for every ordinary problem. A power of two changes no digit of a score.
@@ -90,8 +244,8 @@ class ScoreSample:
         Labels of the two classes (negative, positive).
     """
 
-    negative: ClassScores
-    positive: ClassScores
+    negative: OrderedScores
+    positive: OrderedScores
     exponent: int = 0
     labels: tuple[Any, Any] = (0, 1)
 
@@ -110,7 +264,7 @@ class ScoreSample:
         negative.sort()
         positive.sort()
         _check_finite(negative, positive)
-        exponent = _exponent(negative, positive)
+        exponent = scale_exponent(max(max(abs(v[0]), abs(v[-1])) for v in (negative, positive)))
         if exponent:
             np.ldexp(negative, -exponent, out=negative)
             np.ldexp(positive, -exponent, out=positive)
@@ -163,8 +317,7 @@ def _check_finite(*sorted_values: FloatArray) -> None:
     )
 
 
-def _exponent(*sorted_values: FloatArray) -> int:
+def scale_exponent(largest: float) -> int:
     """Return the power of two to divide by: 0 unless the scores are huge or tiny."""
-    largest = max(max(abs(v[0]), abs(v[-1])) for v in sorted_values)
     exponent = int(np.frexp(largest)[1])
     return exponent if abs(exponent) > _SAFE_EXPONENT else 0

@@ -95,11 +95,11 @@ class _Gaps:
     """The gaps between neighbouring distinct scores, from below all of them to above."""
 
     def __init__(self, curve: CountCurve, rule: Rule, sample: ScoreSample) -> None:
-        merged = np.concatenate([sample.negative.values, sample.positive.values])
+        merged = np.concatenate([sample.negative.positions, sample.positive.positions])
         merged.sort(kind="stable")
         self._distinct = merged[np.concatenate([[True], merged[1:] > merged[:-1]])]
         # Beyond the outermost scores a boundary stands off by half the mean distance of scores.
-        self._beyond = (sample.spread or abs(merged[0]) or 1.0) / (2 * len(merged))
+        self._beyond = (sample.spread or abs(merged[0]) or 1.0) / (2 * sum(sample.n_samples))
         self._curve, self._rule, self._sample = curve, rule, sample
         self.count = len(self._distinct) + 1
 
@@ -138,11 +138,14 @@ def _over_gaps(curve: CountCurve, rule: Rule, sample: ScoreSample) -> Found:
     best = np.inf
     while np.any(first < last):
         first, last = cut_runs(first, last, _FAN)
-        bound = gaps.bound(first, last)
+        bound = gaps.bound(first, np.minimum(last + 1, gaps.count - 1))
         likely = np.argsort(bound, kind="stable")[:_FAN]
         best = min(best, float(gaps.value((first + last)[likely] // 2).min()))
         alive = bound <= best + _FLAT * max(abs(best), 1.0)
         first, last = first[alive], last[alive]
+    # A position may stand for scores below it, so that the gaps on both its sides bound it.
+    for c in (sample.negative, sample.positive):
+        c.matter(gaps.ceiling(first))
     start, end = _widest_run(gaps, first, best)
     threshold = start + (end - start) / 2
     errors = errors_at(curve, sample, np.array([threshold]))
@@ -228,7 +231,8 @@ def _quantile_grid(sample: ScoreSample) -> FloatArray:
         place = share * (c.n - 1)
         left = np.floor(place).astype(np.int64)
         right = np.minimum(left + 1, c.n - 1)
-        parts.append(c.values[left] + (place - left) * (c.values[right] - c.values[left]))
+        low, high = c.at(left), c.at(right)
+        parts.append(low + (place - left) * (high - low))
     grid = np.unique(np.concatenate(parts))
     margin = sample.spread / 16 or abs(float(grid[0])) or 1.0
     grid = np.concatenate([[grid[0] - margin], grid, [grid[-1] + margin]])

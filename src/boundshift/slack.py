@@ -6,12 +6,13 @@ prefix sums makes count, mean and edges of every window available, for many wind
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.scores import ClassScores
+from boundshift.scores import OrderedScores
 
 __all__ = ["Kept", "Path", "ProportionalPath", "SequentialPath", "Windows"]
 
@@ -51,40 +52,35 @@ class Windows:
 
     Parameters
     ----------
-    scores : ClassScores
+    scores : OrderedScores
         The class; mirror a class that lies above the other.
     centre : {"median", "mean"}
         Points farthest from here are given up first. Of two equally far points the one that
         faces the other class goes first.
     """
 
-    def __init__(self, scores: ClassScores, centre: Literal["median", "mean"]) -> None:
+    def __init__(self, scores: OrderedScores, centre: Literal["median", "mean"]) -> None:
         self.n = scores.n
-        self._values = scores.values
+        self._scores = scores
         # Every window holds the point nearest to the centre. Offsets from it and sums from it
         # outwards know nothing of points given up, however far off these are.
-        nearest = _nearest(scores.values, getattr(scores, centre))
-        self.reference = float(scores.values[nearest])
-        self._offset = scores.values - self.reference
-        self._centre = getattr(ClassScores(self._offset), centre)
-        self._prefix = np.zeros(self.n + 1)
-        np.cumsum(self._offset[nearest:], out=self._prefix[nearest + 1 :])
-        below = self._prefix[:nearest]
-        np.cumsum(self._offset[:nearest][::-1], out=below[::-1])
-        np.negative(below, out=below)
-        self._middle_half = float(self._offset[(3 * self.n) // 4] - self._offset[self.n // 4])
+        nearest = _nearest(scores, getattr(scores, centre))
+        self.reference = float(scores.at(nearest))
+        self._centre = self._centre_offset(centre)
+        self._sums = scores.sums_from(nearest)
 
     def keep(self, given_up: IntArray) -> Kept:
         """Describe the windows left when so many points are given up, in ascending order."""
         start = self._start(given_up)
         n = self.n - given_up
         end = start + n
-        low_sum = self._prefix[start] - self._prefix[0]
-        high_sum = self._prefix[-1] - self._prefix[end]
+        first, last = self._sums(np.array([0, self.n]))
+        low_sum = self._sums(start) - first
+        high_sum = last - self._sums(end)
         return Kept(
             n.astype(np.float64),
-            self._values[start],
-            self._values[end - 1],
+            self._scores.at(start),
+            self._scores.at(end - 1),
             (high_sum - low_sum) + self._centre * (start - (self.n - end)),
             start,
             end,
@@ -92,7 +88,7 @@ class Windows:
 
     def offset(self, index: IntArray) -> FloatArray:
         """Return how far points of the sorted scores lie above the reference."""
-        return self._offset[index]
+        return self._scores.at(index) - self.reference
 
     def mean(self, start: IntArray, end: IntArray) -> FloatArray:
         """Return the means of windows of the sorted scores."""
@@ -100,8 +96,21 @@ class Windows:
 
     def mean_offset(self, start: IntArray, end: IntArray) -> FloatArray:
         """Return how far the means of windows lie above the reference."""
-        total: FloatArray = self._prefix[end] - self._prefix[start]
+        total: FloatArray = self._sums(end) - self._sums(start)
         return total / (end - start)
+
+    @cached_property
+    def _middle_half(self) -> float:
+        """Width of the middle half of the scores."""
+        quarters = self.offset(np.array([self.n // 4, (3 * self.n) // 4]))
+        return float(quarters[1] - quarters[0])
+
+    def _centre_offset(self, centre: Literal["median", "mean"]) -> float:
+        """Return how far the centre lies above the reference."""
+        if centre == "mean":
+            return self._scores.mean_from(self.reference)
+        low, high = self.offset(np.array([(self.n - 1) // 2, self.n // 2]))
+        return float(low + (high - low) / 2)
 
     def _start(self, given_up: IntArray) -> IntArray:
         """Return how many of the points given up are low ones, by bisection."""
@@ -114,19 +123,20 @@ class Windows:
         for _ in range(int(np.max(high - low, initial=0)).bit_length()):
             middle = (low + high) // 2
             # The leftmost point goes if the next one on the right is nearer to the centre.
-            below = self._offset[middle] - self._centre
-            above = self._offset[np.minimum(middle + n, self.n - 1)] - self._centre
+            below = self.offset(middle) - self._centre
+            above = self.offset(np.minimum(middle + n, self.n - 1)) - self._centre
             tie = _TIE * (np.abs(below) + np.abs(above) + self._middle_half)
             is_low = (below + above < -tie) & (middle < high)
             low, high = np.where(is_low, middle + 1, low), np.where(is_low, high, middle)
         return low
 
 
-def _nearest(values: FloatArray, centre: float) -> int:
-    """Return the index of the sorted value nearest to the centre."""
-    right = min(int(np.searchsorted(values, centre)), len(values) - 1)
+def _nearest(scores: OrderedScores, centre: float) -> int:
+    """Return the rank of the score nearest to the centre."""
+    right = min(int(scores.count_below(centre)), scores.n - 1)
     left = max(right - 1, 0)
-    return right if values[right] - centre < centre - values[left] else left
+    below, above = scores.at([left, right])
+    return right if above - centre < centre - below else left
 
 
 class Path(Protocol):
@@ -163,7 +173,8 @@ class ProportionalPath:
     def given_up(self, level: IntArray) -> IntArray:
         """Return the points given up (negative, positive) at each level."""
         smaller, larger = sorted(self._n)
-        few = np.minimum(-(-level * smaller // larger), max(smaller - 2, 0))
+        few = np.minimum(-(-_times(level, smaller) // larger), max(smaller - 2, 0))
+        few = few.astype(np.int64)
         return np.stack([few, level] if self._n[0] < self._n[1] else [level, few])
 
 
@@ -181,26 +192,36 @@ class SequentialPath:
     """
 
     def __init__(self, n_samples: tuple[int, int]) -> None:
-        negative, positive = n_samples
-        first = np.arange(max(negative - 2, 0), dtype=np.int64)
-        second = np.arange(max(positive - 2, 0), dtype=np.int64)
-        # Shares j/n_negative and k/n_positive over a common denominator.
-        share = np.concatenate([first * positive, second * negative])
-        if negative == positive:
-            is_second_first = second % 2 == 1
-        else:
-            is_second_first = (second > 0) & (negative < positive)
-        turn = np.concatenate([np.zeros_like(first), np.where(is_second_first, -1, 1)])
-        from_negative = np.lexsort((turn, share)) < len(first)
-        steps = np.stack([from_negative, ~from_negative])
-        self._given_up = np.zeros((2, len(share) + 1), dtype=np.int64)
-        np.cumsum(steps, axis=1, out=self._given_up[:, 1:])
+        self._n = n_samples
+        self._most = max(n_samples[0] - 2, 0), max(n_samples[1] - 2, 0)
 
     @property
     def last(self) -> int:
         """Highest level."""
-        return self._given_up.shape[1] - 1
+        return sum(self._most)
 
     def given_up(self, level: IntArray) -> IntArray:
         """Return the points given up (negative, positive) at each level."""
-        return self._given_up[:, level]
+        low, high = np.maximum(level - self._most[1], 0), np.minimum(level, self._most[0])
+        # The negative points given up are those whose turn comes before the level.
+        for _ in range(int(np.max(high - low, initial=0)).bit_length()):
+            middle = (low + high) // 2
+            is_before = (middle + self._positive_before(middle) < level) & (middle < high)
+            low, high = np.where(is_before, middle + 1, low), np.where(is_before, high, middle)
+        return np.stack([low, level - low])
+
+    def _positive_before(self, j: IntArray) -> IntArray:
+        """Return how many positive points go before the j-th negative one, counted from 0."""
+        negative, positive = self._n
+        share = _times(j, positive)
+        few = -(-share // negative)
+        tie = share % negative == 0
+        first = few % 2 == 1 if negative == positive else (few > 0) & (negative < positive)
+        before: IntArray = np.minimum(few + (tie & first), self._most[1]).astype(np.int64)
+        return before
+
+
+def _times(level: IntArray, n: int) -> NDArray[Any]:
+    """Return products of whole numbers, in Python's own where they may not fit."""
+    fits = int(np.max(level, initial=0)) * n < 2**63
+    return (level if fits else level.astype(object)) * n

@@ -18,12 +18,18 @@ __all__ = [
     "as_positive",
     "as_scores",
     "as_share",
+    "order_labels",
     "split_by_label",
 ]
 
 _MORE_THAN_TWO = (
     "Use BoundShiftClassifier, which shifts one bias per class, or call find_boundary once per "
     "class with `y_true == label`."
+)
+
+_NOT_COMPARABLE = (
+    "`y_true` must hold labels of one kind without missing values, got some that cannot "
+    "be compared ({}). Drop the rows without a label."
 )
 
 
@@ -131,17 +137,41 @@ def split_by_label(
 def _positive_mask(y: NDArray[Any], pos_label: object) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
     """Return which rows are positive, and the labels (negative, positive)."""
     labels = _two_labels(y)
-    low, high = labels.tolist()
-    positive = labels[1]
-    if pos_label is not None:
-        if pos_label == low:
-            low, high, positive = high, low, labels[0]
-        elif pos_label != high:
-            raise InvalidInputError(
-                f"`pos_label` must be one of the labels {low!r} and {high!r}, got {pos_label!r}. "
-                "Use pos_label=None to take the greater label."
-            )
+    low, high = order_labels(labels.tolist(), pos_label)
+    positive = labels[labels.tolist().index(high)]
     return np.asarray(y == positive, dtype=np.bool_), (low, high)
+
+
+def order_labels(labels: list[Any], pos_label: object = None) -> tuple[Any, Any]:
+    """Return two distinct labels as (negative, positive); raise unless there are two."""
+    try:
+        labels = sorted(labels)
+    except TypeError as error:
+        raise InvalidInputError(_NOT_COMPARABLE.format(error)) from None
+    if not labels:
+        raise InvalidInputError(
+            "`y_true` must not be empty, got 0 rows. Pass rows of both classes."
+        )
+    if len(labels) == 1:
+        raise InvalidInputError(
+            f"`y_true` must hold two classes, got only {labels[0]!r}. "
+            "Pass rows of both classes: a boundary needs something on either side."
+        )
+    if len(labels) > 2:
+        shown = ", ".join(repr(label) for label in labels[:5])
+        raise InvalidInputError(
+            f"`y_true` must hold two classes, got {len(labels)}: {shown}"
+            f"{', …' if len(labels) > 5 else ''}. {_MORE_THAN_TWO}"
+        )
+    low, high = labels
+    if pos_label is None or pos_label == high:
+        return low, high
+    if pos_label == low:
+        return high, low
+    raise InvalidInputError(
+        f"`pos_label` must be one of the labels {low!r} and {high!r}, got {pos_label!r}. "
+        "Use pos_label=None to take the greater label."
+    )
 
 
 def _two_labels(y: NDArray[Any]) -> NDArray[Any]:
@@ -155,25 +185,11 @@ def _two_labels(y: NDArray[Any]) -> NDArray[Any]:
         missing = int(np.count_nonzero(y != y))
         labels = np.unique(y)
     except TypeError as error:
-        raise InvalidInputError(
-            f"`y_true` must hold labels of one kind without missing values, got some that cannot "
-            f"be compared ({error}). Drop the rows without a label."
-        ) from None
+        raise InvalidInputError(_NOT_COMPARABLE.format(error)) from None
     if missing:
         raise InvalidInputError(
             f"`y_true` must hold a label for each row, got {missing} missing (NaN or NaT) among "
             f"{len(y)}. Drop the rows without a label."
-        )
-    if len(labels) == 1:
-        raise InvalidInputError(
-            f"`y_true` must hold two classes, got only {labels.tolist()[0]!r}. "
-            "Pass rows of both classes: a boundary needs something on either side."
-        )
-    if len(labels) > 2:
-        shown = ", ".join(repr(label) for label in labels[:5].tolist())
-        raise InvalidInputError(
-            f"`y_true` must hold two classes, got {len(labels)}: {shown}"
-            f"{', …' if len(labels) > 5 else ''}. {_MORE_THAN_TWO}"
         )
     return labels
 

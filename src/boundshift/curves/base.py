@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.scores import ClassScores
+from boundshift.scores import OrderedScores
 from boundshift.validation import as_share
 
 __all__ = ["Claim", "ConfidenceCurve", "CountCurve", "ErrorCurve", "ShapeCurve", "Tail"]
@@ -103,12 +103,12 @@ class ShapeCurve(ErrorCurve):
     """A curve that sees the scores."""
 
     @abstractmethod
-    def tail(self, scores: ClassScores, pooled: float) -> Tail:
+    def tail(self, scores: OrderedScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them.
 
         Parameters
         ----------
-        scores : ClassScores
+        scores : OrderedScores
             The class, below the boundary.
         pooled : float
             Standard deviation within the classes, both together; a class whose own spread

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
-from boundshift.scores import ClassScores
+from boundshift.scores import Binning, ClassScores, OrderedScores
 from boundshift.validation import as_positive
 
 __all__ = ["Smoothed"]
@@ -47,7 +47,7 @@ class Smoothed(ShapeCurve):
     def __init__(self, bandwidth: float = 1.0) -> None:
         self.bandwidth = as_positive("bandwidth", bandwidth, "Use bandwidth=1.")
 
-    def tail(self, scores: ClassScores, pooled: float) -> Tail:
+    def tail(self, scores: OrderedScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
         h = self.bandwidth * (scores.std or pooled) * scores.n**-0.2
         if h == 0:
@@ -56,18 +56,14 @@ class Smoothed(ShapeCurve):
         return lambda t: np.interp(t, nodes, share_above, left=1.0, right=0.0)
 
 
-def _tail_on_grid(scores: ClassScores, h: float) -> tuple[FloatArray, FloatArray]:
+def _tail_on_grid(scores: OrderedScores, h: float) -> tuple[FloatArray, FloatArray]:
     """Return nodes a fraction of a bandwidth apart and the smoothed share above each."""
     cell = h / _CELLS_PER_BANDWIDTH
     # Points farther from the median than the grid reaches count at its ends.
     reach = _MOST_CELLS * cell / 2
     low = max(scores.minimum, scores.median - reach)
     high = min(scores.maximum, scores.median + reach)
-    place = (np.clip(scores.values, low, high) - low) / cell
-    left = np.floor(place).astype(np.int64)
-    cells = int(left[-1]) + 2
-    right_share = place - left
-    counts = np.bincount(left, 1 - right_share, cells) + np.bincount(left + 1, right_share, cells)
+    counts = scores.binned(Binning(low, high, cell))
     counts = np.pad(counts, _KERNEL_REACH)
     offset = np.arange(-_KERNEL_REACH, _KERNEL_REACH + 1)
     # Node i sees the point of cell j through Phi((j - i) / cells per bandwidth): a step, which

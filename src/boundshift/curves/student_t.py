@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
-from boundshift.scores import ClassScores
+from boundshift.scores import ClassScores, OrderedScores
 
 __all__ = ["StudentT"]
 
@@ -29,7 +29,7 @@ class StudentT(ShapeCurve):
     formula = "P(T > (t - mean) / (s sqrt(1 + 1/n))), T with n - 1 degrees of freedom"
     reference = "Geisser 1993, Predictive Inference, chapter 2"
 
-    def tail(self, scores: ClassScores, pooled: float) -> Tail:
+    def tail(self, scores: OrderedScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
         spread = scores.std or pooled
         scale = spread * float(np.sqrt(1 + 1 / scores.n))

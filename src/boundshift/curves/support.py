@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
-from boundshift.scores import ClassScores
+from boundshift.scores import ClassScores, OrderedScores
 from boundshift.slack import Windows
 from boundshift.validation import as_choice, as_positive
 
@@ -57,7 +57,7 @@ class SupportRadius(ShapeCurve):
         self.radius = as_choice("radius", radius, ("one-sided", "two-sided"))
         self.centre = as_choice("centre", centre, ("median", "mean"))
 
-    def tail(self, scores: ClassScores, pooled: float) -> Tail:
+    def tail(self, scores: OrderedScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
         given_up = np.unique(np.linspace(0, max(scores.n - 2, 0), _MOST_LEVELS).astype(np.int64))
         windows = Windows(scores, self.centre)

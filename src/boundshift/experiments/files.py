@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all, for tables and figures."""
 
 from boundshift.files import write_whole
 

@@ -1,0 +1,441 @@
+"""Scores known by cells: the summary as a class's scores in order.
+
+A cell is a range of scores, known by its count and its sum; in those that decide, the scores
+themselves are known. Every question that curves, rules and certificates ask of sorted scores has
+an answer here. An answer from inside a cell whose scores are not known is an estimate, and the
+cell goes on the list of `Needs`. With an empty list the answers were those of the sorted scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift.scores import Binning, OrderedScores, SumTo
+from boundshift.summary import ClassTally, Grid, Refinement
+
+__all__ = ["CellScores", "Cells", "Needs"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Points = tuple[FloatArray, IntArray]
+
+# Scores collected, and cells counted, in one pass: what a message may hold.
+_MOST_POINTS = 1 << 21
+_MOST_CELLS = 1 << 14
+
+
+@dataclass(eq=False)
+class Needs:
+    """What has to be looked at before the answers are those of the sorted scores.
+
+    Parameters
+    ----------
+    cells : list of int arrays
+        Cells whose scores matter.
+    binnings : list of (class, Binning)
+        Nodes to count at.
+    """
+
+    cells: list[IntArray] = field(default_factory=list)
+    binnings: list[tuple[int, Binning]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.cells or self.binnings)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Both classes' scores by cells.
+
+    Parameters
+    ----------
+    tops : array of shape (k,)
+        A cell holds the scores above the top of the cell before it, up to its own.
+    bases : array of shape (k,)
+        Where its sums are counted from.
+    counts, sums : arrays of shape (2, k)
+        Scores of each class, and the sums of their offsets from the base.
+    lows, highs : arrays of shape (2, k)
+        Extremes; infinite where not known.
+    gathered : bool array of shape (k,)
+        Whether the scores of the cell are among the points.
+    points : pair of (values, counts)
+        Distinct scores of each class that are known one by one.
+    low, high : float
+        Extremes of all scores.
+    """
+
+    tops: FloatArray
+    bases: FloatArray
+    counts: IntArray
+    sums: FloatArray
+    lows: FloatArray
+    highs: FloatArray
+    gathered: NDArray[np.bool_]
+    points: tuple[Points, Points]
+    low: float
+    high: float
+
+    @classmethod
+    def start(cls, classes: list[ClassTally], grid: Grid | None, pivot: float) -> Cells:
+        """Return what the first pass has found: the cells of its grid, or all scores in one."""
+        low, high = min(c.low for c in classes), max(c.high for c in classes)
+        if grid is None:
+            tops, bases = np.array([np.inf]), np.array([pivot])
+            counts = np.array([[c.n] for c in classes])
+            sums = np.array([[c.total[0]] for c in classes])
+        else:
+            tops = grid.tops()
+            bases = grid.origin + grid.width * np.arange(grid.size)
+            counts = np.stack([c.counts for c in classes])
+            sums = np.stack([c.sums for c in classes]) - counts * (bases - grid.origin)
+        unknown = np.full(counts.shape, np.inf)
+        empty = np.empty(0), np.empty(0, np.int64)
+        no = np.zeros(len(tops), dtype=np.bool_)
+        return cls(tops, bases, counts, sums, unknown, -unknown, no, (empty, empty), low, high)
+
+    @cached_property
+    def edges(self) -> tuple[FloatArray, FloatArray]:
+        """Both ends of each cell, as far as there are scores."""
+        below = np.nextafter(self.low, -np.inf)
+        lows = np.clip(np.append(below, self.tops[:-1]), below, self.high)
+        return lows, np.clip(self.tops, below, self.high)
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Whether a class has scores in a cell that are not known, shape (2, k)."""
+        return (self.counts > 0) & ~self.gathered & (self.lows != self.highs)
+
+    def plan(self, needs: Needs) -> tuple[IntArray, Refinement] | None:
+        """Return the cells to look into and how: small ones one by one, large ones by parts."""
+        if not needs.cells:
+            return None
+        wanted = np.unique(np.concatenate(needs.cells))
+        wanted = wanted[self.unknown[:, wanted].any(axis=0)]
+        rows = self.counts[:, wanted].sum(axis=0)
+        order = np.argsort(rows, kind="stable")
+        small = np.zeros(len(wanted), dtype=np.bool_)
+        small[order] = np.cumsum(rows[order]) <= _MOST_POINTS
+        pieces = max(_MOST_CELLS // max(np.count_nonzero(~small), 1), 2)
+        lows, tops = self.edges
+        parts = [
+            np.array([tops[i]]) if is_small else _cut(lows[i], tops[i], pieces)
+            for i, is_small in zip(wanted, small, strict=True)
+        ]
+        sizes = [len(p) for p in parts]
+        new_tops = np.concatenate(parts)
+        first = np.cumsum(sizes) - sizes
+        new_lows = np.append(-np.inf, new_tops[:-1])
+        new_lows[first] = lows[wanted]
+        return wanted, Refinement(new_lows, new_tops, new_lows, np.repeat(small, sizes))
+
+    def refined(self, wanted: IntArray, how: Refinement, classes: list[ClassTally]) -> Cells:
+        """Return the cells after a look into some of them."""
+        keep = np.ones(len(self.tops), dtype=np.bool_)
+        keep[wanted] = False
+        tops = np.concatenate([self.tops[keep], how.tops])
+        order = np.argsort(tops, kind="stable")
+        size = len(how.tops)
+
+        def put(old: NDArray[np.generic], new: object) -> NDArray[np.generic]:
+            """Return old and new cells in order."""
+            fresh = np.broadcast_to(np.asarray(new), (*old.shape[:-1], size))
+            return np.concatenate([old[..., keep], fresh], axis=-1)[..., order]
+
+        def both(name: str) -> NDArray[np.generic]:
+            """Return what was found about both classes."""
+            return np.stack([np.broadcast_to(getattr(c, name), size) for c in classes])
+
+        new_points = [c.collected() for c in classes]
+        points = [_merge(old, new) for old, new in zip(self.points, new_points, strict=True)]
+        # The last top stands for all above it.
+        tops = tops[order]
+        tops[-1] = np.inf
+        return Cells(
+            tops,
+            put(self.bases, how.bases),
+            put(self.counts, both("counts")),
+            put(self.sums, both("sums")),
+            put(self.lows, both("lows")),
+            put(self.highs, both("highs")),
+            put(self.gathered, how.gathered),
+            (points[0], points[1]),
+            self.low,
+            self.high,
+        )
+
+
+def _cut(low: float, top: float, pieces: int) -> FloatArray:
+    """Return the tops of parts of equal width; fewer where no number lies between."""
+    tops = np.unique(np.linspace(low, top, pieces + 1)[1:])
+    return np.append(tops[(tops > low) & (tops < top)], top)
+
+
+def _merge(one: Points, other: Points) -> Points:
+    """Return distinct scores of two lots that share none, in order."""
+    values = np.concatenate([one[0], other[0]])
+    order = np.argsort(values, kind="stable")
+    return values[order], np.concatenate([one[1], other[1]])[order]
+
+
+class CellScores:
+    """One class of a summary; it answers as sorted scores do.
+
+    Parameters
+    ----------
+    cells : Cells
+        What is known.
+    which : {0, 1}
+        The class.
+    moments : ClassTally
+        Its count, extremes and sums.
+    pivot : float
+        Where its sum is counted from.
+    needs : Needs
+        Where to note what is missing.
+    binned : dict from Binning to array
+        Counts at nodes that are known.
+    """
+
+    def __init__(
+        self,
+        cells: Cells,
+        which: int,
+        moments: ClassTally,
+        pivot: float,
+        needs: Needs,
+        binned: dict[Binning, FloatArray],
+    ) -> None:
+        self.n = moments.n
+        self.minimum, self.maximum = moments.low, moments.high
+        self._moments, self._pivot = moments, pivot
+        self._which, self._needs, self._binned = which, needs, binned
+        self._lay_out(cells)
+
+    def _lay_out(self, cells: Cells) -> None:
+        """Put known scores and cells of unknown ones into one order."""
+        which = self._which
+        unknown = cells.unknown[which]
+        alike = (cells.counts[which] > 0) & ~cells.gathered & ~unknown
+        lows, tops = cells.edges
+        cell = np.concatenate([np.flatnonzero(unknown), np.flatnonzero(alike)])
+        values, counts = cells.points[which]
+        value = np.concatenate([tops[unknown], cells.lows[which][alike], values])
+        order = np.argsort(value, kind="stable")
+        self._value = value[order]
+        self._count = np.concatenate([cells.counts[which][cell], counts])[order]
+        self._rank = np.concatenate([[0], np.cumsum(self._count)])
+        low = np.concatenate([lows[unknown], value[np.count_nonzero(unknown) :]])
+        self._edge = low[order]
+        self._low = np.clip(self._edge, self.minimum, self.maximum)
+        self._high = np.clip(self._value, self.minimum, self.maximum)
+        # Sums from the value for known scores, from the base for cells.
+        base = np.concatenate([cells.bases[unknown], value[np.count_nonzero(unknown) :]])
+        self._base = base[order]
+        rest = np.zeros(len(value) - np.count_nonzero(unknown))
+        self._sum = np.concatenate([cells.sums[which][unknown], rest])[order]
+        name = np.concatenate([np.flatnonzero(unknown), np.full(len(rest), -1)])
+        self._cell = name[order]
+
+    @property
+    def mean(self) -> float:
+        """Mean."""
+        return self._pivot + self.mean_from(self._pivot)
+
+    def mean_from(self, reference: float) -> float:
+        """Return how far the mean lies above a score, to its own digits."""
+        high, low = self._moments.total
+        return (self._pivot - reference) + (high / self.n + low / self.n)
+
+    @cached_property
+    def median(self) -> float:
+        """Middle score, or the mean of the two middle ones."""
+        low, high = self.at([(self.n - 1) // 2, self.n // 2])
+        return float(low + (high - low) / 2)
+
+    @property
+    def std(self) -> float:
+        """Standard deviation with n − 1 degrees of freedom; 0 for a single score."""
+        if self.n == 1 or self.minimum == self.maximum:
+            return 0.0
+        return float(np.sqrt(self._moments.squares / (self.n - 1)))
+
+    @property
+    def positions(self) -> FloatArray:
+        """Known scores and the tops of all other cells."""
+        return self._value
+
+    @property
+    def bottoms(self) -> FloatArray:
+        """Known scores and the smallest numbers that all other cells may hold."""
+        return np.where(self._cell >= 0, np.nextafter(self._edge, np.inf), self._value)
+
+    def matter(self, positions: FloatArray) -> None:
+        """Take note that the scores around these positions decide."""
+        place = np.searchsorted(self._value, positions, side="left")
+        self._note(place[place < len(self._value)])
+
+    def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores ≤ t, for every t."""
+        return self._count_to(t, "right")
+
+    def count_below(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores < t, for every t."""
+        return self._count_to(t, "left")
+
+    def _count_to(self, t: ArrayLike, side: str) -> NDArray[np.intp]:
+        """Count scores up to t, with those at t (right) or without (left)."""
+        t = np.asarray(t, dtype=np.float64)
+        place = np.searchsorted(self._value, t, side=side)  # type: ignore[call-overload]
+        count = self._rank[place]
+        next_one = np.minimum(place, len(self._value) - 1)
+        is_right = side == "right"
+        edge = self._edge[next_one]
+        inside = (place < len(self._value)) & (self._cell[next_one] >= 0)
+        inside &= (t > edge) if is_right else (t > np.nextafter(edge, np.inf))
+        inside &= (t >= self.minimum) & (t < self.maximum if is_right else t <= self.maximum)
+        if np.any(inside):
+            self._note(next_one[inside], around=True)
+            share = (t - self._low[next_one]) / (self._high - self._low).clip(1e-300)[next_one]
+            part = (share.clip(0, 1) * self._count[next_one]).astype(np.int64)
+            count = np.where(inside, count + part, count)
+        beyond = t >= self.maximum if is_right else t > self.maximum
+        return np.asarray(np.where(beyond, self.n, np.where(t < self.minimum, 0, count)))
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1."""
+        rank = np.asarray(rank, dtype=np.int64)
+        place = np.searchsorted(self._rank, rank, side="right") - 1
+        value = self._value[place]
+        inside = (self._cell[place] >= 0) & (rank > 0) & (rank < self.n - 1)
+        if np.any(inside):
+            self._note(place[inside])
+            share = (rank - self._rank[place] + 0.5) / self._count[place]
+            value = np.where(
+                inside, self._low[place] * (1 - share) + self._high[place] * share, value
+            )
+        value = np.where(rank == 0, self.minimum, value)
+        return np.asarray(np.where(rank == self.n - 1, self.maximum, value))
+
+    def sums_from(self, rank: int) -> SumTo:
+        """Return the function from ranks to sums of offsets from the score at `rank` up to there."""
+        reference = float(self.at(rank))
+        start = int(np.searchsorted(self._rank, rank, side="right")) - 1
+        whole = self._sum + self._count * (self._base - reference)
+        to = np.zeros(len(whole) + 1)
+        np.cumsum(whole[start:], out=to[start + 1 :])
+        to[:start] = -np.cumsum(whole[:start][::-1])[::-1]
+        # Up to the score at `rank`, which may stand in the middle of its cell.
+        ahead = self._part(np.array([rank - self._rank[start]]), np.array([start]), reference)[0]
+
+        def sum_to(rank: IntArray) -> FloatArray:
+            rank = np.asarray(rank, dtype=np.int64)
+            place = np.minimum(np.searchsorted(self._rank, rank, side="right") - 1, len(whole) - 1)
+            taken = rank - self._rank[place]
+            inside = (self._cell[place] >= 0) & (taken > 0) & (taken < self._count[place])
+            self._note(place[inside])
+            return np.asarray(to[place] + self._part(taken, place, reference) - ahead)
+
+        return sum_to
+
+    def _part(self, taken: IntArray, place: IntArray, reference: float) -> FloatArray:
+        """Return the sum of the first few offsets of each cell, as if evenly spread."""
+        count = self._count[place]
+        mean = self._sum[place] / count + (self._base[place] - reference)
+        spread = np.where(self._cell[place] >= 0, self._high[place] - self._low[place], 0.0)
+        return np.asarray(taken * mean - taken * (count - taken) / (2 * count) * spread)
+
+    def binned(self, binning: Binning) -> FloatArray:
+        """Return how much of the scores counts at each node."""
+        if binning in self._binned:
+            return self._binned[binning]
+        self._needs.binnings.append((self._which, binning))
+        means = self._base + self._sum / self._count
+        place = (
+            np.clip(binning.sign * means, binning.low, binning.high) - binning.low
+        ) / binning.cell
+        return np.bincount(np.floor(place).astype(np.int64), self._count, binning.size)
+
+    def mirrored(self) -> OrderedScores:
+        """Return the scores with their sign changed."""
+        return _Mirrored(self)
+
+    def _note(self, place: IntArray, around: bool = False) -> None:
+        """Put cells on the list of what is needed, and their neighbours where asked to."""
+        place = np.atleast_1d(place)
+        cell = np.unique(self._cell[place])
+        cell = cell[cell >= 0]
+        if len(cell):
+            self._needs.cells.append(cell)
+        if around and len(cell):
+            near = np.concatenate(
+                [np.maximum(place - 1, 0), np.minimum(place + 1, len(self._cell) - 1)]
+            )
+            self._note(near)
+
+
+class _Mirrored:
+    """Scores with their sign changed."""
+
+    def __init__(self, scores: CellScores) -> None:
+        self._scores = scores
+        self.n = scores.n
+        self.minimum, self.maximum = -scores.maximum, -scores.minimum
+
+    @property
+    def mean(self) -> float:
+        """Mean."""
+        return -self._scores.mean
+
+    @property
+    def median(self) -> float:
+        """Middle score, or the mean of the two middle ones."""
+        return -self._scores.median
+
+    @property
+    def std(self) -> float:
+        """Standard deviation."""
+        return self._scores.std
+
+    @property
+    def positions(self) -> FloatArray:
+        """Known scores and the tops of all other cells."""
+        return -self._scores.bottoms[::-1]
+
+    def matter(self, positions: FloatArray) -> None:
+        """Take note that the scores around these positions decide."""
+        self._scores.matter(-positions)
+
+    def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores ≤ t, for every t."""
+        return np.asarray(self.n - self._scores.count_below(-np.asarray(t, dtype=np.float64)))
+
+    def count_below(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores < t, for every t."""
+        return np.asarray(self.n - self._scores.count_at_most(-np.asarray(t, dtype=np.float64)))
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1."""
+        return -self._scores.at(self.n - 1 - np.asarray(rank, dtype=np.int64))
+
+    def mean_from(self, reference: float) -> float:
+        """Return how far the mean lies above a score, to its own digits."""
+        return -self._scores.mean_from(-reference)
+
+    def sums_from(self, rank: int) -> SumTo:
+        """Return the function from ranks to sums of offsets from the score at `rank` up to there."""
+        mirrored = self._scores.sums_from(self.n - 1 - rank)
+        own = mirrored(np.array([self.n - rank]))[0]
+        return lambda r: mirrored(self.n - np.asarray(r, dtype=np.int64)) - own
+
+    def binned(self, binning: Binning) -> FloatArray:
+        """Return how much of the scores counts at each node."""
+        return self._scores.binned(binning.mirrored())
+
+    def mirrored(self) -> OrderedScores:
+        """Return the scores as they were."""
+        return self._scores

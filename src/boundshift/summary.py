@@ -1,0 +1,405 @@
+r"""A summary of labelled scores that fits a message: what one look at the rows brings back.
+
+A `Look` says what to find out, a `Tally` holds what was found in some rows, and tallies of
+different rows merge in any order. Counts and extremes merge exactly, sums in two doubles. The
+first look counts scores in equal cells, further ones count or collect those of the few cells
+that decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundshift.chunks import Chunk, Fault, distinct_labels
+from boundshift.scores import Binning
+
+__all__ = ["ClassTally", "Grid", "Look", "Refinement", "Tally", "add_exactly"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+# Rows read at a time: what stays in a core's own cache.
+_ROWS = 1 << 16
+_MOST_FAULTS = 8
+_TABLE = 1 << 14
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells of equal width, and one more on either side for all that lies beyond.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the equal cells.
+    inside : int
+        Number of equal cells.
+    """
+
+    low: float
+    high: float
+    inside: int
+
+    @property
+    def size(self) -> int:
+        """Number of all cells."""
+        return self.inside + 2
+
+    @property
+    def width(self) -> float:
+        """Width of a cell."""
+        return (self.high - self.low) / self.inside
+
+    @property
+    def origin(self) -> float:
+        """Lower end of the first cell, were it as wide as the others."""
+        return self.low - self.width
+
+    def place(self, offset: FloatArray) -> IntArray:
+        """Return the cells of scores, given their offsets from the origin; it never descends."""
+        place = offset * (1.0 / self.width)
+        np.clip(place, 0.0, self.size - 0.5, out=place)
+        return place.astype(np.int64)
+
+    def tops(self) -> FloatArray:
+        """Return the largest number that each cell holds: bisection over all doubles."""
+        cell = np.arange(self.size - 1)
+        nominal = self.origin + (cell + 1) * self.width
+        inside, outside = _key(nominal - self.width), _key(nominal + self.width)
+        while np.any(outside - inside > 1):
+            middle = inside + (outside - inside) // 2
+            holds = self.place(_number(middle) - self.origin) <= cell
+            inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
+        return np.append(_number(inside), np.inf)
+
+
+def _key(number: FloatArray) -> IntArray:
+    """Return whole numbers in the order of the doubles."""
+    bits = number.view(np.int64)
+    return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
+
+
+def _number(key: IntArray) -> FloatArray:
+    """Return the doubles of whole numbers."""
+    return (key ^ ((key >> 63) & np.int64(2**63 - 1))).view(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Refinement:
+    """Cells to look into.
+
+    Parameters
+    ----------
+    lows, tops : arrays of shape (k,)
+        Scores s with low < s ≤ top are counted, cell by cell, in ascending order.
+    bases : array of shape (k,)
+        Where the sum of a cell is counted from.
+    gathered : bool array of shape (k,)
+        Whether the scores themselves are collected.
+    """
+
+    lows: FloatArray
+    tops: FloatArray
+    bases: FloatArray
+    gathered: NDArray[np.bool_]
+
+    def select(self, scores: FloatArray) -> FloatArray:
+        """Return those scores that may lie in one of the cells, by a table of narrow bins."""
+        inside = scores[(scores > self.lows[0]) & (scores <= self.tops[-1])]
+        if not len(inside) or self._table is None:
+            return inside
+        low, scale, wanted = self._table
+        return inside[wanted[((inside - low) * scale).astype(np.int64)]]
+
+    @cached_property
+    def _table(self) -> tuple[float, float, NDArray[np.bool_]] | None:
+        """Bins over all cells and which of them may hold a wanted score."""
+        low, high = float(self.lows[0]), float(self.tops[-1])
+        scale = _TABLE / (high - low)
+        if len(self.lows) == 1 or not np.isfinite(scale):
+            return None
+        first = ((self.lows - low) * scale).astype(np.int64)
+        last = ((self.tops - low) * scale).astype(np.int64)
+        ends = np.zeros(_TABLE + 2, dtype=np.int64)
+        np.add.at(ends, first, 1)
+        np.add.at(ends, np.minimum(last + 1, _TABLE + 1), -1)
+        return low, scale, np.cumsum(ends) > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What to find out about every row in one pass.
+
+    Parameters
+    ----------
+    exponent : int, default=0
+        Scores are divided by this power of two.
+    labels : tuple, default=()
+        The classes; none in the first pass, which finds them.
+    pivot : float, default=0
+        Where sums are counted from.
+    grid : Grid, default=None
+        Cells to count in.
+    refinement : Refinement, default=None
+        Cells to look into.
+    binnings : tuple of (label, Binning), default=()
+        Nodes to count at.
+    """
+
+    exponent: int = 0
+    labels: tuple[Any, ...] = ()
+    pivot: float = 0.0
+    grid: Grid | None = None
+    refinement: Refinement | None = None
+    binnings: tuple[tuple[Any, Binning], ...] = ()
+
+    def read(self, chunks: Iterable[Chunk]) -> Tally:
+        """Return what is found in some chunks."""
+        tally = Tally()
+        for chunk in chunks:
+            self._read_chunk(chunk, tally)
+        return tally
+
+    def _read_chunk(self, chunk: Chunk, tally: Tally) -> None:
+        """Add what is found in a chunk, a few rows at a time."""
+        kept: dict[Any, list[FloatArray]] = {}
+        for start in range(0, len(chunk), _ROWS):
+            rows = chunk.rows(start, start + _ROWS)
+            for label, scores in self._split(rows, tally):
+                found = tally.of(label)
+                self._count(found, label, scores)
+                if self.refinement is not None:
+                    kept.setdefault(label, []).append(self.refinement.select(scores))
+        for label, parts in kept.items():
+            tally.of(label).refine(self.refinement, np.sort(np.concatenate(parts)))
+
+    def _split(self, chunk: Chunk, tally: Tally) -> list[tuple[Any, FloatArray]]:
+        """Return the scores of each class; take note of values that cannot be used."""
+        labels = self.labels
+        if not labels:
+            seen, missing = distinct_labels(chunk)
+            labels = tuple(seen)
+            tally.fault(chunk, "missing", missing, "y_true")
+            if len({*tally.classes, *labels}) > 2:
+                tally.name(labels)
+                return []
+        scores = chunk.scores.astype(np.float64, copy=False)
+        if len(labels) == 1 and not self.labels:
+            parts = [(labels[0], scores)]
+        elif len(labels) == 2:
+            second = chunk.where(labels[1])
+            first = chunk.where(labels[0]) if self.labels else ~second
+            parts = [(labels[0], scores[first]), (labels[1], scores[second])]
+        else:
+            parts = []
+        if not self.labels:
+            parts = [(label, self._finite(s, chunk, tally)) for label, s in parts]
+        if self.exponent:
+            parts = [(label, np.ldexp(s, -self.exponent)) for label, s in parts]
+        return [(label, s) for label, s in parts if len(s)]
+
+    def _finite(self, scores: FloatArray, chunk: Chunk, tally: Tally) -> FloatArray:
+        """Return the finite scores; take note of the others."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            if not len(scores) or np.isfinite(scores.min() - scores.max()):
+                return scores
+        tally.fault(chunk, "NaN", int(np.isnan(scores).sum()))
+        tally.fault(chunk, "infinite", int(np.isinf(scores).sum()))
+        return scores[np.isfinite(scores)]
+
+    def _count(self, found: ClassTally, label: object, scores: FloatArray) -> None:
+        """Count the scores of one class."""
+        if self.labels:
+            found.n += len(scores)
+        else:
+            found.add_moments(scores, self.pivot)
+        if self.grid is not None:
+            found.add_cells(self.grid, scores)
+        for i, (wanted, binning) in enumerate(self.binnings):
+            if wanted == label:
+                found.binned[i] = found.binned.get(i, 0.0) + binning.count(scores)
+
+
+def add_exactly(total: tuple[float, float], more: tuple[float, float]) -> tuple[float, float]:
+    """Add two numbers of two doubles each: what the first cannot hold, the second keeps.
+
+    Examples
+    --------
+    >>> add_exactly((1e16, 0.0), (1.0, 0.0))
+    (1e+16, 1.0)
+    """
+    high = total[0] + more[0]
+    part = high - total[0]
+    low = (total[0] - (high - part)) + (more[0] - part) + total[1] + more[1]
+    return high + low, low - ((high + low) - high)
+
+
+@dataclass(eq=False)
+class ClassTally:
+    """What was found about one class.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    low, high : float
+        Extremes.
+    total : pair of float
+        Sum of the offsets from the pivot, in two doubles.
+    squares : float
+        Sum of squared deviations from the mean.
+    counts, sums : arrays
+        Rows of each cell, and the sum of their offsets from the cell's base.
+    lows, highs : arrays
+        Extremes of each cell.
+    points : list of arrays (values, counts)
+        Distinct scores collected, and how often each was met.
+    binned : dict from int to array
+        Counts at the nodes of each binning.
+    """
+
+    n: int = 0
+    low: float = np.inf
+    high: float = -np.inf
+    total: tuple[float, float] = (0.0, 0.0)
+    squares: float = 0.0
+    counts: Any = 0
+    sums: Any = 0.0
+    lows: Any = np.inf
+    highs: Any = -np.inf
+    points: list[tuple[FloatArray, IntArray]] = field(default_factory=list)
+    binned: dict[int, Any] = field(default_factory=dict)
+
+    def add_moments(self, scores: FloatArray, pivot: float) -> None:
+        """Add rows to count, extremes, sum and squares."""
+        # Scores of another size than those peeked at overflow here, and are looked at again.
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._add_moments(scores, pivot)
+
+    def _add_moments(self, scores: FloatArray, pivot: float) -> None:
+        """Add rows to count, extremes, sum and squares."""
+        offset = scores - pivot
+        total = float(offset.sum())
+        offset -= total / len(scores)
+        self._merge_moments(
+            ClassTally(
+                n=len(scores),
+                low=float(scores.min()),
+                high=float(scores.max()),
+                total=(total, 0.0),
+                squares=float(offset @ offset),
+            )
+        )
+
+    def add_cells(self, grid: Grid, scores: FloatArray) -> None:
+        """Add rows to the cells of a grid."""
+        offset = scores - grid.origin
+        place = grid.place(offset)
+        self.counts = self.counts + np.bincount(place, minlength=grid.size)
+        self.sums = self.sums + np.bincount(place, offset, grid.size)
+
+    def refine(self, refinement: Refinement, scores: FloatArray) -> None:
+        """Add sorted rows to the cells of a refinement."""
+        start = np.searchsorted(scores, refinement.lows, side="right")
+        end = np.searchsorted(scores, refinement.tops, side="right")
+        held = end > start
+        lows, highs = np.full(len(start), np.inf), np.full(len(start), -np.inf)
+        lows[held], highs[held] = scores[start[held]], scores[end[held] - 1]
+        counts = end - start
+        cell = np.repeat(np.arange(len(start)), counts)
+        scores = scores[
+            np.arange(len(cell)) + np.repeat(start - np.cumsum(counts) + counts, counts)
+        ]
+        self.counts = self.counts + counts
+        self.sums = self.sums + np.bincount(cell, scores - refinement.bases[cell], len(start))
+        self.lows, self.highs = np.minimum(self.lows, lows), np.maximum(self.highs, highs)
+        if np.any(held & refinement.gathered):
+            self.points.append(np.unique(scores[refinement.gathered[cell]], return_counts=True))
+
+    def _merge_moments(self, other: ClassTally) -> None:
+        """Add count, extremes, sum and squares of other rows."""
+        if self.n and other.n:
+            apart = other.total[0] / other.n - self.total[0] / self.n
+            apart += other.total[1] / other.n - self.total[1] / self.n
+            self.squares += apart * apart * (self.n / (self.n + other.n)) * other.n
+        self.squares += other.squares
+        self.n += other.n
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.total = add_exactly(self.total, other.total)
+
+    def merge(self, other: ClassTally) -> None:
+        """Add what was found in other rows."""
+        self._merge_moments(other)
+        self.counts, self.sums = self.counts + other.counts, self.sums + other.sums
+        self.lows, self.highs = (
+            np.minimum(self.lows, other.lows),
+            np.maximum(self.highs, other.highs),
+        )
+        self.points.extend(other.points)
+        for i, counts in other.binned.items():
+            self.binned[i] = self.binned.get(i, 0.0) + counts
+
+    def collected(self) -> tuple[FloatArray, IntArray]:
+        """Return all distinct scores collected, in order, and how often each was met."""
+        if not self.points:
+            return np.empty(0), np.empty(0, np.int64)
+        values = np.concatenate([v for v, _ in self.points])
+        counts = np.concatenate([c for _, c in self.points])
+        distinct, place = np.unique(values, return_inverse=True)
+        return distinct, np.bincount(place, counts, len(distinct)).astype(np.int64)
+
+
+@dataclass(eq=False)
+class Tally:
+    """What was found in some rows, by label; tallies of different rows merge in any order.
+
+    Examples
+    --------
+    >>> chunks = [Chunk(np.array([0, 1]), np.array([0.5, 2.0]), "first"),
+    ...           Chunk(np.array([0, 0]), np.array([0.1, 0.9]), "second")]
+    >>> one, other = Look().read(chunks[:1]), Look().read(chunks[1:])
+    >>> one.merge(other)
+    >>> one.classes[0].n, one.classes[0].low, one.classes[0].high
+    (3, 0.1, 0.9)
+    """
+
+    classes: dict[Any, ClassTally] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+
+    def of(self, label: object) -> ClassTally:
+        """Return what was found about a class."""
+        if label not in self.classes:
+            self.classes[label] = ClassTally()
+        return self.classes[label]
+
+    def name(self, labels: tuple[Any, ...]) -> None:
+        """Take note of a few labels where there are too many, and of nothing else."""
+        for label in labels:
+            if len(self.classes) < _MOST_FAULTS:
+                self.of(label)
+
+    def fault(self, chunk: Chunk, what: str, count: int, column: str = "y_score") -> None:
+        """Take note of values of a chunk that cannot be used."""
+        if count:
+            self._add_faults([Fault(chunk.place, what, count, column)])
+
+    def merge(self, other: Tally) -> None:
+        """Add what was found in other rows."""
+        for label, found in other.classes.items():
+            self.of(label).merge(found)
+        self._add_faults(other.faults)
+
+    def _add_faults(self, faults: list[Fault]) -> None:
+        """Add faults, those of one chunk together, and keep the first few."""
+        known = {(f.place, f.what, f.column): f for f in self.faults}
+        for f in faults:
+            key = (f.place, f.what, f.column)
+            count = f.count + (known[key].count if key in known else 0)
+            known[key] = Fault(f.place, f.what, count, f.column)
+        self.faults = sorted(known.values())[:_MOST_FAULTS]
