@@ -297,13 +297,16 @@ class DecisionDisplay:
         """Explain the marks below the panels."""
         from matplotlib.lines import Line2D
 
-        marks = [
+        rows = [
             Line2D([], [], ls="", marker="os"[i], color=palette.classes[i], label=self._name(i))
             for i in (0, 1)
         ]
-        marks.append(Line2D([], [], color=palette.ink, lw=2, label="boundary"))
-        marks.append(Line2D([], [], color=palette.soft, lw=2, ls=":", label="old boundary"))
-        add_legend(self.axes_[0], marks, palette, bbox_to_anchor=(1.05, -0.14))
+        lines = [
+            Line2D([], [], color=palette.ink, lw=2, label="boundary"),
+            Line2D([], [], color=palette.soft, lw=2, ls=":", label="old boundary"),
+        ]
+        for axes, marks in zip(self.axes_, (rows, lines), strict=True):
+            add_legend(axes, marks, palette, bbox_to_anchor=(0.5, -0.14))
 
 
 def _two_features(X: Any) -> FloatArray:

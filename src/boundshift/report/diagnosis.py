@@ -74,25 +74,13 @@ def _measure(
     boundary: Boundary, deciding: ScoredRows, evidence: ScoredRows, training: ScoredRows | None
 ) -> dict[str, float | None]:
     """Return the numbers that the findings rest on."""
-    distance = abs(boundary.means[1] - boundary.means[0])
-    spread = _pooled_std(evidence)
-    gap = abs(float(evidence.positive.mean()) - float(evidence.negative.mean()))
     return {
         "auc": evidence.auc(),
         "auc_training": None if training is None else training.auc(),
         "best_balanced_error": evidence.best_balanced_error(),
-        "effect_size": gap / spread if spread else None,
         "given_up_negative": boundary.slack[0] / deciding.n[0],
         "given_up_positive": boundary.slack[1] / deciding.n[1],
-        "mean_distance": distance,
-        "radii": sum(boundary.radii),
     }
-
-
-def _pooled_std(rows: ScoredRows) -> float:
-    """Return the standard deviation within the classes, both together."""
-    squares = sum(float(((c - c.mean()) ** 2).sum()) for c in (rows.negative, rows.positive))
-    return float(np.sqrt(squares / max(sum(rows.n) - 2, 1)))
 
 
 def _finding(key: str, level: Level, title: str, text: str, advice: str = "") -> Finding:

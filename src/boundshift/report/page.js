@@ -32,6 +32,9 @@
   }
 
   function noteFor(mark) {
+    if (!data.certified) {
+      return "All of this is nominal: the model was trained on these rows, and they flatter it.";
+    }
     if (mark && data.marks[mark].fixed) {
       return "“At most” is for this threshold alone, which was fixed before these rows were looked at.";
     }

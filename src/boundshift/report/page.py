@@ -144,6 +144,7 @@ def _for_script(facts: dict[str, Any]) -> dict[str, Any]:
         "bounds": stops["bounds"],
         "n": facts["rows"][facts["source"]],
         "marks": marks,
+        "certified": facts["certificates"]["shifted"]["certified"],
         "positives": facts["names"]["positives"],
         "negatives": facts["names"]["negatives"],
     }
