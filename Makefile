@@ -63,5 +63,12 @@ EVIDENCE := coverage unsolved multiclass costs recall_floor
 evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, recall floors; writes docs/evidence
 	@for name in $(EVIDENCE); do $(BIN)/python benchmarks/$$name.py || failed=1; done; test -z "$$failed"
 
+SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doctrees
+
+docs: .venv/.docs  ## pages and gallery, warnings as errors; links and examples of the pages checked
+	$(SPHINX) -b html docs docs/_build/html
+	$(SPHINX) -b linkcheck -q docs docs/_build/links
+	$(BIN)/python -m pytest tests/docs src/boundshift
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/generated docs/gallery

@@ -1,0 +1,74 @@
+"""How the documentation is built: ``make docs``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+os.environ.setdefault("MPLBACKEND", "agg")
+
+import boundshift  # noqa: E402
+
+project = "boundshift"
+author = "The boundshift developers"
+copyright = author
+version = release = boundshift.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.doctest",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "command_line",
+]
+exclude_patterns = ["_build", "generated/commands.md", "**/sg_execution_times.rst"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+# Pages of the benchmark and of scale are written by their own commands and may not be there yet.
+# The gallery's configuration holds functions, which cannot be kept between builds.
+suppress_warnings = ["toc.empty_glob", "config.cache"]
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "show_memory": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "boundshift"
+html_theme_options = {
+    "navigation_with_keys": True,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_show_sourcelink = False
+html_static_path: list[str] = []
+
+# Only links within the documentation are checked, by the build itself: a build must not depend on
+# whether another site answers today.
+linkcheck_ignore = [r"https?://.*"]
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
