@@ -29,14 +29,14 @@ def _command(name: str, command: Any) -> str:
     lines += [" ".join(part.split()) + "\n" for part in (command.help or "").split("\n\n")]
     lines += ["```console", *(f"$ {line}".replace("\\[", "[") for line in examples), "```", ""]
     lines += ["| | | default |", "|---|---|---|"]
-    lines += [_row(parameter, context) for parameter in command.params if parameter.name != "help"]
+    lines += [_row(parameter) for parameter in command.params if parameter.name != "help"]
     return "\n".join(lines) + "\n"
 
 
-def _row(parameter: Any, context: Any) -> str:
+def _row(parameter: Any) -> str:
     """Return one argument or option."""
     argument = parameter.param_type_name == "argument"
-    names = [parameter.make_metavar(context)] if argument else parameter.opts
+    names = [parameter.metavar or parameter.name.upper()] if argument else parameter.opts
     shown = ", ".join(f"`{name}`" for name in names)
     default = parameter.default
     said = getattr(parameter, "show_default", None)

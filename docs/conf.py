@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -41,9 +43,7 @@ autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-# Pages of the benchmark and of scale are written by their own commands and may not be there yet.
-# The gallery's configuration holds functions, which cannot be kept between builds.
-suppress_warnings = ["toc.empty_glob", "config.cache"]
+templates_path = ["_templates"]
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -72,3 +72,18 @@ linkcheck_ignore = [r"https?://.*"]
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+
+def _only_pages_that_are_there(app: Any, name: str, text: list[str]) -> None:
+    """Drop patterns of the table of contents that match no page: some are written by commands."""
+    if name == "index":
+        pattern = re.compile(r"[\w/-]+\*")
+        lines = text[0].splitlines()
+        text[0] = "\n".join(
+            line for line in lines if not pattern.fullmatch(line) or any(HERE.glob(f"{line}.md"))
+        )
+
+
+def setup(app: Any) -> None:
+    """Join the build."""
+    app.connect("source-read", _only_pages_that_are_there)
