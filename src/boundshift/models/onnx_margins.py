@@ -30,7 +30,7 @@ def find_writer(model: Any, method: Any) -> Writer | None:
 
 
 def _linear(graph: Graph, x: str, model: Any) -> str:
-    return graph.affine(x, np.asarray(model.coef_).T, model.intercept_)
+    return graph.affine(x, np.atleast_2d(model.coef_).T, model.intercept_)
 
 
 def _network(graph: Graph, x: str, model: Any) -> str:
