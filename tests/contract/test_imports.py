@@ -54,7 +54,7 @@ LAYERS = [
 ]
 NEEDS_SCIKIT_LEARN = {"classifier", "models", "rules"}
 # Where a model comes from or goes to; imported in the function that needs it, never for nothing.
-NEEDED_BY_MODELS = {"joblib", "skops", "onnx", "skl2onnx", "onnxmltools", "torch"}
+NEEDED_BY_MODELS = {"joblib", "onnx", "onnxruntime", "skl2onnx", "skops"}
 
 
 def imported(path):

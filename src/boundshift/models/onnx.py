@@ -31,6 +31,8 @@ _LABEL, _SCORE = "label", "shifted_score"
 _CHECKED = 32
 # A converter that rounds to float32 may be off by this share of the largest score.
 _TOLERANCE = 1e-3
+# How far converted steps may be off their own results.
+_SINGLE_ROUNDING, _DOUBLE_ROUNDING = 1e-6, 1e-12
 
 
 def to_onnx(clf: Any, X: Any) -> Any:
@@ -63,8 +65,11 @@ def to_onnx(clf: Any, X: Any) -> Any:
     Linear models, support vector machines, MLPClassifier, naive Bayes, decision trees, forests,
     (histogram) gradient boosting, XGBoost and LightGBM are written in double precision, and rows
     take the same path through the same trees. Labels agree unless a score is closer to the
-    boundary than the model's own rounding. The operator set is 18, with 5 of ai.onnx.ml for trees:
-    onnxruntime 1.20 or newer.
+    boundary than the model's own rounding: 10⁻¹⁵ of the score, 10⁻⁶ for models that compute in
+    float32 (XGBoost, models trained on float32 rows). Steps before the classifier other than
+    StandardScaler and MinMaxScaler are converted by skl2onnx, some of them in float32 only: a row
+    that lies on a tree's split may then take the other branch, which float64 rows avoid. The
+    operator set is 18, with 5 of ai.onnx.ml for trees.
 
     Examples
     --------
@@ -194,26 +199,23 @@ def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
 
 def _convert_steps(graph: Graph, estimator: Any, X: Any) -> tuple[Any, str]:
     """Return a model of the steps before the classifier, and the name of what they give."""
-    from onnx import helper
+    from onnx import TensorProto, helper
 
     steps = steps_before(estimator)
-    if hasattr(X, "columns") and steps:
-        base = _skl2onnx(_pipeline(steps), X, {})
-        return base, base.graph.output[0].name
     array = np.asarray(X[:1])
     dtype = np.float32 if array.dtype == np.float32 else np.float64
-    found = write_steps(graph, "X", steps, dtype)
+    found = None if steps and hasattr(X, "columns") else write_steps(graph, "X", steps, dtype)
     if found is None:
-        base = _skl2onnx(_pipeline(steps), X, {})
-        return base, base.graph.output[0].name
+        pipeline = Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
+        base = _skl2onnx(pipeline, X, {})
+        output = base.graph.output[0]
+        single = output.type.tensor_type.elem_type == TensorProto.FLOAT
+        graph.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
+        return base, output.name
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     given = helper.make_tensor_value_info("X", kind, [None, array.shape[1]])
     empty = helper.make_graph([], "boundshift", [given], [])
     return helper.make_model(empty, opset_imports=[]), found
-
-
-def _pipeline(steps: list[Any]) -> Pipeline:
-    return Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
 
 
 def _convert_whole(clf: Any, last: Any, X: Any) -> Any:
@@ -256,6 +258,7 @@ def _skl2onnx(model: Any, X: Any, options: dict[int, Any]) -> Any:
                     target_opset={"": _OPSET, ML_DOMAIN: _CONVERTER_ML_OPSET},
                 )
             onnx.checker.check_model(base, full_check=True)
+            _start(base)
             return _widen(onnx.compose.add_prefix(base, "converted_"), _types(X, False))
         except Exception as error:
             reasons.append(f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
@@ -263,6 +266,15 @@ def _skl2onnx(model: Any, X: Any, options: dict[int, Any]) -> Any:
         f"`clf` must be a model that skl2onnx can convert, got {type(innermost(model)).__name__} "
         f"({reasons[-1]}). Use a model that is known here, see boundshift.to_onnx."
     )
+
+
+def _start(base: Any) -> None:
+    """Start the model if onnxruntime is there, which lacks some operators for doubles."""
+    try:
+        from onnxruntime import InferenceSession
+    except ImportError:
+        return
+    InferenceSession(base.SerializeToString(), providers=["CPUExecutionProvider"])
 
 
 def _widen(base: Any, inputs: list[tuple[str, Any]]) -> Any:
@@ -316,7 +328,8 @@ def _check(model: Any, clf: Any, X: Any) -> None:
     onnx.checker.check_model(model, full_check=True)
     rows = X[:_CHECKED]
     ours = clf.decision_function(rows)
-    found = ReferenceEvaluator(model).run(None, _feed(model, rows))[1]
+    outputs: Any = ReferenceEvaluator(model).run(None, _feed(model, rows))
+    found = outputs[1]
     worst = float(np.abs(found - ours).max(initial=0.0))
     if not worst <= _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0))):
         raise InvalidInputError(

@@ -14,9 +14,16 @@ _PREFIX = "boundshift"
 
 
 class Graph:
-    """Nodes and constants that are added to a model, in double precision."""
+    """Nodes and constants that are added to a model, in double precision.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    rounding : float, default=0
+        Relative error of the features that the nodes are given.
+    """
+
+    def __init__(self, rounding: float = 0.0) -> None:
+        self.rounding = rounding
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 

@@ -30,7 +30,7 @@ def find_writer(model: Any, method: Any) -> Writer | None:
 
 
 def _linear(graph: Graph, x: str, model: Any) -> str:
-    return graph.affine(x, np.asarray(model.coef_).T, model.intercept_)
+    return graph.affine(x, np.atleast_2d(model.coef_).T, model.intercept_)
 
 
 def _network(graph: Graph, x: str, model: Any) -> str:
@@ -69,25 +69,24 @@ def _machine(graph: Graph, x: str, model: Any) -> str:
 
 
 def _kernel(graph: Graph, x: str, model: Any, vectors: NDArray[Any]) -> str:
-    product = graph.add("MatMul", x, graph.constant(vectors.T))
-    if model.kernel == "linear":
-        return product
-    gamma = graph.constant(model._gamma)
+    # Factors go into the constants: onnxruntime fuses a product and its factor, as a float32.
     if model.kernel == "rbf":
+        gamma = model._gamma
         squares = graph.add("Mul", x, x)
-        norms = graph.add("ReduceSum", squares, graph.constant([1], np.int64), keepdims=1)
-        sums = graph.add("Add", norms, graph.constant((vectors**2).sum(axis=1)))
-        twice = graph.add("Mul", product, graph.constant(2.0))
-        distance = graph.add("Mul", graph.add("Sub", sums, twice), gamma)
-        return graph.add("Exp", graph.add("Neg", distance))
-    inner = graph.add("Add", graph.add("Mul", product, gamma), graph.constant(model.coef0))
-    if model.kernel == "poly":
-        return graph.add("Pow", inner, graph.constant(float(model.degree)))
+        norms = graph.add("MatMul", squares, graph.constant(np.full((vectors.shape[1], 1), gamma)))
+        sums = graph.add("Add", norms, graph.constant(gamma * (vectors**2).sum(axis=1)))
+        product = graph.add("MatMul", x, graph.constant(2 * gamma * vectors.T))
+        return graph.add("Exp", graph.add("Sub", product, sums))
+    if model.kernel == "linear":
+        return graph.add("MatMul", x, graph.constant(vectors.T))
+    if model.kernel not in ("poly", "sigmoid"):
+        raise InvalidInputError(
+            f"`kernel` must be 'linear', 'rbf', 'poly' or 'sigmoid' for ONNX, got {model.kernel!r}."
+        )
+    inner = graph.affine(x, model._gamma * vectors.T, model.coef0)
     if model.kernel == "sigmoid":
         return graph.add("Tanh", inner)
-    raise InvalidInputError(
-        f"`kernel` must be 'linear', 'rbf', 'poly' or 'sigmoid' for ONNX, got {model.kernel!r}."
-    )
+    return graph.add("Pow", inner, graph.constant(float(model.degree)))
 
 
 def _pair_weights(model: Any) -> NDArray[np.float64]:

@@ -108,6 +108,11 @@ class Ensemble:
         feature, split, true, true_leaf, false, false_leaf, missing = zip(*self.nodes, strict=True)
         targets, weights = zip(*self.leaves, strict=True)
         modes = np.full(len(self.nodes), self.mode, dtype=np.uint8)
+        # Some libraries split at values of training rows, which an inexact step before would
+        # throw to either side: the split moves away from them, by no more than that step rounds.
+        away = graph.rounding if self.mode == _AT_MOST else -graph.rounding
+        splits = np.array(split)
+        splits += away * np.where(np.isfinite(splits), np.abs(splits), 0.0)
         total = graph.add(
             "TreeEnsemble",
             x,
@@ -116,7 +121,7 @@ class Ensemble:
             n_targets=len(self.base),
             tree_roots=self.roots,
             nodes_featureids=feature,
-            nodes_splits=numpy_helper.from_array(np.array(split), "splits"),
+            nodes_splits=numpy_helper.from_array(splits, "splits"),
             nodes_modes=numpy_helper.from_array(modes, "modes"),
             nodes_truenodeids=true,
             nodes_trueleafs=true_leaf,
