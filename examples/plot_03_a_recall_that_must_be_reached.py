@@ -37,7 +37,8 @@ for floor in floors:
     benign, malignant = recall_score(y_test, shifted.predict(X_test), average=None)
     found.append(malignant)
     spared.append(benign)
-    print(f"floor {floor:.2f}: {malignant:.0%} found, {benign:.0%} spared, {shifted.boundary_.status.name}")
+    status = shifted.boundary_.status.name
+    print(f"floor {floor:.2f}: {malignant:.0%} found, {benign:.0%} spared, {status}")
 
 # %%
 figure, ax = plt.subplots(layout="constrained")
@@ -45,4 +46,4 @@ ax.plot(floors, floors, "--", color="0.5", label="what was asked for")
 ax.plot(floors, found, "o-", label="malignant found, on fresh rows")
 ax.plot(floors, spared, "s-", label="benign spared, on fresh rows")
 ax.set(xlabel="recall floor", ylabel="share of the class", title="A floor, and its price")
-ax.legend();
+legend = ax.legend()

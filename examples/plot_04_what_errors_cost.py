@@ -49,4 +49,4 @@ ax.set(
     ylabel="mean cost of a decision on fresh rows",
     title="Page blocks, gradient boosting",
 )
-ax.legend();
+legend = ax.legend()

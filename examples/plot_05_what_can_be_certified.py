@@ -45,4 +45,4 @@ ax.plot(counts, floors, "--", label="the least that so many rows can show")
 ax.plot(counts, seen, ":", label="share missed among these rows")
 ax.set(xlabel="malignant rows", ylabel="share of malignant rows missed", ylim=(0, None))
 ax.set_title("Confidence is bought with rows")
-ax.legend();
+legend = ax.legend()

@@ -42,4 +42,4 @@ for ax, (labels, s, title) in zip(axes, [*rows, (y_test, test_scores, "fresh row
         ax.axvline(boundary.threshold, color="black", linestyle=style)
     ax.set(title=title, yticks=[])
 axes[0].legend(title="class")
-axes[-1].set_xlabel("score; boundary from training scores dotted, from out-of-fold scores solid");
+label = axes[-1].set_xlabel("score; boundary from training scores dotted, from out-of-fold solid")
