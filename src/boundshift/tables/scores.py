@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.tables.files import Source, open_source, read_batches
+from boundshift.tables.files import Source, arrow, open_source, read_batches
 
 __all__ = ["LabelledScores", "match_label", "positive_last", "read_scores"]
 
@@ -94,8 +94,12 @@ def read_scores(
     >>> rows.y_score.tolist(), rows.y_true.tolist(), rows.labels
     ([0.5, 0.25], ['yes', 'no'], ('no', 'yes'))
     """
-    import pyarrow as pa
-
+    if score == label:
+        raise InvalidInputError(
+            f"Scores and labels must be two columns, got '{score}' for both. Say with --label "
+            "which column holds the classes."
+        )
+    pa = arrow()
     scores, codes, rows = [], [], 0
     known: dict[Any, int] = {}
     with open_source(source) as opened:

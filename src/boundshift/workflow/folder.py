@@ -19,7 +19,7 @@ from boundshift.tables.files import check_names
 from boundshift.tables.frames import Kind
 from boundshift.workflow.columns import Columns, as_features
 from boundshift.workflow.models import TRUSTED
-from boundshift.workflow.training import FittedTable
+from boundshift.workflow.training import FittedTable, explain
 
 __all__ = ["FILES", "comparison_csv", "predict_table", "report_facts", "write_folder"]
 
@@ -197,6 +197,11 @@ def predict_table(
     from boundshift import load
 
     columns, labels = _read_columns(Path(folder))
+    ours = [name for name in ("score", "prediction") if name in keep]
+    if ours:
+        raise InvalidInputError(
+            f"`keep` must not name a column of the predictions, got '{ours[0]}'. Rename it first."
+        )
     model = load(Path(folder) / "model.skops", trusted=True if trust else list(TRUSTED))
     kinds = dict(columns.kinds)
     if str(source) == "-":
@@ -207,7 +212,8 @@ def predict_table(
         carried: dict[str, Kind] = dict.fromkeys(keep, "category")
         frame = read_frame(source, carried | kinds)
     X = as_features(frame, columns)
-    shifted = model.decision_function(X)
+    with explain(type(model.estimator_).__name__):
+        shifted = model.decision_function(X)
     predictions = frame[list(keep)].copy()
     predictions["score"] = shifted + model.threshold_
     predictions["prediction"] = np.array(labels, dtype=object)[(shifted > 0).astype(int)]
