@@ -4,10 +4,10 @@ import re
 import numpy as np
 import pytest
 
-from boundshift import certify, find_boundary
+from boundshift import certify, find_boundary, threshold_interval
 from boundshift.rules import NeymanPearson
 
-COLUMNS = ["--score", "risk", "--label", "ill"]
+COLUMNS = ["--score", "risk", "--label", "ill", "--no-interval"]
 
 
 @pytest.fixture
@@ -77,6 +77,13 @@ def test_names_and_rule_reach_the_page(run, scores, rows, tmp_path):
     assert data["threshold"][data["marks"]["shifted"]["stop"]] == pytest.approx(
         boundary.threshold, rel=1e-5
     )
+
+
+def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path):
+    run("report", scores, *COLUMNS[:-1])
+    low, high = threshold_interval(*rows, pos_label="yes", n_resamples=100, random_state=0)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"Interval {low:.4g} to {high:.4g}." in page
 
 
 def test_training_scores_make_a_nominal_report(run, scores):

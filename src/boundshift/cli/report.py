@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["report"]
 
-# The boundary is found 200 times anew for its interval, which must not keep anyone waiting.
+# The boundary is found so often anew for its interval, about three seconds up to so many rows.
+_RESAMPLES = 100
 _MOST_ROWS_FOR_INTERVAL = 20_000
 
 
@@ -84,6 +85,12 @@ def report(
         str | None, typer.Option(help="What the negative class is called.", show_default=False)
     ] = None,
     unit: Annotated[str, typer.Option(help="What a row is, in the plural.")] = "rows",
+    interval: Annotated[
+        bool,
+        typer.Option(
+            help=f"Find where the boundary may fall, up to {_MOST_ROWS_FOR_INTERVAL:,} rows."
+        ),
+    ] = True,
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("report.html"),
     force: Force = False,
 ) -> None:
@@ -119,11 +126,17 @@ def report(
         elif test is not None:
             tested = (kept_apart.y_true, kept_apart.y_score)
         found = find_boundary(*deciding, pos_label=rows.pos_label, **options)
-        interval = None
-        if len(deciding[0]) <= _MOST_ROWS_FOR_INTERVAL:
-            interval = threshold_interval(
-                *deciding, pos_label=rows.pos_label, random_state=0, **options
+        fall = None
+        if interval and len(deciding[0]) <= _MOST_ROWS_FOR_INTERVAL:
+            show("interval", 0, 1)
+            fall = threshold_interval(
+                *deciding,
+                pos_label=rows.pos_label,
+                n_resamples=_RESAMPLES,
+                random_state=0,
+                **options,
             )
+            show("interval", 1, 1)
         facts = collect_facts(
             *deciding,
             pos_label=rows.pos_label,
@@ -139,7 +152,7 @@ def report(
                 "title": title,
                 "unit": unit,
             },
-            interval=interval,
+            interval=fall,
         )
         write_report(facts, out, force=force)
     print_line(facts["verdict"]["sentence"])
