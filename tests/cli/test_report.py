@@ -79,9 +79,10 @@ def test_names_and_rule_reach_the_page(run, scores, rows, tmp_path):
     )
 
 
-def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path):
+def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr("boundshift.cli.report._RESAMPLES", 5)
     run("report", scores, *COLUMNS[:-1])
-    low, high = threshold_interval(*rows, pos_label="yes", n_resamples=100, random_state=0)
+    low, high = threshold_interval(*rows, pos_label="yes", n_resamples=5, random_state=0)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"Interval {low:.4g} to {high:.4g}." in page
 
