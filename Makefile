@@ -51,7 +51,7 @@ test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its siz
 benchmark: .venv/.test  ## speed against named rivals and np.sort; writes benchmarks/results
 	$(BIN)/python benchmarks/speed.py
 
-images: .venv/.test  ## the documentation's figures and example report; writes docs/images
+images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
 	$(BIN)/python docs/draw_images.py
 
 EVIDENCE := coverage unsolved multiclass costs recall_floor

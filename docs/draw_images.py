@@ -1,4 +1,4 @@
-"""Draw the figures and the example report of the documentation, from bundled data and fixed seeds.
+"""Draw the documentation's figures and a picture of a report, from bundled data and fixed seeds.
 
 Run with ``python docs/draw_images.py``. The picture of the report needs Chromium and its driver;
 where they are not found it is left as it is.
@@ -192,9 +192,9 @@ def main() -> None:
     folder = parser.parse_args().out
     for path in draw_figures(folder):
         print(path)
-    page = write_whole(folder / "report-example.html", report())
-    print(page)
-    shot = photograph(page, 1000, 1380)
+    with tempfile.TemporaryDirectory() as passing:
+        page = write_whole(Path(passing) / "report.html", report())
+        shot = photograph(page, 1000, 1380)
     if shot is not None:
         print(write_whole(folder / "report.png", shot))
 

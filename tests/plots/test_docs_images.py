@@ -19,9 +19,7 @@ def script():
 
 def test_every_figure_is_stored_on_light_and_dark_paper(script):
     wanted = {f"{name}{suffix}.png" for name in script.FIGURES for suffix in ("", "-dark")}
-    assert wanted | {"report-example.html", "report.png"} <= {
-        path.name for path in (DOCS / "images").iterdir()
-    }
+    assert wanted | {"report.png"} <= {path.name for path in (DOCS / "images").iterdir()}
 
 
 @pytest.mark.parametrize("name", ["projected-space", "decision"])
@@ -35,7 +33,6 @@ def test_figures_can_be_drawn_anew(script, name):
 def test_the_example_report_is_certified_on_real_patients(script, monkeypatch):
     monkeypatch.setattr(script, "threshold_interval", lambda *a, **k: (-2.0, -0.2))
     page = script.report()
-    stored = (DOCS / "images" / "report-example.html").read_text(encoding="utf-8")
     sentence = page.split('class="sentence">')[1].split("</p>")[0]
     assert sentence.startswith("Of 100 sick patients the shifted model is expected to miss")
-    assert sentence in stored
+    assert 'class="badge certified"' in page
