@@ -4,7 +4,7 @@ BIN := .venv/bin
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: demo images test test-torch test-spark lint docs benchmark evidence clean
+.PHONY: install demo images test test-torch test-spark lint docs benchmark evidence clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -16,7 +16,7 @@ TORCH ?= 2.13.0
 
 .venv/.test: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
-	@touch $@ .venv/.demo
+	@touch $@ .venv/.demo .venv/.install
 
 .venv/.torch: pyproject.toml .venv/.test
 	$(BIN)/python -m pip install --quiet "torch==$(TORCH)" "skorch>=1.0"
@@ -30,6 +30,13 @@ TORCH ?= 2.13.0
 .venv/.docs: pyproject.toml .venv/.test
 	$(BIN)/python -m pip install --quiet --editable ".[test,docs]"
 	@touch $@
+
+.venv/.install: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[cli,plot,rivals,report,files]"
+	@touch $@ .venv/.demo
+
+install: .venv/.install  ## the command line with all that a fit and its report need
+	@echo 'Ready: .venv/bin/boundshift fit your.csv --target COLUMN'
 
 demo: .venv/.demo  ## the paper's synthetic problem: train, shift, compare, draw
 	$(BIN)/python -m boundshift.demo
@@ -59,5 +66,12 @@ EVIDENCE := coverage unsolved multiclass costs recall_floor
 evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, recall floors; writes docs/evidence
 	@for name in $(EVIDENCE); do $(BIN)/python benchmarks/$$name.py || failed=1; done; test -z "$$failed"
 
+SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doctrees
+
+docs: .venv/.docs  ## pages and gallery, warnings as errors; links and examples of the pages checked
+	$(SPHINX) -b html docs docs/_build/html
+	$(SPHINX) -b linkcheck -q docs docs/_build/links
+	$(BIN)/python -m pytest tests/docs src/boundshift
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/generated docs/gallery

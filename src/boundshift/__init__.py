@@ -15,6 +15,7 @@ from boundshift.interval import threshold_interval
 if TYPE_CHECKING:
     from boundshift.classifier import BoundShiftClassifier
     from boundshift.models.files import load, save
+    from boundshift.models.onnx import to_onnx
 
 __version__ = "0.1.0.dev0"
 
@@ -31,6 +32,7 @@ __all__ = [
     "load",
     "save",
     "threshold_interval",
+    "to_onnx",
 ]
 
 
@@ -39,6 +41,7 @@ _LAZY = {
     "BoundShiftClassifier": "boundshift.classifier",
     "load": "boundshift.models.files",
     "save": "boundshift.models.files",
+    "to_onnx": "boundshift.models.onnx",
 }
 
 

@@ -139,7 +139,7 @@ fallback
         it holds if the model has not seen the rows given to ``fit``.
     n_features_in_ : int
         Number of features seen by the estimator.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Names of features, where they are strings.
 
     See Also

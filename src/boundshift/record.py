@@ -36,6 +36,7 @@ _NUMBERS: dict[str, Any] = {
     "confidence_radii": _PAIR,
     "supports": (_PAIR, _PAIR),
     "plateau": _PAIR,
+    "resolution": 0.0,
 }
 _WORDS = ("status", "bound", "rule")
 

@@ -52,7 +52,11 @@ def test_help_loads_no_heavy_library():
 
 
 def test_the_shell_completes_commands():
-    asked = {"_BOUNDSHIFT_COMPLETE": "complete_bash", "COMP_WORDS": "boundshift thr", "COMP_CWORD": "1"}
+    asked = {
+        "_BOUNDSHIFT_COMPLETE": "complete_bash",
+        "COMP_WORDS": "boundshift thr",
+        "COMP_CWORD": "1",
+    }
     code = "import sys; sys.argv = ['boundshift']; from boundshift.__main__ import main; main()"
     assert start("-c", code, **asked).stdout.strip() == "threshold"
 

@@ -1,13 +1,16 @@
 import csv
 import json
 import pickle
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import boundshift
 from boundshift import Boundary
+from boundshift.cli import app
 from boundshift.datasets import load_hepatitis, load_pima
 from boundshift.datasets.catalogue import load_table
 from boundshift.workflow import TRUSTED
@@ -16,9 +19,9 @@ from boundshift.workflow.folder import FILES
 FIT = ["fit", "pima.csv", "--target", "target"]
 
 
-@pytest.fixture
-def pima(tmp_path):
-    """Write real rows with the faults of real files."""
+@pytest.fixture(scope="module")
+def rows():
+    """Return real rows with the faults of real files."""
     frame = load_table("pima")
     frame.insert(0, "patient_id", np.arange(len(frame)) * 3 + 7)
     frame["visited"] = pd.date_range("2020-01-01", periods=len(frame)).strftime("%Y-%m-%d")
@@ -26,13 +29,30 @@ def pima(tmp_path):
     frame["country"] = "X"
     frame.loc[frame["BloodPressure"] == 0, "BloodPressure"] = None
     frame.loc[5:9, "target"] = None
-    frame.to_csv(tmp_path / "pima.csv", index=False)
     return frame
 
 
 @pytest.fixture
-def fitted(run, pima):
-    return run(*FIT, "--out", "ill", "--unit", "patients")
+def pima(tmp_path, rows):
+    rows.to_csv(tmp_path / "pima.csv", index=False)
+    return rows.copy()
+
+
+@pytest.fixture(scope="module")
+def fitted_once(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("fitted")
+    rows.to_csv(folder / "pima.csv", index=False)
+    out = ["--out", str(folder / "ill"), "--unit", "patients"]
+    result = CliRunner().invoke(app, [FIT[0], str(folder / FIT[1]), *FIT[2:], *out])
+    assert result.exit_code == 0, result.output
+    return folder / "ill", result
+
+
+@pytest.fixture
+def fitted(fitted_once, pima, tmp_path):
+    folder, result = fitted_once
+    shutil.copytree(folder, tmp_path / "ill")
+    return result
 
 
 def rows_of(path):
@@ -69,7 +89,9 @@ def test_the_boundary_is_the_model_s(fitted, tmp_path):
 def test_the_comparison_names_ours_and_the_rivals(fitted, tmp_path):
     rows = {row["method"]: row for row in rows_of(tmp_path / "ill" / "comparison.csv")}
     assert {"boundshift", "untouched", "SMOTE, retrained", "class weights, retrained"} <= set(rows)
-    assert float(rows["boundshift"]["recall_positive"]) > float(rows["untouched"]["recall_positive"])
+    assert float(rows["boundshift"]["recall_positive"]) > float(
+        rows["untouched"]["recall_positive"]
+    )
 
 
 def test_predictions_are_the_model_s_on_prepared_rows(run, fitted, pima, tmp_path):

@@ -42,8 +42,15 @@ MISTAKES = {
     "corrupt Feather": (["threshold", "corrupt.feather", *SCORES], ["whole Feather file"]),
     "corrupt gzip": (["threshold", "corrupt.csv.gz", *SCORES], ["corrupt.csv.gz"]),
     "a JSON array": (["threshold", "array.json", *SCORES], ["one JSON object", "line"]),
-    "unknown rule": (["threshold", "scores.csv", *SCORES, "--rule", "best"], ["'minimax'", "'best'"]),
-    "unknown bound": (["threshold", "scores.csv", *SCORES, "--bound", "tight"], ["'dkw'", "'tight'"]),
+    "unknown rule": (
+        ["threshold", "scores.csv", *SCORES, "--rule", "best"],
+        ["'minimax'", "'best'"],
+    ),
+    "unknown bound": (
+        ["threshold", "scores.csv", *SCORES, "--bound", "tight"],
+        ["'dkw'", "'tight'"],
+    ),
+    "glob without files": (["threshold", "part-*.csv", *SCORES], ["part-*.csv", "none"]),
     "two rules": (
         ["threshold", "scores.csv", *SCORES, "--rule", "sum", "--recall-floor", "0.9"],
         ["only one of", "--recall-floor"],
@@ -110,7 +117,7 @@ MISTAKES = {
         ["exists already", "--force"],
     ),
     "figure exists": (["demo", "--out", "table.csv"], ["exists already", "--force"]),
-}  # fmt: skip
+}
 
 # Not understood at all: exit code 2, and a way out.
 USAGE = {

@@ -61,7 +61,7 @@ def test_training_scores_certify_nothing(run, scores):
         (["--bound", "dkw", "--rule", "g-mean"], {"bound": "dkw", "rule": "g-mean"}),
         (["--preset", "paper"], {"preset": "paper"}),
         (["--costs", "1,20"], {"rule": Cost((1, 20)), "bound": "smoothed"}),
-        (["--costs", "1:20", "--bound", "kth-point"], {"rule": Cost((1, 20)), "bound": "kth-point"}),
+        (["--costs", "1:9", "--bound", "kth-point"], {"rule": Cost((1, 9)), "bound": "kth-point"}),
         (["--recall-floor", "0.8"], {"rule": NeymanPearson(0.8), "bound": "clopper-pearson"}),
     ],
 )  # fmt: skip
@@ -134,6 +134,28 @@ def test_one_class_against_the_rest(run, tmp_path, rows):
     found = answer(run("threshold", "s.csv", *COLUMNS, "--positive", "yes", "--json"))
     assert found["labels"] == ["not yes", "yes"]
     assert found["n_samples"] == [420, 20]
+
+
+@pytest.mark.parametrize("arguments", [["part-*.csv"], ["part-1.csv", "part-2.csv"]])
+def test_several_files_are_one_table(run, tmp_path, score_lines, rows, arguments):
+    for part in (1, 2):
+        lines = [score_lines[0], *score_lines[part::2]]
+        (tmp_path / f"part-{part}.csv").write_text("\n".join(lines) + "\n")
+    result = run("threshold", *arguments, *COLUMNS, "--positive", "yes", "--json", "--certify")
+    expected = find_boundary(*rows, pos_label="yes")
+    assert answer(result)["threshold"] == pytest.approx(expected.threshold, rel=1e-12)
+    certificate = certify(*rows, expected.threshold, pos_label="yes", chosen_here=True)
+    assert answer(result)["certificate"]["wrong"] == list(certificate.wrong)
+
+
+def test_a_large_file_is_read_in_passes(run, monkeypatch, scores, rows):
+    from boundshift.workflow import scores as module
+
+    monkeypatch.setattr(module, "_LARGE", 100)
+    monkeypatch.setattr(module, "read_scores", None)
+    found = answer(run("threshold", scores, *COLUMNS, "--positive", "yes", "--json"))
+    expected = find_boundary(*rows, pos_label="yes").threshold
+    assert found["threshold"] == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_million_rows_from_a_file_and_from_a_pipe(tmp_path):

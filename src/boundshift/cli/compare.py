@@ -39,7 +39,9 @@ def compare(
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(help="Column to be predicted by a model, instead of scores.", show_default=False),
+        typer.Option(
+            help="Column to be predicted by a model, instead of scores.", show_default=False
+        ),
     ] = None,
     positive: Positive = None,
     model: Annotated[

@@ -21,6 +21,7 @@ __all__ = [
     "Rule",
     "Score",
     "TableFile",
+    "TableFiles",
     "read_costs",
 ]
 
@@ -37,13 +38,10 @@ def _curves() -> list[str]:
     return list(CURVES)
 
 
-TableFile = Annotated[
-    Path,
-    typer.Argument(
-        help="CSV, TSV, Parquet, Feather or JSON lines (also .gz, .bz2, .zst); - reads a pipe.",
-        metavar="FILE",
-        show_default=False,
-    ),
+_KINDS = "CSV, TSV, Parquet, Feather or JSON lines (also .gz, .bz2, .zst); - reads a pipe."
+TableFile = Annotated[Path, typer.Argument(help=_KINDS, metavar="FILE", show_default=False)]
+TableFiles = Annotated[
+    list[Path], typer.Argument(help=_KINDS, metavar="FILE...", show_default=False)
 ]
 Score = Annotated[
     str, typer.Option(help="Column of scores, higher for the positive class.", show_default=False)

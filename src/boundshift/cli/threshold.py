@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Annotated
 
@@ -27,7 +27,7 @@ from boundshift.cli.options import (
     RecallFloor,
     Rule,
     Score,
-    TableFile,
+    TableFiles,
     read_costs,
 )
 
@@ -54,11 +54,12 @@ class Origin(StrEnum):
         "boundshift threshold scores.csv --score risk --label ill --positive yes",
         "boundshift threshold scores.parquet --score p --label y --recall-floor 0.9",
         "boundshift threshold scores.csv --score p --label y --costs 1,20 --json",
+        "boundshift threshold day1.parquet day2.parquet --score p --label y",
         "zcat scores.csv.gz | boundshift threshold - --score p --label y",
     )
 )
 def threshold(
-    file: TableFile,
+    files: TableFiles,
     score: Score,
     label: Label,
     positive: Positive = None,
@@ -80,15 +81,14 @@ def threshold(
 ) -> None:
     """Find the boundary for scores of any system, row by row in a file.
 
-    The answer is one number: call a row positive if its score is above it.
+    The answer is one number: call a row positive if its score is above it. Several files are read
+    as one table, in passes, so that they need not fit into memory.
     """
     with errors(), progress() as show:
-        from boundshift.boundary import find_boundary
-        from boundshift.certificate import certify as make_certificate
-        from boundshift.tables import read_scores
         from boundshift.workflow.decision import choose_decision
+        from boundshift.workflow.scores import decide_scores
 
-        options = choose_decision(
+        decision = choose_decision(
             rule=rule,
             bound=bound,
             recall_floor=recall_floor,
@@ -96,31 +96,31 @@ def threshold(
             preset=preset.value if preset else None,
             confidence=confidence,
         )
-        rows = read_scores(file, score, label, positive=positive, progress=show)
-        found = find_boundary(rows.is_positive, rows.y_score, **options)
-        boundary = replace(found, labels=rows.labels)
-        certificate = make_certificate(
-            rows.is_positive,
-            rows.y_score,
-            boundary.threshold,
-            confidence,
+        boundary, certificate = decide_scores(
+            files,
+            score,
+            label,
+            positive=positive,
+            decision=decision,
+            confidence=confidence,
             scores=scores.value,
-            chosen_here=True,
+            progress=show,
         )
     if as_json:
-        more = {"certificate": asdict(certificate) | {"labels": rows.labels}} if certify else {}
+        more = {"certificate": asdict(certificate)} if certify else {}
         print_json(boundary.to_dict() | more)
         return
     negative, high = boundary.labels
     print_line(f"Call a row {high} if {score} > {boundary.threshold:.6g}, else {negative}.")
     print_line(boundary.status.value)
-    head = ["", *(f"class {name}" for name in boundary.labels)]
-    body = [
-        ("rows", *boundary.n_samples),
-        ("on the wrong side here", *certificate.wrong),
-        ("their share", *certificate.errors),
-        (f"claimed by {boundary.bound}", *boundary.error_bounds),
-        (f"at most, at {confidence:g} ({certificate.status})", *certificate.error_bounds),
-    ]
-    print_table(head, body)
+    print_table(
+        ["", *(f"class {name}" for name in boundary.labels)],
+        [
+            ("rows", *boundary.n_samples),
+            ("on the wrong side here", *certificate.wrong),
+            ("their share", *certificate.errors),
+            (f"claimed by {boundary.bound}", *boundary.error_bounds),
+            (f"at most, at {confidence:g} ({certificate.status})", *certificate.error_bounds),
+        ],
+    )
     print_line(f"{certificate.status.capitalize()}: {certificate.reason}.")

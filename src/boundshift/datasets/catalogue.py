@@ -35,9 +35,8 @@ def describe_bundled() -> list[CommonDataset]:
     for name, loader in BUNDLED.items():
         X, y = loader(return_X_y=True)
         rare = int(min(y.sum(), len(y) - y.sum()))
-        found.append(
-            CommonDataset(name, "binary", name, *X.shape, 2, rare, (len(y) - rare) / rare)
-        )
+        n, d = X.shape
+        found.append(CommonDataset(name, "binary", name, n, d, 2, rare, (n - rare) / rare))
     return found
 
 

@@ -21,7 +21,7 @@ from boundshift.plain import check_format
 from boundshift.record import Boundary
 from boundshift.rules import RULES
 
-__all__ = ["load", "save"]
+__all__ = ["load", "own_types", "save"]
 
 _FORMAT = "boundshift.object"
 _VERSION = 1
@@ -90,10 +90,10 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
     path : str or path
         A file of JSON or of skops, told apart by its content.
     trusted : list of str, True or None, default=None
-        Types beyond those of boundshift, scikit-learn, NumPy and SciPy that a file may hold, for
-        example ``["xgboost.sklearn.XGBClassifier", "xgboost.core.Booster"]``: to load a file is
-        to run their code. True trusts the file whatever it holds, a pickle included, which can
-        run any code: only for files that you wrote yourself.
+        Types that a file may hold beyond those of boundshift and those that skops trusts, for
+        example ``["sklearn.tree._tree.Tree"]`` of a forest: to load a file is to run their code.
+        The error of a file that is refused names them. True trusts the file whatever it holds, a
+        pickle included, which can run any code: only for files that you wrote yourself.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -
             f"`path` must be a file of boundshift.save, got one that skops cannot read: {error!r}."
         ) from error
     named = found if trusted is True else set(trusted or ())
-    refused = found - named - _own_types()
+    refused = found - named - own_types()
     if refused:
         raise InvalidInputError(
             f"`trusted` must name every type that the file holds, got it without {sorted(refused)}."
@@ -186,7 +186,7 @@ def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -
     return stored["object"]
 
 
-def _own_types() -> set[str]:
+def own_types() -> set[str]:
     """Return the names of all types that our parameters may hold: curves, rules, splitters."""
     known = vars(model_selection).values()
     splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))

@@ -17,7 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-__all__ = ["as_array", "final_step", "has_margin", "innermost", "is_a", "is_native", "raw_margin"]
+__all__ = [
+    "as_array",
+    "final_step",
+    "has_margin",
+    "innermost",
+    "is_a",
+    "is_native",
+    "raw_margin",
+    "steps_before",
+]
 
 Reader = Callable[[Any, Any], Any]
 
@@ -65,33 +74,38 @@ def innermost(model: Any) -> Any:
     >>> innermost(FrozenEstimator(make_pipeline("passthrough", LogisticRegression(C=3))))
     LogisticRegression(C=3)
     """
-    while True:
-        if isinstance(model, FrozenEstimator):
-            model = model.estimator
-        elif _is_pipeline(model):
-            model = model.steps[-1][1]
-        elif hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif hasattr(model, "cv_results_") or not _is_search(model):
-            return model
-        else:
-            model = model.estimator
+    return _unwrap(model)[1]
+
+
+def steps_before(model: Any) -> list[Any]:
+    """Return the transformers that rows go through before the classifier that scores."""
+    return _unwrap(model)[0]
 
 
 def final_step(model: Any, X: Any) -> tuple[Any, Any]:
     """Return the classifier that scores, and the rows as it sees them."""
+    steps, model = _unwrap(model)
+    for step in steps:
+        X = step.transform(X)
+    return model, X
+
+
+def _unwrap(model: Any) -> tuple[list[Any], Any]:
+    """Return the transformers before the classifier that scores, and the classifier."""
+    steps: list[Any] = []
     while True:
         if isinstance(model, FrozenEstimator):
             model = model.estimator
         elif _is_pipeline(model):
-            for _, step in model.steps[:-1]:
-                # A sampler, which has no transform, works on training rows only.
-                X = step.transform(X) if hasattr(step, "transform") else X
+            # A sampler, which has no transform, works on training rows only.
+            steps += [step for _, step in model.steps[:-1] if hasattr(step, "transform")]
             model = model.steps[-1][1]
         elif hasattr(model, "best_estimator_"):
             model = model.best_estimator_
+        elif _is_search(model):
+            model = model.estimator
         else:
-            return model, X
+            return steps, model
 
 
 def _is_pipeline(model: Any) -> bool:
@@ -99,7 +113,8 @@ def _is_pipeline(model: Any) -> bool:
 
 
 def _is_search(model: Any) -> bool:
-    return hasattr(model, "estimator") and hasattr(model, "refit")
+    """Return whether a model is a search that has not been fitted."""
+    return all(hasattr(model, name) for name in ("estimator", "refit", "error_score"))
 
 
 def is_a(model: Any, library: str, *names: str) -> bool:

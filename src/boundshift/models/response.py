@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.margins import as_array, has_margin, is_native, raw_margin
+from boundshift.models.margins import as_array, has_margin, is_a, is_native, raw_margin
 
 __all__ = ["Response", "ResponseMethod", "choose_response", "known_classes", "read_response"]
 
@@ -57,12 +57,19 @@ def choose_response(estimator: Any, method: ResponseMethod) -> ResponseMethod:
     )
 
 
+_WANTED = {"margin": "margins that are known how to read"}
 _CHECKS: dict[str, Callable[[Any], bool]] = {
     "margin": has_margin,
-    "decision_function": lambda estimator: hasattr(estimator, "decision_function"),
+    "decision_function": lambda estimator: (
+        hasattr(estimator, "decision_function") or _will_stack(estimator)
+    ),
     "predict_proba": lambda estimator: hasattr(estimator, "predict_proba"),
 }
-_WANTED = {"margin": "margins that are known how to read"}
+
+
+def _will_stack(estimator: Any) -> bool:
+    """Return whether a stack is to be fitted with its usual last step, a logistic regression."""
+    return is_a(estimator, "sklearn", "StackingClassifier") and estimator.final_estimator is None
 
 
 def read_response(

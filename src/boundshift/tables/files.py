@@ -66,7 +66,7 @@ class Source:
 
 
 def column_names(source: str | Path) -> list[str]:
-    """Return the names of a file's columns.
+    r"""Return the names of a file's columns.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def column_names(source: str | Path) -> list[str]:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "scores.csv"
-    ...     _ = path.write_text("score;ill\\n0.5;yes\\n")
+    ...     _ = path.write_text("score;ill\n0.5;yes\n")
     ...     column_names(path)
     ['score', 'ill']
     """
@@ -341,8 +341,8 @@ def _explain(source: Source, message: str) -> str:
         )
     if source.format == "json":
         return (
-            f"Every line of {source.name} must be one JSON object, as in {{\"score\": 0.3, "
-            f"\"label\": 1}}: {_first_line(message)}."
+            f'Every line of {source.name} must be one JSON object, as in {{"score": 0.3, '
+            f'"label": 1}}: {_first_line(message)}.'
         )
     kind = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather"}[source.format]
     return (

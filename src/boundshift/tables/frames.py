@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.tables.files import check_names, convert_options, open_source, read_batches, readable
+from boundshift.tables.files import (
+    check_names,
+    convert_options,
+    open_source,
+    read_batches,
+    readable,
+)
 
 __all__ = ["Kind", "read_frame"]
 
@@ -15,7 +21,7 @@ Kind = Literal["number", "category"]
 
 
 def read_frame(source: str | Path, types: Mapping[str, Kind] | None = None) -> Any:
-    """Read a table.
+    r"""Read a table.
 
     Parameters
     ----------
@@ -39,7 +45,7 @@ def read_frame(source: str | Path, types: Mapping[str, Kind] | None = None) -> A
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "rows.csv"
-    ...     _ = path.write_text("age,town\\n40,Bonn\\n?,Rome\\n")
+    ...     _ = path.write_text("age,town\n40,Bonn\n?,Rome\n")
     ...     read_frame(path)["age"].tolist()
     [40.0, nan]
     """

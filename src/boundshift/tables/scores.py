@@ -58,7 +58,7 @@ def read_scores(
     positive: str | None = None,
     progress: Show | None = None,
 ) -> LabelledScores:
-    """Read two columns of a table in batches; the rest of the file is never held.
+    r"""Read two columns of a table in batches; the rest of the file is never held.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def read_scores(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "scores.csv"
-    ...     _ = path.write_text("score,ill\\n0.5,yes\\n0.25,no\\n")
+    ...     _ = path.write_text("score,ill\n0.5,yes\n0.25,no\n")
     ...     rows = read_scores(path, "score", "ill")
     >>> rows.y_score.tolist(), rows.y_true.tolist(), rows.labels
     ([0.5, 0.25], ['yes', 'no'], ('no', 'yes'))
@@ -151,7 +151,10 @@ def _codes(source: Source, name: str, column: Any, known: dict[Any, int]) -> NDA
             f"Labels must be of two classes, but column '{name}' of {source.name} has more than "
             f"{_MOST_LABELS} different values. Choose the column that says which class a row has."
         )
-    return np.array(places, dtype=np.int32)[encoded.indices.to_numpy(zero_copy_only=False)]
+    codes: NDArray[np.int32] = np.array(places, dtype=np.int32)[
+        encoded.indices.to_numpy(zero_copy_only=False)
+    ]
+    return codes
 
 
 def _as_numbers(texts: list[str]) -> list[Any]:

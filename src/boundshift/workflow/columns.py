@@ -126,9 +126,8 @@ def _holds_dates(given: Any) -> bool:
 
 def _holds_containers(given: Any) -> bool:
     """Return whether the values are nested, as JSON's may be."""
-    return isinstance(given.iloc[0], list | dict) or hasattr(given.iloc[0], "tolist") and getattr(
-        given.iloc[0], "ndim", 0
-    ) > 0
+    first = given.iloc[0]
+    return isinstance(first, list | dict) or getattr(first, "ndim", 0) > 0
 
 
 def _counts(given: Any, name: str, distinct: int) -> bool:
@@ -145,8 +144,8 @@ def as_features(frame: Any, columns: Columns) -> Any:
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"age": [40, 50], "smokes": [True, None], "ill": [0, 1]})
-    >>> as_features(frame, choose_columns(frame.assign(smokes=[True, False]), "ill")).values.tolist()
+    >>> frame = pd.DataFrame({"age": [40, 50], "smokes": [True, None]})
+    >>> as_features(frame, Columns({"age": "number", "smokes": "category"})).values.tolist()
     [[40.0, 'true'], [50.0, nan]]
     """
     import numpy as np

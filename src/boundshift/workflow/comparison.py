@@ -167,7 +167,7 @@ def compare_scores(
             "A comparison needs at least two rows of each class, to decide on and to judge by; got "
             f"{int((~is_positive).sum())} and {int(is_positive.sum())}."
         )
-    probabilities = 0 <= scores.min() and scores.max() <= 1
+    probabilities = bool(scores.min() >= 0 and scores.max() <= 1)
     cut = (0.5 if probabilities else 0.0) if own is None else own
     predicted: dict[str, BoolArray] = {}
     splitter = StratifiedKFold(parts, shuffle=True, random_state=seed)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from boundshift.curves import as_curve
+from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Cost, NeymanPearson, as_rule
 from boundshift.validation import as_share
 
 __all__ = ["choose_decision"]
@@ -46,10 +49,7 @@ def choose_decision(
     >>> choose_decision(recall_floor=0.9)["bound"]
     ClopperPearson(confidence=0.95)
     """
-    from boundshift.curves import ClopperPearson, as_curve  # type: ignore[attr-defined]
-    from boundshift.rules import Cost, NeymanPearson, as_rule
-
-    options = {"rule": rule, "bound": bound, "preset": preset}
+    options: dict[str, Any] = {"rule": rule, "bound": bound, "preset": preset}
     options = {name: value for name, value in options.items() if value is not None}
     if sum(wish is not None for wish in (rule, recall_floor, costs)) > 1:
         raise InvalidInputError(

@@ -16,6 +16,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.plain import as_label
 from boundshift.tables import column_names, read_frame
 from boundshift.tables.files import check_names
+from boundshift.tables.frames import Kind
 from boundshift.workflow.columns import Columns, as_features
 from boundshift.workflow.models import TRUSTED
 from boundshift.workflow.training import FittedTable
@@ -61,7 +62,7 @@ def write_folder(
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as passing:
         fresh = Path(passing) / "fresh"
         fresh.mkdir()
-        write_report(facts, fresh / "report.html")
+        write_report(dict(facts), fresh / "report.html")
         save(fitted.model, fresh / "model.skops")
         save(fitted.boundary, fresh / "boundary.json")
         (fresh / "comparison.csv").write_text(comparison_csv(fitted.comparison), encoding="utf-8")
@@ -135,12 +136,12 @@ def _pair(fitted: FittedTable, scored: Any) -> tuple[Any, Any]:
 
 
 def comparison_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return a comparison as CSV.
+    r"""Return a comparison as CSV.
 
     Examples
     --------
     >>> comparison_csv([{"method": "ours", "f1": 0.5}])
-    'method,f1\\nours,0.5\\n'
+    'method,f1\nours,0.5\n'
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
@@ -203,7 +204,8 @@ def predict_table(
         check_names("Standard input", list(map(str, frame.columns)), [*keep, *kinds])
     else:
         check_names(str(source), column_names(source), [*keep, *kinds])
-        frame = read_frame(source, {name: "category" for name in keep} | kinds)
+        carried: dict[str, Kind] = dict.fromkeys(keep, "category")
+        frame = read_frame(source, carried | kinds)
     X = as_features(frame, columns)
     shifted = model.decision_function(X)
     predictions = frame[list(keep)].copy()
