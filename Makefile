@@ -4,7 +4,7 @@ BIN := .venv/bin
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: install demo test test-torch test-spark lint docs benchmark evidence clean
+.PHONY: install demo images test test-torch test-spark lint docs benchmark evidence clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -57,6 +57,9 @@ test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its siz
 
 benchmark: .venv/.test  ## speed against named rivals and np.sort; writes benchmarks/results
 	$(BIN)/python benchmarks/speed.py
+
+images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
+	$(BIN)/python docs/draw_images.py
 
 EVIDENCE := coverage unsolved multiclass costs recall_floor
 

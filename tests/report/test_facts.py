@@ -229,6 +229,12 @@ def test_a_model_that_guesses_is_not_good_enough():
     assert levels["proof"] == "bad"
 
 
+@pytest.mark.parametrize(("gap", "answer"), [(5.0, "yes"), (2.0, "with care"), (0.3, "no")])
+def test_the_answer_follows_the_separation(gap, answer):
+    known = collect_facts(*rows(gap=gap), test=rows(seed=4, gap=gap))["diagnosis"]
+    assert known["good_enough"] == answer
+
+
 def test_few_rows_say_how_many_are_needed():
     y, s = rows(600, 8)
     known = collect_facts(y, s, test=rows(600, 8, seed=5))["diagnosis"]["findings"]

@@ -131,8 +131,8 @@ def _fenced(ascending: FloatArray) -> tuple[float, float]:
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
-    """Return about six multiples of 1, 2 or 5 times a power of ten."""
-    rough = (high - low) / 6
+    """Return five to nine multiples of 1, 2 or 5 times a power of ten."""
+    rough = (high - low) / 9
     if not np.isfinite(rough) or rough == 0:
         return [low, high]
     power = 10.0 ** np.floor(np.log10(rough))

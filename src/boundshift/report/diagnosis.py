@@ -234,6 +234,7 @@ def _answer(findings: list[Finding]) -> dict[str, str]:
     if levels["proof"] == "bad":
         sentence = "That is not shown: the rows at hand do not prove it better than guessing."
         return {"good_enough": "unproved", "answer": sentence}
-    if "bad" in levels.values() or list(levels.values()).count("caution") > 1:
-        return {"good_enough": "with care", "answer": "With care: see what stands out below."}
-    return {"good_enough": "yes", "answer": "Yes: its scores separate the classes."}
+    if levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
+        return {"good_enough": "yes", "answer": "Yes: its scores separate the classes."}
+    sentence = "With care: it is shown to beat guessing, and it has the weak points below."
+    return {"good_enough": "with care", "answer": sentence}

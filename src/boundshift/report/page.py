@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,12 @@ __all__ = ["render_report", "write_report"]
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
-def render_report(facts: dict[str, Any]) -> str:
+def render_report(facts: Mapping[str, Any]) -> str:
     """Return the page for facts from :func:`~boundshift.report.collect_facts`.
 
     Parameters
     ----------
-    facts : dict
+    facts : mapping
         As collected, or read back from JSON.
 
     Returns
@@ -73,12 +74,12 @@ def render_report(facts: dict[str, Any]) -> str:
     )
 
 
-def write_report(facts: dict[str, Any], path: str | Path, force: bool = False) -> Path:
+def write_report(facts: Mapping[str, Any], path: str | Path, force: bool = False) -> Path:
     """Write the page, whole or not at all.
 
     Parameters
     ----------
-    facts : dict
+    facts : mapping
         From :func:`~boundshift.report.collect_facts`.
     path : str or Path
         File to write.
@@ -126,7 +127,7 @@ def _read(name: str) -> str:
     return resources.files("boundshift.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _for_script(facts: dict[str, Any]) -> dict[str, Any]:
+def _for_script(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the slider needs."""
     stops = facts["stops"]
     marks = {
@@ -156,7 +157,7 @@ def _embed(data: object) -> str:
     return text.translate(_UNSAFE)
 
 
-def _place(facts: dict[str, Any], score: float) -> str:
+def _place(facts: Mapping[str, Any], score: float) -> str:
     """Return where a score stands, in percent of the axis."""
     axis = facts["axis"]
     at = ScoreAxis(axis["kind"], axis["low"], axis["high"]).place(score)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.scores import ScoreSample
+from boundshift.validation import as_scores, split_by_label
 
 __all__ = ["ScoredRows", "read_rows"]
 
@@ -85,16 +86,17 @@ def read_rows(
 ) -> ScoredRows:
     """Split and sort labelled scores; errors name the argument that they came with."""
     try:
-        sample = ScoreSample.from_labels(y_true, y_score, pos_label)
+        negative, positive, found = split_by_label(y_true, as_scores(y_score), pos_label)
+        negative.sort()
+        positive.sort()
+        if not np.isfinite([negative[0], negative[-1], positive[0], positive[-1]]).all():
+            ScoreSample.from_labels(y_true, y_score, pos_label)  # says which are not finite
     except InvalidInputError as error:
         raise InvalidInputError(f"`{name}`: {error}" if name else str(error)) from error
-    if labels is not None and set(sample.labels) != set(labels):
+    if labels is not None and set(found) != set(labels):
         raise InvalidInputError(
             f"`{name}` must hold the labels {labels[0]!r} and {labels[1]!r}, as the rows that "
-            f"chose the boundary do, got {sample.labels[0]!r} and {sample.labels[1]!r}. "
+            f"chose the boundary do, got {found[0]!r} and {found[1]!r}. "
             "Name the classes alike in both."
         )
-    negative, positive = (
-        np.ldexp(c.values, sample.exponent) for c in (sample.negative, sample.positive)
-    )
-    return ScoredRows(negative, positive, sample.labels)
+    return ScoredRows(negative, positive, found)

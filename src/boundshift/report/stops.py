@@ -68,6 +68,9 @@ def _settle(
             continue
         nearest = min(max(nearest, following), N_STOPS - len(ordered) + left)
         thresholds[nearest] = marks[name]
+        # A probability of 0 or 1 has no place on an axis of log-odds, yet must keep its rank.
+        np.minimum(thresholds[:nearest], marks[name], out=thresholds[:nearest])
+        np.maximum(thresholds[nearest:], marks[name], out=thresholds[nearest:])
         taken[name] = nearest
         following = nearest + 1
     return taken

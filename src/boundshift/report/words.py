@@ -61,7 +61,7 @@ def read_names(names: Mapping[str, object] | None, labels: tuple[Any, Any]) -> N
     for key, label in zip(("negative", "positive"), labels, strict=True):
         phrases.append(f"{told[key]} {unit}" if key in told else f"{unit} of class {label}")
         short.append(told.get(key, f"class {label}"))
-    title = told.get("title", f"Finding {phrases[1]}")
+    title = told.get("title", f"Telling {short[1]} from {short[0]}")
     return Names(phrases[1], phrases[0], short[1], short[0], title, unit)
 
 
