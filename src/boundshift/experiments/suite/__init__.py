@@ -1,0 +1,1 @@
+"""The benchmark: real imbalanced data sets, five models, every method on the same scores."""
