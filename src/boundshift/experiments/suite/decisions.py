@@ -71,9 +71,7 @@ def by_boundary(source: Source, **options: Any) -> Decide:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BoundaryWarning)
             found = find_boundary(*fitted.sample(source), **options)
-        return Decision(
-            found.threshold, found.status.name, found.status.solved, found.error_bounds
-        )
+        return Decision(found.threshold, found.status.name, found.status.solved, found.error_bounds)
 
     return decide
 

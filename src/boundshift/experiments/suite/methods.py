@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import partial
 from typing import Literal, get_args
 
 from boundshift.classifier import BoundShiftClassifier
@@ -29,7 +28,15 @@ from boundshift.experiments.tuner import QUALITIES
 from boundshift.rivals import bayes_risk_threshold, cost_threshold, prior_threshold, tuned_threshold
 from boundshift.rules import Cost, GMean, Metric, Minimax, NeymanPearson, Rule, Sum
 
-__all__ = ["CURVES_TRIED", "METHODS", "RULES_TRIED", "Method", "choose_methods", "default_method"]
+__all__ = [
+    "CURVES_TRIED",
+    "METHODS",
+    "RIVAL_PANEL",
+    "RULES_TRIED",
+    "Method",
+    "choose_methods",
+    "default_method",
+]
 
 Group = Literal["rival", "ours", "other aim"]
 Scored = Literal["training", "out-of-fold", "held-out"]
@@ -150,15 +157,34 @@ def _rivals() -> list[Method]:
 
 def _best_cuts() -> dict[str, Callable[[Sample], float]]:
     """Return what a tuner would do that looked at every cut of the pooled scores."""
-    cut = {
-        "balanced-accuracy": partial(tuned_threshold, metric="balanced_accuracy"),
-        "g-mean": partial(tuned_threshold, metric="g_mean"),
+    return {
+        "balanced-accuracy": lambda sample: tuned_threshold(*sample, metric="balanced_accuracy"),
+        "g-mean": lambda sample: tuned_threshold(*sample, metric="g_mean"),
     }
-    return {name: lambda sample, rule=rule: rule(*sample) for name, rule in cut.items()}
 
 
 METHODS: dict[str, Method] = {m.name: m for m in (*_rivals(), *_paper(), *_ours())}
 """Name → method, in the order of the tables."""
+
+RIVAL_PANEL = (
+    "untouched",
+    "smote",
+    "balanced-weights",
+    "tuned/balanced-accuracy",
+    "tuned/g-mean",
+    "tuned/f1",
+    "best-cut/balanced-accuracy@out-of-fold",
+    "best-cut/g-mean@out-of-fold",
+    "prior-threshold",
+    "bmr@training",
+    "bmr@out-of-fold",
+    "thresholding@training",
+    "thresholding@out-of-fold",
+    "clopper-pearson/minimax@out-of-fold",
+    "dkw/minimax@out-of-fold",
+    "paper/authors@training",
+)
+"""The rivals that the default is tested against, each on the scores that it is meant for."""
 
 
 def default_method() -> str:

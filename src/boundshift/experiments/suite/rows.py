@@ -114,9 +114,7 @@ def rows_of_fit(
     return [_row(fitted, method, run) for method in methods]
 
 
-def _failed(
-    methods: Iterable[Method], error: Exception, run: dict[str, Any]
-) -> Iterable[SuiteRow]:
+def _failed(methods: Iterable[Method], error: Exception, run: dict[str, Any]) -> Iterable[SuiteRow]:
     """Yield the rows of methods that raised an error."""
     for method in methods:
         yield SuiteRow(**run, method=method.name, message=f"{type(error).__name__}: {error}")
@@ -131,7 +129,7 @@ def _row(fitted: Fitted, method: Method, run: dict[str, Any]) -> SuiteRow:
         return next(iter(_failed([method], error, run)))
     seconds = time.perf_counter() - start
     test = fitted.test(method.source)
-    metrics = binary_metrics(test.y, test.s > decision.threshold)
+    metrics: dict[str, Any] = dict(binary_metrics(test.y, test.s > decision.threshold))
     return SuiteRow(
         **run,
         method=method.name,
