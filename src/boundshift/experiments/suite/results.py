@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -79,6 +79,10 @@ class Results:
     def of(self, method: str) -> list[SuiteRow]:
         """Return the rows of a method."""
         return [row for row in self.rows if row.method == method]
+
+    def only(self, methods: Container[str]) -> Results:
+        """Return the results of some methods only."""
+        return Results(row for row in self.rows if row.method in methods)
 
     def where(self, wanted: Callable[[FitFacts], bool]) -> Results:
         """Return the results of some trainings only."""

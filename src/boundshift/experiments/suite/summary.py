@@ -64,7 +64,7 @@ def summarise(results: Results, default: str) -> Facts:
         "methods": _methods(results),
         "ranking": {metric: _ranking(results, metric, panel) for metric in METRICS},
         "against": {metric: _against(results, metric, panel) for metric in METRICS},
-        "strata": _strata(results, panel),
+        "strata": _strata(results.only(panel), panel),
         "coverage": _coverage(results, default),
         "claims": {
             name: claims_covered(results.of(name))
@@ -186,6 +186,7 @@ def _coverage(results: Results, default: str) -> dict[str, dict[str, Facts]]:
     stem = default.split("@")[0]
     names = [f"{stem}@out-of-fold", f"{stem}@training", f"{stem}@held-out"]
     names += ["tuned/balanced-accuracy", "untouched", "untouched@held-out"]
+    results = results.only(names)
     found = {
         name: _by_class(results.of(name))
         for name in names
