@@ -48,8 +48,9 @@ test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
 test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its size
 	$(BIN)/python -m pytest lanes/spark
 
-benchmark: .venv/.test  ## speed against named rivals and np.sort; writes benchmarks/results
+benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/boundshift benchmark --suite quick --out out/benchmark
 
 EVIDENCE := coverage unsolved multiclass costs recall_floor
 

@@ -61,7 +61,7 @@ def make_page(facts: Facts) -> list[Part]:
     Parameters
     ----------
     facts : dict
-        What :func:`~boundshift.experiments.suite.benchmark.benchmark` stores.
+        What :func:`~boundshift.experiments.suite.run.benchmark` stores.
     """
     parts: list[Part] = [_introduction(facts)]
     for half, title in HALVES.items():
