@@ -4,7 +4,7 @@ BIN := .venv/bin
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: demo test test-torch test-spark lint docs benchmark evidence clean
+.PHONY: demo test test-torch test-spark lint docs benchmark suite evidence clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -51,6 +51,13 @@ test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its siz
 benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/boundshift benchmark --suite quick --out out/benchmark
+
+suite: .venv/.test  ## the whole benchmark, half an hour on two cores; writes docs and benchmarks/results
+	$(BIN)/boundshift benchmark --suite full --out out/suite
+	mkdir -p benchmarks/results/suite docs/images/benchmark
+	cp out/suite/rows.csv.gz out/suite/summary.json benchmarks/results/suite
+	cp out/suite/images/benchmark/*.png docs/images/benchmark
+	cp out/suite/benchmark.md docs/benchmark.md
 
 EVIDENCE := coverage unsolved multiclass costs recall_floor
 

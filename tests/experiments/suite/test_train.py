@@ -98,3 +98,20 @@ def test_the_key_of_a_training_names_what_matters(store, monkeypatch):
     assert before.name.split("-")[1] == "0"
     monkeypatch.setitem(MODELS["svm"].grid, "C", (1,))
     assert store.path(fit) != before
+
+
+def test_a_decision_on_rows_held_out_is_for_the_model_without_them(fitted_of):
+    fitted = fitted_of("logistic")
+    raw = fitted.raw
+    np.testing.assert_array_equal(fitted.held_out.s, raw.held_part[raw.held])
+    np.testing.assert_array_equal(fitted.held_out.y, raw.y_train[raw.held])
+    np.testing.assert_array_equal(fitted.test("held-out").s, raw.held_test)
+    np.testing.assert_array_equal(fitted.test("smote").s, raw.smote_test)
+    np.testing.assert_array_equal(fitted.test("balanced").s, raw.balanced_test)
+
+
+def test_probabilities_of_a_forest_become_log_odds_with_a_floor(fitted_of):
+    fitted = fitted_of("forest")
+    least = fitted.raw.out_of_fold[fitted.raw.out_of_fold > 0].min()
+    zero = fitted.out_of_fold.s[fitted.raw.out_of_fold == 0]
+    np.testing.assert_allclose(zero, np.log(least / 2))

@@ -56,7 +56,8 @@ def summarise(results: Results, default: str) -> Facts:
     default : str
         The method that the rivals are compared with.
     """
-    panel = [default, *(name for name in RIVAL_PANEL if name in results.methods)]
+    known = set(results.methods) - {default}
+    panel = [default, *(name for name in RIVAL_PANEL if name in known)]
     return {
         "default": default,
         "panel": panel,
