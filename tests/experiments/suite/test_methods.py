@@ -17,7 +17,7 @@ from boundshift.experiments.suite.models import MODELS, prepared
 from boundshift.metrics import geometric_mean_score
 from boundshift.rivals import BayesMinimumRisk, CostThresholding, PriorThreshold
 
-DATASET = "glass6"
+DATASET = "spectf"
 
 
 @pytest.fixture(scope="module")

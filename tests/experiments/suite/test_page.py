@@ -10,6 +10,7 @@ from boundshift.experiments.suite.methods import RIVAL_PANEL, default_method
 from boundshift.experiments.suite.page import (
     Heading,
     Picture,
+    _standing,
     make_page,
     page_to_html,
     page_to_markdown,
@@ -18,6 +19,7 @@ from boundshift.experiments.suite.results import Results
 from boundshift.experiments.suite.rows import METRICS
 from boundshift.experiments.suite.run import _plain
 from boundshift.experiments.suite.summary import summarise
+from boundshift.experiments.suite.tables import panel_table
 from boundshift.experiments.tables import Table
 from suite_rows import row
 
@@ -99,6 +101,27 @@ def test_the_page_says_where_the_default_stands(parts):
     assert "and 0 better (none)" in text
 
 
+def test_only_significant_differences_count(facts):
+    half = facts["halves"]["report"]
+    found = {name: pair | {"holm": 0.2} for name, pair in half["against"]["f1"].items()}
+    found["smote"]["holm"] = 0.01
+    text = _standing(half | {"against": {"f1": found}}, "f1", "F1")
+    assert text.endswith("1 are significantly worse (smote) and 0 better (none).")
+    ranks = half["ranking"]["f1"]["ranks"] | {"smote": 0.5}
+    worse = half | {"against": {"f1": found}, "ranking": {"f1": {"ranks": ranks}}}
+    assert _standing(worse, "f1", "F1").endswith(
+        "0 are significantly worse (none) and 1 better (smote)."
+    )
+
+
+def test_the_best_of_a_column_is_marked(facts):
+    lines = {
+        line[0]: line for line in panel_table(facts["halves"]["report"], "x").sections[0].lines
+    }
+    marks = [[cell.best for cell in lines[name][1:9]] for name in (DEFAULT, "untouched")]
+    assert marks == [[True] * 8, [False] * 8]
+
+
 def test_the_page_has_every_section(parts):
     titles = [part.text for part in parts if isinstance(part, Heading)]
     assert titles[0] == "Reported on the other half"
@@ -113,7 +136,8 @@ def test_tables_have_as_many_cells_as_titles(parts):
 
 
 def test_html_needs_nothing_else_and_is_escaped(parts):
-    page = page_to_html(parts)
+    page = page_to_html([*parts, "1 < 2 and `<b>`"])
+    assert "<p>1 &lt; 2 and <code>&lt;b&gt;</code></p>" in page
     assert "<a>" not in page
     assert "&lt;a&gt;" in page
     assert not re.search(r'(src|href)="(?!data:)', page)
