@@ -128,17 +128,22 @@ def test_a_frozen_model_is_thawed(two):
     assert type(clf.shifted_estimator()) is LogisticRegression
 
 
-@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 def test_early_stopping_is_kept(two):
     X, y = two
-    rows = {"eval_set": [(X[:600], y[:600])]}
-    stop = lightgbm.early_stopping(2, verbose=False)
-    first = lightgbm.LGBMClassifier(n_estimators=200, learning_rate=0.9, verbose=-1)
-    first.fit(X[ROWS:], y[ROWS:], callbacks=[stop], **rows)
+    rows, held_out = (X[ROWS:], y[ROWS:]), (X[:600], y[:600])
+    first = lightgbm.train(
+        {"objective": "binary", "learning_rate": 0.9, "verbose": -1},
+        lightgbm.Dataset(*rows),
+        num_boost_round=200,
+        valid_sets=[lightgbm.Dataset(*held_out)],
+        callbacks=[lightgbm.early_stopping(2, verbose=False)],
+        keep_training_booster=True,
+    )
+    assert first.num_trees() > first.best_iteration
     second = xgboost.XGBClassifier(n_estimators=200, learning_rate=0.9, early_stopping_rounds=2)
-    second.fit(X[ROWS:], y[ROWS:], verbose=False, **rows)
-    assert first.booster_.num_trees() > first.best_iteration_
-    for model in (first, second, first.booster_):
+    second.fit(*rows, eval_set=[held_out], verbose=False)
+    assert second.get_booster().num_boosted_rounds() > second.best_iteration + 1
+    for model in (first, second):
         clf = BoundShiftClassifier(model, cv="prefit").fit(X[600:1200], y[600:1200])
         moved = raw_margin(clf.shifted_estimator(), X)
         np.testing.assert_array_equal(moved > 0, clf.predict(X) == 1)

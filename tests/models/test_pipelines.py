@@ -31,8 +31,9 @@ from boundshift import BoundShiftClassifier, find_boundary, load, save
 @pytest.fixture(scope="module")
 def data():
     return make_classification(
-        900, n_features=6, n_informative=4, weights=[0.9], class_sep=1.5, random_state=0
-    )
+        900, n_features=6, n_informative=4, n_clusters_per_class=1, weights=[0.9], class_sep=1.5,
+        random_state=0,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def test_a_sampler_before_a_booster(data):
     inner = make_sampling_pipeline(StandardScaler(), SMOTE(random_state=0), booster)
     clf = BoundShiftClassifier(inner, cv=3).fit(X, y)
     rows = clf.estimator_[0].transform(X)
-    margin = clf.estimator_[-1].predict(rows, output_margin=True)
+    margin = clf.estimator_[-1].predict(rows, output_margin=True).astype(np.float64)
     np.testing.assert_array_equal(clf.decision_function(X), margin - clf.threshold_)
     np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
 
