@@ -67,10 +67,21 @@ def write_folder(
         save(fitted.boundary, fresh / "boundary.json")
         (fresh / "comparison.csv").write_text(comparison_csv(fitted.comparison), encoding="utf-8")
         (fresh / "columns.json").write_text(_columns_json(fitted), encoding="utf-8")
-        if out.exists():
-            out.rename(Path(passing) / "old")
-        fresh.rename(out)
+        _swap(fresh, out, Path(passing) / "old")
     return [out / name for name in FILES]
+
+
+def _swap(fresh: Path, out: Path, aside: Path) -> None:
+    """Put a folder in the place of another, which comes back if that fails."""
+    replaced = out.exists()
+    if replaced:
+        out.rename(aside)
+    try:
+        fresh.rename(out)
+    except OSError:
+        if replaced:
+            aside.rename(out)
+        raise
 
 
 def check_folder(out: Path, force: bool) -> None:
