@@ -79,6 +79,12 @@ def test_the_verdict_is_a_sentence(fitted):
     assert "Certified: The model has not seen these rows" in said
 
 
+def test_classes_may_have_names(run, pima):
+    names = ["--positive-name", "sick", "--negative-name", "healthy", "--unit", "patients"]
+    said = " ".join(run(*FIT, *names).stdout.split())
+    assert "Of 100 sick patients the shifted model is expected to miss" in said
+
+
 def test_the_boundary_is_the_model_s(fitted, tmp_path):
     stored = Boundary.from_json((tmp_path / "ill" / "boundary.json").read_text())
     model = boundshift.load(tmp_path / "ill" / "model.skops", trusted=TRUSTED)

@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from boundshift import BoundShiftClassifier, InvalidInputError, certify, find_boundary
+from boundshift import (
+    BoundShiftClassifier,
+    InvalidInputError,
+    certify,
+    find_boundary,
+    threshold_interval,
+)
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
 from boundshift.workflow import choose_decision, compare_scores, fit_table
@@ -45,6 +51,15 @@ def test_our_row_of_the_comparison_is_the_model_s(fitted):
     row = fitted.comparison[0]
     assert row["method"] == "boundshift"
     assert {name: row[name] for name in expected} == expected
+
+
+def test_the_interval_is_of_the_rows_that_decided(fitted):
+    low, high = fitted.interval
+    expected = threshold_interval(
+        fitted.deciding.y, fitted.deciding.scores, n_resamples=100, random_state=0
+    )
+    assert (low, high) == expected
+    assert low < fitted.boundary.threshold < high
 
 
 def test_a_seed_repeats_the_fit(fitted, frame):

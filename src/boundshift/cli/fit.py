@@ -63,7 +63,14 @@ def fit(
     costs: Costs = None,
     confidence: Confidence = 0.95,
     unit: Annotated[
-        str | None, typer.Option(help="What a row is, in the plural: patients, loans.")
+        str | None,
+        typer.Option(help="What a row is, in the plural: patients, loans.", show_default=False),
+    ] = None,
+    positive_name: Annotated[
+        str | None, typer.Option(help="What the positive class is called.", show_default=False)
+    ] = None,
+    negative_name: Annotated[
+        str | None, typer.Option(help="What the negative class is called.", show_default=False)
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
     trust: Annotated[
@@ -104,7 +111,9 @@ def fit(
             seen=seen,
             progress=show,
         )
-        facts = report_facts(fitted, out, {"unit": unit} if unit else {})
+        names = {"unit": unit, "positive": positive_name, "negative": negative_name}
+        said = {what: name for what, name in names.items() if name is not None}
+        facts = report_facts(fitted, out, said)
         written = write_folder(fitted, facts, out, force=force)
     for note in fitted.notes:
         print_note(note)

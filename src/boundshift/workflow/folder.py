@@ -130,6 +130,7 @@ def report_facts(
         out_of_sample=origin if training is None else "out-of-fold",  # type: ignore[arg-type]
         comparison=fitted.comparison,
         confidence=fitted.confidence,
+        interval=fitted.interval,
         model=fitted.name,
         names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
         deploy=[

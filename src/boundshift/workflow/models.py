@@ -8,10 +8,19 @@ from typing import Any
 from boundshift.exceptions import InvalidInputError
 from boundshift.workflow.columns import Columns
 
-__all__ = ["MODELS", "TRUSTED", "load_model", "make_model", "make_preparation"]
+__all__ = ["MODELS", "NAMES", "TRUSTED", "load_model", "make_model", "make_preparation"]
 
 MODELS = ("logistic", "svm", "forest", "boosting", "mlp")
 """Names of models that :func:`make_model` makes."""
+
+NAMES = {
+    "logistic": "logistic regression",
+    "svm": "support vector machine",
+    "forest": "random forest",
+    "boosting": "gradient boosting",
+    "mlp": "neural network",
+}
+"""What these models are called in full."""
 
 TRUSTED = (
     "numpy.dtype",  # that SimpleImputer was fitted on

@@ -17,12 +17,13 @@ from sklearn.model_selection import train_test_split
 from boundshift.certificate import Certificate, certify
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
-from boundshift.record import Boundary
+from boundshift.interval import threshold_interval
+from boundshift.record import Boundary, Status
 from boundshift.tables.files import check_names
 from boundshift.workflow.columns import Columns, as_features, choose_columns, kind_of
 from boundshift.workflow.comparison import judge, retrained, thresholds
 from boundshift.workflow.labels import read_target
-from boundshift.workflow.models import MODELS, load_model, make_model
+from boundshift.workflow.models import MODELS, NAMES, load_model, make_model
 
 __all__ = ["FittedTable", "explain", "fit_table"]
 
@@ -33,6 +34,7 @@ IntArray = NDArray[np.int64]
 _TEST_SHARE = 0.3
 _STEPS = 4
 _FEW = 50
+_MOST_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,9 @@ class FittedTable:
     deciding, test, training : Scored
         Rows that decided, rows that judged, and rows that the model was fitted on; the last is
         None for a model that came trained.
+    interval : tuple of float or None
+        Where the threshold would fall had other rows of the same kind decided; None where there
+        are too many rows to find it in seconds, or the boundary is the model's own.
     confidence : float
         Of the certificate.
     unseen : bool
@@ -95,6 +100,7 @@ class FittedTable:
     deciding: Scored
     test: Scored
     training: Scored | None
+    interval: tuple[float, float] | None
     confidence: float
     unseen: bool
     notes: tuple[str, ...]
@@ -207,7 +213,7 @@ def fit_table(
     show("fit", _STEPS, _STEPS)
     return FittedTable(
         model=shifted,
-        name=str(model) if file is None else type(estimator).__name__,
+        name=NAMES[str(model)] if file is None else type(estimator).__name__,
         boundary=replace(shifted.boundary_, labels=labels),
         certificate=replace(certificate, labels=labels),
         columns=columns,
@@ -217,6 +223,7 @@ def fit_table(
         deciding=deciding,
         test=judged,
         training=training,
+        interval=_interval(shifted, deciding, decision or {}),
         confidence=confidence,
         unseen=unseen,
         notes=tuple(_notes(len(frame), y, target, columns)),
@@ -278,6 +285,17 @@ def _split(y: IntArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
 def _score(shifted: BoundShiftClassifier, X: Any, y: IntArray) -> Scored:
     """Return the rows with their scores before the shift."""
     return Scored(y, shifted.decision_function(X) + shifted.threshold_)
+
+
+def _interval(
+    shifted: BoundShiftClassifier, deciding: Scored, decision: Mapping[str, Any]
+) -> tuple[float, float] | None:
+    """Return how far the threshold may be from where it is."""
+    if len(deciding.y) > _MOST_ROWS or shifted.boundary_.status is Status.BALANCED:
+        return None
+    return threshold_interval(
+        deciding.y, deciding.scores, n_resamples=100, random_state=0, **decision
+    )
 
 
 def _compare_moved(
