@@ -4,7 +4,7 @@ BIN := .venv/bin
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: install demo images test test-torch test-spark lint docs benchmark evidence clean
+.PHONY: install demo images test test-torch test-spark lint docs benchmark suite evidence clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -55,8 +55,16 @@ test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
 test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its size
 	$(BIN)/python -m pytest lanes/spark
 
-benchmark: .venv/.test  ## speed against named rivals and np.sort; writes benchmarks/results
+benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/boundshift benchmark --suite quick --out out/benchmark
+
+suite: .venv/.test  ## the whole benchmark, half an hour on two cores; writes docs and benchmarks/results
+	$(BIN)/boundshift benchmark --suite full --out out/suite
+	mkdir -p benchmarks/results/suite docs/images/benchmark
+	cp out/suite/rows.csv.gz out/suite/summary.json benchmarks/results/suite
+	cp out/suite/images/benchmark/*.png docs/images/benchmark
+	cp out/suite/benchmark.md docs/benchmark.md
 
 images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
 	$(BIN)/python docs/draw_images.py

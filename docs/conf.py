@@ -64,6 +64,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
+html_sidebars = {"*": []}  # Pages at the top have no section to navigate.
 html_static_path: list[str] = []
 
 # Only links within the documentation are checked, by the build itself: a build must not depend on

@@ -319,7 +319,8 @@ fallback
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata is routed to the estimator and the splitter."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+        router = MetadataRouter(owner=self).add_self_request(self)  # for `score`
+        router.add(estimator=self.estimator, method_mapping=mapping)
         if hasattr(self.cv, "split"):
             mapping = MethodMapping().add(caller="fit", callee="split")
             router.add(splitter=self.cv, method_mapping=mapping)

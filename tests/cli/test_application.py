@@ -80,3 +80,14 @@ def test_progress_is_seen_on_a_terminal_only(capsys, monkeypatch):
     with progress() as show:
         show("read", 1, 2)
     assert "1/2" in capsys.readouterr().err
+
+
+def test_a_threshold_loads_neither_scikit_learn_nor_pandas(tmp_path):
+    (tmp_path / "s.csv").write_text("s,y\n" + "0,0\n1,0\n5,1\n6,1\n" * 3)
+    arguments = ["threshold", str(tmp_path / "s.csv"), "--score", "s", "--label", "y"]
+    code = (
+        "import sys; from typer.testing import CliRunner; from boundshift.cli import app; "
+        f"done = CliRunner().invoke(app, {arguments}); "
+        "print(done.exit_code, [m for m in ('sklearn', 'pandas') if m in sys.modules])"
+    )
+    assert start("-c", code).stdout.strip() == "0 []"

@@ -1,8 +1,13 @@
 """What a user does wrong, and what the answer must say: the rule, the value and the cure."""
 
 import re
+import shutil
 
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+
+import boundshift
 
 SCORES = ["--score", "risk", "--label", "ill"]
 
@@ -42,6 +47,10 @@ MISTAKES = {
     "corrupt Feather": (["threshold", "corrupt.feather", *SCORES], ["whole Feather file"]),
     "corrupt gzip": (["threshold", "corrupt.csv.gz", *SCORES], ["corrupt.csv.gz"]),
     "a JSON array": (["threshold", "array.json", *SCORES], ["one JSON object", "line"]),
+    "one column for both": (
+        ["threshold", "scores.csv", "--score", "risk", "--label", "risk"],
+        ["two columns", "'risk'", "--label"],
+    ),
     "unknown rule": (
         ["threshold", "scores.csv", *SCORES, "--rule", "best"],
         ["'minimax'", "'best'"],
@@ -81,6 +90,14 @@ MISTAKES = {
     "nothing to learn from": (
         ["fit", "bare.csv", "--target", "ill"],
         ["at least one column", "'constant': it never varies"],
+    ),
+    "infinity in the table": (
+        ["fit", "infinite.csv", "--target", "ill"],
+        ["must be finite", "'age'", "infinity"],
+    ),
+    "gap for a model without preparation": (
+        ["fit", "gaps.csv", "--target", "ill", "--model", "plain.skops"],
+        ["LogisticRegression", "NaN", "fill the gaps"],
     ),
     "unknown model": (
         ["fit", "table.csv", "--target", "ill", "--model", "magic"],
@@ -130,8 +147,16 @@ USAGE = {
 }
 
 
+@pytest.fixture(scope="module")
+def plain_model(tmp_path_factory):
+    """Store a model that knows no gaps."""
+    frame = pd.DataFrame({"age": [20.0, 30.0, 60.0, 70.0]})
+    model = LogisticRegression().fit(frame, ["no", "no", "yes", "yes"])
+    return boundshift.save(model, tmp_path_factory.mktemp("model") / "plain.skops")
+
+
 @pytest.fixture
-def files(tmp_path, scores):
+def files(tmp_path, scores, plain_model):
     """Make every file that the mistakes are about."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -164,6 +189,9 @@ def files(tmp_path, scores):
     write("table.csv", f"age,ill\n{ages}")
     write("few.csv", "age,ill\n" + "40,no\n41,no\n42,no\n" * 10 + "70,yes\n" * 3)
     write("bare.csv", "constant,ill\n" + "1,no\n" * 20 + "1,yes\n" * 20)
+    write("infinite.csv", f"age,ill\ninf,no\n{ages}")
+    write("gaps.csv", f"age,ill\n,no\n{ages}")
+    shutil.copy(plain_model, tmp_path / "plain.skops")
     (tmp_path / "folder").mkdir()
     write("folder/letter.txt", "dear diary")
     return tmp_path

@@ -33,6 +33,6 @@ def test_the_table_has_every_model_and_no_other():
 def test_a_disagreement_would_be_seen():
     X, y = matrix.draw(2)
     model = matrix.MODELS["LogisticRegression"].make().fit(X, y)
-    clf = matrix.BoundShiftClassifier(model, cv="prefit").fit(X, y)
+    clf = matrix.shifter(model, "prefit").fit(X, y)
     assert matrix.agrees(clf, y, model.decision_function(X))
     assert not matrix.agrees(clf, y, model.decision_function(X) + 0.01)

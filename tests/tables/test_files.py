@@ -99,6 +99,12 @@ def test_a_column_of_numbers_is_no_label(tmp_path):
         read_scores(tmp_path / "t.csv", "s", "y")
 
 
+def test_decimals_are_numbers(tmp_path):
+    price = pa.array([1, 2]).cast(pa.decimal128(22, 2))
+    parquet.write_table(pa.table({"price": price}), tmp_path / "t.parquet")
+    assert read_frame(tmp_path / "t.parquet")["price"].dtype == np.float64
+
+
 def test_one_and_one_point_nought_are_one_label(tmp_path):
     (tmp_path / "t.csv").write_text("s,y\n1,0\n2,1\n3,1.0\n")
     rows = read_scores(tmp_path / "t.csv", "s", "y")

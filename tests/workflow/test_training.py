@@ -93,6 +93,11 @@ def test_scores_are_judged_by_boundaries_found_without_them():
     assert max(row["balanced_accuracy"] for row in rows) < 0.55
 
 
+def test_categories_that_do_not_occur_are_no_classes(frame):
+    labels = pd.Categorical.from_codes(frame["target"], ["no", "yes", "unknown"])
+    assert fit_table(frame.assign(target=labels), "target").labels == ("no", "yes")
+
+
 def test_empty_targets_are_refused():
     with pytest.raises(InvalidInputError, match="is empty"):
         fit_table(pd.DataFrame({"a": [1, 2], "y": [None, None]}), "y")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.models.margins import is_a
 
 __all__ = ["shift_module"]
 
@@ -37,6 +38,11 @@ def shift_module(module: Any, offsets: ArrayLike, *, layer: Any = None) -> Any:
     InvalidInputError
         If there is no such layer, or the number of its outputs is another.
     """
+    if not is_a(module, "torch", "Module"):
+        raise InvalidInputError(
+            f"`module` must be a PyTorch module, got {type(module).__name__}. "
+            "Use shifted_estimator() for other models."
+        )
     torch = sys.modules["torch"]
     if layer is None:
         kinds = (torch.nn.Linear, torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Bilinear)

@@ -15,7 +15,16 @@ from typing import Any, Literal
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 
-__all__ = ["Source", "check_names", "column_names", "open_source", "read_batches", "readable"]
+__all__ = [
+    "Source",
+    "arrow",
+    "check_names",
+    "column_names",
+    "convert_options",
+    "open_source",
+    "read_batches",
+    "readable",
+]
 
 Format = Literal["csv", "parquet", "feather", "json"]
 
@@ -95,7 +104,7 @@ def column_names(source: str | Path) -> list[str]:
 @contextmanager
 def open_source(source: str | Path) -> Iterator[Source]:
     """Open a file or standard input, and find out how to read it."""
-    pa = _arrow()
+    pa = arrow()
     if str(source) == "-":
         raw: Any = io.BufferedReader(sys.stdin.buffer, _BLOCK)
         yield _identify("standard input", raw, _sniffed(raw.peek(1)[:_BLOCK]), 0)
@@ -112,7 +121,7 @@ def open_source(source: str | Path) -> Iterator[Source]:
         yield _identify(str(path), buffered, found, size)
 
 
-def _arrow() -> Any:
+def arrow() -> Any:
     """Import pyarrow, or name the extra that brings it."""
     try:
         import pyarrow as pa
@@ -171,7 +180,7 @@ def _identify(name: str, stream: Any, found: Format, size: int) -> Source:
 
 def _identify_binary(source: Source) -> Source:
     """Return the source with the reader of its format, which knows names and sizes."""
-    pa = _arrow()
+    pa = arrow()
     stream = source.stream
     with readable(source):
         if isinstance(stream, io.BufferedReader):
@@ -289,7 +298,7 @@ def _json_batches(source: Source) -> Iterator[Any]:
 
 def _cast(source: Source, batch: Any, types: Mapping[str, Any]) -> Any:
     """Return the batch with the types asked for."""
-    pa = _arrow()
+    pa = arrow()
     columns = []
     for name, kind in types.items():
         column = batch.column(name)
@@ -308,7 +317,7 @@ def _cast(source: Source, batch: Any, types: Mapping[str, Any]) -> Any:
 @contextmanager
 def readable(source: Source) -> Iterator[None]:
     """Turn what goes wrong while reading into the rule, the value and the cure."""
-    pa = _arrow()
+    pa = arrow()
     try:
         yield
     except UnicodeDecodeError as error:

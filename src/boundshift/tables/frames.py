@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.tables.files import (
+    arrow,
     check_names,
     convert_options,
     open_source,
@@ -49,8 +50,7 @@ def read_frame(source: str | Path, types: Mapping[str, Kind] | None = None) -> A
     ...     read_frame(path)["age"].tolist()
     [40.0, nan]
     """
-    import pyarrow as pa
-
+    pa = arrow()
     try:
         import pandas  # noqa: F401
     except ImportError as error:
@@ -65,7 +65,17 @@ def read_frame(source: str | Path, types: Mapping[str, Kind] | None = None) -> A
                 table = pa.Table.from_batches(batches) if batches else pa.table({})
         if table.num_rows == 0:
             raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
-    return table.to_pandas()
+    return _without_decimals(table).to_pandas()
+
+
+def _without_decimals(table: Any) -> Any:
+    """Return decimals as floats, which is what a model computes with."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_decimal(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.float64()))
+    return table
 
 
 def _arrow_types(types: Mapping[str, Kind] | None) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.tables.files import Source, open_source, read_batches
+from boundshift.tables.files import Source, arrow, open_source, read_batches
 
 __all__ = ["LabelledScores", "match_label", "positive_last", "read_scores"]
 
@@ -94,8 +94,12 @@ def read_scores(
     >>> rows.y_score.tolist(), rows.y_true.tolist(), rows.labels
     ([0.5, 0.25], ['yes', 'no'], ('no', 'yes'))
     """
-    import pyarrow as pa
-
+    if score == label:
+        raise InvalidInputError(
+            f"Scores and labels must be two columns, got '{score}' for both. Say with --label "
+            "which column holds the classes."
+        )
+    pa = arrow()
     scores, codes, rows = [], [], 0
     known: dict[Any, int] = {}
     with open_source(source) as opened:
@@ -126,13 +130,15 @@ def _place(source: Source, rows: int, batches: int) -> int:
 
 def _numbers(source: Source, name: str, column: Any) -> NDArray[np.float64]:
     """Return scores as numbers; missing ones are refused."""
-    missing = column.null_count
-    values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
-    bad = len(values) - int(np.isfinite(values).sum())
+    bad, what = column.null_count, "missing"
+    if not bad:
+        # Arrow's own way to NumPy loads pandas first.
+        values = np.asarray(np.from_dlpack(column), dtype=np.float64)
+        bad, what = len(values) - int(np.isfinite(values).sum()), "NaN or infinite"
     if bad:
         raise InvalidInputError(
             f"Scores must be finite numbers, but column '{name}' of {source.name} has "
-            f"{bad} that are {'missing' if missing else 'NaN or infinite'}. Drop those rows."
+            f"{bad} that are {what}. Drop those rows."
         )
     return values
 
@@ -151,9 +157,7 @@ def _codes(source: Source, name: str, column: Any, known: dict[Any, int]) -> NDA
             f"Labels must be of two classes, but column '{name}' of {source.name} has more than "
             f"{_MOST_LABELS} different values. Choose the column that says which class a row has."
         )
-    codes: NDArray[np.int32] = np.array(places, dtype=np.int32)[
-        encoded.indices.to_numpy(zero_copy_only=False)
-    ]
+    codes: NDArray[np.int32] = np.array(places, dtype=np.int32)[np.from_dlpack(encoded.indices)]
     return codes
 
 

@@ -155,6 +155,11 @@ def as_features(frame: Any, columns: Columns) -> Any:
     for name, kind in columns.kinds.items():
         if kind == "number":
             features[name] = pd.to_numeric(frame[name]).astype(np.float64)
+            if np.isinf(features[name]).any():
+                raise InvalidInputError(
+                    f"Numbers must be finite, but column '{name}' holds infinity. Leave those "
+                    "cells empty, or clip them."
+                )
         else:
             features[name] = frame[name].astype(object).map(_as_text, na_action="ignore")
             features[name] = features[name].astype(object).where(frame[name].notna(), np.nan)

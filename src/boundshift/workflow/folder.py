@@ -19,7 +19,7 @@ from boundshift.tables.files import check_names
 from boundshift.tables.frames import Kind
 from boundshift.workflow.columns import Columns, as_features
 from boundshift.workflow.models import TRUSTED
-from boundshift.workflow.training import FittedTable
+from boundshift.workflow.training import FittedTable, explain
 
 __all__ = ["FILES", "comparison_csv", "predict_table", "report_facts", "write_folder"]
 
@@ -67,10 +67,21 @@ def write_folder(
         save(fitted.boundary, fresh / "boundary.json")
         (fresh / "comparison.csv").write_text(comparison_csv(fitted.comparison), encoding="utf-8")
         (fresh / "columns.json").write_text(_columns_json(fitted), encoding="utf-8")
-        if out.exists():
-            out.rename(Path(passing) / "old")
-        fresh.rename(out)
+        _swap(fresh, out, Path(passing) / "old")
     return [out / name for name in FILES]
+
+
+def _swap(fresh: Path, out: Path, aside: Path) -> None:
+    """Put a folder in the place of another, which comes back if that fails."""
+    replaced = out.exists()
+    if replaced:
+        out.rename(aside)
+    try:
+        fresh.rename(out)
+    except OSError:
+        if replaced:
+            aside.rename(out)
+        raise
 
 
 def check_folder(out: Path, force: bool) -> None:
@@ -197,6 +208,11 @@ def predict_table(
     from boundshift import load
 
     columns, labels = _read_columns(Path(folder))
+    ours = [name for name in ("score", "prediction") if name in keep]
+    if ours:
+        raise InvalidInputError(
+            f"`keep` must not name a column of the predictions, got '{ours[0]}'. Rename it first."
+        )
     model = load(Path(folder) / "model.skops", trusted=True if trust else list(TRUSTED))
     kinds = dict(columns.kinds)
     if str(source) == "-":
@@ -207,7 +223,8 @@ def predict_table(
         carried: dict[str, Kind] = dict.fromkeys(keep, "category")
         frame = read_frame(source, carried | kinds)
     X = as_features(frame, columns)
-    shifted = model.decision_function(X)
+    with explain(type(model.estimator_).__name__):
+        shifted = model.decision_function(X)
     predictions = frame[list(keep)].copy()
     predictions["score"] = shifted + model.threshold_
     predictions["prediction"] = np.array(labels, dtype=object)[(shifted > 0).astype(int)]

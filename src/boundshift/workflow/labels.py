@@ -55,6 +55,7 @@ def read_target(
     """
     kept = frame[frame[target].notna()]
     sizes = kept[target].value_counts()
+    sizes = sizes[sizes > 0]  # A column of categories counts those that do not occur, too.
     values = [_python(value) for value in sizes.index]
     if not values:
         raise InvalidInputError(f"Column '{target}' must hold labels, and is empty.")

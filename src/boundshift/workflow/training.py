@@ -24,7 +24,7 @@ from boundshift.workflow.comparison import judge, retrained, thresholds
 from boundshift.workflow.labels import read_target
 from boundshift.workflow.models import MODELS, load_model, make_model
 
-__all__ = ["FittedTable", "fit_table"]
+__all__ = ["FittedTable", "explain", "fit_table"]
 
 Show = Callable[[str, int, int], None]
 FloatArray = NDArray[np.float64]
@@ -186,7 +186,7 @@ def fit_table(
     show("fit", 1, _STEPS)
     cv, random_state = (5, seed) if file is None else ("prefit", None)
     recorder = _Recorder(estimator, cv=cv, random_state=random_state, **(decision or {}))
-    with _quiet():
+    with _quiet(), explain(type(estimator).__name__):
         shifted, deciding = recorder.fit(X.iloc[train], targets[train]).without_record()
         judged = _score(shifted, X.iloc[test], y[test])
         training = None if file else _score(shifted, X.iloc[train], y[train])
@@ -300,6 +300,21 @@ def _compare_retrained(
         for name, predict in retrained(preparation, classifier, X, y, X_test, seed):
             rows.append(judge(name, y_test == 1, predict()))
     return rows
+
+
+@contextmanager
+def explain(name: str) -> Iterator[None]:
+    """Say that it is the model that refuses the table: a gap or a word it was not made for."""
+    try:
+        yield
+    except InvalidInputError:
+        raise
+    except ValueError as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise InvalidInputError(
+            f"The model ({name}) must be able to score this table, and is not: {reason}. "
+            "Save a pipeline that prepares its rows, or fill the gaps of the table."
+        ) from error
 
 
 @contextmanager
