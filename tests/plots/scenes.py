@@ -3,6 +3,7 @@
 ``python tests/plots/scenes.py`` draws them anew into ``tests/plots/images``.
 """
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.image import imsave
+from matplotlib.legend import Legend
+from matplotlib.text import Text
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import BoundShiftClassifier
@@ -21,6 +25,7 @@ from boundshift.plots import (
 )
 
 IMAGES = Path(__file__).parent / "images"
+WORDS = IMAGES / "words.json"
 THEMES = ("light", "dark")
 _DPI = 60
 
@@ -93,15 +98,31 @@ SCENES = {
 }
 
 
-def draw(name, theme):
-    """Return a scene as an array of red, green and blue."""
+def figure_of(name, theme):
+    """Return a scene, laid out by fixed numbers: room made for text would vary with releases."""
     scene, size = SCENES[name]
     with mpl.rc_context({**mpl.rcParamsDefault, "backend": "agg"}):
-        figure = Figure(figsize=size, dpi=_DPI, layout="constrained")
-        canvas = FigureCanvasAgg(figure)
+        figure = Figure(figsize=size, dpi=_DPI)
+        figure.subplots_adjust(left=0.19, right=0.97, top=0.84, bottom=0.26)
+        FigureCanvasAgg(figure)
         scene(figure.subplots(), theme)
-        canvas.draw()
-        return np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
+        figure.canvas.draw()
+        return figure
+
+
+def draw(name, theme):
+    """Return a scene without its text, which is compared as words, in red, green and blue."""
+    figure = figure_of(name, theme)
+    for artist in [*figure.findobj(Text), *figure.findobj(Legend)]:
+        artist.set_visible(False)
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba())[:, :, :3].copy()
+
+
+def words_of(name):
+    """Return all text of a scene."""
+    texts = (text.get_text() for text in figure_of(name, "light").findobj(Text))
+    return sorted({text for text in texts if text})
 
 
 def path_of(name, theme):
@@ -109,13 +130,13 @@ def path_of(name, theme):
 
 
 def store():
-    from matplotlib.image import imsave
-
     IMAGES.mkdir(exist_ok=True)
     for name in SCENES:
         for theme in THEMES:
             imsave(path_of(name, theme), draw(name, theme), pil_kwargs={"optimize": True})
             print(path_of(name, theme))
+    words = {name: words_of(name) for name in SCENES}
+    WORDS.write_text(json.dumps(words, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 """Displays look as they did: every one against a stored image, on light and dark paper."""
 
+import json
+
 import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from plots.scenes import SCENES, THEMES, draw, path_of
+from plots.scenes import SCENES, THEMES, WORDS, draw, path_of, words_of
 
-# Root mean square over tiles, of 255. Another release of matplotlib or of its font renderer moves
-# edges by fractions of a pixel, which tiles forgive; a missing line or another colour is above.
-TOLERANCE = 5.0
-TILE = 3
+# Root mean square over tiles, of 255. Another release of matplotlib moves edges by fractions of a
+# pixel, which tiles forgive; a missing line or another colour is above.
+TOLERANCE = 3.0
+TILE = 2
 
 
 def tiles(image):
@@ -35,6 +37,11 @@ def test_looks_as_stored(name, theme):
         "The figure has changed. If that is meant, look at it and run "
         "`python tests/plots/scenes.py`."
     )
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_says_what_it_said(name):
+    assert words_of(name) == json.loads(WORDS.read_text(encoding="utf-8"))[name]
 
 
 def test_a_line_that_is_missing_is_noticed(monkeypatch):

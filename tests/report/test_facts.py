@@ -235,6 +235,25 @@ def test_the_answer_follows_the_separation(gap, answer):
     assert known["good_enough"] == answer
 
 
+def test_a_boundary_far_from_the_best_threshold_is_said_with_a_remedy():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [20_000, 2_000])
+    margin = rng.normal(3.0 * y - 5)
+    share = 1 / (1 + np.exp(-margin))
+
+    def place(known):
+        return [f for f in known["diagnosis"]["findings"] if f["key"] == "place"]
+
+    raw = collect_facts(y, share)
+    t = raw["boundary"]["threshold"]
+    here = (np.mean(share[y == 0] > t) + np.mean(share[y == 1] <= t)) / 2
+    assert here > raw["diagnosis"]["measures"]["best_balanced_error"] + 0.05
+    assert "log-odds" in place(raw)[0]["advice"]
+    assert f"{100 * here:.1f}%" in place(raw)[0]["text"]
+    # The remedy works: the same model by its log-odds is not far off.
+    assert place(collect_facts(y, margin)) == []
+
+
 def test_few_rows_say_how_many_are_needed():
     y, s = rows(600, 8)
     known = collect_facts(y, s, test=rows(600, 8, seed=5))["diagnosis"]["findings"]

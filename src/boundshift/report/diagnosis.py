@@ -9,8 +9,10 @@ import numpy as np
 from boundshift.boundary import Boundary
 from boundshift.certificate import Certificate
 from boundshift.record import QUIET
+from boundshift.report.axis import is_probability
 from boundshift.report.rows import ScoredRows
 from boundshift.report.words import Names, at_most, percent, score_text
+from boundshift.rules import RULES
 
 __all__ = ["diagnose"]
 
@@ -21,6 +23,8 @@ Finding = dict[str, Any]
 _GOOD_AUC, _POOR_AUC = 0.85, 0.65
 # Training scores that promise this much more area than fresh rows have are called optimistic.
 _OPTIMISM = (0.02, 0.08)
+# A boundary whose balanced error exceeds the least by more than this is called far off.
+_FAR = 0.05
 
 
 def diagnose(
@@ -60,6 +64,7 @@ def diagnose(
     findings = [
         _separation(measures, names),
         _overlap(measures, boundary, names),
+        _place(measures, boundary, certificate, is_probability(evidence)),
         _proof(certificate, names),
         _optimism(measures, trained_on),
         _row_count(certificate, names),
@@ -129,6 +134,27 @@ def _overlap(measures: dict[str, Any], boundary: Boundary, names: Names) -> Find
     return _finding("overlap", "bad", "The classes overlap almost wholly", text, advice)
 
 
+def _place(
+    measures: dict[str, Any], boundary: Boundary, certificate: Certificate, probabilities: bool
+) -> Finding | None:
+    """Say so if a rule that treats both classes alike ended far from the best threshold."""
+    here = sum(certificate.errors) / 2
+    excess = here - measures["best_balanced_error"]
+    if boundary.rule not in RULES or not RULES[boundary.rule].is_balanced or excess <= _FAR:
+        return None
+    text = (
+        f"At the boundary {percent(here)} of both classes are wrong on average, {percent(excess)} "
+        "more than at the best threshold. With few rows that may be chance."
+    )
+    advice = "Else try another bound, such as “smoothed”."
+    if probabilities:
+        advice = (
+            "Else choose the boundary on log-odds, ln(p/(1 − p)): distances between probabilities "
+            "near 0 or 1 say little."
+        )
+    return _finding("place", "caution", "The boundary is far from the best threshold", text, advice)
+
+
 def _proof(certificate: Certificate, names: Names) -> Finding:
     """Say whether the model is shown to beat guessing, both bounds holding together."""
     joint = certificate.at(certificate.confidence, joint=True)
@@ -144,7 +170,7 @@ def _proof(certificate: Certificate, names: Names) -> Finding:
         return _finding("proof", "bad", title, text, advice)
     if flagged + missed < 1:
         return _finding("proof", "good", "Shown to be better than guessing", text)
-    advice = f"Collect more rows, above all of {names.positives}, or train a better model."
+    advice = f"Collect more rows, above all {names.positives}, or train a better model."
     return _finding("proof", "bad", "Not shown to be better than guessing", text, advice)
 
 
@@ -188,7 +214,8 @@ def _row_count(certificate: Certificate, names: Names) -> Finding:
     if floor <= 0.05:
         return _finding("rows", "good", "There are enough rows", text)
     level: Level = "caution" if floor <= 0.2 else "bad"
-    advice = f"For a claim of at most 5%, collect {_rows_needed(certificate.confidence):,} or more."
+    needed = f"{_rows_needed(certificate.confidence):,} or more"
+    advice = f"For a claim of at most 5%, collect {needed} and keep them for a test."
     return _finding("rows", level, f"There are few {phrase}", text, advice)
 
 
