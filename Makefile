@@ -4,7 +4,7 @@ BIN := .venv/bin
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: demo test test-torch test-spark lint docs benchmark evidence clean
+.PHONY: install demo images test test-torch test-spark lint docs benchmark suite evidence clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -16,7 +16,7 @@ TORCH ?= 2.13.0
 
 .venv/.test: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
-	@touch $@ .venv/.demo
+	@touch $@ .venv/.demo .venv/.install
 
 .venv/.torch: pyproject.toml .venv/.test
 	$(BIN)/python -m pip install --quiet "torch==$(TORCH)" "skorch>=1.0"
@@ -30,6 +30,13 @@ TORCH ?= 2.13.0
 .venv/.docs: pyproject.toml .venv/.test
 	$(BIN)/python -m pip install --quiet --editable ".[test,docs]"
 	@touch $@
+
+.venv/.install: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[cli,plot,rivals,report,files]"
+	@touch $@ .venv/.demo
+
+install: .venv/.install  ## the command line with all that a fit and its report need
+	@echo 'Ready: .venv/bin/boundshift fit your.csv --target COLUMN'
 
 demo: .venv/.demo  ## the paper's synthetic problem: train, shift, compare, draw
 	$(BIN)/python -m boundshift.demo
@@ -48,13 +55,31 @@ test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
 test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its size
 	$(BIN)/python -m pytest lanes/spark
 
-benchmark: .venv/.test  ## speed against named rivals and np.sort; writes benchmarks/results
+benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/boundshift benchmark --suite quick --out out/benchmark
+
+suite: .venv/.test  ## the whole benchmark, half an hour on two cores; writes docs and benchmarks/results
+	$(BIN)/boundshift benchmark --suite full --out out/suite
+	mkdir -p benchmarks/results/suite docs/images/benchmark
+	cp out/suite/rows.csv.gz out/suite/summary.json benchmarks/results/suite
+	cp out/suite/images/benchmark/*.png docs/images/benchmark
+	cp out/suite/benchmark.md docs/benchmark.md
+
+images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
+	$(BIN)/python docs/draw_images.py
 
 EVIDENCE := coverage unsolved multiclass costs recall_floor
 
 evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, recall floors; writes docs/evidence
 	@for name in $(EVIDENCE); do $(BIN)/python benchmarks/$$name.py || failed=1; done; test -z "$$failed"
 
+SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doctrees
+
+docs: .venv/.docs  ## pages and gallery, warnings as errors; links and examples of the pages checked
+	$(SPHINX) -b html docs docs/_build/html
+	$(SPHINX) -b linkcheck -q docs docs/_build/links
+	$(BIN)/python -m pytest tests/docs src/boundshift
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/generated docs/gallery

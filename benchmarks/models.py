@@ -84,7 +84,7 @@ class Probabilities(Margins):
         return np.asarray(X, dtype=np.float64)
 
 
-SCORED = {"decision_function": Margins, "predict_proba": Probabilities}
+SCORED = {"margin": Margins, "decision_function": Margins, "predict_proba": Probabilities}
 
 
 class Responses(NamedTuple):
@@ -92,7 +92,7 @@ class Responses(NamedTuple):
 
     training: FloatArray
     out_of_fold: FloatArray
-    method: Literal["decision_function", "predict_proba"]
+    method: Literal["margin", "decision_function", "predict_proba"]
 
 
 class Halves(NamedTuple):
@@ -102,7 +102,7 @@ class Halves(NamedTuple):
     raw: FloatArray
     fresh_y: NDArray[np.int64]
     fresh_raw: FloatArray
-    method: Literal["decision_function", "predict_proba"]
+    method: Literal["margin", "decision_function", "predict_proba"]
 
 
 def fit_quietly(model: Any, X: FloatArray, y: NDArray[Any]) -> Any:

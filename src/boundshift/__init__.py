@@ -4,6 +4,7 @@
 classifier. Both return one number, the boundary, and an account of how it was found.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from boundshift.boundary import Boundary, Status, find_boundary
@@ -13,6 +14,8 @@ from boundshift.interval import threshold_interval
 
 if TYPE_CHECKING:
     from boundshift.classifier import BoundShiftClassifier
+    from boundshift.models.files import load, save
+    from boundshift.models.onnx import to_onnx
 
 __version__ = "0.1.0.dev0"
 
@@ -26,17 +29,26 @@ __all__ = [
     "Status",
     "certify",
     "find_boundary",
+    "load",
+    "save",
     "threshold_interval",
+    "to_onnx",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # scikit-learn loads pandas where it finds it, so it is not loaded for scores alone.
-    if name != "BoundShiftClassifier":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from boundshift.classifier import BoundShiftClassifier
+# scikit-learn loads pandas where it finds it, so it is not loaded for scores alone.
+_LAZY = {
+    "BoundShiftClassifier": "boundshift.classifier",
+    "load": "boundshift.models.files",
+    "save": "boundshift.models.files",
+    "to_onnx": "boundshift.models.onnx",
+}
 
-    return BoundShiftClassifier
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -38,12 +38,16 @@ from boundshift.boundary import find_boundary
 from boundshift.certificate import Certificate, certify_counts
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.models.baked import Bakes
+from boundshift.models.margins import is_native
 from boundshift.models.response import (
     Response,
     ResponseMethod,
     choose_response,
+    known_classes,
     read_response,
 )
+from boundshift.models.state import pack, unpack
 from boundshift.multiclass import fit_biases
 from boundshift.record import Boundary, Status
 from boundshift.rules import Rule, as_rule
@@ -72,7 +76,7 @@ def _estimator_has(name: str) -> Any:
     return check
 
 
-class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class BoundShiftClassifier(Bakes, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier whose decision boundary stands where class-wise confidence bounds put it.
 
     The wrapped classifier gives every row a score; `find_boundary` says where on that score the
@@ -81,7 +85,9 @@ class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator object
-        A classifier with ``decision_function`` or ``predict_proba``.
+        A classifier with ``decision_function`` or ``predict_proba``; with ``cv="prefit"`` also a
+        Booster of XGBoost, LightGBM or CatBoost, a PyTorch module, or any function that gives
+        rows their scores.
     cv : "prefit", None, int, splitter or iterable, default=5
         Which scores decide. An int or a splitter: scores of rows left out of training, as in
         cross-validation; the final model is then trained on all rows. This is the default since
@@ -90,9 +96,12 @@ class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         fit only, good for linear models. "prefit", or a
         :class:`~sklearn.frozen.FrozenEstimator`: the trained model as it is, never refitted; pass
         ``fit`` rows that it has not seen.
-    response_method : {"auto", "decision_function", "predict_proba"} or callable, default="auto"
-        Where the scores come from; a callable is called with (estimator, X). Probabilities are
-        turned into log-odds.
+    response_method : {"auto", "margin", "decision_function", "predict_proba"} or callable, \
+default="auto"
+        Where the scores come from: margins of models known to hide them behind probabilities
+        (boosters, networks, naive Bayes), else ``decision_function``, else probabilities, which
+        are turned into log-odds. A callable is called with (estimator, X) and returns scores: one
+        column for two classes, or one per class.
     multi_class : {"pairwise", "one-vs-rest"}, default="pairwise"
         How more than two classes are reduced to binary problems.
     bound, rule
@@ -130,7 +139,7 @@ fallback
         it holds if the model has not seen the rows given to ``fit``.
     n_features_in_ : int
         Number of features seen by the estimator.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Names of features, where they are strings.
 
     See Also
@@ -221,6 +230,11 @@ fallback
         params = self._route(fit_params)
         self.classes_ = self._check_classes(y, params.fit)
         self._method = choose_response(self.estimator, self.response_method)
+        if is_native(self.estimator) and not self._prefit:
+            raise InvalidInputError(
+                f"`cv` must be 'prefit' for a {type(self.estimator).__name__}, which cannot be "
+                f"fitted again, got {self.cv!r}. Pass `fit` rows that the model has not seen."
+            )
         collect = self._collect_prefit if self._prefit else self._collect
         deciding = collect(X, y, params)
         self._response = Response.learn(deciding.raw, self._method)
@@ -305,7 +319,8 @@ fallback
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata is routed to the estimator and the splitter."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+        router = MetadataRouter(owner=self).add_self_request(self)  # for `score`
+        router.add(estimator=self.estimator, method_mapping=mapping)
         if hasattr(self.cv, "split"):
             mapping = MethodMapping().add(caller="fit", callee="split")
             router.add(splitter=self.cv, method_mapping=mapping)
@@ -313,12 +328,20 @@ fallback
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        if is_native(self.estimator):
+            return tags
         inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
         tags.classifier_tags.multi_class = inner.classifier_tags is None or (
             inner.classifier_tags.multi_class
         )
         return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        return pack(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(unpack(state))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_response")
@@ -354,9 +377,10 @@ fallback
 
     def _collect_prefit(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
         """Score the rows with the model as it is."""
-        check_is_fitted(self.estimator)
+        if not is_native(self.estimator):
+            check_is_fitted(self.estimator)
         self.estimator_ = self.estimator
-        known = np.asarray(getattr(self.estimator, "classes_", self.classes_))
+        known = known_classes(self.estimator, self.classes_)
         unknown = np.setdiff1d(self.classes_, known)
         if len(unknown):
             raise InvalidInputError(

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.markup import boundary_html
+from boundshift.plain import as_label, as_numbers, check_format, from_numbers
 from boundshift.sources import find_predictor
 
 __all__ = ["QUIET", "Boundary", "Status"]
 
 Pair = tuple[float, float]
+
+_FORMAT = "boundshift.boundary"
+_VERSION = 1
+_PAIR = (0.0, 0.0)
+# Fields of numbers, and what each is like; docs/formats.md says what they mean.
+_NUMBERS: dict[str, Any] = {
+    "threshold": 0.0,
+    "deltas": _PAIR,
+    "error_bounds": _PAIR,
+    "loss": 0.0,
+    "slack": (0, 0),
+    "n_samples": (0, 0),
+    "log_deltas": _PAIR,
+    "means": _PAIR,
+    "radii": _PAIR,
+    "confidence_radii": _PAIR,
+    "supports": (_PAIR, _PAIR),
+    "plateau": _PAIR,
+    "resolution": 0.0,
+}
+_WORDS = ("status", "bound", "rule")
 
 
 class Status(Enum):
@@ -142,6 +167,10 @@ class Boundary:
             f"n_samples={self.n_samples}, slack={self.slack})"
         )
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return boundary_html(self)
+
     def predict(self, y_score: Any) -> Any:
         """Return the label of each score: the positive one iff score > threshold.
 
@@ -225,8 +254,92 @@ class Boundary:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain Python values, the status by name."""
-        return asdict(self) | {"status": self.status.name}
+        """Return the boundary as plain values, the status by name.
+
+        It holds nothing but what JSON can carry, in the documented format of that version:
+        infinity and NaN are strings, tuples are lists.
+
+        Raises
+        ------
+        InvalidInputError
+            If a label is neither a string nor a number nor a boolean.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> boundary = boundshift.find_boundary(["a", "a", "a", "b", "b"], [0, 1, 2, 5, 6])
+        >>> stored = boundary.to_dict()
+        >>> stored["format"], stored["version"], stored["labels"], stored["status"]
+        ('boundshift.boundary', 1, ['a', 'b'], 'OPTIMAL')
+        """
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "labels": [as_label(label) for label in self.labels],
+            "status": self.status.name,
+            "bound": self.bound,
+            "rule": self.rule,
+            **{name: as_numbers(getattr(self, name)) for name in _NUMBERS},
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Boundary:
+        """Return the boundary that :meth:`to_dict` has given.
+
+        Parameters
+        ----------
+        stored : mapping
+            Fields that this release does not know are left aside.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is no boundary, one of a newer release, or a field is missing or of a wrong kind.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 5, 6])
+        >>> boundshift.Boundary.from_dict(boundary.to_dict()) == boundary
+        True
+        """
+        check_format(stored, _FORMAT, _VERSION, ("labels", *_WORDS, *_NUMBERS))
+        labels, words = stored["labels"], {name: stored[name] for name in _WORDS}
+        if not isinstance(labels, list | tuple) or len(labels) != 2:
+            raise InvalidInputError(f"'labels' must be two labels, got {labels!r}.")
+        if words["status"] not in Status.__members__:
+            known = ", ".join(Status.__members__)
+            raise InvalidInputError(f"'status' must be one of {known}, got {words['status']!r}.")
+        for name in ("bound", "rule"):
+            if not isinstance(words[name], str):
+                raise InvalidInputError(f"'{name}' must be a name, got {words[name]!r}.")
+        numbers = {name: from_numbers(name, stored[name], like) for name, like in _NUMBERS.items()}
+        words["status"] = Status[words["status"]]
+        return cls(labels=(as_label(labels[0]), as_label(labels[1])), **words, **numbers)
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text that any language can read."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Boundary:
+        """Return the boundary that :meth:`to_json` has written.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 5, 6])
+        >>> boundshift.Boundary.from_json(boundary.to_json()) == boundary
+        True
+        """
+        try:
+            stored = json.loads(text)
+        except ValueError as error:
+            raise InvalidInputError(
+                f"A stored boundary must be JSON text, got what cannot be read: {error}. "
+                "Pass what to_json or boundshift.save has written."
+            ) from None
+        return cls.from_dict(stored)
 
 
 def _sql_literal(label: object) -> str:

@@ -24,6 +24,7 @@ OPTIONAL = [
 # From the bottom up: a module may import those before it, and none after it.
 LAYERS = [
     "exceptions",
+    "files",
     "validation",
     "runs",
     "scores",
@@ -40,6 +41,8 @@ LAYERS = [
     "curves",
     "rules",
     "search",
+    "plain",
+    "markup",
     "record",
     "options",
     "certificate",
@@ -50,6 +53,8 @@ LAYERS = [
     "classifier",
 ]
 NEEDS_SCIKIT_LEARN = {"classifier", "models", "rules"}
+# Where a model comes from or goes to; imported in the function that needs it, never for nothing.
+NEEDED_BY_MODELS = {"joblib", "onnx", "onnxruntime", "skl2onnx", "skops"}
 
 
 def imported(path):
@@ -79,6 +84,14 @@ def siblings(module):
     return {parts[1] for parts in names if parts[0] == "boundshift" and len(parts) > 1} - {module}
 
 
+def module_level(path):
+    """Return the names of the modules that are imported when a file is."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    names = {a.name for node in body if isinstance(node, ast.Import) for a in node.names}
+    names |= {node.module for node in body if isinstance(node, ast.ImportFrom)}
+    return {name.split(".")[0] for name in names}
+
+
 def test_import_loads_no_optional_library():
     code = f"import sys, boundshift; print([m for m in {OPTIONAL} if m in sys.modules])"
     source = str(ROOT.parent)
@@ -94,7 +107,12 @@ def test_import_loads_no_optional_library():
 @pytest.mark.parametrize("module", LAYERS)
 def test_core_imports_numpy_and_scipy_only(module):
     allowed = {"numpy", "scipy"} | ({"sklearn"} if module in NEEDS_SCIKIT_LEARN else set())
-    assert third_party(module) <= allowed
+    assert third_party(module) <= allowed | (NEEDED_BY_MODELS if module == "models" else set())
+
+
+@pytest.mark.parametrize("path", files_of("models"), ids=lambda path: path.stem)
+def test_models_load_a_library_only_where_it_is_needed(path):
+    assert not module_level(path) & NEEDED_BY_MODELS
 
 
 @pytest.mark.parametrize("module", LAYERS)
@@ -105,6 +123,7 @@ def test_arrows_point_one_way(module):
 def test_only_the_top_imports_the_classifier():
     readers = {"__init__"} | {
         "cli", "demo", "datasets", "experiments", "models", "plots", "report", "rivals",
+        "workflow",
     }  # fmt: skip
     importers = {
         path.relative_to(ROOT).parts[0].removesuffix(".py")

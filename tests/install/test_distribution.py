@@ -36,7 +36,7 @@ def test_missing_extra_says_how_to_install_it():
     assert str(error).endswith('Install it with: pip install "boundshift[plot]"')
 
 
-@pytest.mark.parametrize("extra", ["plot", "rivals", "data"])
+@pytest.mark.parametrize("extra", ["plot", "rivals", "data", "report"])
 def test_extras_that_errors_may_name_exist(extra):
     assert extra in PROJECT["optional-dependencies"]
 

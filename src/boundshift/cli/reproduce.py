@@ -9,14 +9,21 @@ from typing import Annotated
 
 import typer
 
-from boundshift.cli.application import app, errors, print_line, progress
-from boundshift.experiments import reproduce as run_reproduction
-from boundshift.experiments.problems import CHOICES
+from boundshift.cli.application import app, errors, examples, print_line, progress
 
 __all__ = ["reproduce"]
 
-Problem = StrEnum("Problem", {name.replace("-", "_"): name for name in CHOICES})  # type: ignore[misc]
-_ALL = Problem("all")
+
+class Problem(StrEnum):
+    """The paper's problems."""
+
+    synthetic = "synthetic"
+    pima = "pima"
+    breast_cancer = "breast-cancer"
+    hepatitis = "hepatitis"
+    heart = "heart"
+    mimic = "mimic"
+    all = "all"
 
 
 class Slack(StrEnum):
@@ -40,9 +47,11 @@ class MimicRows(StrEnum):
     all = "all"
 
 
-@app.command()
+@app.command(
+    epilog=examples("boundshift reproduce pima --seeds 10 --out out", "boundshift reproduce all")
+)
 def reproduce(
-    problem: Annotated[Problem, typer.Argument(help="Which problem.")] = _ALL,
+    problem: Annotated[Problem, typer.Argument(help="Which problem.")] = Problem.all,
     slack: Annotated[Slack, typer.Option(help="Kind of slack.")] = Slack.binary,
     protocol: Annotated[
         Protocol,
@@ -66,6 +75,8 @@ def reproduce(
     """Make every table and figure of the paper; fitted scores are kept, so runs resume."""
     start = time.perf_counter()
     with errors(), progress() as show:
+        from boundshift.experiments import reproduce as run_reproduction
+
         done = run_reproduction(
             problem.value,
             slack=slack.value,

@@ -133,6 +133,7 @@ def fetch_common(
     name: str,
     *,
     min_class_size: int = _RARE_CLASS,
+    keep_missing: bool = False,
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Loaded:
@@ -147,6 +148,8 @@ def fetch_common(
     min_class_size : int, default=10
         Rows of smaller classes are left out of multi-class sets, since such classes cannot be
         split and cross-validated. Binary sets keep their minority whatever its size.
+    keep_missing : bool, default=False
+        Leave missing values as NaN, to be filled in from the training part alone.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
@@ -170,7 +173,7 @@ def fetch_common(
 
     - a feature that misses more than half of its values is dropped;
     - other missing values become the median of a number or the most frequent category, taken over
-      all rows, so that a split made later shares them;
+      all rows, so that a split made later shares them, unless `keep_missing`;
     - a category becomes one 0/1 column per value, one column if there are two values;
     - a column that never varies is dropped.
 
@@ -194,7 +197,7 @@ def fetch_common(
     if entry.kind == "multiclass":
         table = _without_rare(table, min_class_size)
     labels = _ordered_labels(table.labels, entry.kind)
-    data, feature_names = encode(table.columns)
+    data, feature_names = encode(table.columns, keep_missing=keep_missing)
     target = np.array([labels.index(label) for label in table.labels], dtype=np.int64)
     sizes = np.bincount(target)
     return make_bunch(

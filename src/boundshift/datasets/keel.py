@@ -81,12 +81,14 @@ def read_plain(
     return RawTable(columns, cells[label])
 
 
-def encode(columns: Sequence[Column]) -> tuple[NDArray[np.float64], list[str]]:
-    """Turn text into a matrix of finite numbers, the same one every time.
+def encode(
+    columns: Sequence[Column], *, keep_missing: bool = False
+) -> tuple[NDArray[np.float64], list[str]]:
+    """Turn text into a matrix of numbers, the same one every time.
 
     - A feature that misses more than half of its values is dropped.
     - Other missing values become the median of a number, the most frequent category otherwise
-      (the first one in the file's order if several are).
+      (the first one in the file's order if several are); with `keep_missing` they become NaN.
     - A category becomes one 0/1 column per value that occurs, in the file's order; one column is
       enough for two values.
     - A column that never varies is dropped.
@@ -103,6 +105,8 @@ def encode(columns: Sequence[Column]) -> tuple[NDArray[np.float64], list[str]]:
             else _encode_category(column, missing)
         )
         varies = np.ptp(block, axis=0) > 0
+        if keep_missing:
+            block[missing] = np.nan
         blocks.append(block[:, varies])
         names += [name for name, keep in zip(block_names, varies, strict=True) if keep]
     return np.hstack(blocks), names

@@ -22,7 +22,7 @@ from boundshift.experiments.classifiers import (
     with_probabilities,
 )
 from boundshift.experiments.problems import ClassifierKind
-from boundshift.experiments.tuner import tune_as_scikit_learn
+from boundshift.experiments.tuner import QUALITIES, tune_as_scikit_learn
 from boundshift.rivals import BalancedWeights, SMOTEClassifier, Untouched
 
 __all__ = ["MODELS", "FittedScores", "ModelName", "collect_scores"]
@@ -152,5 +152,5 @@ def _out_of_fold(model: Any, X: FloatArray, y: NDArray[np.int64]) -> FloatArray:
 def _tuned(scores: FloatArray, y: NDArray[np.int64]) -> FloatArray:
     """Return the tuner's thresholds for balanced accuracy and G-mean."""
     folds = [unseen for _, unseen in StratifiedKFold(_FOLDS).split(scores, y)]
-    qualities = (lambda n, p: (n + p) / 2, lambda n, p: np.sqrt(n * p))
-    return np.array([tune_as_scikit_learn(y, scores, folds, quality) for quality in qualities])
+    names = ("balanced-accuracy", "g-mean")
+    return np.array([tune_as_scikit_learn(y, scores, folds, QUALITIES[name]) for name in names])

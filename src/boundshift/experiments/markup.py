@@ -7,7 +7,7 @@ from html import escape
 
 from boundshift.experiments.tables import Cell, Number, Table
 
-__all__ = ["to_html", "to_latex", "to_markdown"]
+__all__ = ["html_page", "html_table", "to_html", "to_latex", "to_markdown"]
 
 
 def _share(value: float, digits: int = 3, *, signed: bool = False) -> str:
@@ -20,14 +20,16 @@ def _share(value: float, digits: int = 3, *, signed: bool = False) -> str:
 
 def _number(cell: Number) -> str:
     """Write a number, or nothing."""
-    return "" if cell.value is None else _share(cell.value, signed=cell.signed).replace("-", "−")
+    if cell.value is None:
+        return ""
+    return _share(cell.value, cell.digits, signed=cell.signed).replace("-", "−")
 
 
 def _in_markdown(cell: Cell) -> str:
     if isinstance(cell, str):
         return cell.replace("|", "\\|")
     if isinstance(cell, Number):
-        return _number(cell)
+        return f"**{_number(cell)}**" if cell.best else _number(cell)
     mean = _share(cell.value.mean)
     return f"{f'**{mean}**' if cell.best else mean} ± {_share(cell.value.sd, 2)}"
 
@@ -78,7 +80,8 @@ def _in_latex(cell: Cell) -> str:
     if isinstance(cell, str):
         return _latex_text(cell)
     if isinstance(cell, Number):
-        return _latex_text(_number(cell))
+        text = _latex_text(_number(cell))
+        return rf"\textbf{{{text}}}" if cell.best else text
     mean = _share(cell.value.mean).replace("–", "--")
     sd = _share(cell.value.sd, 2).replace("–", "--")
     marked = rf"\textbf{{{mean}}}" if cell.best else mean
@@ -135,7 +138,7 @@ _STYLE = (
     "text-align:right;white-space:nowrap}th:first-child,td:first-child{text-align:left}thead th{"
     "border-top:2px solid;border-bottom:1px solid}tbody:last-child tr:last-child td{border-bottom:"
     "2px solid}.section th{text-align:left;font-weight:400;font-style:italic;border-top:1px solid "
-    "#bbb}.wide{overflow-x:auto}"
+    "#bbb}.wide{overflow-x:auto}img{max-width:100%}p{max-width:48rem}"
 )
 
 
@@ -143,13 +146,14 @@ def _in_html(cell: Cell) -> str:
     if isinstance(cell, str):
         return escape(cell)
     if isinstance(cell, Number):
-        return escape(_number(cell))
+        text = escape(_number(cell))
+        return f"<strong>{text}</strong>" if cell.best else text
     mean = _share(cell.value.mean)
     return f"{f'<strong>{mean}</strong>' if cell.best else mean} ± {_share(cell.value.sd, 2)}"
 
 
-def _html_table(table: Table) -> str:
-    """Write one table."""
+def html_table(table: Table) -> str:
+    """Write one table as HTML."""
     head = "".join(f"<th>{escape(title)}</th>" for title in table.header)
     parts = [
         f'<div class="wide"><table id="{escape(table.name)}">',
@@ -177,7 +181,11 @@ def to_html(tables: Iterable[Table], title: str) -> str:
     >>> "<td>R &amp; D</td><td>.500</td>" in to_html([Table("t", "", ("", ""), (section,))], "T")
     True
     """
-    body = "\n".join(map(_html_table, tables))
+    return html_page("\n".join(map(html_table, tables)), title)
+
+
+def html_page(body: str, title: str) -> str:
+    """Put markup into a page that needs nothing else."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n"

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from boundshift.experiments.collect import FittedScores
 from boundshift.experiments.decisions import SlackKind
-from boundshift.experiments.files import write_whole
 from boundshift.experiments.methods import Method
+from boundshift.experiments.tidy import read_records, write_records
 from boundshift.metrics import binary_metrics
 
 __all__ = ["METRICS", "Row", "evaluate", "failed_row", "read_rows", "write_rows"]
@@ -149,34 +146,9 @@ def write_rows(path: Path, rows: Iterable[Row], *, digits: int = 6) -> Path:
     digits : int, default=6
         Digits of numbers: 6 are more than any metric needs, 17 lose nothing.
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [f.name for f in fields(Row)], lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: _written(value, digits) for name, value in asdict(row).items()})
-    raw = text.getvalue().encode("utf-8")
-    # Without a time in it, the same rows give the same file.
-    return write_whole(path, gzip.compress(raw, mtime=0) if path.suffix == ".gz" else raw)
-
-
-def _written(value: object, digits: int) -> str:
-    """Write one value."""
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+    return write_records(path, Row, rows, digits=digits)
 
 
 def read_rows(path: Path) -> list[Row]:
     """Read what :func:`write_rows` wrote."""
-    raw = path.read_bytes()
-    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
-    return [_parsed(record) for record in csv.DictReader(io.StringIO(text))]
-
-
-def _parsed(record: dict[str, str]) -> Row:
-    """Turn text back into a row."""
-    readers: dict[str, Any] = {
-        "str": str,
-        "int": int,
-        "float": float,
-        "bool": lambda text: text == "True",
-    }
-    return Row(**{f.name: readers[str(f.type)](record[f.name]) for f in fields(Row)})
+    return read_records(path, Row)

@@ -44,10 +44,12 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Number:
-    """A share or a difference of shares; None leaves the cell empty."""
+    """A number, mostly a share or a difference of shares; None leaves the cell empty."""
 
     value: float | None
     signed: bool = False
+    digits: int = 3
+    best: bool = False
 
 
 Cell = str | Estimate | Number

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["tune_as_scikit_learn"]
+__all__ = ["QUALITIES", "Quality", "tune_as_scikit_learn"]
 
 FloatArray = NDArray[np.float64]
+Quality = Callable[[FloatArray, FloatArray, float], FloatArray]
 
 _THRESHOLDS = 100
 
@@ -18,7 +19,7 @@ def tune_as_scikit_learn(
     y_true: NDArray[np.int64],
     y_score: FloatArray,
     folds: Sequence[NDArray[np.intp]],
-    quality: Callable[[FloatArray, FloatArray], FloatArray],
+    quality: Quality,
 ) -> float:
     """Return what `TunedThresholdClassifierCV` chooses, given out-of-fold scores.
 
@@ -34,13 +35,16 @@ def tune_as_scikit_learn(
     folds : sequence of ndarray
         Rows of each fold.
     quality : callable
-        From recalls of the negative and of the positive class to the metric.
+        From recalls of the negative and of the positive class, and the share of positive rows, to
+        the metric.
 
     Returns
     -------
     float
         Predict positive iff score > threshold, which is just below scikit-learn's.
     """
+    if any(np.isclose(y_score[rows].min(), y_score[rows].max()) for rows in folds):
+        raise ValueError("The scores of a fold are constant, which scikit-learn's tuner refuses.")
     curves = [_curve(y_true[rows], y_score[rows], quality) for rows in folds]
     low = min(thresholds[0] for thresholds, _ in curves)
     high = max(thresholds[-1] for thresholds, _ in curves)
@@ -52,11 +56,32 @@ def tune_as_scikit_learn(
 def _curve(
     y_true: NDArray[np.int64],
     y_score: FloatArray,
-    quality: Callable[[FloatArray, FloatArray], FloatArray],
+    quality: Quality,
 ) -> tuple[FloatArray, FloatArray]:
     """Return one fold's thresholds and the metric at each; a score at the threshold is positive."""
     thresholds = np.linspace(y_score.min(), y_score.max(), _THRESHOLDS)
     negative, positive = (np.sort(y_score[y_true == label]) for label in (0, 1))
     recall_negative = np.searchsorted(negative, thresholds, side="left") / len(negative)
     recall_positive = 1 - np.searchsorted(positive, thresholds, side="left") / len(positive)
-    return thresholds, quality(recall_negative, recall_positive)
+    return thresholds, quality(recall_negative, recall_positive, len(positive) / len(y_score))
+
+
+def _balanced_accuracy(negative: FloatArray, positive: FloatArray, share: float) -> FloatArray:
+    return (negative + positive) / 2
+
+
+def _g_mean(negative: FloatArray, positive: FloatArray, share: float) -> FloatArray:
+    return np.asarray(np.sqrt(negative * positive))
+
+
+def _f1(negative: FloatArray, positive: FloatArray, share: float) -> FloatArray:
+    hits, alarms = positive * share, (1 - negative) * (1 - share)
+    return 2 * hits / (hits + share + alarms)
+
+
+QUALITIES: dict[str, Quality] = {
+    "balanced-accuracy": _balanced_accuracy,
+    "g-mean": _g_mean,
+    "f1": _f1,
+}
+"""Name → metric."""

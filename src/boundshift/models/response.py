@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.models.margins import as_array, has_margin, is_a, is_native, raw_margin
 
-__all__ = ["Response", "ResponseMethod", "choose_response", "read_response"]
+__all__ = ["Response", "ResponseMethod", "choose_response", "known_classes", "read_response"]
 
 FloatArray = NDArray[np.float64]
-ResponseMethod = Literal["auto", "decision_function", "predict_proba"] | Callable[[Any, Any], Any]
+ResponseMethod = (
+    Literal["auto", "margin", "decision_function", "predict_proba"] | Callable[[Any, Any], Any]
+)
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
@@ -34,26 +37,39 @@ def choose_response(estimator: Any, method: ResponseMethod) -> ResponseMethod:
     >>> choose_response(RandomForestClassifier(), "auto")
     'predict_proba'
     """
-    names = ("decision_function", "predict_proba")
     if callable(method):
         return method
-    if method == "auto":
-        for name in names:
-            if hasattr(estimator, name):
-                return name  # type: ignore[return-value]
-    elif method not in names:
+    if method not in ("auto", *_CHECKS):
         raise InvalidInputError(
-            "`response_method` must be 'auto', 'decision_function', 'predict_proba' or a function "
-            f"of (estimator, X), got {method!r}."
+            "`response_method` must be 'auto', 'margin', 'decision_function', 'predict_proba' or a "
+            f"function of (estimator, X), got {method!r}."
         )
-    elif hasattr(estimator, method):
-        return method
-    wanted = " or ".join(names) if method == "auto" else method
+    for name, has in _CHECKS.items():
+        if method in ("auto", name) and has(estimator):
+            return name  # type: ignore[return-value]
+    if method in ("auto", "margin") and is_native(estimator):
+        return raw_margin
+    wanted = "decision_function or predict_proba" if method == "auto" else method
     raise InvalidInputError(
-        f"`estimator` must have {wanted}, got {type(estimator).__name__} without. Use a classifier "
-        "that scores its rows (for SVC, decision_function is always there), or pass a function of "
-        "(estimator, X) as `response_method`."
+        f"`estimator` must have {_WANTED.get(wanted, wanted)}, got {type(estimator).__name__} "
+        "without. Use a classifier that scores its rows (for SVC, decision_function is always "
+        "there), or pass a function of (estimator, X) as `response_method`."
     )
+
+
+_WANTED = {"margin": "margins that are known how to read"}
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "margin": has_margin,
+    "decision_function": lambda estimator: (
+        hasattr(estimator, "decision_function") or _will_stack(estimator)
+    ),
+    "predict_proba": lambda estimator: hasattr(estimator, "predict_proba"),
+}
+
+
+def _will_stack(estimator: Any) -> bool:
+    """Return whether a stack is to be fitted with its usual last step, a logistic regression."""
+    return is_a(estimator, "sklearn", "StackingClassifier") and estimator.final_estimator is None
 
 
 def read_response(
@@ -63,24 +79,33 @@ def read_response(
 
     A model that was fitted without some of `classes` gets NaN in their columns.
     """
-    raw = method(estimator, X) if callable(method) else getattr(estimator, method)(X)
-    response = np.asarray(raw, dtype=np.float64)
+    if callable(method):
+        raw = method(estimator, X)
+    else:
+        raw = raw_margin(estimator, X) if method == "margin" else getattr(estimator, method)(X)
+    response = as_array(raw).astype(np.float64, copy=False)
     if response.ndim == 2 and response.shape[1] == 1:
         response = response[:, 0]
-    seen = np.asarray(getattr(estimator, "classes_", classes))
+    seen = known_classes(estimator, classes)
     if response.ndim == 1:
         response = _signed_column(response, seen, classes, method)
     elif response.shape[1] != len(seen):
         raise InvalidInputError(
             f"The response of {type(estimator).__name__} must have one column per class "
-            f"({len(seen)}), got {response.shape[1]}. "
-            "For SVC use decision_function_shape='ovr'."
+            f"({len(seen)}: {seen.tolist()}), got {response.shape[1]}. Pass `fit` rows of every "
+            "class that the model knows; for SVC use decision_function_shape='ovr'."
         )
     elif len(seen) != len(classes):
         full = np.full((len(response), len(classes)), np.nan)
         full[:, np.searchsorted(classes, seen)] = response
         response = full
     return response
+
+
+def known_classes(estimator: Any, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the classes that a model names, or those given where it names none."""
+    seen = getattr(estimator, "classes_", None)
+    return classes if seen is None or len(seen) == 0 else np.asarray(seen)
 
 
 def _signed_column(

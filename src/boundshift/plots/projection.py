@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from boundshift.boundary import Boundary, find_boundary
-from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.plots.canvas import add_legend, open_axes
+from boundshift.plots.fitted import own_threshold, read_fitted
+from boundshift.plots.palette import Palette, Theme
+from boundshift.report.axis import choose_axis
+from boundshift.report.rows import ScoredRows
+from boundshift.report.words import score_text
 from boundshift.validation import as_scores, split_by_label
 
 if TYPE_CHECKING:
@@ -20,10 +24,8 @@ __all__ = ["ProjectionDisplay"]
 
 FloatArray = NDArray[np.float64]
 
-# Two colours of Okabe and Ito's palette, which colour-blind readers can tell apart.
-_COLORS = ("#0072B2", "#D55E00")
-_GREY = "#6E6E6E"
 _BINS = 60
+_SIZE = (8.0, 4.5)
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,7 @@ class ProjectionDisplay:
         old_threshold: float | Literal["auto"] | None = "auto",
         ax: Axes | None = None,
         max_points: int = 3000,
+        theme: Theme = "auto",
     ) -> ProjectionDisplay:
         """Draw the space of a fitted `BoundShiftClassifier` with two classes.
 
@@ -126,27 +129,22 @@ class ProjectionDisplay:
             Axes to draw on; None makes new ones.
         max_points : int, default=3000
             Scores of a class with more rows than this are not drawn one by one.
+        theme : {"auto", "light", "dark"}, default="auto"
+            Paper to draw on; "auto" follows the axes, or matplotlib's style.
 
         Returns
         -------
         ProjectionDisplay
         """
-        check_is_fitted(estimator)
-        if len(estimator.classes_) != 2:
-            raise InvalidInputError(
-                f"`estimator` must have two classes, got {len(estimator.classes_)}. Draw one of "
-                "its `boundaries_` with ProjectionDisplay(boundary, scores).plot()."
-            )
-        scores = estimator.decision_function(X) + estimator.threshold_
-        if old_threshold == "auto":
-            old_threshold = None if callable(estimator.response_method) else 0.0
+        boundary, scores = read_fitted(estimator, X)
         return cls.from_predictions(
             y,
             scores,
-            boundary=estimator.boundary_,
-            old_threshold=old_threshold,
+            boundary=boundary,
+            old_threshold=own_threshold(estimator, old_threshold),
             ax=ax,
             max_points=max_points,
+            theme=theme,
         )
 
     @classmethod
@@ -160,6 +158,7 @@ class ProjectionDisplay:
         old_threshold: float | None = None,
         ax: Axes | None = None,
         max_points: int = 3000,
+        theme: Theme = "auto",
     ) -> ProjectionDisplay:
         """Draw labels and scores.
 
@@ -179,6 +178,8 @@ class ProjectionDisplay:
             Axes to draw on; None makes new ones.
         max_points : int, default=3000
             Scores of a class with more rows than this are not drawn one by one.
+        theme : {"auto", "light", "dark"}, default="auto"
+            Paper to draw on; "auto" follows the axes, or matplotlib's style.
 
         Returns
         -------
@@ -192,9 +193,11 @@ class ProjectionDisplay:
         display = cls(
             replace(boundary, labels=labels), (negative, positive), old_threshold=old_threshold
         )
-        return display.plot(ax, max_points=max_points)
+        return display.plot(ax, max_points=max_points, theme=theme)
 
-    def plot(self, ax: Axes | None = None, *, max_points: int = 3000) -> ProjectionDisplay:
+    def plot(
+        self, ax: Axes | None = None, *, max_points: int = 3000, theme: Theme = "auto"
+    ) -> ProjectionDisplay:
         """Draw.
 
         Parameters
@@ -203,6 +206,8 @@ class ProjectionDisplay:
             Axes to draw on; None makes new ones.
         max_points : int, default=3000
             Scores of a class with more rows than this are not drawn one by one.
+        theme : {"auto", "light", "dark"}, default="auto"
+            Paper to draw on; "auto" follows the axes, or matplotlib's style.
 
         Returns
         -------
@@ -213,9 +218,10 @@ class ProjectionDisplay:
         MissingExtraError
             If matplotlib is not installed.
         """
-        self.ax_ = _new_axes() if ax is None else ax
+        self.ax_, self._palette = open_axes(ax, theme, _SIZE)
         self.figure_ = self.ax_.figure
         edges = self._bin_edges()
+        self.ax_.set_xlim(float(edges[0]), float(edges[-1]))
         lanes = (_Lane(0.0), _Lane(1.0))
         for i, lane in enumerate(lanes):
             self._draw_histogram(i, lane, edges)
@@ -228,10 +234,14 @@ class ProjectionDisplay:
         return self
 
     def _bin_edges(self) -> FloatArray:
-        """Return bins common to both classes."""
-        low = min(float(values.min()) for values in self.scores)
-        high = max(float(values.max()) for values in self.scores)
-        return np.histogram_bin_edges(np.array([low, high]), bins=_BINS)
+        """Return bins common to both classes; far outliers fall into the outermost ones."""
+        known = self.boundary
+        rows = ScoredRows(np.sort(self.scores[0]), np.sort(self.scores[1]), known.labels)
+        marks = [known.threshold, *known.means]
+        if self.old_threshold is not None:
+            marks.append(self.old_threshold)
+        axis = choose_axis([rows], marks, linear=True)
+        return np.linspace(axis.low, axis.high, _BINS + 1)
 
     def _is_kept(self, i: int) -> NDArray[np.bool_]:
         """Return which scores of a class lie within its support."""
@@ -241,10 +251,11 @@ class ProjectionDisplay:
     def _draw_histogram(self, i: int, lane: _Lane, edges: FloatArray) -> None:
         """Draw kept scores filled and all scores as an outline, scaled to the lane."""
         bottom, top = lane.histogram
-        counts, _ = np.histogram(self.scores[i], edges)
-        kept, _ = np.histogram(self.scores[i][self._is_kept(i)], edges)
+        inside = np.clip(self.scores[i], edges[0], edges[-1])
+        counts, _ = np.histogram(inside, edges)
+        kept, _ = np.histogram(inside[self._is_kept(i)], edges)
         unit = (top - bottom) / max(counts.max(), 1)
-        style: dict[str, Any] = {"baseline": bottom, "color": _COLORS[i]}
+        style: dict[str, Any] = {"baseline": bottom, "color": self._palette.classes[i]}
         self.ax_.stairs(bottom + kept * unit, edges, fill=True, alpha=0.35, lw=0, **style)
         self.ax_.stairs(bottom + counts * unit, edges, lw=1.0, **style)
 
@@ -255,21 +266,23 @@ class ProjectionDisplay:
         heights = np.random.default_rng(0).uniform(low, high, n)
         kept = self._is_kept(i)
         size = float(np.clip(2000 / max(n, 1), 9, 36))
-        for shown, face in ((kept, _COLORS[i]), (~kept, "white")):
+        color, paper = self._palette.classes[i], self._palette.surface
+        for shown, face in ((kept, color), (~kept, paper)):
             self.ax_.scatter(
                 self.scores[i][shown],
                 heights[shown],
                 s=size,
                 facecolor=face,
-                edgecolor=_COLORS[i],
+                edgecolor=color,
                 linewidth=0.8,
-                alpha=0.45 if face != "white" and n > 200 else 1.0,
-                zorder=3 if face == "white" else 2,
+                alpha=0.45 if face != paper and n > 200 else 1.0,
+                zorder=3 if face == paper else 2,
             )
 
     def _draw_extent(self, i: int, lane: _Lane) -> None:
         """Draw the range of the kept scores as a filled box, that of all scores as a hollow one."""
         low, high = lane.points
+        color, paper = self._palette.classes[i], self._palette.surface
         for start, end, filled in (
             (float(self.scores[i].min()), float(self.scores[i].max()), False),
             (*self.boundary.supports[i], True),
@@ -278,8 +291,8 @@ class ProjectionDisplay:
                 [start, end],
                 low + 0.05,
                 high - 0.05,
-                facecolor=_COLORS[i] if filled else "white",
-                edgecolor=_COLORS[i],
+                facecolor=color if filled else paper,
+                edgecolor=color,
                 alpha=0.45 if filled else 1.0,
                 linewidth=0.8,
                 zorder=2,
@@ -292,17 +305,17 @@ class ProjectionDisplay:
         mean, y = means[i], lane.bar
         edge = mean + towards * self.boundary.radii[i]
         reach = mean + towards * self.boundary.confidence_radii[i]
-        color = _COLORS[i]
+        color, paper = self._palette.classes[i], self._palette.surface
         self.ax_.plot([mean, edge], [y, y], color=color, lw=3, solid_capstyle="butt", zorder=4)
         self.ax_.plot([edge, reach], [y, y], color=color, lw=2, ls=(0, (2, 1.2)), zorder=4)
         self.ax_.plot([edge, edge], [y - 0.05, y + 0.05], color=color, lw=2, zorder=4)
-        self.ax_.plot(mean, y, "X", color=color, ms=10, mec="white", mew=0.8, zorder=5)
+        self.ax_.plot(mean, y, "X", color=color, ms=10, mec=paper, mew=0.8, zorder=5)
 
     def _draw_boundaries(self) -> None:
         """Draw the new boundary, and the old one if it is known, over both lanes."""
         if self.old_threshold is not None:
-            self.ax_.axvline(self.old_threshold, color=_GREY, lw=1.8, ls=":", zorder=6)
-        self.ax_.axvline(self.boundary.threshold, color="black", lw=1.8, zorder=6)
+            self.ax_.axvline(self.old_threshold, color=self._palette.soft, lw=1.8, ls=":", zorder=6)
+        self.ax_.axvline(self.boundary.threshold, color=self._palette.ink, lw=1.8, zorder=6)
 
     def _label(self, lanes: tuple[_Lane, _Lane]) -> None:
         """Name the axis, the lanes and what the marks mean."""
@@ -314,13 +327,11 @@ class ProjectionDisplay:
             [self._describe(i) for i in range(2)],
         )
         self.ax_.tick_params(axis="y", length=0)
-        for tick, color in zip(self.ax_.get_yticklabels(), _COLORS, strict=True):
+        for tick, color in zip(self.ax_.get_yticklabels(), self._palette.classes, strict=True):
             tick.set_color(color)
-        for side in ("top", "right", "left"):
-            self.ax_.spines[side].set_visible(False)
-        self.ax_.axhline(1.0, color="#D0D0D0", lw=0.8, zorder=0)
-        threshold = f"{known.threshold:.4g}".replace("-", "−")
-        self.ax_.set_title(f"Predict {known.labels[1]} iff score > {threshold}")
+        self.ax_.spines["left"].set_visible(False)
+        self.ax_.axhline(1.0, color=self._palette.line, lw=0.8, zorder=0)
+        self.ax_.set_title(f"Predict {known.labels[1]} iff score > {score_text(known.threshold)}")
 
     def _describe(self, i: int) -> str:
         """Return a class's name and numbers; fresh rows were not given up, so are not counted."""
@@ -333,32 +344,17 @@ class ProjectionDisplay:
         """Explain the marks below the axes."""
         from matplotlib.lines import Line2D
 
-        dark = "#404040"
+        colors: Palette = self._palette
+        ink, paper = colors.soft, colors.surface
         marks = [
-            Line2D([], [], color="black", lw=1.8, label="new boundary"),
-            Line2D([], [], color=dark, marker="X", ls="", ms=8, label="mean of kept scores"),
-            Line2D([], [], color=dark, lw=3, label="radius"),
-            Line2D([], [], color=dark, lw=2, ls=(0, (2, 1.2)), label="confidence bound"),
-            Line2D([], [], color=dark, marker=marker, ls="", ms=5, label="kept"),
-            Line2D([], [], color=dark, marker=marker, ls="", ms=5, mfc="white", label="given up"),
+            Line2D([], [], color=colors.ink, lw=1.8, label="new boundary"),
+            Line2D([], [], color=ink, marker="X", ls="", ms=8, label="mean of kept scores"),
+            Line2D([], [], color=ink, lw=3, label="radius"),
+            Line2D([], [], color=ink, lw=2, ls=(0, (2, 1.2)), label="confidence bound"),
+            Line2D([], [], color=ink, marker=marker, ls="", ms=5, label="kept"),
+            Line2D([], [], color=ink, marker=marker, ls="", ms=5, mfc=paper, label="given up"),
         ]
         if self.old_threshold is not None:
-            old = Line2D([], [], color=_GREY, lw=1.8, ls=":", label="old boundary")
+            old = Line2D([], [], color=ink, lw=1.8, ls=":", label="old boundary")
             marks.insert(1, old)
-        self.ax_.legend(
-            handles=marks,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.12),
-            ncols=4,
-            frameon=False,
-            fontsize="small",
-        )
-
-
-def _new_axes() -> Axes:
-    """Return axes on a new figure."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot") from error
-    return pyplot.subplots(figsize=(8.0, 4.5), layout="constrained")[1]
+        add_legend(self.ax_, marks, colors)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boundshift.exceptions import MissingExtraError
 from boundshift.experiments.files import write_whole
+from boundshift.plots.palette import LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COLORS", "SHADES", "draw_points", "new_figure", "save"]
 
-# Okabe and Ito's blue and vermilion, which colour-blind readers can tell apart, and pale ones.
-COLORS = ("#0072B2", "#D55E00")
-SHADES = ("#DCEBF5", "#FAE3D6")
+COLORS = LIGHT.classes
+SHADES = LIGHT.pale
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -1,0 +1,90 @@
+"""How the documentation is built: ``make docs``."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+os.environ.setdefault("MPLBACKEND", "agg")
+
+import boundshift  # noqa: E402
+
+project = "boundshift"
+author = "The boundshift developers"
+copyright = author
+version = release = boundshift.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.doctest",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "command_line",
+]
+exclude_patterns = ["_build", "generated/commands.md", "**/sg_execution_times.rst"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+templates_path = ["_templates"]
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "show_memory": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "boundshift"
+html_theme_options = {
+    "navigation_with_keys": True,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_show_sourcelink = False
+html_sidebars = {"*": []}  # Pages at the top have no section to navigate.
+html_static_path: list[str] = []
+
+# Only links within the documentation are checked, by the build itself: a build must not depend on
+# whether another site answers today.
+linkcheck_ignore = [r"https?://.*"]
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+def _only_pages_that_are_there(app: Any, name: str, text: list[str]) -> None:
+    """Drop patterns of the table of contents that match no page: some are written by commands."""
+    if name == "index":
+        pattern = re.compile(r"[\w/-]+\*")
+        lines = text[0].splitlines()
+        text[0] = "\n".join(
+            line for line in lines if not pattern.fullmatch(line) or any(HERE.glob(f"{line}.md"))
+        )
+
+
+def setup(app: Any) -> None:
+    """Join the build."""
+    app.connect("source-read", _only_pages_that_are_there)

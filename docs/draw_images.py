@@ -1,0 +1,203 @@
+"""Draw the documentation's figures and a picture of a report, from bundled data and fixed seeds.
+
+Run with ``python docs/draw_images.py``. The picture of the report needs Chromium and its driver;
+where they are not found it is left as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import io
+import shutil
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    TunedThresholdClassifierCV,
+    cross_val_predict,
+    train_test_split,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
+from boundshift.datasets import load_heart
+from boundshift.files import write_whole
+from boundshift.metrics import binary_metrics
+from boundshift.plots import (
+    BoundaryDisplay,
+    ComparisonDisplay,
+    DecisionDisplay,
+    ProjectionDisplay,
+)
+from boundshift.report import collect_facts, render_report
+
+IMAGES = Path(__file__).parent / "images"
+NAMES = {
+    "positive": "sick",
+    "negative": "healthy",
+    "unit": "patients",
+    "title": "Who has severe heart disease?",
+}
+
+
+class Clinic(NamedTuple):
+    """Scores of the Cleveland patients: left-out ones, fresh ones, and training ones."""
+
+    y: Any
+    left_out: Any
+    y_test: Any
+    test: Any
+    training: Any
+
+
+@cache
+def clinic() -> Clinic:
+    """Return scores of a logistic regression trained on half of the patients."""
+    X, y = load_heart(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, test_size=0.5, stratify=y, random_state=0
+    )
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    left_out = cross_val_predict(model, X_train, y_train, cv=5, method="decision_function")
+    model.fit(X_train, y_train)
+    scores = model.decision_function
+    return Clinic(y_train, left_out, y_test, scores(X_test), scores(X_train))
+
+
+def draw_projection(ax: Any, theme: Any) -> None:
+    """Draw the scores of left-out patients."""
+    rows = clinic()
+    ProjectionDisplay.from_predictions(rows.y, rows.left_out, old_threshold=0.0, ax=ax, theme=theme)
+
+
+def draw_boundary(ax: Any, theme: Any) -> None:
+    """Draw both errors and the rule against the threshold."""
+    rows = clinic()
+    interval = threshold_interval(rows.y, rows.left_out, n_resamples=100, random_state=0)
+    BoundaryDisplay.from_predictions(
+        rows.y, rows.left_out, old_threshold=0.0, interval=interval, ax=ax, theme=theme
+    )
+
+
+def draw_decision(ax: Any, theme: Any) -> None:
+    """Draw the paper's synthetic problem before and after."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [1000, 10])
+    X = rng.standard_normal((len(y), 2)) + np.where(y == 1, 1.0, -1.0)[:, None]
+    model = BoundShiftClassifier(LogisticRegression(), cv=None).fit(X, y)
+    DecisionDisplay.from_estimator(model, X, y, ax=ax, theme=theme)
+
+
+def draw_comparison(ax: Any, theme: Any) -> None:
+    """Draw four methods by five metrics."""
+    ComparisonDisplay.from_rows(compared(), ax=ax, theme=theme)
+
+
+@cache
+def compared() -> list[dict[str, Any]]:
+    """Return metrics of four ways to decide, over 20 half splits of the Cleveland patients."""
+    X, y = load_heart(return_X_y=True)
+    base = make_pipeline(StandardScaler(), LogisticRegression())
+    weighted = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
+    methods = {
+        "untouched": base,
+        "class weights": weighted,
+        "tuned threshold": TunedThresholdClassifierCV(base, scoring="balanced_accuracy"),
+        "boundshift": BoundShiftClassifier(base),
+    }
+    rows = []
+    for seed in range(20):
+        X_train, X_test, y_train, y_test = train_test_split(
+            X, y, test_size=0.5, stratify=y, random_state=seed
+        )
+        for name, method in methods.items():
+            predicted = method.fit(X_train, y_train).predict(X_test)
+            rows.append({"method": name} | binary_metrics(y_test, predicted))
+    return rows
+
+
+def report() -> str:
+    """Return the example report: the Cleveland patients, half of them kept for the test."""
+    rows = clinic()
+    return render_report(
+        collect_facts(
+            rows.y,
+            rows.left_out,
+            boundary=find_boundary(rows.y, rows.left_out),
+            test=(rows.y_test, rows.test),
+            training=(rows.y, rows.training),
+            out_of_sample="out-of-fold",
+            model="Logistic regression, Cleveland heart disease",
+            names=NAMES,
+            interval=threshold_interval(rows.y, rows.left_out, n_resamples=100, random_state=0),
+        )
+    )
+
+
+FIGURES = {
+    "projected-space": (draw_projection, (8.0, 4.8)),
+    "boundary": (draw_boundary, (8.0, 5.6)),
+    "decision": (draw_decision, (9.0, 5.0)),
+    "comparison": (draw_comparison, (10.0, 2.7)),
+}
+
+
+def draw_figures(folder: Path) -> Iterator[Path]:
+    """Draw every display on light and on dark paper."""
+    for name, (draw, size) in FIGURES.items():
+        for theme, suffix in (("light", ""), ("dark", "-dark")):
+            figure = Figure(figsize=size, dpi=130, layout="constrained")
+            draw(figure.subplots(), theme)
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format="png")
+            yield write_whole(folder / f"{name}{suffix}.png", buffer.getvalue())
+
+
+def photograph(page: Path, width: int, height: int) -> bytes | None:
+    """Return a picture of the top of a page as Chromium shows it, if it is installed."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        return None
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    with tempfile.TemporaryDirectory() as profile:
+        for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+            options.add_argument(flag)
+        options.add_argument(f"--user-data-dir={profile}")
+        browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+        try:
+            size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            browser.get(page.resolve().as_uri())
+            shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
+        finally:
+            browser.quit()
+    return base64.b64decode(shot["data"])
+
+
+def main() -> None:
+    """Draw everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=IMAGES, help="folder for the images")
+    folder = parser.parse_args().out
+    for path in draw_figures(folder):
+        print(path)
+    with tempfile.TemporaryDirectory() as passing:
+        page = write_whole(Path(passing) / "report.html", report())
+        shot = photograph(page, 1000, 1380)
+    if shot is not None:
+        print(write_whole(folder / "report.png", shot))
+
+
+if __name__ == "__main__":
+    main()

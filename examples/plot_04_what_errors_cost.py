@@ -1,0 +1,52 @@
+"""
+What errors cost
+================
+
+If a miss costs twenty false alarms, say so. Costs weigh risks: the rule multiplies them with how
+often each class occurs.
+"""
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import cross_val_predict, train_test_split
+
+from boundshift import find_boundary
+from boundshift.datasets import fetch_common
+from boundshift.rules import Cost
+
+X, y = fetch_common("page-blocks0", return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
+model = HistGradientBoostingClassifier(max_iter=50, random_state=0)
+scores = cross_val_predict(model, X_train, y_train, cv=3, method="decision_function")
+test_scores = model.fit(X_train, y_train).decision_function(X_test)
+
+# %%
+# One search a price; the model is trained once.
+prices = np.array([1, 2, 5, 10, 20, 50, 100])
+
+
+def cost(threshold, price):
+    """Mean cost of a decision on the test rows."""
+    called = test_scores > threshold
+    return np.mean(called & (y_test == 0)) + price * np.mean(~called & (y_test == 1))
+
+
+moved, own = [], []
+for price in prices:
+    boundary = find_boundary(y_train, scores, bound="smoothed", rule=Cost(costs=(1, price)))
+    moved.append(cost(boundary.threshold, price))
+    own.append(cost(0.0, price))
+    print(f"a miss costs {price:3}: threshold {boundary.threshold:6.2f}")
+
+# %%
+figure, ax = plt.subplots(layout="constrained")
+ax.loglog(prices, own, "o-", label="the model's own boundary")
+ax.loglog(prices, moved, "s-", label="boundary for that cost")
+ax.set(
+    xlabel="cost of a miss, in false alarms",
+    ylabel="mean cost of a decision on fresh rows",
+    title="Page blocks, gradient boosting",
+)
+legend = ax.legend()

@@ -1,0 +1,41 @@
+"""
+Many classes
+============
+
+With more than two classes every pair has its threshold, and one bias per class follows from all of
+them. Rare classes are found more often.
+"""
+
+# %%
+import matplotlib.pyplot as plt
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import ConfusionMatrixDisplay
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from boundshift import BoundShiftClassifier
+from boundshift.datasets import fetch_common
+from boundshift.metrics import geometric_mean_score
+
+ecoli = fetch_common("ecoli")
+X, y = ecoli.data, ecoli.target_names[ecoli.target]
+model = make_pipeline(StandardScaler(), LogisticRegression())
+methods = {"untouched": model, "shifted": BoundShiftClassifier(model)}
+predicted = {name: cross_val_predict(method, X, y, cv=5) for name, method in methods.items()}
+for name, labels in predicted.items():
+    print(f"{name:10} geometric mean of all recalls {geometric_mean_score(y, labels):.3f}")
+
+# %%
+# What was added to each class's score, in a fit on all rows:
+fitted = methods["shifted"].fit(X, y)
+for label, bias in zip(fitted.classes_, fitted.biases_, strict=True):
+    print(f"{label:4} {(y == label).sum():4} rows, bias {bias:+.2f}")
+
+# %%
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
+for ax, (name, labels) in zip(axes, predicted.items(), strict=True):
+    ConfusionMatrixDisplay.from_predictions(
+        y, labels, normalize="true", values_format=".2f", colorbar=False, cmap="Blues", ax=ax
+    )
+    ax.set_title(name)

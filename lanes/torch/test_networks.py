@@ -1,0 +1,275 @@
+"""PyTorch modules and skorch networks: scores, shifts in place, copies."""
+
+import copy
+import pickle
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+import skorch
+import torch
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from torch import nn
+
+from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
+from boundshift.models import raw_margin, shift_module
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+
+
+def draw(n_classes=2):
+    X, y = make_classification(
+        1500, n_features=6, n_informative=5, n_redundant=0, n_classes=n_classes,
+        n_clusters_per_class=1, weights=[0.9] if n_classes == 2 else [0.7, 0.2], class_sep=1.5,
+        random_state=0,
+    )  # fmt: skip
+    return X.astype(np.float32), y
+
+
+def network(n_outputs, *, bias=True, noisy=False):
+    noise = [nn.Dropout(0.5), nn.BatchNorm1d(8)] if noisy else []
+    return nn.Sequential(nn.Linear(6, 8), nn.ReLU(), *noise, nn.Linear(8, n_outputs, bias=bias))
+
+
+def train(module, X, y, epochs=40):
+    """Train a module on logits."""
+    outputs = module(torch.from_numpy(X[:2])).shape[1]
+    loss = nn.BCEWithLogitsLoss() if outputs == 1 else nn.CrossEntropyLoss()
+    target = torch.from_numpy(y).float()[:, None] if outputs == 1 else torch.from_numpy(y)
+    optimiser = torch.optim.Adam(module.parameters(), lr=0.05)
+    rows = torch.from_numpy(X)
+    for _ in range(epochs):
+        optimiser.zero_grad()
+        loss(module(rows), target).backward()
+        optimiser.step()
+    return module
+
+
+def logits(module, X):
+    with torch.no_grad():
+        return module(torch.from_numpy(X)).double().numpy()
+
+
+def state(module):
+    return {name: value.clone() for name, value in module.state_dict().items()}
+
+
+# Scores of a plain module.
+
+
+@pytest.mark.parametrize(("n_classes", "n_outputs"), [(2, 1), (2, 2), (3, 3)])
+def test_a_module_is_scored_by_its_logits(n_classes, n_outputs):
+    X, y = draw(n_classes)
+    module = train(network(n_outputs), X[:500], y[:500])
+    clf = BoundShiftClassifier(module, cv="prefit").fit(X[500:1000], y[500:1000])
+    raw = logits(module, X)
+    if n_classes == 2:
+        scores = raw[:, 0] if n_outputs == 1 else raw[:, 1] - raw[:, 0]
+        assert clf.boundary_ == find_boundary(y[500:1000], scores[500:1000])
+        expected = (scores > clf.threshold_).astype(int)
+    else:
+        expected = (raw + clf.biases_).argmax(axis=1)
+    np.testing.assert_array_equal(clf.predict(X), expected)
+
+
+def test_a_module_is_left_as_it_was():
+    X, y = draw()
+    module = train(network(1, noisy=True), X[:500], y[:500])
+    module[2].eval()  # a mode of a part is kept too
+    before, modes = state(module), [part.training for part in module.modules()]
+    clf = BoundShiftClassifier(module, cv="prefit").fit(X[500:], y[500:])
+    clf.predict(X)
+    clf.shifted_estimator()
+    assert clf.estimator_ is module
+    assert [part.training for part in module.modules()] == modes
+    assert all(torch.equal(before[name], value) for name, value in module.state_dict().items())
+
+
+def test_noise_of_training_is_off():
+    X, y = draw()
+    clf = BoundShiftClassifier(train(network(1, noisy=True), X, y), cv="prefit").fit(X, y)
+    np.testing.assert_array_equal(clf.decision_function(X), clf.decision_function(X))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_modules_of_other_precision(dtype):
+    X, y = draw()
+    module = train(network(1), X[:500], y[:500]).to(dtype)
+    clf = BoundShiftClassifier(module, cv="prefit").fit(X[500:], y[500:])
+    assert clf.decision_function(X).dtype == np.float64
+    assert clf.boundary_.status.solved
+
+
+def test_rows_may_be_tensors():
+    X, y = draw()
+    module = train(network(1), X[:500], y[:500])
+    clf = BoundShiftClassifier(module, cv="prefit").fit(torch.from_numpy(X[500:]), y[500:])
+    np.testing.assert_array_equal(clf.predict(torch.from_numpy(X)), clf.predict(X))
+
+
+def test_many_rows_are_scored_in_batches():
+    module = network(1).eval()
+    X = np.random.default_rng(0).normal(size=(40_000, 6)).astype(np.float32)
+    np.testing.assert_allclose(raw_margin(module, X), logits(module, X), atol=1e-6)
+
+
+def test_a_function_may_call_the_module():
+    X, y = draw()
+    module = train(network(1), X[:500], y[:500])
+    by_function = BoundShiftClassifier(
+        module, cv="prefit", response_method=lambda model, X: model(torch.from_numpy(X))
+    ).fit(X[500:], y[500:])
+    plain = BoundShiftClassifier(module, cv="prefit").fit(X[500:], y[500:])
+    assert by_function.threshold_ == pytest.approx(plain.threshold_, rel=1e-6)
+
+
+def test_a_module_cannot_be_fitted_again():
+    X, y = draw()
+    with pytest.raises(InvalidInputError, match="`cv` must be 'prefit' for a Sequential"):
+        BoundShiftClassifier(network(1)).fit(X, y)
+
+
+def test_copies_decide_alike():
+    X, y = draw()
+    module = train(network(1), X[:500], y[:500])
+    clf = BoundShiftClassifier(module, cv="prefit").fit(X[500:], y[500:])
+    again = clone(clf).fit(X[500:], y[500:])
+    for other in (pickle.loads(pickle.dumps(clf)), again):
+        np.testing.assert_array_equal(other.decision_function(X), clf.decision_function(X))
+
+
+# The shift in the last layer.
+
+
+@pytest.mark.parametrize(("n_classes", "n_outputs"), [(2, 1), (2, 2), (3, 3)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_last_bias_carries_the_shift(n_classes, n_outputs, bias):
+    X, y = draw(n_classes)
+    module = train(network(n_outputs, bias=bias), X[:500], y[:500])
+    clf = BoundShiftClassifier(module, cv="prefit").fit(X[500:1000], y[500:1000])
+    raw = logits(clf.shifted_estimator(), X)
+    labels = (raw[:, 0] > 0).astype(int) if n_outputs == 1 else raw.argmax(axis=1)
+    np.testing.assert_array_equal(labels, clf.predict(X))
+    assert (labels != (logits(module, X)[:, -1] > 0)).any()
+
+
+def test_a_module_is_shifted_in_place():
+    module = network(1)
+    other = copy.deepcopy(module)
+    assert shift_module(module, -1.5) is module
+    X = np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32)
+    np.testing.assert_allclose(logits(module, X), logits(other, X) - 1.5, atol=1e-6)
+    assert module[-1].bias.requires_grad
+
+
+class TwoHeads(nn.Module):
+    """A module whose last layer is not the one that gives the logits."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(6, 1)
+        self.other = nn.Linear(6, 4)
+
+    def forward(self, x):
+        return self.head(x)
+
+
+def test_the_layer_can_be_named():
+    module = TwoHeads()
+    before = module.head.bias.item()
+    with pytest.raises(InvalidInputError, match=r"last layer \(4\), got 1. Pass the layer"):
+        shift_module(module, 1.0)
+    shift_module(module, 1.0, layer=module.head)
+    assert module.head.bias.item() == pytest.approx(before + 1)
+
+
+def test_a_module_without_a_layer_is_refused():
+    with pytest.raises(InvalidInputError, match="must have a linear layer to shift, got ReLU"):
+        shift_module(nn.ReLU(), 1.0)
+
+
+# skorch.
+
+
+def net(kind, outputs, criterion, **options):
+    return kind(
+        network, module__n_outputs=outputs, criterion=criterion, max_epochs=8, lr=0.1, verbose=0,
+        train_split=None, **options,
+    )  # fmt: skip
+
+
+NETS = {
+    "binary": (skorch.NeuralNetBinaryClassifier, 1, nn.BCEWithLogitsLoss, 2),
+    "two outputs": (skorch.NeuralNetClassifier, 2, nn.CrossEntropyLoss, 2),
+    "three outputs": (skorch.NeuralNetClassifier, 3, nn.CrossEntropyLoss, 3),
+}
+
+
+@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize("cv", ["prefit", 2])
+def test_skorch_is_scored_by_its_logits(name, cv):
+    kind, outputs, criterion, n_classes = NETS[name]
+    X, y = draw(n_classes)
+    target = y.astype(np.float32) if outputs == 1 else y
+    model = net(kind, outputs, criterion)
+    if cv == "prefit":
+        model.fit(X[:500], target[:500])
+    clf = BoundShiftClassifier(model, cv=cv).fit(X[500:1000], target[500:1000])
+    raw = logits(clf.estimator_.module_, X)
+    if n_classes == 2:
+        raw = raw[:, 0] if outputs == 1 else raw[:, 1] - raw[:, 0]
+        np.testing.assert_allclose(clf.decision_function(X), raw - clf.threshold_, atol=1e-5)
+    else:
+        np.testing.assert_allclose(clf.decision_function(X), raw + clf.biases_, atol=1e-5)
+    np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
+
+
+class Softmax(nn.Module):
+    """A network that ends in probabilities."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(network(2), nn.Softmax(dim=-1))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def test_skorch_on_probabilities_gives_log_odds():
+    X, y = draw()
+    model = skorch.NeuralNetClassifier(Softmax, max_epochs=5, lr=0.1, verbose=0, train_split=None)
+    clf = BoundShiftClassifier(model.fit(X[:500], y[:500]), cv="prefit").fit(X[500:], y[500:])
+    p = np.maximum(model.predict_proba(X).astype(np.float64), clf._response.floor)
+    expected = np.log(p[:, 1] / p[:, 0]) - clf.threshold_
+    np.testing.assert_allclose(clf.decision_function(X), expected, atol=1e-9)
+
+
+def test_skorch_in_a_pipeline_a_search_and_a_cross_validation():
+    X, y = draw()
+    kind, outputs, criterion, _ = NETS["two outputs"]
+    inner = make_pipeline(StandardScaler(), net(kind, outputs, criterion))
+    model = BoundShiftClassifier(inner, cv=2)
+    grid = {"estimator__neuralnetclassifier__lr": [0.05, 0.1], "alpha": [1.0]}
+    search = GridSearchCV(model, grid, cv=2, scoring="balanced_accuracy").fit(X, y)
+    assert search.best_score_ > 0.7
+    assert cross_val_score(model, X, y, cv=2, scoring="balanced_accuracy").min() > 0.7
+
+
+# The example.
+
+
+def test_the_example_runs(capsys):
+    facts = runpy.run_path(str(ROOT / "examples" / "torch_last_bias.py"))["main"]()
+    assert facts["shifted"] > facts["untouched"] + 0.02
+    assert "recall of the rare class" in capsys.readouterr().out

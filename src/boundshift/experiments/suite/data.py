@@ -1,0 +1,83 @@
+"""The data sets of the suite, and how one is split."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from boundshift.datasets.common import CommonDataset, fetch_common, list_common
+
+__all__ = ["FOLDS", "SETTINGS", "Rows", "Split", "folds_of", "load_rows", "split", "suite_datasets"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+MOST_ROWS = 6000
+TEST_SHARE = 0.5
+HELD_SHARE = 0.25
+FOLDS = 5
+SETTINGS = {"rows": MOST_ROWS, "test": TEST_SHARE, "held": HELD_SHARE, "folds": FOLDS}
+"""What the fitted scores depend on besides the model and the seed."""
+
+
+class Rows(NamedTuple):
+    """Features, with NaN where a value is missing, and labels; 1 is the minority."""
+
+    X: FloatArray
+    y: IntArray
+
+
+class Split(NamedTuple):
+    """A training and a test part, and which training rows are held out of a second model."""
+
+    train: Rows
+    test: Rows
+    held: NDArray[np.intp]
+
+
+def suite_datasets() -> list[CommonDataset]:
+    """Return all binary data sets with imbalance above 3 and at least 20 minority rows.
+
+    Examples
+    --------
+    >>> sets = suite_datasets()
+    >>> len(sets), len({entry.family for entry in sets})
+    (75, 26)
+    """
+    return list_common("binary", min_imbalance=3.0, min_minority=20)
+
+
+def load_rows(name: str) -> Rows:
+    """Load a data set; of more than 6000 rows a stratified sample is kept, always the same one."""
+    X, y = fetch_common(name, keep_missing=True, return_X_y=True)
+    if len(y) > MOST_ROWS:
+        kept, _ = train_test_split(
+            np.arange(len(y)), train_size=MOST_ROWS, stratify=y, random_state=0
+        )
+        kept.sort()
+        X, y = X[kept], y[kept]
+    return Rows(X, y)
+
+
+def split(rows: Rows, seed: int) -> Split:
+    """Draw half of the rows for training, stratified, and a quarter of these to be held out."""
+    train, test = train_test_split(
+        np.arange(len(rows.y)), test_size=TEST_SHARE, stratify=rows.y, random_state=seed
+    )
+    held = train_test_split(
+        np.arange(len(train)), test_size=HELD_SHARE, stratify=rows.y[train], random_state=seed
+    )[1]
+    return Split(
+        Rows(rows.X[train], rows.y[train]), Rows(rows.X[test], rows.y[test]), np.sort(held)
+    )
+
+
+def folds_of(y: IntArray) -> IntArray:
+    """Return each training row's fold: those of `BoundShiftClassifier` and scikit-learn's tuner."""
+    fold = np.empty(len(y), dtype=np.int64)
+    for number, (_, unseen) in enumerate(StratifiedKFold(FOLDS).split(y, y)):
+        fold[unseen] = number
+    return fold

@@ -1,0 +1,146 @@
+"""Ranks and tests of several methods over several blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import f as f_distribution
+from scipy.stats import friedmanchisquare, rankdata, studentized_range
+
+__all__ = ["Friedman", "average_ranks", "critical_difference", "friedman", "groups_alike", "holm"]
+
+FloatArray = NDArray[np.float64]
+
+
+def average_ranks(values: ArrayLike) -> FloatArray:
+    """Return the mean rank of each column over the rows; 1 is the largest value, ties are shared.
+
+    A difference of the last digits is none.
+
+    Examples
+    --------
+    >>> average_ranks([[0.9, 0.8, 0.8], [0.5, 0.7, 0.6]]).tolist()
+    [2.0, 1.75, 2.25]
+    """
+    ranks = rankdata(-np.round(np.asarray(values, dtype=np.float64), 12), axis=1)
+    return np.asarray(ranks.mean(axis=0))
+
+
+class Friedman(NamedTuple):
+    """Friedman's test that all methods are alike, and Iman and Davenport's sharper form of it."""
+
+    chi_square: float
+    p_value: float
+    f: float
+    f_p_value: float
+
+
+def friedman(values: ArrayLike) -> Friedman:
+    """Test whether all columns have the same ranks; ties are corrected for.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_blocks, n_methods)
+        A metric, of three methods or more.
+
+    References
+    ----------
+    R. Iman, J. Davenport, "Approximations of the critical region of the Friedman statistic",
+    Communications in Statistics A 9, 1980.
+    """
+    table = np.round(np.asarray(values, dtype=np.float64), 12)
+    n, k = table.shape
+    if np.ptp(table, axis=1).max() == 0:
+        return Friedman(0.0, 1.0, 0.0, 1.0)
+    found = friedmanchisquare(*table.T)
+    chi_square = float(found.statistic)
+    rest = n * (k - 1) - chi_square
+    f = (n - 1) * chi_square / rest if rest > 0 else float("inf")
+    p_value = float(f_distribution.sf(f, k - 1, (k - 1) * (n - 1)))
+    return Friedman(chi_square, float(found.pvalue), f, p_value)
+
+
+def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> float:
+    r"""Return Nemenyi's critical difference of average ranks.
+
+    Parameters
+    ----------
+    n_methods, n_blocks : int
+        Size of the table.
+    alpha : float, default=0.05
+        Probability of any false difference.
+
+    Notes
+    -----
+    :math:`q_\alpha \sqrt{k (k + 1) / 6 N}`, with the quantile of the studentized range of k
+    methods over √2.
+
+    References
+    ----------
+    J. Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
+    Learning Research 7, 2006.
+
+    Examples
+    --------
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    q = float(studentized_range.ppf(1 - alpha, n_methods, np.inf)) / np.sqrt(2)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
+
+
+def groups_alike(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
+    """Return the longest runs of sorted ranks that lie within a difference.
+
+    Parameters
+    ----------
+    ranks : sequence of float
+        Ascending.
+    difference : float
+        The critical one.
+
+    Returns
+    -------
+    list of tuple of int
+        First and last position of each run of two or more; none lies within another.
+
+    Examples
+    --------
+    >>> groups_alike([1.0, 1.5, 2.2, 4.0], 1.0)
+    [(0, 1), (1, 2)]
+    """
+    runs: list[tuple[int, int]] = []
+    for first, rank in enumerate(ranks):
+        last = max(i for i, other in enumerate(ranks) if other - rank <= difference)
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return runs
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Adjust p-values for their number by Holm's step-down method.
+
+    Parameters
+    ----------
+    p_values : mapping
+        Name → p-value of one comparison.
+
+    References
+    ----------
+    S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+    Statistics 6, 1979.
+
+    Examples
+    --------
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'b': 0.06, 'c': 0.06}
+    """
+    ordered = sorted(p_values, key=lambda name: p_values[name])
+    adjusted, largest = {}, 0.0
+    for position, name in enumerate(ordered):
+        largest = max(largest, min(1.0, (len(ordered) - position) * p_values[name]))
+        adjusted[name] = largest
+    return {name: adjusted[name] for name in p_values}

@@ -1,0 +1,107 @@
+"""How a boundary looks in a notebook: a sentence, a small picture, a table.
+
+Text takes the notebook's own colour and the paper stays see-through, so that it reads on light
+and on dark pages; nothing is loaded.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from math import isfinite
+from typing import Any
+
+__all__ = ["boundary_html"]
+
+# Between the shades for light and for dark paper, so that they can be seen on either.
+_COLORS = ("#2f8bc6", "#e0701f")
+_WIDTH, _LANE, _MARGIN = 560, 26, 12
+
+
+def boundary_html(boundary: Any) -> str:
+    """Return HTML for a :class:`~boundshift.Boundary`, with labels escaped.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> boundary = boundshift.find_boundary(["<b>", "<b>", "x", "x"], [0, 1, 4, 5])
+    >>> "&lt;b&gt;" in boundary_html(boundary), "<b>x" in boundary_html(boundary)
+    (True, False)
+    """
+    positive = escape(str(boundary.labels[1]))
+    return (
+        f'<div style="max-width:{_WIDTH}px;font-family:system-ui,sans-serif;line-height:1.45">'
+        f'<div style="font-size:1.1em;font-weight:600">Predict {positive} iff score &gt; '
+        f"{_number(boundary.threshold)}</div>"
+        f'<div style="opacity:.75;margin-bottom:6px">{escape(boundary.status.value)}</div>'
+        f"{_picture(boundary)}{_table(boundary)}</div>"
+    )
+
+
+def _picture(boundary: Any) -> str:
+    """Draw supports, means, radii and the threshold, one line a class."""
+    ends = [end for support in boundary.supports for end in support]
+    low, high = min(*ends, boundary.threshold), max(*ends, boundary.threshold)
+    if not isfinite(high - low) or high <= low:
+        return ""
+
+    def place(value: float) -> str:
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        return f"{_MARGIN + share * (_WIDTH - 2 * _MARGIN):.1f}"
+
+    lanes = []
+    for i, top in ((1, 0), (0, _LANE)):
+        y, color = top + _LANE / 2, _COLORS[i]
+        mean, other = boundary.means[i], boundary.means[1 - i]
+        towards = 1 if other >= mean else -1
+        edge = mean + towards * boundary.radii[i]
+        reach = mean + towards * boundary.confidence_radii[i]
+        start, end = (place(v) for v in boundary.supports[i])
+        lanes.append(
+            f'<g stroke="{color}"><path d="M{start} {y}H{end}" stroke-width="8" opacity=".25"/>'
+            f'<path d="M{place(mean)} {y}H{place(edge)}" stroke-width="4"/>'
+            f'<path d="M{place(edge)} {y}H{place(reach)}" stroke-width="2.5" '
+            f'stroke-dasharray="4 3"/>'
+            f'<circle cx="{place(mean)}" cy="{y}" r="5" fill="{color}"/></g>'
+        )
+    cut, height = place(boundary.threshold), 2 * _LANE
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {height}" width="100%" role="img" '
+        'aria-label="Kept scores of both classes, means, radii and the boundary" '
+        f'style="display:block;fill:none">{"".join(lanes)}'
+        f'<path d="M{cut} 0V{height}" stroke="currentColor" stroke-width="2"/></svg>'
+    )
+
+
+def _table(boundary: Any) -> str:
+    """Return the numbers of both classes."""
+    rows = (
+        ("rows", boundary.n_samples),
+        ("points given up", boundary.slack),
+        ("mean of kept scores", boundary.means),
+        ("radius", boundary.radii),
+        ("confidence radius", boundary.confidence_radii),
+        ("error bound, nominal", boundary.error_bounds),
+    )
+    cell = 'style="text-align:right;padding:2px 12px"'
+    name = 'style="text-align:left;padding:2px 12px 2px 0;font-weight:400"'
+    heads = "".join(
+        f'<th {cell} scope="col"><span style="color:{color}" aria-hidden="true">●</span> '
+        f"class {escape(str(label))}</th>"
+        for label, color in zip(boundary.labels, _COLORS, strict=True)
+    )
+    lines = "".join(
+        f'<tr><th {name} scope="row">{title}</th>'
+        + "".join(f"<td {cell}>{_number(value)}</td>" for value in values)
+        + "</tr>"
+        for title, values in rows
+    )
+    style = "color:inherit;background:none;border-collapse:collapse;margin:4px 0 0"
+    head = f"<thead><tr><td></td>{heads}</tr></thead>"
+    return f'<table style="{style}">{head}<tbody>{lines}</tbody></table>'
+
+
+def _number(value: float) -> str:
+    """Return a number in short, with a true minus."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4g}".replace("-", "−")

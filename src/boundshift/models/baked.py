@@ -1,0 +1,100 @@
+"""Methods that give a fitted classifier's model with the shift inside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.models.bake import bake
+from boundshift.models.margins import innermost, raw_margin
+
+__all__ = ["Bakes"]
+
+
+class Bakes:
+    """A fitted classifier with a threshold or biases that its model can carry itself."""
+
+    estimator_: Any
+    classes_: Any
+    threshold_: float
+    biases_: Any
+    _method: Any
+
+    def shifted_estimator(self) -> Any:
+        """Return a copy of the model whose own intercept carries the shift.
+
+        It predicts what this classifier predicts, and needs nothing of boundshift. Linear models,
+        SVC with two classes, MLPClassifier, gradient boosting, XGBoost, LightGBM, CatBoost,
+        PyTorch and skorch can carry it, and pipelines that end in one of them. The copy's
+        probabilities are shifted too, so that they agree with its predictions.
+
+        Returns
+        -------
+        fitted model
+
+        Raises
+        ------
+        InvalidInputError
+            If the model has no intercept, or the scores are not its own margins.
+
+        Notes
+        -----
+        The paper's b' = b − threshold; with more classes each class's bias is added to its own.
+        The intercept is added before the sum is rounded and the threshold after it, so that rows
+        closer to the boundary than that rounding (10⁻¹⁵ of the score, 10⁻⁶ for models that
+        compute in float32: XGBoost, PyTorch) may fall on either side.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from boundshift import BoundShiftClassifier
+        >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+        >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X, y)
+        >>> plain = shifted.shifted_estimator()
+        >>> type(plain).__name__, bool((plain.predict(X) == shifted.predict(X)).all())
+        ('LogisticRegression', True)
+        """
+        check_is_fitted(self)
+        if self._method not in ("margin", "decision_function", raw_margin):
+            raise InvalidInputError(
+                "`response_method` must give the model's own margins for its intercept to carry "
+                f"the shift, got {self._method!r}. Use response_method='auto'."
+            )
+        two = len(self.classes_) == 2
+        return bake(self.estimator_, np.array([-self.threshold_]) if two else self.biases_)
+
+    def to_linear(self) -> Any:
+        """Return :meth:`shifted_estimator` of a linear model: weights, and the paper's b'.
+
+        Returns
+        -------
+        fitted linear model, or a pipeline that ends in one
+            Its last step has ``coef_`` and ``intercept_``.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model is not linear.
+
+        Examples
+        --------
+        >>> from sklearn.svm import LinearSVC
+        >>> from boundshift import BoundShiftClassifier
+        >>> X, y = [[0.0], [1.0], [1.5], [2.0], [6.0], [7.0]], [0, 0, 0, 0, 1, 1]
+        >>> shifted = BoundShiftClassifier(LinearSVC(), cv=None).fit(X, y)
+        >>> new = shifted.to_linear().intercept_ - shifted.estimator_.intercept_
+        >>> bool(abs(new + shifted.threshold_) < 1e-12)
+        True
+        """
+        check_is_fitted(self)
+        last = innermost(self.estimator_)
+        if not hasattr(last, "coef_"):
+            raise InvalidInputError(
+                f"`estimator` must be a linear model with `coef_`, got {type(last).__name__}. "
+                "Use shifted_estimator()."
+            )
+        return self.shifted_estimator()

@@ -1,0 +1,352 @@
+"""A shifted classifier as an ONNX model: `to_onnx`.
+
+Converters of the usual kind know nothing of a moved boundary, and round margins to float32, which
+moves rows near it to the other side. Here the preprocessing is converted by skl2onnx, and margins,
+shift and decision are written in double precision. Classifiers that are not known here are
+converted by skl2onnx as a whole.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.models.margins import innermost, raw_margin, steps_before
+from boundshift.models.onnx_graph import ML_DOMAIN, Graph
+from boundshift.models.onnx_margins import find_writer
+from boundshift.models.onnx_steps import write_steps
+
+__all__ = ["to_onnx"]
+
+# The newest operators that runtimes of the last two years know; TreeEnsemble came with 5.
+_OPSET, _ML_OPSET, _CONVERTER_ML_OPSET = 18, 5, 3
+_IR_VERSION = 10
+_LABEL, _SCORE = "label", "shifted_score"
+# Rows on which the written model is compared with ours.
+_CHECKED = 32
+# A converter that rounds to float32 may be off by this share of the largest score.
+_TOLERANCE = 1e-3
+# How far converted steps may be off their own results.
+_SINGLE_ROUNDING, _DOUBLE_ROUNDING = 1e-6, 1e-12
+
+
+def to_onnx(clf: Any, X: Any) -> Any:
+    """Return a fitted classifier, its shift included, as an ONNX model.
+
+    Parameters
+    ----------
+    clf : BoundShiftClassifier
+        Fitted.
+    X : array-like or dataframe of shape (n_samples, n_features)
+        Some rows as the model will be given them. An array becomes one input, "X", of type float
+        (float32) or double (all others); a dataframe before a pipeline becomes one input of shape
+        (n, 1) for every column. The model is tried on the first rows.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Its first output, "label", is what ``predict`` returns, its second, "shifted_score", what
+        ``decision_function`` returns. Write it with ``model.SerializeToString()``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model, or a step before it, cannot be converted.
+    MissingExtraError
+        If onnx, or skl2onnx for pipelines and models unknown here, is not installed.
+
+    Notes
+    -----
+    Linear models, support vector machines, MLPClassifier, naive Bayes, decision trees, forests,
+    (histogram) gradient boosting, XGBoost and LightGBM are written in double precision, and rows
+    take the same path through the same trees. Labels agree unless a score is closer to the
+    boundary than the model's own rounding: 10⁻¹⁵ of the score, 10⁻⁶ for models that compute in
+    float32 (XGBoost, models trained on float32 rows). Steps before the classifier other than
+    StandardScaler and MinMaxScaler are converted by skl2onnx, some of them in float32 only: a row
+    that lies on a tree's split may then take the other branch, which float64 rows avoid. The
+    operator set is 18, with 5 of ai.onnx.ml for trees.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from boundshift import BoundShiftClassifier, to_onnx
+    >>> X, y = make_classification(300, weights=[0.9], random_state=0)
+    >>> model = to_onnx(BoundShiftClassifier(LogisticRegression()).fit(X, y), X)
+    >>> [output.name for output in model.graph.output]
+    ['label', 'shifted_score']
+    """
+    check_is_fitted(clf)
+    if callable(clf._method) and clf._method is not raw_margin:
+        raise InvalidInputError(
+            "`response_method` must not be a function for ONNX, got "
+            f"{getattr(clf._method, '__name__', clf._method)!r}. Use response_method='auto'."
+        )
+    _require("onnx")
+    last = innermost(clf.estimator_)
+    write = find_writer(last, clf._method)
+    graph = Graph()
+    if write is None:
+        base = _convert_whole(clf, last, X)
+        raw = _response(graph, base.graph.output[1], clf)
+    else:
+        base, found = _convert_steps(graph, clf.estimator_, X)
+        raw = write(graph, graph.cast(found, "DOUBLE"), last)
+    shifted = _shift(graph, clf, _scores(graph, clf, raw))
+    _decide(graph, clf, shifted)
+    model = _assemble(base, graph, clf)
+    _check(model, clf, X)
+    return model
+
+
+def _require(*names: str) -> None:
+    import importlib
+
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            raise MissingExtraError(name, "onnx") from None
+
+
+def _scores(graph: Graph, clf: Any, raw: str) -> str:
+    """Write what `Response.scores` does."""
+    floor = clf._response.floor
+    if floor is not None:
+        raw = graph.add("Log", graph.add("Max", raw, graph.constant(floor)))
+    if len(clf.classes_) > 2:
+        return raw
+    columns = 2 if floor is not None or _has_two_columns(clf) else 1
+    if columns == 1:
+        return graph.column(raw)
+    return graph.add("Sub", graph.column(raw, 1), graph.column(raw, 0))
+
+
+def _has_two_columns(clf: Any) -> bool:
+    """Return whether the margins of two classes come one for each."""
+    return clf._method == "margin" and hasattr(innermost(clf.estimator_), "predict_joint_log_proba")
+
+
+def _shift(graph: Graph, clf: Any, scores: str) -> str:
+    from onnx import helper
+
+    two = len(clf.classes_) == 2
+    moved = graph.constant(-clf.threshold_ if two else clf.biases_)
+    shifted = graph.add("Add", scores, moved)
+    graph.nodes.append(helper.make_node("Identity", [shifted], [_SCORE]))
+    return _SCORE
+
+
+def _decide(graph: Graph, clf: Any, shifted: str) -> None:
+    from onnx import helper
+
+    if len(clf.classes_) == 2:
+        winner = graph.cast(graph.add("Greater", shifted, graph.constant(0.0)), "INT64")
+    else:
+        winner = graph.add("ArgMax", shifted, axis=1, keepdims=0)
+    labels = graph.constant(_labels(clf.classes_), None)
+    graph.nodes.append(helper.make_node("Gather", [labels, winner], [_LABEL], axis=0))
+
+
+def _labels(classes: Any) -> Any:
+    """Return labels of a type that ONNX has."""
+    if classes.dtype.kind in "iu":
+        return classes.astype(np.int64)
+    if classes.dtype.kind in "bf":
+        return classes
+    if all(isinstance(label, str) for label in classes.tolist()):
+        return classes.astype(object)
+    raise InvalidInputError(
+        "`classes_` must be strings, numbers or booleans for ONNX, got "
+        f"{classes.tolist()!r}. Train on encoded labels."
+    )
+
+
+def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
+    """Put our nodes behind the base's, and name the outputs."""
+    from onnx import TensorProto, helper
+
+    whole = base.graph
+    whole.node.extend(graph.nodes)
+    whole.initializer.extend(graph.constants)
+    del whole.output[:]
+    kinds = {"i": "INT64", "u": "INT64", "b": "BOOL", "f": "DOUBLE"}
+    kind = getattr(TensorProto, kinds.get(clf.classes_.dtype.kind, "STRING"))
+    if clf.classes_.dtype == np.float32:
+        kind = TensorProto.FLOAT
+    n = len(clf.classes_)
+    shape = [None] if n == 2 else [None, n]
+    whole.output.extend(
+        [
+            helper.make_tensor_value_info(_LABEL, kind, [None]),
+            helper.make_tensor_value_info(_SCORE, TensorProto.DOUBLE, shape),
+        ]
+    )
+    domains = {o.domain: o.version for o in base.opset_import} | {"": _OPSET}
+    if any(node.op_type == "TreeEnsemble" for node in graph.nodes):
+        domains[ML_DOMAIN] = _ML_OPSET
+    del base.opset_import[:]
+    base.opset_import.extend(helper.make_opsetid(d, v) for d, v in sorted(domains.items()))
+    base.ir_version = min(base.ir_version, _IR_VERSION)
+    base.producer_name = "boundshift"
+    return base
+
+
+def _convert_steps(graph: Graph, estimator: Any, X: Any) -> tuple[Any, str]:
+    """Return a model of the steps before the classifier, and the name of what they give."""
+    from onnx import TensorProto, helper
+
+    steps = steps_before(estimator)
+    array = np.asarray(X[:1])
+    dtype = np.float32 if array.dtype == np.float32 else np.float64
+    found = None if steps and hasattr(X, "columns") else write_steps(graph, "X", steps, dtype)
+    if found is None:
+        pipeline = Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
+        base = _skl2onnx(pipeline, X, {})
+        output = base.graph.output[0]
+        single = output.type.tensor_type.elem_type == TensorProto.FLOAT
+        graph.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
+        return base, output.name
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    given = helper.make_tensor_value_info("X", kind, [None, array.shape[1]])
+    empty = helper.make_graph([], "boundshift", [given], [])
+    return helper.make_model(empty, opset_imports=[]), found
+
+
+def _convert_whole(clf: Any, last: Any, X: Any) -> Any:
+    """Convert a classifier that has no writer here; its second output are its responses."""
+    if clf._method in ("margin", raw_margin):
+        raise InvalidInputError(
+            f"`estimator` must be a model that ONNX can express, got {type(last).__name__}. Use "
+            "the library's own export of `shifted_estimator()`, whose intercept has the shift."
+        )
+    raw_scores = clf._method == "decision_function"
+    options = {"zipmap": False} | ({"raw_scores": True} if raw_scores else {})
+    # Options are found by the classifier's id: that of a pipeline around it sets nothing.
+    return _skl2onnx(clf.estimator_, X, {id(last): options})
+
+
+def _response(graph: Graph, output: Any, clf: Any) -> str:
+    """Write a converter's responses in double; of two margins the second is the model's own."""
+    raw = graph.cast(output.name, "DOUBLE")
+    shape = [size.dim_value for size in output.type.tensor_type.shape.dim]
+    if clf._method == "decision_function" and len(shape) == 2 and shape[1] == 2:
+        return graph.add("Gather", raw, graph.constant([1], np.int64), axis=1)
+    return raw
+
+
+def _skl2onnx(model: Any, X: Any, options: dict[int, Any]) -> Any:
+    """Convert by skl2onnx in the precision of X, or in float32 where that cannot be."""
+    _require("skl2onnx")
+    import onnx.compose
+    from skl2onnx import convert_sklearn
+
+    reasons = []
+    for narrow in (False, True):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                base = convert_sklearn(
+                    model,
+                    initial_types=_types(X, narrow),
+                    options=options or None,
+                    target_opset={"": _OPSET, ML_DOMAIN: _CONVERTER_ML_OPSET},
+                )
+            onnx.checker.check_model(base, full_check=True)
+            _start(base)
+            return _widen(onnx.compose.add_prefix(base, "converted_"), _types(X, False))
+        except Exception as error:
+            reasons.append(f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
+    raise InvalidInputError(
+        f"`clf` must be a model that skl2onnx can convert, got {type(innermost(model)).__name__} "
+        f"({reasons[-1]}). Use a model that is known here, see boundshift.to_onnx."
+    )
+
+
+def _start(base: Any) -> None:
+    """Start the model if onnxruntime is there, which lacks some operators for doubles."""
+    try:
+        from onnxruntime import InferenceSession
+    except ImportError:
+        return
+    InferenceSession(base.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+def _widen(base: Any, inputs: list[tuple[str, Any]]) -> Any:
+    """Give a converted model the inputs that X has; casts narrow those that it has narrower."""
+    from onnx import helper
+
+    given = []
+    for (name, kind), narrow in zip(inputs, base.graph.input, strict=True):
+        element = kind.to_onnx_type().tensor_type.elem_type
+        dims = [None, kind.shape[1]]
+        given.append(helper.make_tensor_value_info(name, element, dims))
+        target = narrow.type.tensor_type.elem_type
+        cast = helper.make_node("Cast", [name], [narrow.name], to=target)
+        same = helper.make_node("Identity", [name], [narrow.name])
+        base.graph.node.insert(0, same if element == target else cast)
+    del base.graph.input[:]
+    base.graph.input.extend(given)
+    return base
+
+
+def _types(X: Any, narrow: bool) -> list[tuple[str, Any]]:
+    """Return the inputs: one array, or one column after the other."""
+    from skl2onnx.common import data_types as types
+
+    def numbers(dtype: Any, width: int) -> Any:
+        single = narrow or dtype == np.float32
+        return (types.FloatTensorType if single else types.DoubleTensorType)([None, width])
+
+    if not hasattr(X, "columns"):
+        array = np.asarray(X)
+        return [("X", numbers(array.dtype, array.shape[1]))]
+    inputs = []
+    for name in X.columns:
+        column = np.asarray(X[name])
+        if column.dtype.kind in "iu":
+            inputs.append((name, types.Int64TensorType([None, 1])))
+        elif column.dtype.kind == "f":
+            inputs.append((name, numbers(column.dtype, 1)))
+        elif column.dtype.kind == "b":
+            inputs.append((name, types.BooleanTensorType([None, 1])))
+        else:
+            inputs.append((name, types.StringTensorType([None, 1])))
+    return inputs
+
+
+def _check(model: Any, clf: Any, X: Any) -> None:
+    """Raise unless the written model gives our scores on the first rows."""
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    onnx.checker.check_model(model, full_check=True)
+    rows = X[:_CHECKED]
+    ours = clf.decision_function(rows)
+    outputs: Any = ReferenceEvaluator(model).run(None, _feed(model, rows))
+    found = outputs[1]
+    worst = float(np.abs(found - ours).max(initial=0.0))
+    if not worst <= _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0))):
+        raise InvalidInputError(
+            f"`clf` must be a model whose converter is right, got scores off by {worst:.3g} for "
+            f"{type(innermost(clf.estimator_)).__name__}. Use a model that is known here, see "
+            "boundshift.to_onnx."
+        )
+
+
+def _feed(model: Any, X: Any) -> dict[str, Any]:
+    """Return rows as the model's inputs."""
+    from onnx import helper
+
+    feed = {}
+    for given in model.graph.input:
+        dtype = helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
+        many = len(model.graph.input) > 1 or (hasattr(X, "columns") and given.name != "X")
+        values = np.asarray(X[given.name]).reshape(-1, 1) if many else np.asarray(X)
+        feed[given.name] = values.astype(object if dtype == np.object_ else dtype)
+    return feed

@@ -1,0 +1,111 @@
+"""Axes to draw on: new or given, one or several, on light or dark paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.plots.palette import Palette, Theme, choose_palette
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["add_legend", "open_axes", "split_axes"]
+
+
+def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> tuple[Axes, Palette]:
+    """Return axes, new ones if none are given, and the palette that suits them."""
+    if ax is None:
+        ax = _pyplot().subplots(figsize=size, layout="constrained")[1]
+    palette = _paint(ax, theme)
+    _style(ax, palette)
+    return ax, palette
+
+
+def split_axes(
+    ax: Axes | None, theme: Theme, size: tuple[float, float], rows: int, columns: int, **grid: Any
+) -> tuple[list[Axes], Palette]:
+    """Return several axes: on a new figure, or in the place of the axes that are given.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        Switched off if given; the new ones take its place.
+    theme : {"auto", "light", "dark"}
+        Of the paper.
+    size : tuple of float
+        Of a new figure, in inches.
+    rows, columns : int
+        Of the axes.
+    **grid : dict
+        `sharex`, `sharey`, `height_ratios` and the like.
+    """
+    shared = {name: grid.pop(name) for name in ("sharex", "sharey") if name in grid}
+    if ax is None:
+        figure = _pyplot().figure(figsize=size, layout="constrained")
+        spec = figure.add_gridspec(rows, columns, **grid)
+    else:
+        place = ax.get_subplotspec()
+        if place is None:
+            raise InvalidInputError(
+                "`ax` must belong to a grid of subplots, since several panels take its place, got "
+                "axes with a place of their own. Use ax=figure.subplots()."
+            )
+        figure = ax.figure
+        spec = place.subgridspec(rows, columns, **grid)
+        ax.set_axis_off()
+    axes = [axis for row in np.atleast_2d(spec.subplots(squeeze=False, **shared)) for axis in row]
+    palette = _paint(axes[0], theme)
+    for axis in axes:
+        _paint(axis, theme)
+        _style(axis, palette)
+    return axes, palette
+
+
+def add_legend(ax: Axes, handles: list[Any], palette: Palette, **style: Any) -> None:
+    """Explain the marks, by default below the axes."""
+    place: dict[str, Any] = {
+        "loc": "upper center",
+        "bbox_to_anchor": (0.5, -0.13),
+        "ncols": 4,
+        "frameon": False,
+        "fontsize": "small",
+    }
+    ax.legend(handles=handles, labelcolor=palette.ink, **(place | style))
+
+
+def _pyplot() -> Any:
+    """Return pyplot, or say which extra brings it."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "plot") from error
+    return pyplot
+
+
+def _paint(ax: Axes, theme: Theme) -> Palette:
+    """Choose the palette; a theme that is asked for also paints the paper."""
+    from matplotlib.colors import to_rgba
+
+    paper = to_rgba(ax.get_facecolor())
+    if paper[3] == 0:
+        paper = to_rgba(ax.figure.get_facecolor())
+    palette = choose_palette(theme, paper if paper[3] else (1.0, 1.0, 1.0))
+    if theme != "auto":
+        ax.figure.set_facecolor(palette.surface)
+        ax.set_facecolor(palette.surface)
+    return palette
+
+
+def _style(ax: Axes, palette: Palette) -> None:
+    """Colour text and lines, and leave out what encloses."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(palette.soft)
+    ax.tick_params(colors=palette.soft, labelcolor=palette.ink)
+    ax.xaxis.label.set_color(palette.ink)
+    ax.yaxis.label.set_color(palette.ink)
+    ax.title.set_color(palette.ink)

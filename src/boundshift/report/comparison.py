@@ -1,0 +1,92 @@
+"""Methods in rows, metrics in columns."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.report.rows import ScoredRows
+
+__all__ = ["TITLES", "collect_comparison", "compare_thresholds"]
+
+TITLES = {
+    "g_mean": "G-mean",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
+    "mcc": "Matthews",
+    "accuracy": "accuracy",
+    "recall_positive": "recall, positive",
+    "recall_negative": "recall, negative",
+}
+_SHOWN = tuple(TITLES)
+
+
+def compare_thresholds(rows: ScoredRows, thresholds: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return the metrics of each threshold on the same rows.
+
+    Examples
+    --------
+    >>> from boundshift.report.rows import read_rows
+    >>> table = compare_thresholds(read_rows([0, 0, 1], [0.0, 1.0, 2.0]), {"here": 1.5})
+    >>> table[0]["method"], table[0]["g_mean"]
+    ('here', 1.0)
+    """
+    return [{"method": name} | rows.metrics(t) for name, t in thresholds.items()]
+
+
+def collect_comparison(methods: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Turn rows of metrics into a table whose best values are known.
+
+    Parameters
+    ----------
+    methods : iterable of mappings
+        Each has "method" and its metrics, beside it or in a mapping called "metrics". A metric
+        that a method lacks stays empty.
+
+    Returns
+    -------
+    dict
+        ``columns`` (key, title, best) and ``rows`` (method, values in the columns' order).
+    """
+    flat = [_flatten(method) for method in methods]
+    keys = list(dict.fromkeys(key for method in flat for key in method if key != "method"))
+    known = [key for key in _SHOWN if key in keys]
+    keys = known + [key for key in keys if key not in known]
+    columns = []
+    for key in keys:
+        values = [v for method in flat if (v := _number(method.get(key))) is not None]
+        best = max(values) if key in TITLES and values else None
+        columns.append({"key": key, "title": TITLES.get(key, key.replace("_", " ")), "best": best})
+    rows = [
+        {"method": str(method["method"]), "values": [_cell(method.get(key)) for key in keys]}
+        for method in flat
+    ]
+    return {"columns": columns, "rows": rows}
+
+
+def _flatten(method: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one mapping with the method and its metrics."""
+    if not isinstance(method, Mapping) or "method" not in method:
+        raise InvalidInputError(
+            f"`comparison` must be a list of mappings with the key 'method', got {method!r}. "
+            "Use [{'method': 'untouched', 'g_mean': 0.7}], for example."
+        )
+    flat = {str(key): value for key, value in method.items() if key != "metrics"}
+    return flat | {str(key): value for key, value in dict(method.get("metrics", {})).items()}
+
+
+def _number(value: object) -> float | None:
+    """Return a finite number, or None."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return float(value) if is_number and np.isfinite(float(value)) else None  # type: ignore[arg-type]
+
+
+def _cell(value: object) -> float | str | None:
+    """Return a number, a text, or None."""
+    if value is None or isinstance(value, numbers.Real):
+        return _number(value) if not isinstance(value, bool) else str(value).lower()
+    return str(value)

@@ -1,0 +1,180 @@
+"""Facts become a page: one file, no network, nothing in it runs but its own script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.files import write_whole
+from boundshift.report.axis import ScoreAxis
+from boundshift.report.drawing import draw_space, draw_threshold_plot
+from boundshift.report.words import at_most, percent, score_text
+
+__all__ = ["render_report", "write_report"]
+
+# In a script element these could end it, open a comment, or end a line of the program.
+_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def render_report(facts: Mapping[str, Any]) -> str:
+    """Return the page for facts from :func:`~boundshift.report.collect_facts`.
+
+    Parameters
+    ----------
+    facts : mapping
+        As collected, or read back from JSON.
+
+    Returns
+    -------
+    str
+        A whole HTML document.
+
+    Raises
+    ------
+    MissingExtraError
+        If Jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from boundshift.report import collect_facts, render_report
+    >>> facts = collect_facts([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], names={"title": "<b>"})
+    >>> page = render_report(facts)
+    >>> "<title>&lt;b&gt;</title>" in page
+    True
+    """
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingExtraError("jinja2", "report") from error
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters |= {
+        "percent": percent,
+        "at_most": at_most,
+        "number": _number,
+        "short": _short,
+    }
+    script = _read("page.js")
+    n = facts["rows"][facts["source"]]
+    return environment.from_string(_read("page.html.jinja")).render(
+        **facts,
+        style=_read("page.css"),
+        script=script,
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        data=_embed(_for_script(facts)),
+        picture=draw_space(facts["space"]),
+        plot=draw_threshold_plot(facts["stops"], n),
+        n=n,
+        place=lambda score: _place(facts, score),
+    )
+
+
+def write_report(facts: Mapping[str, Any], path: str | Path, force: bool = False) -> Path:
+    """Write the page, whole or not at all.
+
+    Parameters
+    ----------
+    facts : mapping
+        From :func:`~boundshift.report.collect_facts`.
+    path : str or Path
+        File to write.
+    force : bool, default=False
+        Whether a file that is there already may be replaced.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is such a file already.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from boundshift.report import collect_facts, write_report
+    >>> facts = collect_facts([0, 0, 0, 1, 1], [0, 1, 2, 4, 5])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(facts, f"{folder}/report.html").name
+    'report.html'
+    """
+    path = Path(path)
+    _check_new(path, force)
+    page = render_report(facts)
+    _check_new(path, force)
+    return write_whole(path, page)
+
+
+def _check_new(path: Path, force: bool) -> None:
+    """Raise if a file would be lost."""
+    if path.is_dir():
+        raise InvalidInputError(f"`path` must be a file, got the folder {path}. Name a file in it.")
+    if path.exists() and not force:
+        raise InvalidInputError(
+            f"`path` must not exist yet, got {path}, which does. Use force=True to replace it."
+        )
+
+
+def _read(name: str) -> str:
+    """Return a file that is shipped beside this one."""
+    return resources.files("boundshift.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _for_script(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the slider needs."""
+    stops = facts["stops"]
+    marks = {
+        name: {
+            "stop": stops["marks"][name],
+            "bounds": facts["certificates"][name]["error_bounds"],
+            "fixed": facts["certificates"][name]["method"] == "clopper-pearson",
+        }
+        for name in ("baseline", "shifted")
+    }
+    return {
+        "threshold": [float(f"{t:.6g}") for t in stops["threshold"]],
+        "at": stops["at"],
+        "wrong": stops["wrong"],
+        "bounds": stops["bounds"],
+        "n": facts["rows"][facts["source"]],
+        "marks": marks,
+        "certified": facts["certificates"]["shifted"]["certified"],
+        "positives": facts["names"]["positives"],
+        "negatives": facts["names"]["negatives"],
+    }
+
+
+def _embed(data: object) -> str:
+    """Return JSON that is safe inside a script element."""
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return text.translate(_UNSAFE)
+
+
+def _place(facts: Mapping[str, Any], score: float) -> str:
+    """Return where a score stands, in percent of the axis."""
+    axis = facts["axis"]
+    at = ScoreAxis(axis["kind"], axis["low"], axis["high"]).place(score)
+    return f"{100 * float(at):.3f}%"
+
+
+def _number(value: object) -> str:
+    """Return a number or text for a cell."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.3f}".replace("-", "−")
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _short(value: object) -> str:
+    """Return a number with four significant digits and a true minus."""
+    if isinstance(value, float):
+        return score_text(value)
+    return "–" if value is None else _number(value)

@@ -1,0 +1,87 @@
+"""Where the slider can stop, and what is counted and claimed at each stop.
+
+Whatever the number of rows, there are 1001 stops; at each the counts are exact, not binned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundshift.certificate import certify_counts
+from boundshift.report.axis import ScoreAxis
+from boundshift.report.rows import ScoredRows
+
+__all__ = ["N_STOPS", "collect_stops"]
+
+N_STOPS = 1001
+
+
+def collect_stops(
+    rows: ScoredRows, axis: ScoreAxis, marks: dict[str, float], confidence: float
+) -> dict[str, Any]:
+    """Return thresholds along the axis, with wrong rows and upper bounds of both classes.
+
+    Parameters
+    ----------
+    rows : ScoredRows
+        Rows that are counted.
+    axis : ScoreAxis
+        Along which the stops lie.
+    marks : dict of str to float
+        Thresholds that are stops themselves; the nearest stop gives way to each.
+    confidence : float
+        Of the upper bounds, which hold at all stops together: a reader may choose freely.
+
+    Returns
+    -------
+    dict
+        ``threshold``, ``at`` (place), ``wrong`` and ``bounds`` (negative, positive), and
+        ``marks``, the index of each mark.
+    """
+    thresholds = axis.score(np.linspace(0, 1, N_STOPS))
+    index = _settle(thresholds, axis, marks)
+    wrong = rows.wrong_at(thresholds)
+    return {
+        "threshold": thresholds.tolist(),
+        "at": [round(float(place), 5) for place in axis.place(thresholds)],
+        "wrong": [counts.tolist() for counts in wrong],
+        "bounds": [_bounds(counts, rows, i, confidence) for i, counts in enumerate(wrong)],
+        "marks": index,
+    }
+
+
+def _settle(
+    thresholds: NDArray[np.float64], axis: ScoreAxis, marks: dict[str, float]
+) -> dict[str, int]:
+    """Put each mark in the place of its nearest stop, in order, and return where it went."""
+    taken: dict[str, int] = {}
+    following = 0
+    ordered = sorted(marks, key=lambda name: marks[name])
+    for left, name in enumerate(ordered):
+        nearest = round(float(axis.place(marks[name])) * (N_STOPS - 1))
+        same = [n for n in taken if marks[n] == marks[name]]
+        if same:
+            taken[name] = taken[same[0]]
+            continue
+        nearest = min(max(nearest, following), N_STOPS - len(ordered) + left)
+        thresholds[nearest] = marks[name]
+        # A probability of 0 or 1 has no place on an axis of log-odds, yet must keep its rank.
+        np.minimum(thresholds[:nearest], marks[name], out=thresholds[:nearest])
+        np.maximum(thresholds[nearest:], marks[name], out=thresholds[nearest:])
+        taken[name] = nearest
+        following = nearest + 1
+    return taken
+
+
+def _bounds(counts: NDArray[np.intp], rows: ScoredRows, i: int, confidence: float) -> list[float]:
+    """Return the bound that holds for every threshold, looked up once for each count."""
+    distinct, place = np.unique(counts, return_inverse=True)
+    n = (rows.n[i], rows.n[i])
+    bounds = [
+        certify_counts((int(k), int(k)), n, rows.labels, confidence=confidence, chosen_here=True)
+        for k in distinct
+    ]
+    return [min(1.0, float(np.ceil(bounds[j].error_bounds[0] * 1e6) / 1e6)) for j in place]

@@ -1,0 +1,117 @@
+"""The verdict: one sentence of natural frequencies, and what it rests on."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from boundshift.certificate import Certificate
+from boundshift.report.words import Names, out_of, per_hundred
+
+__all__ = ["Source", "decide_verdict"]
+
+Source = Literal["test", "deciding"]
+
+
+def decide_verdict(
+    shifted: Certificate, baseline: Certificate, source: Source, names: Names
+) -> dict[str, Any]:
+    """Say what changes for both classes, in numbers out of a hundred.
+
+    Parameters
+    ----------
+    shifted, baseline : Certificate
+        Of the moved boundary and of the model's own, on the same rows.
+    source : {"test", "deciding"}
+        Whether those rows were used for nothing else, or chose the boundary.
+    names : Names
+        Of both classes.
+
+    Returns
+    -------
+    dict
+        ``sentence``, ``status`` ("certified", "partly nominal" or "nominal"), ``note`` and the
+        numbers of the sentence.
+
+    Examples
+    --------
+    >>> from boundshift.certificate import certify_counts
+    >>> from boundshift.report.words import read_names
+    >>> names = read_names(
+    ...     {"positive": "sick", "negative": "healthy", "unit": "patients"}, (0, 1)
+    ... )
+    >>> before = certify_counts((9, 31), (300, 100), (0, 1))
+    >>> after = certify_counts((27, 9), (300, 100), (0, 1))
+    >>> print(decide_verdict(after, before, "test", names)["sentence"])
+    Of 100 sick patients the shifted model is expected to miss 9 instead of 31, and at most 16 with
+    95% confidence; 6 more healthy patients per 100 are flagged.
+    """
+    numbers = _numbers(shifted, baseline)
+    status = "nominal" if not shifted.certified else "certified"
+    if status == "certified" and source == "deciding":
+        status = "partly nominal"
+    return {
+        "sentence": _sentence(numbers, status, shifted.confidence, names),
+        "status": status,
+        "note": _note(status, shifted),
+        **numbers,
+    }
+
+
+def _numbers(shifted: Certificate, baseline: Certificate) -> dict[str, int]:
+    """Return the whole numbers of the sentence."""
+    missed, missed_before = shifted.errors[1], baseline.errors[1]
+    more = shifted.errors[0] - baseline.errors[0]
+    base = out_of((missed, missed_before))
+    negative_base = out_of((more,))
+    return {
+        "base": base,
+        "missed": per_hundred(missed, base),
+        "missed_before": per_hundred(missed_before, base),
+        "missed_at_most": per_hundred(shifted.error_bounds[1], base, up=True),
+        "negative_base": negative_base,
+        "more_flagged": per_hundred(more, negative_base),
+    }
+
+
+def _sentence(numbers: dict[str, int], status: str, confidence: float, names: Names) -> str:
+    """Put the numbers into words."""
+    missed, before = numbers["missed"], numbers["missed_before"]
+    start = f"Of {numbers['base']:,} {names.positives} the shifted model is expected to miss"
+    bound = f", and at most {numbers['missed_at_most']:,} with {100 * confidence:.6g}% confidence"
+    if status == "nominal":
+        start = f"Of {numbers['base']:,} {names.positives} in training the shifted model misses"
+        bound = ""
+    change = "as before" if missed == before else f"instead of {before:,}"
+    return f"{start} {missed:,} {change}{bound}; {_flagged(numbers, names)}."
+
+
+def _flagged(numbers: dict[str, int], names: Names) -> str:
+    """Say what the other class pays."""
+    more = numbers["more_flagged"]
+    if more == 0:
+        return f"as many {names.negatives} are flagged as before"
+    direction = "more" if more > 0 else "fewer"
+    return (
+        f"{abs(more):,} {direction} {names.negatives} per {numbers['negative_base']:,} are flagged"
+    )
+
+
+def _note(status: str, shifted: Certificate) -> str:
+    """Say what the sentence rests on."""
+    n = sum(shifted.n_samples)
+    if status == "certified":
+        return (
+            f"Measured on {n:,} test rows that were used for nothing else. The boundary was fixed "
+            "before they were looked at."
+        )
+    if status == "partly nominal":
+        return (
+            f"No test rows were given, so this was measured on the {n:,} rows that chose the "
+            "boundary. The expected numbers are nominal: they flatter the boundary. The “at most” "
+            "is certified if the model has not seen these rows: it holds for every threshold, and "
+            "so for a chosen one."
+        )
+    return (
+        f"Everything here is nominal: the model was trained on these {n:,} rows, and their scores "
+        "flatter it. Nothing is certified. Score rows that the model has not seen."
+    )

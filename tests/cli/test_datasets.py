@@ -1,0 +1,36 @@
+import csv
+
+import pytest
+
+from boundshift.datasets import load_pima
+
+
+def test_the_list_shows_bundled_and_common_ones(run):
+    shown = run("datasets").stdout
+    assert all(name in shown for name in ("pima", "breast_cancer", "yeast4", "39.31"))
+    assert "iris" not in shown
+
+
+def test_all_lists_more(run):
+    assert len(run("datasets", "--all").stdout) > len(run("datasets").stdout)
+
+
+def test_one_is_described(run):
+    shown = run("datasets", "pima").stdout
+    assert "768 rows, 8 columns" in shown
+    assert "boundshift datasets pima --out pima.csv" in shown
+
+
+def test_one_is_written_with_words_for_classes(run, tmp_path):
+    run("datasets", "pima", "--out", "pima.csv")
+    with (tmp_path / "pima.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    pima = load_pima()
+    assert [row["target"] for row in rows] == pima.target_names[pima.target].tolist()
+    assert [float(row["Age"]) for row in rows] == pima.data[:, -1].tolist()
+
+
+@pytest.mark.parametrize("name", ["yeast4", "newthyroid"])
+def test_those_of_the_optional_package_are_written(run, tmp_path, name):
+    run("datasets", name, "--out", "d.csv")
+    assert "target" in (tmp_path / "d.csv").read_text().splitlines()[0]

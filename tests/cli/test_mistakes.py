@@ -1,0 +1,217 @@
+"""What a user does wrong, and what the answer must say: the rule, the value and the cure."""
+
+import re
+import shutil
+
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import boundshift
+
+SCORES = ["--score", "risk", "--label", "ill"]
+
+# What is wrong → the command, and words that the answer must contain.
+MISTAKES = {
+    "column misspelled": (
+        ["threshold", "scores.csv", "--score", "rsik", "--label", "ill"],
+        ["no column 'rsik'", "Did you mean 'risk'?"],
+    ),
+    "column of another case": (
+        ["threshold", "scores.csv", "--score", "risk", "--label", "ILL"],
+        ["no column 'ILL'", "Did you mean 'ill'?"],
+    ),
+    "no such file": (["threshold", "score.csv", *SCORES], ["no file", "Did you mean 'scores.csv'"]),
+    "a folder": (["threshold", "folder", *SCORES], ["must be a file", "folder"]),
+    "unknown ending": (["threshold", "scores.xlsx", *SCORES], [".csv", "scores.xlsx"]),
+    "empty file": (["threshold", "empty.csv", *SCORES], ["must have rows", "empty"]),
+    "header only": (["threshold", "header.csv", *SCORES], ["must have rows"]),
+    "one class": (["threshold", "one.csv", *SCORES], ["Two classes", "only 'no'"]),
+    "three classes": (["threshold", "three.csv", *SCORES], ["holds 3", "--positive"]),
+    "unknown positive": (
+        ["threshold", "scores.csv", *SCORES, "--positive", "sick"],
+        ["'no', 'yes'", "'sick'"],
+    ),
+    "text for scores": (
+        ["threshold", "text.csv", *SCORES],
+        ["Column 'risk'", "must hold numbers", "'high'"],
+    ),
+    "missing score": (["threshold", "gap.csv", *SCORES], ["finite", "1 that are missing", "Drop"]),
+    "NaN in Parquet": (["threshold", "nan.parquet", *SCORES], ["finite", "NaN", "Drop"]),
+    "missing label": (["threshold", "unlabelled.csv", *SCORES], ["must have a label", "1"]),
+    "uneven rows": (["threshold", "uneven.csv", *SCORES], ["2 cells", "3"]),
+    "column twice": (["threshold", "twice.csv", *SCORES], ["must differ", "'risk'"]),
+    "not UTF-8": (["threshold", "latin.csv", *SCORES], ["UTF-8", "iconv"]),
+    "header not UTF-8": (["threshold", "latin_header.csv", *SCORES], ["UTF-8", "iconv"]),
+    "corrupt Parquet": (["threshold", "corrupt.parquet", *SCORES], ["whole Parquet file"]),
+    "corrupt Feather": (["threshold", "corrupt.feather", *SCORES], ["whole Feather file"]),
+    "corrupt gzip": (["threshold", "corrupt.csv.gz", *SCORES], ["corrupt.csv.gz"]),
+    "a JSON array": (["threshold", "array.json", *SCORES], ["one JSON object", "line"]),
+    "one column for both": (
+        ["threshold", "scores.csv", "--score", "risk", "--label", "risk"],
+        ["two columns", "'risk'", "--label"],
+    ),
+    "unknown rule": (
+        ["threshold", "scores.csv", *SCORES, "--rule", "best"],
+        ["'minimax'", "'best'"],
+    ),
+    "unknown bound": (
+        ["threshold", "scores.csv", *SCORES, "--bound", "tight"],
+        ["'dkw'", "'tight'"],
+    ),
+    "glob without files": (["threshold", "part-*.csv", *SCORES], ["part-*.csv", "none"]),
+    "two rules": (
+        ["threshold", "scores.csv", *SCORES, "--rule", "sum", "--recall-floor", "0.9"],
+        ["only one of", "--recall-floor"],
+    ),
+    "costs in words": (
+        ["threshold", "scores.csv", *SCORES, "--costs", "cheap"],
+        ["two numbers", "'cheap'", "--costs 1,20"],
+    ),
+    "floor above one": (
+        ["threshold", "scores.csv", *SCORES, "--recall-floor", "90"],
+        ["between 0 and 1", "90", "0.9"],
+    ),
+    "confidence of one": (
+        ["threshold", "scores.csv", *SCORES, "--confidence", "1"],
+        ["between 0 and 1", "0.95"],
+    ),
+    "half a question": (["compare", "scores.csv", "--score", "risk"], ["--label", "--target"]),
+    "two rows to compare": (["compare", "two.csv", *SCORES], ["two rows of each class"]),
+    "target misspelled": (
+        ["fit", "table.csv", "--target", "il"],
+        ["no column 'il'", "Did you mean 'ill'?"],
+    ),
+    "target of numbers": (
+        ["fit", "table.csv", "--target", "age"],
+        ["Two classes", "different values"],
+    ),
+    "too few rows": (["fit", "few.csv", "--target", "ill"], ["at least 10 rows", "has 3"]),
+    "nothing to learn from": (
+        ["fit", "bare.csv", "--target", "ill"],
+        ["at least one column", "'constant': it never varies"],
+    ),
+    "infinity in the table": (
+        ["fit", "infinite.csv", "--target", "ill"],
+        ["must be finite", "'age'", "infinity"],
+    ),
+    "gap for a model without preparation": (
+        ["fit", "gaps.csv", "--target", "ill", "--model", "plain.skops"],
+        ["LogisticRegression", "NaN", "fill the gaps"],
+    ),
+    "unknown model": (
+        ["fit", "table.csv", "--target", "ill", "--model", "magic"],
+        ["logistic", "file that exists", "'magic'"],
+    ),
+    "untrusted pickle": (
+        ["fit", "table.csv", "--target", "ill", "--model", "model.pkl"],
+        ["pickle", "run any code", "--trust"],
+    ),
+    "model that is none": (
+        ["fit", "table.csv", "--target", "ill", "--model", "scores.csv"],
+        ["scores.csv", "boundshift.save"],
+    ),
+    "output exists": (
+        ["fit", "table.csv", "--target", "ill", "--out", "folder"],
+        ["exists already", "--force"],
+    ),
+    "folder of other files": (
+        ["fit", "table.csv", "--target", "ill", "--out", "folder", "--force"],
+        ["holds 'letter.txt'", "left as it is"],
+    ),
+    "no fitted folder": (["predict", "folder", "table.csv"], ["`boundshift fit` wrote"]),
+    "prediction in Excel": (
+        ["predict", "folder", "table.csv", "--out", "out.xlsx"],
+        [".csv", "out.xlsx"],
+    ),
+    "prediction exists": (
+        ["predict", "folder", "table.csv", "--out", "scores.csv"],
+        ["exists already", "--force"],
+    ),
+    "unknown data set": (["datasets", "pimo"], ["no data set 'pimo'", "'pima'"]),
+    "data set exists": (
+        ["datasets", "pima", "--out", "table.csv"],
+        ["exists already", "--force"],
+    ),
+    "figure exists": (["demo", "--out", "table.csv"], ["exists already", "--force"]),
+}
+
+# Not understood at all: exit code 2, and a way out.
+USAGE = {
+    "no such command": ["treshold", "scores.csv"],
+    "no such option": ["threshold", "scores.csv", *SCORES, "--colour", "red"],
+    "score left out": ["threshold", "scores.csv", "--label", "ill"],
+    "a number in words": ["threshold", "scores.csv", *SCORES, "--confidence", "high"],
+    "no such preset": ["threshold", "scores.csv", *SCORES, "--preset", "best"],
+    "target left out": ["fit", "table.csv"],
+}
+
+
+@pytest.fixture(scope="module")
+def plain_model(tmp_path_factory):
+    """Store a model that knows no gaps."""
+    frame = pd.DataFrame({"age": [20.0, 30.0, 60.0, 70.0]})
+    model = LogisticRegression().fit(frame, ["no", "no", "yes", "yes"])
+    return boundshift.save(model, tmp_path_factory.mktemp("model") / "plain.skops")
+
+
+@pytest.fixture
+def files(tmp_path, scores, plain_model):
+    """Make every file that the mistakes are about."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    def write(name, text, encoding="utf-8"):
+        (tmp_path / name).write_text(text, encoding=encoding)
+
+    rows = "1,no\n2,no\n3,yes\n4,yes\n"
+    write("empty.csv", "")
+    write("header.csv", "risk,ill\n")
+    write("scores.xlsx", "")
+    write("one.csv", "risk,ill\n1,no\n2,no\n")
+    write("two.csv", "risk,ill\n1,no\n2,yes\n")
+    write("three.csv", f"risk,ill\n{rows}5,perhaps\n")
+    write("text.csv", f"risk,ill\n{rows}high,yes\n")
+    write("gap.csv", f"risk,ill\n{rows},yes\n")
+    write("unlabelled.csv", f"risk,ill\n{rows}5,\n")
+    write("uneven.csv", f"risk,ill\n{rows}5,yes,really\n")
+    write("twice.csv", "risk,ill,risk\n1,no,1\n")
+    write("latin.csv", f"risk,ill\n{rows}5,müde\n", "latin-1")
+    write("latin_header.csv", "risk,ill,Größe\n1,no,2\n", "latin-1")
+    write("corrupt.parquet", "PAR1 and nothing else")
+    write("corrupt.feather", "ARROW1 and nothing else")
+    write("corrupt.csv.gz", "no gzip at all")
+    write("array.json", '[{"risk": 1, "ill": "no"},\n {"risk": 2, "ill": "yes"}]\n')
+    write("model.pkl", "")
+    table = pa.table({"risk": [1.0, float("nan"), 3.0], "ill": ["no", "no", "yes"]})
+    parquet.write_table(table, tmp_path / "nan.parquet")
+    ages = "".join(f"{20 + i * 7 % 60},{'yes' if i % 5 == 0 else 'no'}\n" for i in range(60))
+    write("table.csv", f"age,ill\n{ages}")
+    write("few.csv", "age,ill\n" + "40,no\n41,no\n42,no\n" * 10 + "70,yes\n" * 3)
+    write("bare.csv", "constant,ill\n" + "1,no\n" * 20 + "1,yes\n" * 20)
+    write("infinite.csv", f"age,ill\ninf,no\n{ages}")
+    write("gaps.csv", f"age,ill\n,no\n{ages}")
+    shutil.copy(plain_model, tmp_path / "plain.skops")
+    (tmp_path / "folder").mkdir()
+    write("folder/letter.txt", "dear diary")
+    return tmp_path
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_gets_a_helpful_answer(run, files, mistake):
+    command, words = MISTAKES[mistake]
+    before = {p: p.read_bytes() for p in files.rglob("*") if p.is_file()}
+    result = run(*command, code=1)
+    answer = re.sub(r"\s+", " ", result.stderr)
+    assert all(word in answer for word in words), answer
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+    assert len(answer) < 500
+    assert {p: p.read_bytes() for p in files.rglob("*") if p.is_file()} == before
+
+
+@pytest.mark.parametrize("mistake", USAGE)
+def test_what_is_not_understood_has_its_own_exit_code(run, files, mistake):
+    result = run(*USAGE[mistake], code=2)
+    assert "--help" in result.stderr
+    assert "Traceback" not in result.output

@@ -1,0 +1,320 @@
+import json
+import math
+import pickle
+import runpy
+import sys
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+import skops.io
+from sklearn.datasets import make_classification
+from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from boundshift import (
+    Boundary,
+    BoundShiftClassifier,
+    InvalidInputError,
+    MissingExtraError,
+    Status,
+    find_boundary,
+    load,
+    save,
+)
+from boundshift.curves import as_curve
+from boundshift.rules import Cost
+
+STORED = sorted(
+    path for path in (Path(__file__).parents[1] / "data" / "stored").iterdir() if path.is_dir()
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(200, n_features=5, weights=[0.9], random_state=0)
+
+
+@pytest.fixture(scope="module")
+def three():
+    return make_classification(
+        300, n_features=5, n_informative=4, n_redundant=0, n_classes=3, weights=[0.7, 0.2],
+        random_state=0,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def boundary():
+    return find_boundary(["no"] * 5 + ["yes"] * 2, [0, 1, 1, 2, 1, 5, 6])
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    return BoundShiftClassifier(LogisticRegression(), cv=3).fit(*data)
+
+
+class Bomb:
+    """A pickle that runs code."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+# The boundary as JSON.
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"labels": (False, True)},
+        {"labels": (1.5, -2.0)},
+        {"loss": math.inf, "log_deltas": (-math.inf, 0.0)},
+        {"status": Status.INFEASIBLE},
+    ],
+    ids=str,
+)
+def test_a_boundary_survives_json(boundary, change):
+    changed = replace(boundary, **change)
+    copy = Boundary.from_json(changed.to_json())
+    assert copy == changed
+    assert [type(v) for v in vars(copy).values()] == [type(v) for v in vars(changed).values()]
+
+
+def test_json_has_no_word_that_json_does_not_know(boundary):
+    text = replace(boundary, loss=math.inf, deltas=(math.nan, math.nan)).to_json()
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    stored = json.loads(text, parse_constant=refuse)
+    assert (stored["loss"], stored["deltas"]) == ("Infinity", ["NaN", "NaN"])
+    assert all(math.isnan(delta) for delta in Boundary.from_json(text).deltas)
+
+
+def test_labels_of_numpy_become_plain(boundary):
+    stored = replace(boundary, labels=(np.int64(3), np.str_("x"))).to_dict()
+    assert [type(label) for label in stored["labels"]] == [int, str]
+
+
+def test_labels_that_json_does_not_know_are_refused(boundary):
+    with pytest.raises(InvalidInputError, match="strings, numbers or booleans"):
+        replace(boundary, labels=(b"no", b"yes")).to_json()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, r"must have 'format': 'boundshift.boundary', got 'other'"),
+        ({"version": 2}, "at most 1 for this release, got 2. .* newer boundshift: upgrade"),
+        ({"version": "1"}, "'version' must be a number from 1"),
+        ({"threshold": "three"}, "`threshold` must be a number"),
+        ({"threshold": True}, "`threshold` must be a number"),
+        ({"slack": [0.5, 1]}, "`slack` must be an int"),
+        ({"means": [1.0]}, "`means` must be pairs"),
+        ({"labels": ["yes"]}, "'labels' must be two"),
+        ({"status": "GOOD"}, "'status' must be one of OPTIMAL"),
+        ({"rule": 3}, "'rule' must be a name"),
+    ],
+    ids=str,
+)
+def test_a_spoiled_record_says_what_is_wrong(boundary, change, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Boundary.from_dict(boundary.to_dict() | change)
+
+
+def test_a_missing_field_is_named(boundary):
+    stored = boundary.to_dict()
+    del stored["plateau"]
+    with pytest.raises(InvalidInputError, match="missing: plateau"):
+        Boundary.from_dict(stored)
+
+
+def test_an_unknown_field_is_left_aside(boundary):
+    assert Boundary.from_dict(boundary.to_dict() | {"later": 1}) == boundary
+
+
+@pytest.mark.parametrize("text", ["", "nothing", "[1, 2]", b"{", "3"])
+def test_text_that_is_no_record_is_refused(text):
+    with pytest.raises(InvalidInputError):
+        Boundary.from_json(text)
+
+
+def test_the_page_on_formats_names_every_field(boundary):
+    page = Path(__file__).parents[2] / "docs" / "formats.md"
+    text = page.read_text(encoding="utf-8")
+    assert [name for name in boundary.to_dict() if f"`{name}`" not in text] == []
+
+
+# Models.
+
+
+def same(a, b, X):
+    np.testing.assert_array_equal(a.predict(X), b.predict(X))
+    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
+
+
+def test_a_model_needs_no_trust(data, fitted, tmp_path):
+    copy = load(save(fitted, tmp_path / "model.skops"))
+    same(copy, fitted, data[0])
+    for name in ("boundary_", "certificate_", "threshold_"):
+        assert getattr(copy, name) == getattr(fitted, name)
+
+
+def test_only_the_classifier_itself_is_a_type_of_ours(fitted, three, tmp_path):
+    many = BoundShiftClassifier(LogisticRegression(), cv=3).fit(*three)
+    for model in (fitted, many):
+        found = skops.io.get_untrusted_types(data=skops.io.dumps(model))
+        assert found == ["boundshift.classifier.BoundShiftClassifier"]
+
+
+def test_a_model_of_many_classes_keeps_its_boundaries(three, tmp_path):
+    X, y = three
+    model = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X, np.array(list("abc"))[y])
+    copy = load(save(model, tmp_path / "model.skops"))
+    same(copy, model, X)
+    assert copy.boundaries_ == model.boundaries_
+
+
+def test_curves_rules_and_splitters_as_parameters_need_no_trust(data, tmp_path):
+    model = BoundShiftClassifier(
+        LogisticRegression(), cv=StratifiedKFold(3), bound=as_curve("dkw"), rule=Cost((1, 9))
+    )
+    copy = load(save(model.fit(*data), tmp_path / "model.skops"))
+    assert (copy.bound, copy.rule) == (model.bound, model.rule)
+
+
+def test_a_pipeline_and_a_search_with_one_inside(data, tmp_path):
+    X, y = data
+    inner = make_pipeline(StandardScaler(), BoundShiftClassifier(LogisticRegression(), cv=2))
+    search = GridSearchCV(inner, {"boundshiftclassifier__alpha": [1.0, 2.0]}, cv=2).fit(X, y)
+    path = save(search, tmp_path / "search.skops")
+    same(load(path, trusted=["sklearn.metrics._scorer._PassthroughScorer"]), search, X)
+
+
+def test_a_model_can_be_fitted_again_after_loading(data, fitted, tmp_path):
+    copy = load(save(fitted, tmp_path / "model.skops"))
+    assert copy.fit(*data).boundary_ == fitted.boundary_
+
+
+def shout(X):
+    return X
+
+
+def test_a_type_that_is_not_trusted_is_named(data, tmp_path):
+    model = make_pipeline(FunctionTransformer(shout), BoundShiftClassifier(LogisticRegression()))
+    path = save(model.fit(*data), tmp_path / "model.skops")
+    with pytest.raises(InvalidInputError, match=r"without \['.*shout'\]") as caught:
+        load(path)
+    name = str(caught.value).split("['")[1].split("']")[0]
+    same(load(path, trusted=[name]), model, data[0])
+    same(load(path, trusted=True), model, data[0])
+
+
+def test_what_cannot_be_stored_leaves_no_file(data, tmp_path):
+    model = BoundShiftClassifier(LogisticRegression(), response_method=lambda m, X: -X[:, 0])
+    with pytest.raises(InvalidInputError, match="that skops can store"):
+        save(model.fit(*data), tmp_path / "model.skops")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    with pytest.raises(InvalidInputError, match="must be a Boundary or a scikit-learn estimator"):
+        save([1, 2], tmp_path / "x")
+
+
+# Files.
+
+
+def test_a_file_is_not_replaced_unless_asked(boundary, tmp_path):
+    path = save(boundary, tmp_path / "b.json")
+    other = replace(boundary, threshold=1.0)
+    with pytest.raises(InvalidInputError, match="must not exist yet"):
+        save(other, path)
+    assert load(path) == boundary
+    assert load(save(other, path, overwrite=True)) == other
+
+
+@pytest.mark.parametrize("dump", [pickle.dump, joblib.dump], ids=["pickle", "joblib"])
+def test_a_pickle_is_refused_and_not_run(tmp_path, dump):
+    path, mark = tmp_path / "x.pkl", tmp_path / "ran"
+    with path.open("wb") as file:
+        dump(Bomb(mark), file)
+    for trusted in (None, ["pathlib.Path"]):
+        with pytest.raises(InvalidInputError, match="can run any code"):
+            load(path, trusted=trusted)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("compress", [0, 3])
+def test_a_trusted_pickle_is_loaded(data, fitted, tmp_path, compress):
+    joblib.dump(fitted, tmp_path / "x.pkl", compress=compress)
+    same(load(tmp_path / "x.pkl", trusted=True), fitted, data[0])
+
+
+def test_a_file_of_a_newer_release_says_so(tmp_path):
+    stored = {"format": "boundshift.object", "version": 2, "object": 1}
+    (tmp_path / "x").write_bytes(skops.io.dumps(stored))
+    with pytest.raises(InvalidInputError, match="upgrade"):
+        load(tmp_path / "x")
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04 and no more", b"", b"{]"])
+def test_a_spoiled_file_is_refused(tmp_path, content):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(InvalidInputError):
+        load(tmp_path / "x")
+
+
+@pytest.mark.parametrize("trusted", ["xgboost", False])
+def test_trust_is_a_list(tmp_path, trusted):
+    with pytest.raises(InvalidInputError, match="must be a list of types' names"):
+        load(tmp_path / "x", trusted=trusted)
+
+
+def test_without_skops_the_extra_is_named(fitted, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops", None)
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    with pytest.raises(MissingExtraError, match=r"boundshift\[files\]"):
+        save(fitted, tmp_path / "model.skops")
+
+
+def test_a_boundary_is_loaded_without_skops(boundary, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops", None)
+    assert load(save(boundary, tmp_path / "b.json")) == boundary
+
+
+@pytest.mark.parametrize("folder", STORED, ids=lambda path: path.name)
+def test_files_of_earlier_releases_load(folder):
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    rows = np.array(expected["rows"])
+    assert (
+        load(folder / "boundary.json").predict(expected["scores"]).tolist()
+        == (expected["boundary"])
+    )
+    with warnings.catch_warnings():
+        # Linear models of other releases of scikit-learn load as well.
+        warnings.simplefilter("ignore", InconsistentVersionWarning)
+        models = {name: load(folder / f"{name}.skops") for name in ("two_classes", "three_classes")}
+    for name, model in models.items():
+        assert model.predict(rows).tolist() == expected[name]
+
+
+def test_a_release_has_stored_files():
+    assert STORED
+
+
+def test_stored_files_can_be_made_again(tmp_path):
+    script = STORED[-1].parent / "make.py"
+    runpy.run_path(str(script))["main"](tmp_path)
+    for name in ("boundary.json", "expected.json"):
+        assert (tmp_path / name).read_bytes() == (STORED[-1] / name).read_bytes()

@@ -1,0 +1,249 @@
+"""Margins of models that hide them, and of models that are none of scikit-learn's kind."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from catboost import CatBoost, CatBoostClassifier
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import boundshift
+from boundshift import BoundShiftClassifier, InvalidInputError, Status, find_boundary
+from boundshift.models import choose_response, raw_margin
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(600, n_features=6, weights=[0.85], random_state=0)
+
+
+@pytest.fixture(scope="module")
+def three():
+    return make_classification(
+        600, n_features=6, n_informative=5, n_redundant=0, n_classes=3, weights=[0.7, 0.2],
+        random_state=0,
+    )  # fmt: skip
+
+
+def quiet_cat(**options):
+    return CatBoostClassifier(
+        iterations=20, verbose=0, allow_writing_files=False, thread_count=1, **options
+    )
+
+
+WRAPPERS = {
+    "xgboost": xgboost.XGBClassifier(n_estimators=20, n_jobs=1),
+    "lightgbm": lightgbm.LGBMClassifier(n_estimators=20, verbose=-1, n_jobs=1),
+    "catboost": quiet_cat(),
+    "network": MLPClassifier((4,), solver="lbfgs", alpha=1.0, max_iter=2000, random_state=0),
+    "bayes": GaussianNB(),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+@pytest.mark.parametrize("problem", ["data", "three"])
+def test_margins_are_the_logarithms_of_the_odds(name, problem, request):
+    X, y = request.getfixturevalue(problem)
+    model = clone(WRAPPERS[name]).fit(X, y)
+    p = np.asarray(model.predict_proba(X), dtype=np.float64)
+    margin = raw_margin(model, X).astype(np.float64)
+    if margin.ndim == 1:
+        margin = np.stack([np.zeros(len(X)), margin], axis=1)
+    rows = (p > 1e-4).all(axis=1)
+    odds = np.log(p[rows, 1] / p[rows, 0])
+    np.testing.assert_allclose(margin[rows, 1] - margin[rows, 0], odds, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_margins_are_chosen_first(name):
+    model = WRAPPERS[name]
+    assert choose_response(model, "auto") == "margin"
+    assert choose_response(make_pipeline(StandardScaler(), model), "auto") == "margin"
+    assert choose_response(GridSearchCV(model, {}), "auto") == "margin"
+    assert choose_response(FrozenEstimator(model), "auto") == "margin"
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_probabilities_can_be_asked_for(data, name):
+    X, y = data
+    clf = BoundShiftClassifier(clone(WRAPPERS[name]), cv=2, response_method="predict_proba")
+    clf.fit(X, y)
+    assert clf._response.floor is not None
+    clf = clone(clf).set_params(response_method="margin").fit(X, y)
+    assert clf._response.floor is None
+
+
+def test_a_margin_that_nobody_knows_is_refused(data):
+    with pytest.raises(InvalidInputError, match="margins that are known how to read, got Logistic"):
+        BoundShiftClassifier(LogisticRegression(), response_method="margin").fit(*data)
+
+
+def test_margins_tell_rows_apart_that_probabilities_do_not():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [400, 40])
+    X = rng.normal(size=(440, 8)) + 30 * y[:, None]
+    model = GaussianNB().fit(X, y)
+    assert len(np.unique(model.predict_proba(X)[:, 1])) < 50
+    margin = raw_margin(model, X)
+    assert len(np.unique(margin[:, 1] - margin[:, 0])) == 440
+
+
+def test_a_pipeline_is_looked_through(data):
+    X, y = data
+    piped = make_pipeline(StandardScaler(), GridSearchCV(clone(WRAPPERS["xgboost"]), {}, cv=2))
+    piped.fit(X, y)
+    booster = piped[-1].best_estimator_.get_booster()
+    rows = xgboost.DMatrix(piped[0].transform(X))
+    np.testing.assert_array_equal(raw_margin(piped, X), booster.predict(rows, output_margin=True))
+
+
+# Models that are none of scikit-learn's kind.
+
+
+def boosters(X, y, n_classes):
+    many = n_classes > 2
+    classes = {"num_class": n_classes} if many else {}
+    return {
+        "xgboost": xgboost.train(
+            {"objective": "multi:softprob" if many else "binary:logistic", **classes},
+            xgboost.DMatrix(X, y),
+            num_boost_round=10,
+        ),
+        "lightgbm": lightgbm.train(
+            {"objective": "multiclass" if many else "binary", "verbose": -1, **classes},
+            lightgbm.Dataset(X, y),
+            num_boost_round=10,
+        ),
+        "catboost": CatBoost(
+            {
+                "loss_function": "MultiClass" if many else "Logloss",
+                "iterations": 10,
+                "verbose": 0,
+                "allow_writing_files": False,
+            }
+        ).fit(X, y),
+    }
+
+
+@pytest.mark.parametrize("name", ["xgboost", "lightgbm", "catboost"])
+def test_native_boosters_are_scored_and_never_touched(data, name):
+    X, y = data
+    booster = boosters(X[:300], y[:300], 2)[name]
+    before = raw_margin(booster, X)
+    clf = BoundShiftClassifier(booster, cv="prefit").fit(X[300:], y[300:])
+    assert clf.boundary_ == find_boundary(y[300:], before[300:].astype(np.float64))
+    clf.shifted_estimator()
+    assert clf.estimator_ is booster
+    np.testing.assert_array_equal(raw_margin(booster, X), before)
+
+
+@pytest.mark.parametrize("name", ["xgboost", "lightgbm", "catboost"])
+def test_native_boosters_of_many_classes(three, name):
+    X, y = three
+    booster = boosters(X[:300], y[:300], 3)[name]
+    clf = BoundShiftClassifier(booster, cv="prefit").fit(X[300:], y[300:])
+    expected = (raw_margin(booster, X) + clf.biases_).argmax(axis=1)
+    np.testing.assert_array_equal(clf.predict(X), expected)
+
+
+def test_a_class_that_fit_does_not_see_is_missed(three):
+    X, y = three
+    booster = boosters(X, y, 3)["xgboost"]
+    with pytest.raises(InvalidInputError, match=r"one column per class \(2: \[0, 1\]\), got 3"):
+        BoundShiftClassifier(booster, cv="prefit").fit(X[y < 2], y[y < 2])
+
+
+def test_names_of_a_native_model_are_those_of_fit(data):
+    X, y = data
+    booster = boosters(X, y, 2)["lightgbm"]
+    clf = BoundShiftClassifier(booster, cv="prefit").fit(X, np.array(["no", "yes"])[y])
+    assert set(clf.predict(X)) == {"no", "yes"}
+
+
+def weigh(X):
+    return X[:, 1] - X[:, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("shape", ["vector", "column", "two columns"])
+def test_a_function_is_a_model(dtype, shape):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [200, 20])
+    X = rng.normal(size=(220, 2)) + np.array([0, 4]) * y[:, None]
+
+    def model(rows):
+        scores = weigh(rows).astype(dtype)
+        return {
+            "vector": scores,
+            "column": scores[:, None],
+            "two columns": np.stack([-scores / 2, scores / 2], axis=1),
+        }[shape]
+
+    clf = BoundShiftClassifier(model, cv="prefit").fit(X, y)
+    expected = find_boundary(y, weigh(X).astype(dtype).astype(np.float64))
+    assert clf.threshold_ == pytest.approx(expected.threshold, rel=1e-9)
+
+
+def test_a_function_of_unknown_zero_is_moved_on_balanced_rows_too():
+    y = np.repeat([0, 1], 50)
+    X = np.random.default_rng(0).uniform(0.0, 0.6, size=(100, 1)) + 0.4 * y[:, None]
+    clf = BoundShiftClassifier(lambda rows: rows[:, 0], cv="prefit").fit(X, y)
+    assert clf.boundary_.status is not Status.BALANCED
+    assert 0.3 < clf.threshold_ < 0.7
+
+
+@pytest.mark.parametrize("cv", [5, None])
+def test_what_cannot_be_fitted_must_be_prefit(data, cv):
+    with pytest.raises(InvalidInputError, match=r"`cv` must be 'prefit' for a function"):
+        BoundShiftClassifier(weigh, cv=cv).fit(*data)
+
+
+class KerasLike:
+    """A model as Keras has them: called on a batch, with a predict of its own."""
+
+    def __call__(self, X):
+        return np.asarray(X[:, :1] - 1.0)
+
+    def predict(self, X, verbose=1):
+        assert verbose == 0
+        return self(X)
+
+
+def test_keras_by_a_function():
+    y = np.repeat([0, 1], [200, 20])
+    X = np.random.default_rng(0).normal(size=(220, 2)) + 4 * y[:, None]
+    read = BoundShiftClassifier(
+        KerasLike(), cv="prefit", response_method=lambda model, X: model.predict(X, verbose=0)
+    ).fit(X, y)
+    called = BoundShiftClassifier(KerasLike(), cv="prefit").fit(X, y)
+    assert read.threshold_ == called.threshold_ == find_boundary(y, X[:, 0] - 1).threshold
+
+
+def test_no_library_is_imported_to_look():
+    code = (
+        "import sys\n"
+        "from sklearn.linear_model import LogisticRegression\n"
+        "from boundshift import BoundShiftClassifier\n"
+        "clf = BoundShiftClassifier(LogisticRegression(), cv=2)\n"
+        "clf.fit([[0.], [1.], [2.], [3.], [8.], [9.]], [0, 0, 0, 0, 1, 1]).shifted_estimator()\n"
+        "names = ['xgboost', 'lightgbm', 'catboost', 'torch', 'skorch', 'skops', 'onnx']\n"
+        "print([name for name in names if name in sys.modules])\n"
+    )
+    source = str(Path(boundshift.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {source!r})\n{code}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]"

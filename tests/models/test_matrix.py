@@ -1,0 +1,38 @@
+"""Every model of the table in docs/models.md, in every way, and the table itself."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "model_matrix.py"
+spec = importlib.util.spec_from_file_location("model_matrix", SCRIPT)
+matrix = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(matrix)
+
+NAMES = (*matrix.MODELS, *matrix.NATIVE)
+PRINTED = {line.split(" | ")[0].strip("| "): line for line in matrix.page_table().splitlines()[2:]}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_tells_what_the_model_does(name):
+    two, many = matrix.examine(name, 2), matrix.examine(name, 3)
+    assert matrix.as_row(name, two, many) == PRINTED[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_said_of_a_model_is_good(name):
+    assert "NO" not in PRINTED[name]
+
+
+def test_the_table_has_every_model_and_no_other():
+    assert list(PRINTED) == list(NAMES)
+    assert len(matrix.MODELS) >= 20
+
+
+def test_a_disagreement_would_be_seen():
+    X, y = matrix.draw(2)
+    model = matrix.MODELS["LogisticRegression"].make().fit(X, y)
+    clf = matrix.shifter(model, "prefit").fit(X, y)
+    assert matrix.agrees(clf, y, model.decision_function(X))
+    assert not matrix.agrees(clf, y, model.decision_function(X) + 0.01)

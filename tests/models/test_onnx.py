@@ -1,0 +1,322 @@
+"""Labels of onnxruntime are those of `predict`, row for row."""
+
+import re
+import sys
+
+import lightgbm
+import numpy as np
+import onnxruntime
+import pandas
+import polars
+import pytest
+import xgboost
+from catboost import CatBoostClassifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from boundshift import BoundShiftClassifier, InvalidInputError, MissingExtraError, to_onnx
+
+ROWS = 10_000
+TRAINED = 600
+KINDS = {
+    "logistic regression": LogisticRegression(),
+    "linear machine": LinearSVC(),
+    "machine, rbf": SVC(),
+    "machine, poly": SVC(kernel="poly", coef0=1.0),
+    "machine, sigmoid": SVC(kernel="sigmoid", gamma=0.01),
+    "machine, linear": SVC(kernel="linear"),
+    "stochastic gradient": SGDClassifier(random_state=0),
+    "discriminant": LinearDiscriminantAnalysis(),
+    "network": MLPClassifier((8, 4), solver="lbfgs", alpha=0.1, max_iter=3000, random_state=0),
+    "naive Bayes": GaussianNB(),
+    "tree": DecisionTreeClassifier(max_depth=5, random_state=0),
+    "forest": RandomForestClassifier(10, random_state=0),
+    "extra trees": ExtraTreesClassifier(5, max_depth=6, random_state=0),
+    "gradient boosting": GradientBoostingClassifier(n_estimators=10, random_state=0),
+    "histogram boosting": HistGradientBoostingClassifier(max_iter=10, random_state=0),
+    "XGBoost": xgboost.XGBClassifier(n_estimators=10, n_jobs=1),
+    "LightGBM": lightgbm.LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1),
+    "scaled logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
+    "scaled XGBoost": make_pipeline(
+        MinMaxScaler((0, 2), clip=True), xgboost.XGBClassifier(n_estimators=10, n_jobs=1)
+    ),
+    "rotated boosting": make_pipeline(
+        PCA(5, random_state=0), HistGradientBoostingClassifier(max_iter=5)
+    ),
+    "adaptive boosting, by skl2onnx": AdaBoostClassifier(n_estimators=5, random_state=0),
+    "calibrated, by skl2onnx": CalibratedClassifierCV(GaussianNB()),
+}
+# Models that compute in float32 themselves: their own scores have no more digits.
+ROUNDED = {"XGBoost", "scaled XGBoost", "adaptive boosting, by skl2onnx"}
+
+
+def draw(n_classes, dtype=np.float64):
+    weights = [0.85] if n_classes == 2 else [0.75, 0.15]
+    X, y = make_classification(
+        ROWS + TRAINED, n_features=6, n_informative=5, n_redundant=0, n_classes=n_classes,
+        weights=weights, class_sep=1.5, random_state=0,
+    )  # fmt: skip
+    return X.astype(dtype), y
+
+
+def run(model, X):
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    if not hasattr(X, "columns"):
+        return session.run(None, {"X": X})
+    kinds = {"tensor(double)": np.float64, "tensor(int64)": np.int64, "tensor(string)": object}
+    feed = {i.name: np.asarray(X[i.name], dtype=kinds[i.type]) for i in session.get_inputs()}
+    return session.run(None, {name: column.reshape(-1, 1) for name, column in feed.items()})
+
+
+def fit(estimator, X, y, **options):
+    return BoundShiftClassifier(estimator, **{"cv": 2, **options}).fit(X[:TRAINED], y[:TRAINED])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_labels_and_scores_are_ours_on_every_row(name, n_classes):
+    X, y = draw(n_classes)
+    clf = fit(KINDS[name], X, y)
+    label, score = run(to_onnx(clf, X), X)
+    np.testing.assert_array_equal(label, clf.predict(X))
+    tolerance = 3e-6 if name in ROUNDED else 1e-9
+    np.testing.assert_allclose(score, clf.decision_function(X), rtol=tolerance, atol=tolerance)
+    assert np.mean(label != clf.estimator_.predict(X)) > 0  # the shift is in it
+
+
+# In float32 a converted rotation rounds otherwise than NumPy's: docs/models.md.
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "rotated boosting"])
+def test_float32_rows_have_the_same_labels(name):
+    X, y = draw(2, np.float32)
+    clf = fit(KINDS[name], X, y)
+    model = to_onnx(clf, X)
+    assert model.graph.input[0].type.tensor_type.elem_type == 1
+    np.testing.assert_array_equal(run(model, X)[0], clf.predict(X))
+
+
+@pytest.mark.parametrize("name", ["logistic regression", "machine, rbf", "network", "naive Bayes"])
+def test_rows_closer_to_the_boundary_than_float32_can_tell(name):
+    X, y = draw(2)
+    clf = fit(KINDS[name], X, y)
+    low, high = X[clf.predict(X) == 0][:200], X[clf.predict(X) == 1][:200]
+    for _ in range(45):  # halve the way to the boundary again and again
+        middle = (low + high) / 2
+        above = clf.predict(middle)[:, None] == 1
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+        clear = np.abs(clf.decision_function(low)) > 1e-11
+    rows = np.concatenate([low[clear], high[clear]])
+    if len(rows) == 0:
+        rows = np.concatenate([low - 1e-10, high + 1e-10])
+    scores = np.abs(clf.decision_function(rows))
+    rows = rows[scores > 1e-12]
+    assert np.median(scores) < 1e-8
+    np.testing.assert_array_equal(run(to_onnx(clf, X), rows)[0], clf.predict(rows))
+
+
+@pytest.mark.parametrize("name", ["forest", "histogram boosting", "XGBoost", "LightGBM"])
+def test_missing_values_take_the_same_branch(name):
+    X, y = draw(2)
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    clf = fit(KINDS[name], X, y)
+    np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
+
+
+@pytest.mark.parametrize("name", ["histogram boosting", "LightGBM", "XGBoost"])
+def test_missing_values_that_training_did_not_have(name):
+    X, y = draw(2)
+    clf = fit(KINDS[name], X, y)
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+def test_early_stopping_stops_there_too():
+    X, y = draw(2)
+    rows = {"eval_set": [(X[TRAINED:1000], y[TRAINED:1000])]}
+    first = xgboost.XGBClassifier(n_estimators=200, learning_rate=0.9, early_stopping_rounds=2)
+    first.fit(X[:TRAINED], y[:TRAINED], verbose=False, **rows)
+    second = lightgbm.LGBMClassifier(n_estimators=200, learning_rate=0.9, verbose=-1)
+    stop = lightgbm.early_stopping(2, verbose=False)
+    second.fit(X[:TRAINED], y[:TRAINED], callbacks=[stop], **rows)
+    for trained in (first, second):
+        clf = BoundShiftClassifier(trained, cv="prefit").fit(X[1000:2000], y[1000:2000])
+        np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
+
+
+def test_native_boosters():
+    X, y = draw(3)
+    params = {"objective": "multi:softprob", "num_class": 3}
+    rows = xgboost.DMatrix(X[:TRAINED], y[:TRAINED])
+    first = xgboost.train(params, rows, num_boost_round=5)
+    second = lightgbm.train(
+        {"objective": "multiclass", "num_class": 3, "verbose": -1},
+        lightgbm.Dataset(X[:TRAINED], y[:TRAINED]),
+        num_boost_round=5,
+    )
+    for booster in (first, second):
+        clf = BoundShiftClassifier(booster, cv="prefit").fit(X[TRAINED:2000], y[TRAINED:2000])
+        np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
+
+
+def test_counts():
+    _, y = draw(2)
+    counts = np.random.default_rng(0).poisson(np.where(y[:, None], [1, 2, 9], [5, 5, 2])) * 1.0
+    clf = fit(MultinomialNB(), counts, y)
+    np.testing.assert_array_equal(run(to_onnx(clf, counts), counts)[0], clf.predict(counts))
+
+
+def test_neighbours_by_skl2onnx():
+    X, y = draw(2)
+    clf = fit(KNeighborsClassifier(), X, y)
+    rows = X[:500]
+    np.testing.assert_array_equal(run(to_onnx(clf, rows), rows)[0], clf.predict(rows))
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1.0, 2.0], [7, 300]], ids=str)
+def test_labels_of_any_kind(labels):
+    X, y = draw(2)
+    clf = fit(LogisticRegression(), X, np.array(labels)[y])
+    found = run(to_onnx(clf, X), X)[0]
+    assert found.tolist() == clf.predict(X).tolist()
+
+
+def test_labels_that_onnx_does_not_have():
+    X, y = draw(2)
+    days = np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]")
+    clf = BoundShiftClassifier(LogisticRegression()).fit(X[:TRAINED], y[:TRAINED])
+    clf.classes_ = days
+    with pytest.raises(InvalidInputError, match="must be strings, numbers or booleans for ONNX"):
+        to_onnx(clf, X)
+
+
+@pytest.mark.parametrize("library", [pandas, polars])
+def test_a_frame_with_categories(library):
+    X, y = draw(2)
+    colour = np.array(["red", "green", "blue"])[(X[:, 2] > 0).astype(int) + (X[:, 3] > 1)]
+    frame = library.DataFrame({"a": X[:, 0], "b": X[:, 1], "colour": colour})
+    before = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["a", "b"]),
+        (OneHotEncoder(sparse_output=False), ["colour"]),
+    )
+    clf = BoundShiftClassifier(make_pipeline(before, LogisticRegression()), cv=2)
+    clf.fit(frame[:TRAINED], y[:TRAINED])
+    model = to_onnx(clf, frame)
+    assert [given.name for given in model.graph.input] == ["a", "b", "colour"]
+    np.testing.assert_array_equal(run(model, frame)[0], clf.predict(frame))
+
+
+def test_a_search_around_a_pipeline():
+    X, y = draw(2)
+    inner = make_pipeline(StandardScaler(), LogisticRegression())
+    search = GridSearchCV(inner, {"logisticregression__C": [0.1, 1.0]}, cv=2)
+    clf = fit(search, X, y)
+    np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
+
+
+# What cannot be.
+
+
+def refuses(clf, X, message):
+    with pytest.raises(InvalidInputError, match=message):
+        to_onnx(clf, X)
+
+
+def test_a_model_that_is_not_fitted():
+    with pytest.raises(NotFittedError):
+        to_onnx(BoundShiftClassifier(LogisticRegression()), np.zeros((1, 2)))
+
+
+def test_a_function_as_response():
+    X, y = draw(2)
+    clf = fit(LogisticRegression(), X, y, response_method=lambda m, X: m.decision_function(X))
+    refuses(clf, X, "must not be a function for ONNX, got '<lambda>'")
+
+
+def test_a_model_without_a_way():
+    X, y = draw(2)
+    boosted = CatBoostClassifier(iterations=3, verbose=0, allow_writing_files=False)
+    refuses(fit(boosted, X, y), X, r"got CatBoostClassifier. Use the library's own export")
+
+
+def test_a_model_that_the_converter_does_not_take():
+    X, y = draw(2)
+    refuses(fit(QuadraticDiscriminantAnalysis(), X, y), X, "that skl2onnx can convert, got Quadr")
+
+
+def test_a_kernel_of_ones_own():
+    X, y = draw(2)
+    clf = fit(SVC(kernel=lambda a, b: a @ b.T), X, y)
+    refuses(clf, X, "`kernel` must be 'linear'")
+
+
+def test_an_estimator_as_start():
+    X, y = draw(2)
+    boosted = GradientBoostingClassifier(n_estimators=2, init=LogisticRegression())
+    refuses(fit(boosted, X, y), X, "`init` must be None or 'zero'")
+
+
+@pytest.mark.parametrize("library", ["histogram", "xgboost", "lightgbm"])
+def test_categorical_splits(library):
+    X, y = draw(2)
+    codes = np.clip(X[:, 2].round() + 4, 0, 8).astype(int)
+    frame = pandas.DataFrame({"a": X[:, 0], "c": pandas.Categorical(codes)})
+    model = {
+        "histogram": HistGradientBoostingClassifier(max_iter=3),
+        "xgboost": xgboost.XGBClassifier(n_estimators=3, enable_categorical=True),
+        "lightgbm": lightgbm.LGBMClassifier(n_estimators=3, min_data_per_group=5, verbose=-1),
+    }[library]
+    clf = BoundShiftClassifier(model, cv=2).fit(frame[:TRAINED], y[:TRAINED])
+    refuses(clf, frame, "must split on numbers for ONNX")
+
+
+@pytest.mark.parametrize("booster", ["dart", "gblinear"])
+def test_other_boosters_of_xgboost(booster):
+    X, y = draw(2)
+    clf = fit(xgboost.XGBClassifier(n_estimators=3, booster=booster), X, y)
+    refuses(clf, X, f"`booster` must be 'gbtree' for ONNX, got '{booster}'")
+
+
+def test_a_converter_that_is_wrong_is_found_out(monkeypatch):
+    X, y = draw(2)
+    clf = fit(LogisticRegression(), X, y)
+    monkeypatch.setattr(clf, "decision_function", lambda X: np.full(len(X), 99.0))
+    refuses(clf, X, "whose converter is right, got scores off by")
+
+
+@pytest.mark.parametrize(
+    ("package", "estimator"),
+    [("onnx", LogisticRegression()), ("skl2onnx", AdaBoostClassifier(n_estimators=2))],
+)
+def test_without_the_extra_it_is_named(monkeypatch, package, estimator):
+    X, y = draw(2)
+    clf = fit(estimator, X, y)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=re.escape(f"{package} is needed here")):
+        to_onnx(clf, X)

@@ -1,0 +1,247 @@
+"""Pipelines as people have them."""
+
+import numpy as np
+import pandas
+import polars
+import pytest
+import sklearn
+from imblearn.over_sampling import SMOTE, RandomOverSampler
+from imblearn.pipeline import make_pipeline as make_sampling_pipeline
+from imblearn.under_sampling import RandomUnderSampler
+from lightgbm import LGBMClassifier
+from mlxtend.classifier import EnsembleVoteClassifier, SoftmaxRegression, StackingClassifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, get_scorer, recall_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from xgboost import XGBClassifier
+
+from boundshift import BoundShiftClassifier, find_boundary, load, save
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(
+        900, n_features=6, n_informative=4, n_clusters_per_class=1, weights=[0.9], class_sep=1.5,
+        random_state=0,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def frame_of(library):
+    rng = np.random.default_rng(0)
+    y = (rng.random(600) < 0.15).astype(int)
+    age = rng.normal(50, 10, 600) + 12 * y
+    age[::17] = np.nan
+    town = np.where(rng.random(600) < 0.3 + 0.4 * y, "harbour", "hill")
+    colour = rng.choice(["red", "green", "blue"], 600)
+    frame = library.DataFrame({"age": age, "town": town, "colour": colour})
+    if library is pandas:
+        return frame.astype({"town": "category"}), y
+    return frame.with_columns(polars.col("town").cast(polars.Categorical)), y
+
+
+def before():
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    return make_column_transformer(
+        (numbers, ["age"]),
+        (OneHotEncoder(sparse_output=False, handle_unknown="ignore"), ["town", "colour"]),
+    )
+
+
+def test_a_sampler_inside_sees_training_rows_only(data):
+    X, y = data
+    inner = make_sampling_pipeline(
+        StandardScaler(), RandomUnderSampler(random_state=0), LogisticRegression()
+    )
+    clf = BoundShiftClassifier(inner, cv=StratifiedKFold(3)).fit(X, y)
+    scores = np.empty(len(y))
+    for train, test in StratifiedKFold(3).split(X, y):
+        scores[test] = sklearn.base.clone(inner).fit(X[train], y[train]).decision_function(X[test])
+    assert clf.boundary_ == find_boundary(y, scores)
+    assert sum(clf.boundary_.n_samples) == len(y)
+
+
+def test_a_sampler_before_a_booster(data):
+    X, y = data
+    booster = XGBClassifier(n_estimators=10, n_jobs=1)
+    inner = make_sampling_pipeline(StandardScaler(), SMOTE(random_state=0), booster)
+    clf = BoundShiftClassifier(inner, cv=3).fit(X, y)
+    rows = clf.estimator_[0].transform(X)
+    margin = clf.estimator_[-1].predict(rows, output_margin=True).astype(np.float64)
+    np.testing.assert_array_equal(clf.decision_function(X), margin - clf.threshold_)
+    np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
+
+
+def test_last_step_after_a_sampler(data):
+    X, y = data
+    last = BoundShiftClassifier(LogisticRegression(), cv=3, keep_balanced=False)
+    model = make_sampling_pipeline(RandomOverSampler(random_state=0), last).fit(X, y)
+    assert model[-1].boundary_.n_samples[0] == model[-1].boundary_.n_samples[1]
+    assert balanced_accuracy_score(y, model.predict(X)) > 0.8
+
+
+@pytest.mark.parametrize("library", [pandas, polars])
+@pytest.mark.parametrize(
+    "inner",
+    [LogisticRegression(), LGBMClassifier(n_estimators=5, verbose=-1, n_jobs=1)],
+    ids=["linear", "boosted"],
+)
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_a_frame_with_categories_and_missing_values(library, inner, tmp_path):
+    frame, y = frame_of(library)
+    inside = BoundShiftClassifier(make_pipeline(before(), inner), cv=3).fit(frame, y)
+    outside = make_pipeline(before(), BoundShiftClassifier(inner, cv=3)).fit(frame, y)
+    assert inside.feature_names_in_.tolist() == ["age", "town", "colour"]
+    for model in (inside, outside):
+        assert recall_score(y, model.predict(frame)) > 0.6
+    copy = load(save(inside, tmp_path / "model.skops"), trusted=True)
+    np.testing.assert_array_equal(copy.predict(frame), inside.predict(frame))
+
+
+def test_both_kinds_of_frames_decide_alike():
+    models = []
+    for library in (pandas, polars):
+        frame, y = frame_of(library)
+        model = BoundShiftClassifier(make_pipeline(before(), LogisticRegression()), cv=3)
+        models.append(model.fit(frame, y))
+    assert models[0].threshold_ == pytest.approx(models[1].threshold_, rel=1e-12)
+
+
+def test_calibration_inside(data):
+    X, y = data
+    calibrated = CalibratedClassifierCV(LinearSVC(random_state=0), cv=3)
+    clf = BoundShiftClassifier(calibrated.fit(X[:450], y[:450]), cv="prefit")
+    clf.fit(X[450:], y[450:])
+    p = calibrated.predict_proba(X)
+    np.testing.assert_array_equal(clf.predict_proba(X), p)
+    scores = np.log(p[:, 1] / p[:, 0])
+    assert clf.threshold_ == pytest.approx(find_boundary(y[450:], scores[450:]).threshold)
+
+
+def test_calibration_outside_keeps_the_order_of_shifted_scores(data):
+    X, y = data
+    shifted = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X[:450], y[:450])
+    model = CalibratedClassifierCV(FrozenEstimator(shifted)).fit(X[450:], y[450:])
+    order = np.argsort(shifted.decision_function(X))
+    assert (np.diff(model.predict_proba(X)[order, 1]) >= 0).all()
+
+
+def test_a_vote_inside_and_outside(data):
+    X, y = data
+    members = [("a", LogisticRegression()), ("b", GaussianNB())]
+    inside = BoundShiftClassifier(VotingClassifier(members, voting="soft"), cv=3).fit(X, y)
+    assert balanced_accuracy_score(y, inside.predict(X)) > 0.8
+    shifted = [(name, BoundShiftClassifier(m, cv=3)) for name, m in members]
+    third = ("c", BoundShiftClassifier(RandomForestClassifier(10, random_state=0), cv=3))
+    outside = VotingClassifier([*shifted, third], voting="hard").fit(X, y)
+    votes = sum(m.predict(X) for m in outside.estimators_)
+    np.testing.assert_array_equal(outside.predict(X), (votes >= 2).astype(int))
+
+
+def test_a_search_over_our_own_parameters(data):
+    X, y = data
+    model = make_pipeline(StandardScaler(), BoundShiftClassifier(LogisticRegression(), cv=2))
+    grid = [
+        {
+            "boundshiftclassifier__bound": ["support"],
+            "boundshiftclassifier__rule": ["sum"],
+            "boundshiftclassifier__gamma": [1.0, 2.0],
+            "boundshiftclassifier__estimator__C": [0.1, 1.0],
+        },
+        {
+            "boundshiftclassifier__bound": ["dkw", "clopper-pearson"],
+            "boundshiftclassifier__rule": ["minimax", "g-mean"],
+            "boundshiftclassifier__estimator": [LogisticRegression(), GaussianNB()],
+            "boundshiftclassifier__response_method": ["auto", "predict_proba"],
+        },
+    ]
+    search = GridSearchCV(model, grid, cv=2, scoring="balanced_accuracy", error_score="raise")
+    search.fit(X, y)
+    assert len(search.cv_results_["params"]) == 4 + 16
+    assert search.best_score_ == max(search.cv_results_["mean_test_score"]) > 0.75
+
+
+def test_weights_are_routed_to_fits_and_scores(data, routing):
+    X, y = data
+    weight = np.random.default_rng(0).uniform(0.2, 2.0, len(y))
+    inner = LogisticRegression().set_fit_request(sample_weight=True)
+    scorer = get_scorer("balanced_accuracy").set_score_request(sample_weight=True)
+    found = cross_validate(
+        BoundShiftClassifier(inner, cv=3),
+        X,
+        y,
+        cv=StratifiedKFold(3),
+        scoring=scorer,
+        params={"sample_weight": weight},
+        return_estimator=True,
+    )
+    splits = list(StratifiedKFold(3).split(X, y))
+    for model, score, (train, test) in zip(
+        found["estimator"], found["test_score"], splits, strict=True
+    ):
+        alone = BoundShiftClassifier(inner, cv=3)
+        alone.fit(X[train], y[train], sample_weight=weight[train])
+        assert model.threshold_ == alone.threshold_
+        expected = balanced_accuracy_score(
+            y[test], alone.predict(X[test]), sample_weight=weight[test]
+        )
+        assert score == pytest.approx(expected)
+
+
+def test_our_own_score_takes_weights_that_are_asked_for(data, routing):
+    X, y = data
+    weight = np.where(y == 1, 5.0, 0.5)
+    inner = LogisticRegression().set_fit_request(sample_weight=True)
+    model = BoundShiftClassifier(inner, cv=3).set_score_request(sample_weight=True)
+    found = cross_validate(
+        model, X, y, cv=3, params={"sample_weight": weight}, return_estimator=True
+    )
+    splits = list(StratifiedKFold(3).split(X, y))
+    for fitted, score, (_, test) in zip(
+        found["estimator"], found["test_score"], splits, strict=True
+    ):
+        expected = fitted.score(X[test], y[test], sample_weight=weight[test])
+        assert score == pytest.approx(expected)
+
+
+MLXTEND = {
+    "vote": EnsembleVoteClassifier([LogisticRegression(), GaussianNB()], voting="soft"),
+    "stack": StackingClassifier(
+        [LogisticRegression(), GaussianNB()], LogisticRegression(), use_probas=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MLXTEND)
+@pytest.mark.parametrize("cv", [3, "prefit"])
+def test_estimators_of_mlxtend(data, name, cv):
+    X, y = data
+    model = sklearn.base.clone(MLXTEND[name])
+    model = model.fit(X, y) if cv == "prefit" else model
+    clf = BoundShiftClassifier(model, cv=cv).fit(X, y)
+    assert balanced_accuracy_score(y, clf.predict(X)) > 0.8
+
+
+def test_a_model_of_mlxtend_that_names_no_classes(data):
+    X, y = data
+    model = SoftmaxRegression(epochs=20, minibatches=1, random_seed=0).fit(X, y)
+    clf = BoundShiftClassifier(model, cv="prefit").fit(X, y)
+    p = model.predict_proba(X)
+    expected = find_boundary(y, np.log(p[:, 1] / p[:, 0])).threshold
+    assert clf.threshold_ == pytest.approx(expected)
+    assert balanced_accuracy_score(y, clf.predict(X)) > 0.7

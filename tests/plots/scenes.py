@@ -1,0 +1,143 @@
+"""Figures whose images are stored: every display, small, on seeded data.
+
+``python tests/plots/scenes.py`` draws them anew into ``tests/plots/images``.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.image import imsave
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+from sklearn.linear_model import LogisticRegression
+
+from boundshift import BoundShiftClassifier
+from boundshift.plots import (
+    BoundaryDisplay,
+    ComparisonDisplay,
+    DecisionDisplay,
+    ProjectionDisplay,
+)
+
+IMAGES = Path(__file__).parent / "images"
+WORDS = IMAGES / "words.json"
+THEMES = ("light", "dark")
+_DPI = 60
+
+
+@cache
+def _scores():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [400, 25])
+    return y, rng.normal(3.2 * y - 3)
+
+
+@cache
+def _plane():
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [400, 25])
+    X = rng.normal(size=(425, 2)) + 1.8 * y[:, None]
+    return X, y, BoundShiftClassifier(LogisticRegression(), cv=None).fit(X, y)
+
+
+def _projection(ax, theme):
+    ProjectionDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
+
+
+def _million(ax, theme):
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], [990_000, 10_000])
+    scores = rng.normal(3.2 * y)
+    scores[0] = 1e6
+    ProjectionDisplay.from_predictions(y, scores, old_threshold=2.5, ax=ax, theme=theme)
+
+
+def _boundary(ax, theme):
+    y, scores = _scores()
+    BoundaryDisplay.from_predictions(
+        y, scores, old_threshold=0.0, interval=(-1.6, -0.9), ax=ax, theme=theme
+    )
+
+
+def _plateau(ax, theme):
+    y, scores = _scores()
+    BoundaryDisplay.from_predictions(
+        y, np.round(scores, 1), bound="clopper-pearson", rule="minimax", ax=ax, theme=theme
+    )
+
+
+def _decision(ax, theme):
+    X, y, model = _plane()
+    DecisionDisplay.from_estimator(model, X, y, grid_resolution=80, ax=ax, theme=theme)
+
+
+def _comparison(ax, theme):
+    rng = np.random.default_rng(2)
+    metrics = ("g_mean", "f1", "recall_positive", "recall_negative")
+    centre = {"untouched": 0.6, "SMOTE": 0.8, "tuned threshold": 0.82, "boundshift": 0.87}
+    rows = [
+        {"method": name} | {m: middle + rng.normal(0, 0.03) for m in metrics}
+        for name, middle in centre.items()
+        for _ in range(5)
+    ]
+    ComparisonDisplay.from_rows(rows, metrics=metrics, ax=ax, theme=theme)
+
+
+SCENES = {
+    "projection": (_projection, (8.0, 4.8)),
+    "projection-million": (_million, (8.0, 4.8)),
+    "boundary": (_boundary, (8.0, 5.6)),
+    "boundary-plateau": (_plateau, (8.0, 5.6)),
+    "decision": (_decision, (9.0, 4.8)),
+    "comparison": (_comparison, (9.0, 2.8)),
+}
+
+
+def figure_of(name, theme):
+    """Return a scene, laid out by fixed numbers: room made for text would vary with releases."""
+    scene, size = SCENES[name]
+    with mpl.rc_context({**mpl.rcParamsDefault, "backend": "agg"}):
+        figure = Figure(figsize=size, dpi=_DPI)
+        figure.subplots_adjust(left=0.19, right=0.97, top=0.84, bottom=0.26)
+        FigureCanvasAgg(figure)
+        scene(figure.subplots(), theme)
+        figure.canvas.draw()
+        return figure
+
+
+def draw(name, theme):
+    """Return a scene without its text, which is compared as words, in red, green and blue."""
+    figure = figure_of(name, theme)
+    for artist in [*figure.findobj(Text), *figure.findobj(Legend)]:
+        artist.set_visible(False)
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba())[:, :, :3].copy()
+
+
+def words_of(name):
+    """Return all text of a scene."""
+    texts = (text.get_text() for text in figure_of(name, "light").findobj(Text))
+    return sorted({text for text in texts if text})
+
+
+def path_of(name, theme):
+    return IMAGES / f"{name}-{theme}.png"
+
+
+def store():
+    IMAGES.mkdir(exist_ok=True)
+    for name in SCENES:
+        for theme in THEMES:
+            imsave(path_of(name, theme), draw(name, theme), pil_kwargs={"optimize": True})
+            print(path_of(name, theme))
+    words = {name: words_of(name) for name in SCENES}
+    WORDS.write_text(json.dumps(words, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    store()

@@ -1,0 +1,38 @@
+"""The documentation's images come from a command that still runs."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("draw_images", DOCS / "draw_images.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_figure_is_stored_on_light_and_dark_paper(script):
+    wanted = {f"{name}{suffix}.png" for name in script.FIGURES for suffix in ("", "-dark")}
+    assert wanted | {"report.png"} <= {path.name for path in (DOCS / "images").iterdir()}
+
+
+@pytest.mark.parametrize("name", ["projected-space", "decision"])
+def test_figures_can_be_drawn_anew(script, name):
+    draw, size = script.FIGURES[name]
+    figure = Figure(figsize=size)
+    draw(figure.subplots(), "light")
+    assert figure.axes
+
+
+def test_the_example_report_is_certified_on_real_patients(script, monkeypatch):
+    monkeypatch.setattr(script, "threshold_interval", lambda *a, **k: (-2.0, -0.2))
+    page = script.report()
+    sentence = page.split('class="sentence">')[1].split("</p>")[0]
+    assert sentence.startswith("Of 100 sick patients the shifted model is expected to miss")
+    assert 'class="badge certified"' in page

@@ -1,0 +1,329 @@
+"""Every number of the report against a second computation."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    confusion_matrix,
+    f1_score,
+    matthews_corrcoef,
+    roc_auc_score,
+    roc_curve,
+)
+
+from boundshift import BoundaryWarning, InvalidInputError, certify, find_boundary
+from boundshift.report import collect_facts
+from boundshift.report.stops import N_STOPS
+from report.problems import NAMES, clopper_pearson, facts, rows, uniform
+
+
+def counts(y, s, t):
+    tn, fp, fn, tp = confusion_matrix(y, s > t).ravel()
+    return tn, fp, fn, tp
+
+
+def test_facts_are_plain_json():
+    text = json.dumps(facts(), allow_nan=False)
+    assert json.loads(text) == facts()
+
+
+def test_the_boundary_is_the_one_that_find_boundary_finds():
+    found = find_boundary(*rows())
+    assert facts()["boundary"]["threshold"] == found.threshold
+    assert facts()["boundary"]["status"] == found.status.name
+
+
+def test_certificates_are_counted_on_the_test_rows():
+    y, s = rows(800, 90, seed=1)
+    for name, t in (("shifted", facts()["boundary"]["threshold"]), ("baseline", 0.0)):
+        known = facts()["certificates"][name]
+        _, fp, fn, _ = counts(y, s, t)
+        assert known["wrong"] == [fp, fn]
+        assert known["errors"] == [fp / 800, fn / 90]
+        expected = [clopper_pearson(fp, 800, 0.05), clopper_pearson(fn, 90, 0.05)]
+        assert known["error_bounds"] == pytest.approx(expected)
+        assert known["status"] == "certified"
+
+
+def test_the_verdict_is_made_of_those_counts():
+    y, s = rows(800, 90, seed=1)
+    t = facts()["boundary"]["threshold"]
+    _, fp, fn, _ = counts(y, s, t)
+    _, fp_before, fn_before, _ = counts(y, s, 0.0)
+    bound = math.ceil(100 * binomtest(int(fn), 90).proportion_ci(0.90).high)
+    assert facts()["verdict"]["sentence"] == (
+        f"Of 100 sick patients the shifted model is expected to miss {round(100 * fn / 90)} "
+        f"instead of {round(100 * fn_before / 90)}, and at most {bound} with 95% confidence; "
+        f"{round(100 * (fp - fp_before) / 800)} more healthy patients per 100 are flagged."
+    )
+    assert facts()["verdict"]["status"] == "certified"
+
+
+def test_every_stop_of_the_slider_has_exact_counts_and_bounds_for_all_thresholds():
+    y, s = rows(800, 90, seed=1)
+    stops = facts()["stops"]
+    assert len(stops["threshold"]) == N_STOPS
+    for i in range(0, N_STOPS, 50):
+        t = stops["threshold"][i]
+        k = int(np.sum(s[y == 0] > t)), int(np.sum(s[y == 1] <= t))
+        assert (stops["wrong"][0][i], stops["wrong"][1][i]) == k
+        assert stops["bounds"][0][i] == pytest.approx(uniform(k[0], 800, 0.05), abs=2e-6)
+        assert stops["bounds"][1][i] == pytest.approx(uniform(k[1], 90, 0.05), abs=2e-6)
+
+
+def test_stops_rise_and_hold_both_thresholds():
+    stops = facts()["stops"]
+    assert np.all(np.diff(stops["threshold"]) > 0)
+    marks = stops["marks"]
+    assert stops["threshold"][marks["shifted"]] == facts()["boundary"]["threshold"]
+    assert stops["threshold"][marks["baseline"]] == 0.0
+
+
+def test_thresholds_closer_than_a_stop_keep_their_order():
+    y, s = rows()
+    t = find_boundary(y, s).threshold
+    near = collect_facts(y, s, baseline_threshold=t + 1e-9)["stops"]
+    assert near["marks"]["baseline"] == near["marks"]["shifted"] + 1
+    same = collect_facts(y, s, baseline_threshold=t)["stops"]
+    assert same["marks"]["baseline"] == same["marks"]["shifted"]
+
+
+def test_measures_are_those_of_scikit_learn():
+    y, s = rows(800, 90, seed=1)
+    y_train, s_train = rows(600, 50, seed=2, gap=4.0)
+    measures = facts()["diagnosis"]["measures"]
+    assert measures["auc"] == pytest.approx(roc_auc_score(y, s))
+    assert measures["auc_training"] == pytest.approx(roc_auc_score(y_train, s_train))
+    fpr, tpr, _ = roc_curve(y, s, drop_intermediate=False)
+    assert measures["best_balanced_error"] == pytest.approx(np.min(fpr + 1 - tpr) / 2)
+
+
+def test_auc_counts_ties_half():
+    y, s = np.tile([0, 1], 50), np.repeat(np.arange(10.0), 10)
+    known = collect_facts(y, s)
+    assert known["diagnosis"]["measures"]["auc"] == pytest.approx(roc_auc_score(y, s))
+
+
+def test_the_table_compares_both_thresholds_on_the_test_rows():
+    y, s = rows(800, 90, seed=1)
+    table = facts()["comparison"]
+    keys = [column["key"] for column in table["columns"]]
+    for row, t in zip(table["rows"], (0.0, facts()["boundary"]["threshold"]), strict=True):
+        cells = dict(zip(keys, row["values"], strict=True))
+        assert cells["f1"] == pytest.approx(f1_score(y, s > t))
+        assert cells["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(y, s > t))
+        assert cells["mcc"] == pytest.approx(matthews_corrcoef(y, s > t))
+    best = {column["key"]: column["best"] for column in table["columns"]}
+    g_means = [row["values"][keys.index("g_mean")] for row in table["rows"]]
+    assert best["g_mean"] == max(g_means)
+
+
+def test_a_comparison_that_is_given_is_shown_as_it_is():
+    given = [
+        {"method": "SMOTE", "g_mean": 0.8, "seconds": 1.5},
+        {"method": "ours", "metrics": {"g_mean": float("nan"), "note": "failed"}},
+    ]
+    table = collect_facts(*rows(), comparison=given)["comparison"]
+    assert [c["title"] for c in table["columns"]] == ["G-mean", "seconds", "note"]
+    assert table["rows"][1]["values"] == [None, None, "failed"]
+    assert table["columns"][0]["best"] == 0.8
+    assert table["columns"][1]["best"] is None
+
+
+def test_without_test_rows_the_estimate_is_nominal_and_the_bound_pays_for_the_choice():
+    y, s = rows()
+    known = collect_facts(y, s)
+    t = known["boundary"]["threshold"]
+    _, fp, fn, _ = counts(y, s, t)
+    assert known["verdict"]["status"] == "partly nominal"
+    assert "nominal" in known["verdict"]["note"]
+    bounds = known["certificates"]["shifted"]["error_bounds"]
+    assert bounds == pytest.approx([uniform(fp, 600, 0.05), uniform(fn, 50, 0.05)])
+    assert bounds == list(certify(y, s, t, chosen_here=True).error_bounds)
+    # The model's own threshold was not chosen here.
+    own = known["certificates"]["baseline"]
+    assert own["method"] == "clopper-pearson"
+
+
+@pytest.mark.parametrize("origin", [False, "training"])
+def test_training_scores_certify_nothing(origin):
+    known = collect_facts(*rows(), out_of_sample=origin)
+    assert known["verdict"]["status"] == "nominal"
+    assert "confidence" not in known["verdict"]["sentence"]
+    assert {c["status"] for c in known["claims"]} == {"nominal"}
+    assert known["diagnosis"]["good_enough"] == "unproved"
+
+
+def test_out_of_fold_scores_say_which_models_they_are_about():
+    known = collect_facts(*rows(), out_of_sample="out-of-fold")
+    assert "fitted without it" in known["certificates"]["shifted"]["reason"]
+
+
+def test_test_rows_certify_even_if_training_rows_decided():
+    known = collect_facts(*rows(), out_of_sample=False, test=rows(seed=1))
+    assert known["verdict"]["status"] == "certified"
+    optimism = next(f for f in known["diagnosis"]["findings"] if f["key"] == "optimism")
+    assert optimism["level"] == "caution"
+
+
+def test_probabilities_have_their_own_threshold_at_one_half():
+    y, s = rows()
+    assert collect_facts(y, s)["baseline"]["threshold"] == 0.0
+    known = collect_facts(y, 1 / (1 + np.exp(-s)))
+    assert known["baseline"]["threshold"] == 0.5
+    assert "predict_proba" in known["deploy"][1]
+
+
+def test_crowded_probabilities_are_drawn_by_log_odds():
+    y, s = rows()
+    known = collect_facts(y, 1 / (1 + np.exp(-(s - 4))))
+    assert known["axis"]["kind"] == "log-odds"
+    stops = known["stops"]["threshold"]
+    assert np.all(np.diff(stops) > 0)
+    assert min(stops) < 0.01 < max(stops)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e9, 1e300])
+def test_scores_of_any_size_are_drawn(scale):
+    y, s = rows()
+    known = collect_facts(y, s * scale)
+    json.dumps(known, allow_nan=False)
+    places = known["stops"]["at"]
+    assert places[0] == 0.0
+    assert places[-1] == 1.0
+    assert known["stops"]["marks"]["shifted"] == pytest.approx(
+        collect_facts(y, s)["stops"]["marks"]["shifted"], abs=1
+    )
+
+
+def test_one_far_outlier_does_not_squeeze_the_axis():
+    y, s = rows()
+    s = np.append(s, 1e9)
+    known = collect_facts(np.append(y, 0), s)
+    assert known["axis"]["high"] < 100
+    assert known["space"]["classes"][0]["outside"] == 1
+    assert sum(known["space"]["classes"][0]["counts"]) == 601
+
+
+def test_rare_errors_are_told_out_of_more():
+    y = np.repeat([0, 1], [1000, 1000])
+    s = np.where(y == 1, 5.0, -5.0) + np.linspace(-1, 1, 2000)
+    test_scores = s.copy()
+    test_scores[-3:] = -5.0
+    verdict = collect_facts(y, s, test=(y, test_scores))["verdict"]
+    assert verdict["sentence"].startswith("Of 1,000 rows of class 1 the shifted model is expected")
+    assert "miss 3 as before" in verdict["sentence"]
+
+
+def test_a_model_that_guesses_is_not_good_enough():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [300, 30])
+    known = collect_facts(y, rng.normal(size=330))["diagnosis"]
+    assert known["good_enough"] == "no"
+    levels = {finding["key"]: finding["level"] for finding in known["findings"]}
+    assert levels["separation"] == "bad"
+    assert levels["proof"] == "bad"
+
+
+@pytest.mark.parametrize(("gap", "answer"), [(5.0, "yes"), (2.0, "with care"), (0.3, "no")])
+def test_the_answer_follows_the_separation(gap, answer):
+    known = collect_facts(*rows(gap=gap), test=rows(seed=4, gap=gap))["diagnosis"]
+    assert known["good_enough"] == answer
+
+
+def test_a_boundary_far_from_the_best_threshold_is_said_with_a_remedy():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [20_000, 2_000])
+    margin = rng.normal(3.0 * y - 5)
+    share = 1 / (1 + np.exp(-margin))
+
+    def place(known):
+        return [f for f in known["diagnosis"]["findings"] if f["key"] == "place"]
+
+    raw = collect_facts(y, share)
+    t = raw["boundary"]["threshold"]
+    here = (np.mean(share[y == 0] > t) + np.mean(share[y == 1] <= t)) / 2
+    assert here > raw["diagnosis"]["measures"]["best_balanced_error"] + 0.05
+    assert "log-odds" in place(raw)[0]["advice"]
+    assert f"{100 * here:.1f}%" in place(raw)[0]["text"]
+    # The remedy works: the same model by its log-odds is not far off.
+    assert place(collect_facts(y, margin)) == []
+
+
+def test_few_rows_say_how_many_are_needed():
+    y, s = rows(600, 8)
+    known = collect_facts(y, s, test=rows(600, 8, seed=5))["diagnosis"]["findings"]
+    finding = next(f for f in known if f["key"] == "rows")
+    assert finding["level"] == "bad"
+    floor = 1 - 0.05 ** (1 / 8)
+    assert f"{math.ceil(1000 * floor) / 10}%" in finding["text"]
+    assert "59 or more" in finding["advice"]
+    assert 1 - 0.05 ** (1 / 59) <= 0.05 < 1 - 0.05 ** (1 / 58)
+
+
+@pytest.mark.parametrize(("interval", "level"), [((-1.2, -0.4), "good"), ((-1.2, 0.4), "caution")])
+def test_a_shift_whose_interval_holds_the_old_threshold_is_uncertain(interval, level):
+    known = collect_facts(*rows(), interval=interval)["diagnosis"]["findings"]
+    assert next(f for f in known if f["key"] == "stability")["level"] == level
+
+
+def test_a_search_that_fell_back_is_said():
+    y, s = np.repeat([0, 1], 20), np.tile(np.arange(20.0), 2)
+    with pytest.warns(BoundaryWarning):
+        known = collect_facts(y, s)
+    assert known["diagnosis"]["good_enough"] == "no"
+    assert any(f["key"] == "status" for f in known["diagnosis"]["findings"])
+
+
+def test_labels_stand_in_for_names():
+    y, s = rows()
+    known = collect_facts(np.where(y == 1, "yes", "no"), s)
+    assert known["names"]["positives"] == "rows of class yes"
+    assert "np.where(scores > " in known["deploy"][2]
+    assert known["deploy"][2].endswith("'yes', 'no')")
+
+
+def test_deployment_lines_decide_as_the_boundary_does():
+    y, s = rows()
+    known = collect_facts(y, s)
+
+    class model:  # noqa: N801
+        decision_function = staticmethod(lambda X: X)
+
+    space = {"model": model, "X_new": s}
+    exec("\n".join(known["deploy"]), space)
+    assert np.array_equal(space["decisions"], find_boundary(y, s).predict(s))
+
+
+def test_own_deployment_lines_are_kept():
+    assert collect_facts(*rows(), deploy="a\nb\nc")["deploy"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"test": [1, 2, 3]}, r"`test` must be a pair \(labels, scores\)"),
+        ({"test": ([0, 1], [0.0, float("nan")])}, "`test`: `y_score` must be finite"),
+        ({"test": ([0, 2], [0.0, 1.0])}, "`test`: `pos_label` must be one of the labels"),
+        ({"training": ([1, 5], [0.0, 1.0])}, "`training` must hold the labels 0 and 1"),
+        ({"baseline_threshold": float("inf")}, "`baseline_threshold` must be a finite number"),
+        ({"interval": (2.0, 1.0)}, "`interval` must have low <= high"),
+        ({"interval": 3}, r"`interval` must be a pair \(low, high\)"),
+        ({"confidence": 95}, "`confidence` must be between 0 and 1"),
+        ({"names": {"colour": "red"}}, "`names` must have the keys"),
+        ({"comparison": [{"g_mean": 1}]}, "`comparison` must be a list of mappings"),
+        ({"out_of_sample": "maybe"}, "`out_of_sample` must be one of"),
+    ],
+)
+def test_wrong_input_is_refused_in_words(change, message):
+    with pytest.raises(InvalidInputError, match=message):
+        collect_facts(*rows(), **change)
+
+
+def test_names_are_used_whole():
+    assert facts()["names"]["positives"] == "sick patients"
+    assert facts()["names"]["title"] == NAMES["title"]
