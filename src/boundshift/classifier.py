@@ -333,8 +333,8 @@ fallback
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if is_native(self.estimator):
-            return tags
+        if not hasattr(self.estimator, "__sklearn_tags__"):
+            return tags  # A Booster, a network, a function.
         inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
         tags.classifier_tags.multi_class = inner.classifier_tags is None or (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xgboost
 from catboost import CatBoost, CatBoostClassifier
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -208,6 +208,12 @@ def test_a_function_of_unknown_zero_is_moved_on_balanced_rows_too():
 def test_what_cannot_be_fitted_must_be_prefit(data, cv):
     with pytest.raises(InvalidInputError, match=r"`cv` must be 'prefit' for a function"):
         BoundShiftClassifier(weigh, cv=cv).fit(*data)
+
+
+def test_around_a_function_it_is_a_classifier_all_the_same():
+    model = BoundShiftClassifier(weigh, cv="prefit")
+    assert is_classifier(model)
+    assert "weigh" in repr(clone(model))
 
 
 class KerasLike:

@@ -9,6 +9,7 @@ import onnxruntime
 import pandas
 import polars
 import pytest
+import scipy.sparse
 import xgboost
 from catboost import CatBoostClassifier
 from sklearn.calibration import CalibratedClassifierCV
@@ -257,6 +258,20 @@ def test_a_function_as_response():
     X, y = draw(2)
     clf = fit(LogisticRegression(), X, y, response_method=lambda m, X: m.decision_function(X))
     refuses(clf, X, "must not be a function for ONNX, got '<lambda>'")
+
+
+def test_sparse_rows():
+    X, y = draw(2)
+    clf = fit(LogisticRegression(), X, y)
+    refuses(clf, scipy.sparse.csr_array(X), "must be dense rows for ONNX")
+
+
+def test_a_frame_without_a_pipeline_is_one_input():
+    X, y = draw(2)
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    clf = fit(LogisticRegression(), frame, y)
+    label, _ = run(to_onnx(clf, frame), X)
+    np.testing.assert_array_equal(label, clf.predict(frame))
 
 
 def test_a_model_without_a_way():

@@ -12,6 +12,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -87,6 +88,8 @@ def to_onnx(clf: Any, X: Any) -> Any:
             "`response_method` must not be a function for ONNX, got "
             f"{getattr(clf._method, '__name__', clf._method)!r}. Use response_method='auto'."
         )
+    if issparse(X):
+        raise InvalidInputError("`X` must be dense rows for ONNX, got a sparse matrix.")
     _require("onnx")
     last = innermost(clf.estimator_)
     write = find_writer(last, clf._method)
