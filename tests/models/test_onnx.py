@@ -2,6 +2,7 @@
 
 import re
 import sys
+from pathlib import Path
 
 import lightgbm
 import numpy as np
@@ -241,6 +242,22 @@ def test_a_search_around_a_pipeline():
     np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
 
 
+@pytest.mark.parametrize("inner", [LogisticRegression(), AdaBoostClassifier(n_estimators=3)])
+def test_the_last_step_of_a_pipeline_in_a_search(inner):
+    X, y = draw(2)
+    last = BoundShiftClassifier(make_pipeline(MinMaxScaler(), inner), cv=2)
+    search = GridSearchCV(make_pipeline(StandardScaler(), last), {}, cv=2)
+    search.fit(X[:TRAINED], y[:TRAINED])
+    label, score = run(to_onnx(search, X), X)
+    np.testing.assert_array_equal(label, search.predict(X))
+    np.testing.assert_allclose(score, search.decision_function(X), rtol=1e-5, atol=1e-5)
+
+
+def test_the_page_on_models_counts_them():
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    assert f"{ROWS + TRAINED:,} rows of {len(KINDS)} kinds of models" in page
+
+
 # What cannot be.
 
 
@@ -252,6 +269,11 @@ def refuses(clf, X, message):
 def test_a_model_that_is_not_fitted():
     with pytest.raises(NotFittedError):
         to_onnx(BoundShiftClassifier(LogisticRegression()), np.zeros((1, 2)))
+
+
+def test_a_model_without_a_shift():
+    X, y = draw(2)
+    refuses(LogisticRegression().fit(X, y), X, "or end in one, got LogisticRegression")
 
 
 def test_a_function_as_response():

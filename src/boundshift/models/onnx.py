@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.models.margins import innermost, raw_margin, steps_before
+from boundshift.models.margins import innermost, is_a, raw_margin, steps_before
 from boundshift.models.onnx_graph import ML_DOMAIN, Graph
 from boundshift.models.onnx_margins import find_writer
 from boundshift.models.onnx_steps import write_steps
@@ -42,7 +42,7 @@ def to_onnx(clf: Any, X: Any) -> Any:
     Parameters
     ----------
     clf : BoundShiftClassifier
-        Fitted.
+        Fitted; or a fitted pipeline, or a search, that ends in one.
     X : array-like or dataframe of shape (n_samples, n_features)
         Some rows as the model will be given them. An array becomes one input, "X", of type float
         (float32) or double (all others); a dataframe before a pipeline becomes one input of shape
@@ -83,28 +83,41 @@ def to_onnx(clf: Any, X: Any) -> Any:
     ['label', 'shifted_score']
     """
     check_is_fitted(clf)
-    if callable(clf._method) and clf._method is not raw_margin:
-        raise InvalidInputError(
-            "`response_method` must not be a function for ONNX, got "
-            f"{getattr(clf._method, '__name__', clf._method)!r}. Use response_method='auto'."
-        )
+    shifter = _shifter(clf)
     if issparse(X):
         raise InvalidInputError("`X` must be dense rows for ONNX, got a sparse matrix.")
     _require("onnx")
-    last = innermost(clf.estimator_)
-    write = find_writer(last, clf._method)
+    last = innermost(shifter.estimator_)
+    steps = [*steps_before(clf), *steps_before(shifter.estimator_)]
+    write = find_writer(last, shifter._method)
     graph = Graph()
     if write is None:
-        base = _convert_whole(clf, last, X)
-        raw = _response(graph, base.graph.output[1], clf)
+        base = _convert_whole(shifter._method, steps, last, X)
+        raw = _response(graph, base.graph.output[1], shifter._method)
     else:
-        base, found = _convert_steps(graph, clf.estimator_, X)
+        base, found = _convert_steps(graph, steps, X)
         raw = write(graph, graph.cast(found, "DOUBLE"), last)
-    shifted = _shift(graph, clf, _scores(graph, clf, raw))
-    _decide(graph, clf, shifted)
-    model = _assemble(base, graph, clf)
-    _check(model, clf, X)
+    _decide(graph, shifter, _shift(graph, shifter, _scores(graph, shifter, raw)))
+    model = _assemble(base, graph, shifter)
+    _check(model, clf, last, X)
     return model
+
+
+def _shifter(clf: Any) -> Any:
+    """Return the classifier with the shift: itself, or the end of a pipeline or a search."""
+    shifter = innermost(clf)
+    if not is_a(shifter, "boundshift", "BoundShiftClassifier"):
+        raise InvalidInputError(
+            f"`clf` must be a BoundShiftClassifier or end in one, got {type(shifter).__name__}. "
+            "Models without a moved boundary are converted by skl2onnx."
+        )
+    method = shifter._method
+    if callable(method) and method is not raw_margin:
+        raise InvalidInputError(
+            "`response_method` must not be a function for ONNX, got "
+            f"{getattr(method, '__name__', method)!r}. Use response_method='auto'."
+        )
+    return shifter
 
 
 def _require(*names: str) -> None:
@@ -200,17 +213,15 @@ def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
     return base
 
 
-def _convert_steps(graph: Graph, estimator: Any, X: Any) -> tuple[Any, str]:
+def _convert_steps(graph: Graph, steps: list[Any], X: Any) -> tuple[Any, str]:
     """Return a model of the steps before the classifier, and the name of what they give."""
     from onnx import TensorProto, helper
 
-    steps = steps_before(estimator)
     array = np.asarray(X[:1])
     dtype = np.float32 if array.dtype == np.float32 else np.float64
     found = None if steps and hasattr(X, "columns") else write_steps(graph, "X", steps, dtype)
     if found is None:
-        pipeline = Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
-        base = _skl2onnx(pipeline, X, {})
+        base = _skl2onnx(_pipeline(steps), X, {})
         output = base.graph.output[0]
         single = output.type.tensor_type.elem_type == TensorProto.FLOAT
         graph.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
@@ -221,24 +232,28 @@ def _convert_steps(graph: Graph, estimator: Any, X: Any) -> tuple[Any, str]:
     return helper.make_model(empty, opset_imports=[]), found
 
 
-def _convert_whole(clf: Any, last: Any, X: Any) -> Any:
+def _pipeline(steps: list[Any]) -> Pipeline:
+    return Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
+
+
+def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any) -> Any:
     """Convert a classifier that has no writer here; its second output are its responses."""
-    if clf._method in ("margin", raw_margin):
+    if method in ("margin", raw_margin):
         raise InvalidInputError(
             f"`estimator` must be a model that ONNX can express, got {type(last).__name__}. Use "
             "the library's own export of `shifted_estimator()`, whose intercept has the shift."
         )
-    raw_scores = clf._method == "decision_function"
+    raw_scores = method == "decision_function"
     options = {"zipmap": False} | ({"raw_scores": True} if raw_scores else {})
     # Options are found by the classifier's id: that of a pipeline around it sets nothing.
-    return _skl2onnx(clf.estimator_, X, {id(last): options})
+    return _skl2onnx(_pipeline([*steps, last]), X, {id(last): options})
 
 
-def _response(graph: Graph, output: Any, clf: Any) -> str:
+def _response(graph: Graph, output: Any, method: Any) -> str:
     """Write a converter's responses in double; of two margins the second is the model's own."""
     raw = graph.cast(output.name, "DOUBLE")
     shape = [size.dim_value for size in output.type.tensor_type.shape.dim]
-    if clf._method == "decision_function" and len(shape) == 2 and shape[1] == 2:
+    if method == "decision_function" and len(shape) == 2 and shape[1] == 2:
         return graph.add("Gather", raw, graph.constant([1], np.int64), axis=1)
     return raw
 
@@ -323,7 +338,7 @@ def _types(X: Any, narrow: bool) -> list[tuple[str, Any]]:
     return inputs
 
 
-def _check(model: Any, clf: Any, X: Any) -> None:
+def _check(model: Any, clf: Any, last: Any, X: Any) -> None:
     """Raise unless the written model gives our scores on the first rows."""
     import onnx
     from onnx.reference import ReferenceEvaluator
@@ -337,7 +352,7 @@ def _check(model: Any, clf: Any, X: Any) -> None:
     if not worst <= _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0))):
         raise InvalidInputError(
             f"`clf` must be a model whose converter is right, got scores off by {worst:.3g} for "
-            f"{type(innermost(clf.estimator_)).__name__}. Use a model that is known here, see "
+            f"{type(last).__name__}. Use a model that is known here, see "
             "boundshift.to_onnx."
         )
 
