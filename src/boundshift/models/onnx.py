@@ -8,7 +8,6 @@ converted by skl2onnx as a whole.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,17 @@ from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.exceptions import InvalidInputError
 from boundshift.models.margins import innermost, is_a, raw_margin, steps_before
+from boundshift.models.onnx_convert import OPSET, convert, require
 from boundshift.models.onnx_graph import ML_DOMAIN, Graph
 from boundshift.models.onnx_margins import find_writer
 from boundshift.models.onnx_steps import write_steps
 
 __all__ = ["to_onnx"]
 
-# The newest operators that runtimes of the last two years know; TreeEnsemble came with 5.
-_OPSET, _ML_OPSET, _CONVERTER_ML_OPSET = 18, 5, 3
+# TreeEnsemble came with 5.
+_ML_OPSET = 5
 _IR_VERSION = 10
 _LABEL, _SCORE = "label", "shifted_score"
 # Rows on which the written model is compared with ours.
@@ -86,7 +86,7 @@ def to_onnx(clf: Any, X: Any) -> Any:
     shifter = _shifter(clf)
     if issparse(X):
         raise InvalidInputError("`X` must be dense rows for ONNX, got a sparse matrix.")
-    _require("onnx")
+    require("onnx")
     last = innermost(shifter.estimator_)
     steps = [*steps_before(clf), *steps_before(shifter.estimator_)]
     write = find_writer(last, shifter._method)
@@ -118,16 +118,6 @@ def _shifter(clf: Any) -> Any:
             f"{getattr(method, '__name__', method)!r}. Use response_method='auto'."
         )
     return shifter
-
-
-def _require(*names: str) -> None:
-    import importlib
-
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            raise MissingExtraError(name, "onnx") from None
 
 
 def _scores(graph: Graph, clf: Any, raw: str) -> str:
@@ -203,7 +193,7 @@ def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
             helper.make_tensor_value_info(_SCORE, TensorProto.DOUBLE, shape),
         ]
     )
-    domains = {o.domain: o.version for o in base.opset_import} | {"": _OPSET}
+    domains = {o.domain: o.version for o in base.opset_import} | {"": OPSET}
     if any(node.op_type == "TreeEnsemble" for node in graph.nodes):
         domains[ML_DOMAIN] = _ML_OPSET
     del base.opset_import[:]
@@ -221,7 +211,7 @@ def _convert_steps(graph: Graph, steps: list[Any], X: Any) -> tuple[Any, str]:
     dtype = np.float32 if array.dtype == np.float32 else np.float64
     found = None if steps and hasattr(X, "columns") else write_steps(graph, "X", steps, dtype)
     if found is None:
-        base = _skl2onnx(_pipeline(steps), X, {})
+        base = convert(_pipeline(steps), X, {})
         output = base.graph.output[0]
         single = output.type.tensor_type.elem_type == TensorProto.FLOAT
         graph.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
@@ -246,7 +236,7 @@ def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any) -> Any:
     raw_scores = method == "decision_function"
     options = {"zipmap": False} | ({"raw_scores": True} if raw_scores else {})
     # Options are found by the classifier's id: that of a pipeline around it sets nothing.
-    return _skl2onnx(_pipeline([*steps, last]), X, {id(last): options})
+    return convert(_pipeline([*steps, last]), X, {id(last): options})
 
 
 def _response(graph: Graph, output: Any, method: Any) -> str:
@@ -256,86 +246,6 @@ def _response(graph: Graph, output: Any, method: Any) -> str:
     if method == "decision_function" and len(shape) == 2 and shape[1] == 2:
         return graph.add("Gather", raw, graph.constant([1], np.int64), axis=1)
     return raw
-
-
-def _skl2onnx(model: Any, X: Any, options: dict[int, Any]) -> Any:
-    """Convert by skl2onnx in the precision of X, or in float32 where that cannot be."""
-    _require("skl2onnx")
-    import onnx.compose
-    from skl2onnx import convert_sklearn
-
-    reasons = []
-    for narrow in (False, True):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                base = convert_sklearn(
-                    model,
-                    initial_types=_types(X, narrow),
-                    options=options or None,
-                    target_opset={"": _OPSET, ML_DOMAIN: _CONVERTER_ML_OPSET},
-                )
-            onnx.checker.check_model(base, full_check=True)
-            _start(base)
-            return _widen(onnx.compose.add_prefix(base, "converted_"), _types(X, False))
-        except Exception as error:
-            reasons.append(f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
-    raise InvalidInputError(
-        f"`clf` must be a model that skl2onnx can convert, got {type(innermost(model)).__name__} "
-        f"({reasons[-1]}). Use a model that is known here, see boundshift.to_onnx."
-    )
-
-
-def _start(base: Any) -> None:
-    """Start the model if onnxruntime is there, which lacks some operators for doubles."""
-    try:
-        from onnxruntime import InferenceSession
-    except ImportError:
-        return
-    InferenceSession(base.SerializeToString(), providers=["CPUExecutionProvider"])
-
-
-def _widen(base: Any, inputs: list[tuple[str, Any]]) -> Any:
-    """Give a converted model the inputs that X has; casts narrow those that it has narrower."""
-    from onnx import helper
-
-    given = []
-    for (name, kind), narrow in zip(inputs, base.graph.input, strict=True):
-        element = kind.to_onnx_type().tensor_type.elem_type
-        dims = [None, kind.shape[1]]
-        given.append(helper.make_tensor_value_info(name, element, dims))
-        target = narrow.type.tensor_type.elem_type
-        cast = helper.make_node("Cast", [name], [narrow.name], to=target)
-        same = helper.make_node("Identity", [name], [narrow.name])
-        base.graph.node.insert(0, same if element == target else cast)
-    del base.graph.input[:]
-    base.graph.input.extend(given)
-    return base
-
-
-def _types(X: Any, narrow: bool) -> list[tuple[str, Any]]:
-    """Return the inputs: one array, or one column after the other."""
-    from skl2onnx.common import data_types as types
-
-    def numbers(dtype: Any, width: int) -> Any:
-        single = narrow or dtype == np.float32
-        return (types.FloatTensorType if single else types.DoubleTensorType)([None, width])
-
-    if not hasattr(X, "columns"):
-        array = np.asarray(X)
-        return [("X", numbers(array.dtype, array.shape[1]))]
-    inputs = []
-    for name in X.columns:
-        column = np.asarray(X[name])
-        if column.dtype.kind in "iu":
-            inputs.append((name, types.Int64TensorType([None, 1])))
-        elif column.dtype.kind == "f":
-            inputs.append((name, numbers(column.dtype, 1)))
-        elif column.dtype.kind == "b":
-            inputs.append((name, types.BooleanTensorType([None, 1])))
-        else:
-            inputs.append((name, types.StringTensorType([None, 1])))
-    return inputs
 
 
 def _check(model: Any, clf: Any, last: Any, X: Any) -> None:
