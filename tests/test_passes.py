@@ -192,7 +192,7 @@ def test_chunks_that_change_between_passes_are_refused():
 
 def test_a_generator_is_refused_before_any_work():
     with pytest.raises(InvalidInputError, match="read once"):
-        engines.find_boundary((c for c in [([0, 1], [0.0, 1.0])]))
+        engines.find_boundary(c for c in [([0, 1], [0.0, 1.0])])
     with pytest.raises(InvalidInputError, match="read once"):
         find_boundary(iter([np.array([0, 1])]), iter([np.array([0.0, 1.0])]))
 

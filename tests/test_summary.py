@@ -66,9 +66,11 @@ def test_a_message_does_not_grow_with_the_rows():
 def test_moments_are_those_of_the_rows():
     rng = np.random.default_rng(3)
     s = 1e6 + rng.normal(size=10_000)
-    found = Look(pivot=1e6).read(
-        [Chunk(np.zeros(100), part, "") for part in np.split(s, 100)]
-    ).classes[0.0]
+    found = (
+        Look(pivot=1e6)
+        .read([Chunk(np.zeros(100), part, "") for part in np.split(s, 100)])
+        .classes[0.0]
+    )
     assert found.total[0] / found.n + 1e6 == pytest.approx(s.mean(), rel=1e-15)
     assert found.squares / (found.n - 1) == pytest.approx(s.var(ddof=1), rel=1e-12)
 
