@@ -89,3 +89,23 @@ def test_columns_without_a_frame_are_refused(spark):
     y, s = problem()
     with pytest.raises(InvalidInputError, match="`score` must name one of the columns"):
         engines.find_boundary(frame_of(spark, [(y, s)]), score="margin")
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_example_of_spark_ml_runs(capsys):
+    import importlib.util
+    from pathlib import Path
+
+    path = Path(__file__).parents[2] / "examples" / "spark_ml.py"
+    spec = importlib.util.spec_from_file_location("spark_ml", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(rows=20_000)
+    shown = capsys.readouterr().out
+    recalls = [
+        [float(value) for value in line.rpartition(": ")[2].split(", ")]
+        for line in shown.splitlines()
+        if line.startswith("recall by class")
+    ]
+    assert min(recalls[1]) > min(recalls[0])
+    assert "CASE WHEN score > " in shown

@@ -105,3 +105,20 @@ def test_a_killed_worker_changes_nothing(cluster, tmp_path):
     cluster.wait_for_workers(2, timeout=30)
     after = {w["pid"] for w in cluster.run(lambda: {"pid": os.getpid()}).values()}
     assert before != after
+
+
+def test_the_example_of_training_with_dask_runs(capsys, monkeypatch):
+    import importlib.util
+    from pathlib import Path
+
+    path = Path(__file__).parents[2] / "examples" / "dask_incremental.py"
+    spec = importlib.util.spec_from_file_location("dask_incremental", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "ROWS", 20_000)
+    monkeypatch.setattr(module, "CHUNK", 5_000)
+    module.main()
+    untouched, shifted = (
+        float(line.split()[-1]) for line in capsys.readouterr().out.splitlines()[-2:]
+    )
+    assert shifted > untouched + 0.1
