@@ -104,6 +104,14 @@ class TestFiles(EngineSuite):
         return run
 
 
+def test_arrays_in_memory_may_have_a_partner_on_disk_or_in_arrow(tmp_path):
+    y, s = problem()
+    np.save(tmp_path / "s.npy", s)
+    mapped = np.load(tmp_path / "s.npy", mmap_mode="r")
+    assert_same_boundary(find_boundary(y.tolist(), mapped), y, s)
+    assert_same_boundary(find_boundary(y, pa.array(s)), y, s)
+
+
 def test_memory_maps(tmp_path):
     y, s = problem()
     maps = []
@@ -175,7 +183,9 @@ def test_scores_that_are_no_numbers_are_refused():
     with pytest.raises(InvalidInputError, match="same length, got 3000 labels and 2 scores"):
         engines.find_boundary([(y, np.zeros(2))])
     with pytest.raises(InvalidInputError, match="of one kind"):
-        find_boundary(pa.array(y), np.zeros(len(y)))
+        find_boundary(pa.array(y), [np.zeros(len(y))])
+    with pytest.raises(InvalidInputError, match="must be an Arrow array, got Table"):
+        find_boundary(pa.array(y), table_of([(y, y)]))
 
 
 def test_a_missing_library_is_named(tmp_path):
