@@ -186,7 +186,7 @@ class Boundary:
         return np.array(self.labels)[above.astype(np.intp)]
 
     def to_sql(self, column: str, quote: str = '"') -> str:
-        r"""Return an SQL expression for the label of a row, to the last digit of the threshold.
+        """Return an SQL expression for the label of a row, to the last digit of the threshold.
 
         Parameters
         ----------
@@ -204,9 +204,10 @@ class Boundary:
         Examples
         --------
         >>> import boundshift
-        >>> boundary = boundshift.find_boundary(["no"] * 4 + ["yes"] * 2, [0, 1, 1, 0, 5, 5])
-        >>> boundary.to_sql("risk score")
-        'CASE WHEN "risk score" > 3.17...E+00 THEN \'yes\' ELSE \'no\' END'
+        >>> labels = ["no", "no", "no", "yes", "yes"]
+        >>> boundary = boundshift.find_boundary(labels, [0, 1, 2, 4, 5], bound="kth-point")
+        >>> print(boundary.to_sql("risk score"))
+        CASE WHEN "risk score" > 3.0000000000000000E+00 THEN 'yes' ELSE 'no' END
         """
         name = column
         if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", column, re.ASCII):
@@ -245,6 +246,8 @@ class Boundary:
             ("error bound", self.error_bounds),
             ("loss", (self.loss,)),
         ]
+        if self.resolution:
+            rows.append(("resolution", (self.resolution,)))
         head = "".join(f"{f'class {label}':>14}" for label in self.labels)
         lines = [f"Predict {self.labels[1]} iff score > {self.threshold:.6g}", self.status.value]
         lines.append(f"{'':<18}{head}".rstrip())

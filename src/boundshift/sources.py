@@ -35,8 +35,10 @@ def find_source(y_true: object, y_score: object) -> Source | None:
     True
     """
     engines = {_engine_of(value) for value in (y_true, y_score)}
-    if engines == {None}:
+    if engines <= {None, "arrow_"} and None in engines:
         return None
+    if engines == {None, "numpy_"}:
+        engines = {"numpy_"}
     if len(engines) > 1:
         names = [type(value).__name__ for value in (y_true, y_score)]
         raise InvalidInputError(

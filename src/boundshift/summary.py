@@ -289,13 +289,15 @@ class ClassTally:
         offset = scores - pivot
         total = float(offset.sum())
         offset -= total / len(scores)
+        # Not a dot product, whose library may start threads of its own in each of ours.
+        np.multiply(offset, offset, out=offset)
         self._merge_moments(
             ClassTally(
                 n=len(scores),
                 low=float(scores.min()),
                 high=float(scores.max()),
                 total=(total, 0.0),
-                squares=float(offset @ offset),
+                squares=float(offset.sum()),
             )
         )
 

@@ -107,8 +107,8 @@ def _score(frame: Any, name: str, element: int) -> Any:
     if kind.typeName() == "vectorudt":
         from pyspark.ml.functions import vector_to_array
 
-        column, kind = vector_to_array(column), ArrayType(None)
-    if not isinstance(kind, ArrayType):
+        column = vector_to_array(column)
+    elif not isinstance(kind, ArrayType):
         return column
     # Spark counts elements from 1, and from the end as Python does.
     return F.element_at(column, element + 1 if element >= 0 else element).alias(name)
