@@ -27,6 +27,8 @@ from boundshift.support import Levels, Support, SupportProblem, SupportSolution,
 from boundshift.validation import as_choice, as_fallback
 
 __all__ = [
+    "DEFAULT_BOUND",
+    "DEFAULT_RULE",
     "PRESETS",
     "Boundary",
     "Status",
@@ -37,6 +39,9 @@ __all__ = [
 ]
 
 Pair = tuple[float, float]
+
+DEFAULT_BOUND = "smoothed"
+DEFAULT_RULE = "g-mean"
 
 # A threshold keeps this share of the kept scores' range from a score that it must not touch.
 _CLEARANCE = 1e-10
@@ -285,10 +290,10 @@ def _choose(
     """Return the curve and the rule, each the default for the other where none is named."""
     if bound is None:
         floor = rule is not None and isinstance(as_rule(rule), NeymanPearson)
-        bound = "support" if has_options else "clopper-pearson" if floor else "smoothed"
+        bound = "support" if has_options else "clopper-pearson" if floor else DEFAULT_BOUND
     curve = as_curve(bound)
     if rule is None:
-        rule = "sum" if isinstance(curve, SupportRadius) else "g-mean"
+        rule = "sum" if isinstance(curve, SupportRadius) else DEFAULT_RULE
     return curve, as_rule(rule)
 
 

@@ -32,7 +32,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from boundshift.boundary import find_boundary
+from boundshift.boundary import DEFAULT_RULE, find_boundary
 from boundshift.certificate import Certificate, certify_counts
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -500,7 +500,7 @@ fallback
     def _keeps_own(self, indices: NDArray[np.intp]) -> bool:
         """Return whether the estimator's own boundary, which is at 0, stays."""
         counts = np.bincount(indices, minlength=len(self.classes_))
-        applies = not callable(self._method) and as_rule(self.rule or "g-mean").is_balanced
+        applies = not callable(self._method) and as_rule(self.rule or DEFAULT_RULE).is_balanced
         return bool(self.keep_balanced and applies and counts.min() == counts.max())
 
     def _find(self, is_positive: NDArray[np.bool_], scores: FloatArray) -> Boundary:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, get_args
 
+from boundshift.boundary import DEFAULT_BOUND, DEFAULT_RULE
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import CURVES, ErrorCurve
 from boundshift.exceptions import InvalidInputError
@@ -195,13 +196,8 @@ def default_method() -> str:
     >>> default_method() in METHODS
     True
     """
-    known = BoundShiftClassifier(None)
-    source = "training" if known.cv is None else "out-of-fold"
-    return f"{_name(known.bound)}/{_name(known.rule)}@{source}"
-
-
-def _name(part: object) -> str:
-    return part if isinstance(part, str) else str(getattr(part, "name", part))
+    source = "training" if BoundShiftClassifier(None).cv is None else "out-of-fold"
+    return f"{DEFAULT_BOUND}/{DEFAULT_RULE}@{source}"
 
 
 def choose_methods(patterns: Sequence[str] = ("*",)) -> list[Method]:
