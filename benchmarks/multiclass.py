@@ -24,12 +24,9 @@ from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
 from boundshift import BoundaryWarning, BoundShiftClassifier
-from boundshift.curves import as_curve
 from boundshift.datasets import fetch_common, list_common
 from boundshift.models.response import Response
-from boundshift.multiclass import joint_biases
 from boundshift.rivals import BalancedWeights, tuned_threshold
-from boundshift.rules import GMean
 from models import MODELS, SCORED, Halves, fit_quietly, score_halves
 
 FloatArray = NDArray[np.float64]
@@ -72,17 +69,6 @@ def ours(**options: Any) -> Callable[[Split], IntArray]:
     return decide
 
 
-def joint(bound: str) -> Callable[[Split], IntArray]:
-    """Return a way to decide by the best biases for all pairs together."""
-
-    def decide(split: Split) -> IntArray:
-        scores, fresh = in_scores(split)
-        biases = joint_biases(split.halves.y, scores, as_curve(bound), GMean())
-        return np.asarray((fresh + biases).argmax(axis=1))
-
-    return decide
-
-
 def in_scores(split: Split) -> tuple[FloatArray, FloatArray]:
     """Return both halves' scores as the classifier sees them."""
     response = Response.learn(split.halves.raw, split.halves.method)  # type: ignore[arg-type]
@@ -117,14 +103,14 @@ def margin(scores: FloatArray, k: int) -> FloatArray:
 
 
 WAYS: dict[str, Callable[[Split], IntArray]] = {
-    "pairwise support/sum (default)": ours(),
-    "pairwise smoothed/sum": ours(bound="smoothed"),
-    "pairwise smoothed/minimax": ours(bound="smoothed", rule="minimax"),
-    "pairwise kth-point/sum": ours(bound="kth-point"),
-    "one-vs-rest support/sum": ours(multi_class="one-vs-rest"),
-    "one-vs-rest smoothed/sum": ours(multi_class="one-vs-rest", bound="smoothed"),
-    "joint smoothed/g-mean": joint("smoothed"),
-    "joint student-t/g-mean": joint("student-t"),
+    "joint smoothed/g-mean (default)": ours(),
+    "joint student-t/g-mean": ours(bound="student-t"),
+    "pairwise smoothed/g-mean": ours(multi_class="pairwise"),
+    "pairwise smoothed/sum": ours(multi_class="pairwise", rule="sum"),
+    "pairwise kth-point/sum": ours(multi_class="pairwise", bound="kth-point", rule="sum"),
+    "pairwise support/sum": ours(bound="support"),
+    "one-vs-rest smoothed/g-mean": ours(multi_class="one-vs-rest"),
+    "one-vs-rest support/sum": ours(multi_class="one-vs-rest", bound="support"),
     "untouched": untouched,
     "class weights, retrained": lambda split: split.weighted,
     "logit adjustment": adjusted,

@@ -127,7 +127,7 @@ def test_rows_without_a_score_are_left_out(three, strategy):
     np.testing.assert_array_equal(biases, fit_biases(y, scores, find, strategy)[0])
 
 
-@pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
+@pytest.mark.parametrize("strategy", ["joint", "pairwise", "one-vs-rest"])
 def test_classifier_adds_its_biases(three, strategy):
     y, X = three
     labels = np.array(["a", "b", "c"])[y]
@@ -135,6 +135,24 @@ def test_classifier_adds_its_biases(three, strategy):
     shifted = model.estimator_.decision_function(X) + model.biases_
     np.testing.assert_array_equal(model.decision_function(X), shifted)
     np.testing.assert_array_equal(model.predict(X), model.classes_[shifted.argmax(axis=1)])
+
+
+def test_the_default_of_the_classifier_is_joint(three):
+    y, X = three
+    model = BoundShiftClassifier(LogisticRegression(), cv=None).fit(X, y)
+    scores = model.estimator_.decision_function(X)
+    expected = joint_biases(y, scores, as_curve("smoothed"), GMean())
+    np.testing.assert_allclose(model.biases_, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"bound": "support"}, {"alpha": 2.0}, {"rule": "cost"}])
+def test_joint_is_pairwise_where_there_is_nothing_to_share(three, options):
+    y, X = three
+    fits = [
+        BoundShiftClassifier(LogisticRegression(), cv=None, multi_class=how, **options).fit(X, y)
+        for how in ("joint", "pairwise")
+    ]
+    np.testing.assert_array_equal(fits[0].biases_, fits[1].biases_)
 
 
 def test_classifier_names_its_boundaries_by_label(three):

@@ -32,6 +32,7 @@ __all__ = [
     "PRESETS",
     "Boundary",
     "Status",
+    "choose_claims",
     "decide_on",
     "decision",
     "find_boundary",
@@ -263,7 +264,7 @@ def decision(
         "solver": None if solver == "exact" else solver,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    curve, rule = _choose(bound, rule, bool(given))
+    curve, rule = choose_claims(bound, rule, bool(given))
     as_choice("solver", solver, ("exact", "slsqp"))
     start = as_start(start)
     fallback = as_fallback(fallback)
@@ -284,8 +285,8 @@ def decision(
     return decide
 
 
-def _choose(
-    bound: str | ErrorCurve | None, rule: str | Rule | None, has_options: bool
+def choose_claims(
+    bound: str | ErrorCurve | None, rule: str | Rule | None, has_options: bool = False
 ) -> tuple[ErrorCurve, Rule]:
     """Return the curve and the rule, each the default for the other where none is named."""
     if bound is None:

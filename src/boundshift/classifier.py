@@ -32,9 +32,10 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from boundshift.boundary import DEFAULT_RULE, find_boundary
+from boundshift.boundary import DEFAULT_RULE, choose_claims, find_boundary
 from boundshift.certificate import Certificate, certify_counts
 from boundshift.curves import ErrorCurve
+from boundshift.curves.support import SupportRadius
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models.baked import Bakes
 from boundshift.models.folds import (
@@ -53,7 +54,7 @@ from boundshift.models.response import (
     read_response,
 )
 from boundshift.models.state import pack, unpack
-from boundshift.multiclass import fit_biases
+from boundshift.multiclass import fit_biases, joint_biases
 from boundshift.record import Boundary, Status
 from boundshift.rules import Rule, as_rule
 from boundshift.validation import as_choice
@@ -107,8 +108,12 @@ default="auto"
         (boosters, networks, naive Bayes), else ``decision_function``, else probabilities, which
         are turned into log-odds. A callable is called with (estimator, X) and returns scores: one
         column for two classes, or one per class.
-    multi_class : {"pairwise", "one-vs-rest"}, default="pairwise"
-        How more than two classes are reduced to binary problems.
+    multi_class : {"joint", "pairwise", "one-vs-rest"}, default="joint"
+        How more than two classes get one bias each. "joint": the biases that are best for all
+        pairs of classes together, by the curves of each pair. "pairwise": each pair's boundary,
+        reconciled by least squares; "joint" is the same with the bound "support", which has no
+        curve to share, and with rules that do not treat classes alike. "one-vs-rest": each class
+        against all others.
     bound, rule
         The claim on each class's error and how both become one number; None, the default, is
         "smoothed" with "g-mean". See :func:`~boundshift.find_boundary`.
@@ -172,7 +177,7 @@ fallback
         *,
         cv: Any = 5,
         response_method: ResponseMethod = "auto",
-        multi_class: Literal["pairwise", "one-vs-rest"] = "pairwise",
+        multi_class: Literal["joint", "pairwise", "one-vs-rest"] = "joint",
         bound: str | ErrorCurve | None = None,
         rule: str | Rule | None = None,
         preset: Literal["paper", "authors"] | None = None,
@@ -231,7 +236,7 @@ fallback
         self : object
         """
         X, y = indexable(X, column_or_1d(y, warn=True))
-        as_choice("multi_class", self.multi_class, ("pairwise", "one-vs-rest"))
+        as_choice("multi_class", self.multi_class, ("joint", "pairwise", "one-vs-rest"))
         params = self._route(fit_params)
         self.classes_ = self._check_classes(y, params.fit)
         self._method = choose_response(self.estimator, self.response_method)
@@ -460,7 +465,7 @@ fallback
             return
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BoundaryWarning)
-            self.biases_, found = fit_biases(indices, scores, self._find, self.multi_class)
+            self.biases_, found = self._fit_biases(indices, scores)
         if self._keeps_own(indices):
             self.biases_ = np.zeros_like(self.biases_)
         label = dict(enumerate(self.classes_.tolist())) | {-1: "rest"}
@@ -502,6 +507,19 @@ fallback
         counts = np.bincount(indices, minlength=len(self.classes_))
         applies = not callable(self._method) and as_rule(self.rule or DEFAULT_RULE).is_balanced
         return bool(self.keep_balanced and applies and counts.min() == counts.max())
+
+    def _fit_biases(
+        self, indices: NDArray[np.intp], scores: FloatArray
+    ) -> tuple[FloatArray, dict[tuple[int, int], Boundary]]:
+        """Return one bias per class, and the boundaries of the binary problems."""
+        if self.multi_class == "one-vs-rest":
+            return fit_biases(indices, scores, self._find, "one-vs-rest")
+        biases, found = fit_biases(indices, scores, self._find, "pairwise")
+        curve, rule = choose_claims(self.bound, self.rule)
+        is_paper = any(b.bound == SupportRadius.name for b in found.values())
+        if self.multi_class == "joint" and rule.is_balanced and not is_paper:
+            biases = joint_biases(indices, scores, curve, rule)
+        return biases, found
 
     def _find(self, is_positive: NDArray[np.bool_], scores: FloatArray) -> Boundary:
         """Find the boundary of a binary problem with this classifier's options."""
