@@ -220,5 +220,5 @@ def jobs(
             yield Job(chosen_boundary, (shape, n, few, "kth-point"))
             yield Job(recall_floor, (shape, n, few))
         for n in default_rows:
-            yield Job(chosen_boundary, (shape, n, few, "smoothed"))
+            yield Job(chosen_boundary, (shape, n, few, "logistic"))
             yield Job(many_classes, (shape, n, few))

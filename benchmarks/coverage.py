@@ -24,9 +24,9 @@ KINDS = ("logistic", "svm", "boosting", "forest")
 
 def collect(quick: bool) -> Facts:
     shapes = ("normal", "skewed") if quick else tuple(SHAPES)
-    rows, many, few = ((5, 20), 1000, 25) if quick else (ROWS, 10_000, 1000)
+    rows, many, few = ((5, 20), 1000, 25) if quick else (ROWS, 10_000, 400)
     default_rows = (20,) if quick else (5, 20, 100)
-    kinds, model_runs, estimate_runs = (("svm",), 5, 10) if quick else (KINDS, 80, 300)
+    kinds, model_runs, estimate_runs = (("svm",), 5, 10) if quick else (KINDS, 40, 200)
     parallel = Parallel(n_jobs=1 if quick else min(2, os.cpu_count() or 1))
     listed = list(claims.jobs(shapes, rows, many, few, default_rows))
     # Long jobs first, so that no worker is left with one at the end.

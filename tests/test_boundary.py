@@ -205,8 +205,8 @@ def test_deltas_of_the_default_are_the_papers_at_its_boundary(problem):
 @pytest.mark.parametrize(
     ("options", "names"),
     [
-        ({}, ("smoothed", "g-mean")),
-        ({"rule": "minimax"}, ("smoothed", "minimax")),
+        ({}, ("logistic", "g-mean")),
+        ({"rule": "minimax"}, ("logistic", "minimax")),
         ({"rule": NeymanPearson(0.5)}, ("clopper-pearson", "neyman-pearson")),
         ({"bound": "dkw"}, ("dkw", "g-mean")),
         ({"bound": "support"}, ("support", "sum")),

@@ -32,7 +32,7 @@ def test_sum_adds_and_minimax_takes_the_larger() -> None:
 
 
 def test_g_mean_is_that_of_the_recalls() -> None:
-    assert one(GMean(), 0.2, 0.3) == pytest.approx(1 - (0.8 * 0.7) ** 0.5)
+    assert one(GMean(0), 0.2, 0.3) == pytest.approx(1 - (0.8 * 0.7) ** 0.5)
     assert one(GMean(), 0.2, 1.0) == 1.0
 
 

@@ -41,7 +41,7 @@ __all__ = [
 
 Pair = tuple[float, float]
 
-DEFAULT_BOUND = "smoothed"
+DEFAULT_BOUND = "logistic"
 DEFAULT_RULE = "g-mean"
 
 # A threshold keeps this share of the kept scores' range from a score that it must not touch.
@@ -83,8 +83,9 @@ def find_boundary(
         The positive class; None takes the greater label (1 of 0 and 1, True, "yes" of "no").
     bound : str or ErrorCurve, default=None
         The claim on each class's error: "support" (the paper), "kth-point", "clopper-pearson",
-        "dkw", "bernstein", "student-t", "smoothed", or an object from :mod:`boundshift.curves`.
-        None is "smoothed", which does best on real data; "clopper-pearson" with the rule
+        "dkw", "bernstein", "student-t", "smoothed", "logistic", or an object from
+        :mod:`boundshift.curves`.
+        None is "logistic", which does best on real data; "clopper-pearson" with the rule
         "neyman-pearson", whose floor asks for a guarantee; and "support" where one of its
         arguments below is given.
     rule : str or Rule, default=None
@@ -148,9 +149,9 @@ def find_boundary(
 
     Notes
     -----
-    By default each class's error is estimated by the tail of its smoothed scores, and the
+    By default each class's error is estimated by a logistic calibration of the scores, and the
     boundary is where the geometric mean of both recalls is best; see
-    :class:`~boundshift.curves.smoothed.Smoothed` and :class:`~boundshift.rules.GMean`.
+    :class:`~boundshift.curves.logistic.Logistic` and :class:`~boundshift.rules.GMean`.
 
     With ``bound="support"``, per class, on the kept points: count :math:`N_i`, mean
     :math:`\mu_i`, radius :math:`R_i`. The confidence radius is

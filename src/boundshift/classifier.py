@@ -116,7 +116,7 @@ default="auto"
         against all others.
     bound, rule
         The claim on each class's error and how both become one number; None, the default, is
-        "smoothed" with "g-mean". See :func:`~boundshift.find_boundary`.
+        "logistic" with "g-mean". See :func:`~boundshift.find_boundary`.
     preset, gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver, \
 fallback
         See :func:`~boundshift.find_boundary`.

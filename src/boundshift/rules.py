@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.validation import as_choice, as_pair, as_share, as_tolerance
+from boundshift.validation import as_choice, as_pair, as_positive, as_share
 
 __all__ = ["RULES", "Cost", "GMean", "Metric", "Minimax", "NeymanPearson", "Rule", "Sum", "as_rule"]
 
@@ -26,8 +26,6 @@ class Rule(ABC):
     name: ClassVar[str]
     is_balanced: ClassVar[bool] = False
     """Whether both classes count alike, whatever their frequencies."""
-    tolerance: float = 0.0
-    """How far above its least value the rule may be, to spare the class with more rows."""
 
     @abstractmethod
     def value(
@@ -103,29 +101,35 @@ class GMean(Rule):
 
     Parameters
     ----------
-    tolerance : float, default=0.0015
-        From 0 up to, not including, 1. Of all boundaries whose G-mean is within the tolerance of
-        the best, the one with the fewest errors in the class with more rows is taken: the G-mean
-        is flat around its best, and false alarms are many where that class is large. 0 takes the
-        best itself, and so do classes of equal size.
+    f1_weight : float, default=0.08
+        At least 0. The G-mean is multiplied by the F1 of the class with fewer rows to this power.
+        Around its best the G-mean is flat, and a little weight finds the place there that has
+        fewer false alarms, which are many where one class is large. Equally frequent classes have
+        none.
 
     Examples
     --------
-    >>> float(GMean().value(np.array(0.19), np.array(0.0), (90, 10)).round(3))
+    >>> float(GMean(f1_weight=0).value(np.array(0.19), np.array(0.0), (90, 10)).round(3))
     0.1
     """
 
     name = "g-mean"
     is_balanced = True
 
-    def __init__(self, tolerance: float = 0.0015) -> None:
-        self.tolerance = as_tolerance(tolerance)
+    def __init__(self, f1_weight: float = 0.08) -> None:
+        self.f1_weight = as_positive("f1_weight", f1_weight, "Use 0 for the plain one.", zero=True)
 
     def value(
         self, negative: FloatArray, positive: FloatArray, n_samples: tuple[int, int]
     ) -> FloatArray:
-        """Return one minus the geometric mean of the recalls."""
-        return np.asarray(1.0 - np.sqrt((1.0 - negative) * (1.0 - positive)))
+        """Return one minus the geometric mean of the recalls, times a power of F1."""
+        g_mean = np.sqrt((1.0 - negative) * (1.0 - positive))
+        if not self.f1_weight or n_samples[0] == n_samples[1]:
+            return np.asarray(1.0 - g_mean)
+        rare, common = (positive, negative) if n_samples[0] > n_samples[1] else (negative, positive)
+        ratio = max(n_samples) / min(n_samples)
+        f1 = 2.0 * (1.0 - rare) / (2.0 - rare + ratio * common)
+        return np.asarray(1.0 - g_mean * f1**self.f1_weight)
 
 
 class Cost(Rule):

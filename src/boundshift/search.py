@@ -8,9 +8,7 @@ minimum are dropped before they are looked into, so a curve is evaluated at some
 out of millions. Curves of shape are looked at between quantiles of both classes and then closer
 and closer around the best.
 
-The middle of a plateau is taken, in score units. A rule with a tolerance spares the class with
-more rows: of all boundaries within the tolerance it takes the middle of those where that class's
-error is least.
+The middle of a plateau is taken, in score units.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.curves.base import CountCurve, ErrorCurve, ShapeCurve, Tail
+from boundshift.curves.base import CountCurve, ErrorCurve, PairCurve, ShapeCurve, Tail
 from boundshift.rules import Rule
 from boundshift.runs import cut_runs
 from boundshift.scores import ScoreSample
@@ -37,12 +35,13 @@ _QUANTILES = 129
 _CLOSE = 1e-13
 # Values this close to the minimum belong to its plateau.
 _FLAT = 1e-12
-# Error rates of the spared class this close count as alike.
-_ALIKE = 1e-4
+# On the line the ends of the plateau are where a round minimum has risen by this much: its middle
+# is known to more digits than the place of its least value.
+_LEVEL = 1e-10
 
 
 class Found(NamedTuple):
-    """A boundary, the plateau it is taken from, and what is claimed there."""
+    """A boundary, the plateau whose middle it is, and what is claimed there."""
 
     threshold: float
     plateau: tuple[float, float]
@@ -90,6 +89,8 @@ def find_minimum(curve: ErrorCurve, rule: Rule, sample: ScoreSample) -> Found:
 
 def _tails(curve: ErrorCurve, sample: ScoreSample) -> tuple[Tail, Tail]:
     """Return both classes' tails; the positive one's in mirrored scores."""
+    if isinstance(curve, PairCurve):
+        return curve.tails(sample)
     assert isinstance(curve, ShapeCurve)
     pooled = sample.pooled_std
     return curve.tail(sample.negative, pooled), curve.tail(sample.positive.mirrored(), pooled)
@@ -134,17 +135,6 @@ class _Gaps:
         """Return the rule in each gap."""
         return self.bound(gap, gap)
 
-    def note(self, gap: IntArray) -> None:
-        """Take note that gaps decide, and the scores that a summary may hide beside them."""
-        beside = np.concatenate([gap, np.minimum(gap + 1, self.count - 1)])
-        for c in (self._sample.negative, self._sample.positive):
-            c.matter(self.ceiling(beside))
-
-    def spared_error(self, gap: int, side: int) -> float:
-        """Return the error in a gap of the class that errs less towards a side."""
-        errors = errors_at(self._curve, self._sample, self.floor(np.array([gap])))
-        return float(errors[0 if side > 0 else 1][0])
-
 
 def _over_gaps(curve: CountCurve, rule: Rule, sample: ScoreSample) -> Found:
     """Return the best gap, merged with neighbours that are as good."""
@@ -162,50 +152,11 @@ def _over_gaps(curve: CountCurve, rule: Rule, sample: ScoreSample) -> Found:
     for c in (sample.negative, sample.positive):
         c.matter(gaps.ceiling(first))
     start, end = _widest_run(gaps, first, best)
-    if side := _spared_side(rule, sample):
-        start, end = _sparing_run(gaps, best + rule.tolerance + _FLAT, side)
     threshold = start + (end - start) / 2
     if threshold >= end:  # no number lies between the two scores
         threshold = start
     errors = errors_at(curve, sample, np.array([threshold]))
-    value = float(rule.value(*errors, sample.n_samples)[0]) if side else best
-    return Found(threshold, (start, end), (float(errors[0][0]), float(errors[1][0])), value)
-
-
-def _spared_side(rule: Rule, sample: ScoreSample) -> int:
-    """Return where errors of the class with more rows get fewer: 1 above, -1 below, 0 for none."""
-    negative, positive = sample.n_samples
-    return int(np.sign(negative - positive)) if rule.tolerance else 0
-
-
-def _sparing_run(gaps: _Gaps, most: float, side: int) -> tuple[float, float]:
-    """Return the ends of the gaps where the rule is at most a value and the spared error least."""
-    far = _farthest(gaps, most, side)
-    # In a summary, scores between two positions may reach farther than the positions do.
-    reach = np.linspace(far, _farthest(gaps, most, side, hidden=1), _FAN)
-    gaps.note(np.unique(reach.astype(np.int64)))
-    least = gaps.spared_error(far, side)
-    near, other = far, -1 if side > 0 else gaps.count
-    while abs(near - other) > 1:  # The spared error falls towards the far gap.
-        middle = (near + other) // 2
-        if gaps.spared_error(middle, side) <= least + _ALIKE:
-            near = middle
-        else:
-            other = middle
-    ends = np.array([min(near, far), max(near, far)])
-    gaps.note(np.append(ends, np.maximum(ends - 1, 0)))
-    return float(gaps.floor(ends)[0]), float(gaps.ceiling(ends)[1])
-
-
-def _farthest(gaps: _Gaps, most: float, side: int, hidden: int = 0) -> int:
-    """Return the last gap on a side where the rule is, or with hidden scores may be, so small."""
-    runs = [(0, gaps.count - 1)]
-    while runs[-1][0] < runs[-1][1]:
-        start, end = runs.pop()
-        first, last = cut_runs(np.array([start]), np.array([end]), _FAN)
-        within = gaps.bound(first, np.minimum(last + hidden, gaps.count - 1)) <= most
-        runs += sorted(zip(first[within].tolist(), last[within].tolist(), strict=True))[::side]
-    return runs[-1][0]
+    return Found(threshold, (start, end), (float(errors[0][0]), float(errors[1][0])), best)
 
 
 def _widest_run(gaps: _Gaps, alive: IntArray, best: float) -> tuple[float, float]:
@@ -226,16 +177,11 @@ def _over_line(curve: ErrorCurve, rule: Rule, sample: ScoreSample) -> Found:
         return rule.value(negative(t), positive(-t), sample.n_samples)
 
     t, values = _close_in(value, _quantile_grid(sample))
-    side = _spared_side(rule, sample)
-    low, high = _plateau(value, t, values, rule.tolerance if side else 0.0)
-    if side > 0:
-        low = _first_alike(negative, low, high)
-    elif side < 0:
-        high = -_first_alike(positive, -high, -low)
+    low, high = _plateau(value, t, values)
     threshold = low + (high - low) / 2
     at = np.array([threshold])
     errors = float(negative(at)[0]), float(positive(-at)[0])
-    return Found(threshold, (low, high), errors, float(value(at)[0]))
+    return Found(threshold, (low, high), errors, float(values.min()))
 
 
 def _close_in(
@@ -258,32 +204,18 @@ def _close_in(
         values = np.concatenate([values, inner])[order]
 
 
-def _first_alike(tail: Tail, low: float, high: float) -> float:
-    """Return where a falling tail comes as low as it is at the upper end."""
-    least = float(tail(np.array([high]))[0])
-    while True:
-        middle = low + (high - low) / 2
-        if middle in (low, high):
-            return high
-        if tail(np.array([middle]))[0] <= least + _ALIKE:
-            high = middle
-        else:
-            low = middle
-
-
 def _plateau(
-    value: Callable[[FloatArray], FloatArray], t: FloatArray, values: FloatArray, tolerance: float
+    value: Callable[[FloatArray], FloatArray], t: FloatArray, values: FloatArray
 ) -> tuple[float, float]:
-    """Return the outermost boundaries where the rule is within a tolerance of its minimum."""
-    best = float(values.min())
-    most = best + tolerance + _FLAT * max(abs(best), 1.0)
-    inside = np.flatnonzero(values <= most)
-    if not tolerance:  # Only the run around the minimum; another one as low is another optimum.
-        inside = _run_around(inside, int(values.argmin()))
+    """Return the ends of the run around the minimum where the rule is flat."""
+    best = int(values.argmin())
+    most = float(values[best]) + _LEVEL * max(abs(float(values[best])), 1.0)
+    before = np.flatnonzero(values[:best] > most)
+    after = np.flatnonzero(values[best:] > most)
     ends: list[float] = []
-    for last, beyond in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
-        flat = t[last]
-        edge = t[beyond] if 0 <= beyond < len(t) else flat
+    for outside in (before[-1:], best + after[:1]):
+        flat = t[best] if len(outside) else (t[-1] if len(ends) else t[0])
+        edge = t[outside[0]] if len(outside) else flat
         while abs(edge - flat) > _CLOSE * (t[-1] - t[0]):
             middle = flat + (edge - flat) / 2
             if middle in (edge, flat):
@@ -294,12 +226,6 @@ def _plateau(
                 edge = middle
         ends.append(float(flat))
     return ends[0], ends[1]
-
-
-def _run_around(places: IntArray, place: int) -> IntArray:
-    """Return the run of neighbouring places that holds one of them."""
-    runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
-    return next(run for run in runs if run[0] <= place <= run[-1])
 
 
 def _quantile_grid(sample: ScoreSample) -> FloatArray:

@@ -18,7 +18,6 @@ __all__ = [
     "as_positive",
     "as_scores",
     "as_share",
-    "as_tolerance",
     "order_labels",
     "split_by_label",
 ]
@@ -57,15 +56,6 @@ def as_share(name: str, value: object, cure: str = "Use 0.95, for example.") -> 
     number = as_positive(name, value, cure)
     if number >= 1:
         raise InvalidInputError(f"`{name}` must be between 0 and 1, got {value!r}. {cure}")
-    return number
-
-
-def as_tolerance(value: object) -> float:
-    """Return a rule's tolerance as a float from 0 up to, not including, 1."""
-    cure = "Use tolerance=0 for the least value itself."
-    number = as_positive("tolerance", value, cure, zero=True)
-    if number >= 1:
-        raise InvalidInputError(f"`tolerance` must be below 1, got {value!r}. {cure}")
     return number
 
 

@@ -16,10 +16,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.scores import OrderedScores
+from boundshift.scores import OrderedScores, ScoreSample
 from boundshift.validation import as_share
 
-__all__ = ["Claim", "ConfidenceCurve", "CountCurve", "ErrorCurve", "ShapeCurve", "Tail"]
+__all__ = [
+    "Claim",
+    "ConfidenceCurve",
+    "CountCurve",
+    "ErrorCurve",
+    "PairCurve",
+    "ShapeCurve",
+    "Tail",
+]
 
 FloatArray = NDArray[np.float64]
 Tail = Callable[[FloatArray], FloatArray]
@@ -113,4 +121,18 @@ class ShapeCurve(ErrorCurve):
         pooled : float
             Standard deviation within the classes, both together; a class whose own spread
             cannot be known leans on it.
+        """
+
+
+class PairCurve(ErrorCurve):
+    """A curve that sees the scores of both classes at once."""
+
+    @abstractmethod
+    def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
+        """Return both classes' tails, as `ShapeCurve.tail` does; the positive one's mirrored.
+
+        Parameters
+        ----------
+        sample : ScoreSample
+            Scores of both classes.
         """
