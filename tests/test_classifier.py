@@ -417,9 +417,18 @@ def test_groups_are_routed_to_the_splitter(data, fits, routing):
 def test_routing_goes_through_a_search(data, fits, routing):
     X, y = data
     inner = Recorder().set_fit_request(sample_weight=True)
-    search = GridSearchCV(BoundShiftClassifier(inner, cv=2), {"alpha": [1.0]}, cv=2)
+    model = BoundShiftClassifier(inner, cv=2).set_score_request(sample_weight=True)
+    search = GridSearchCV(model, {"alpha": [1.0]}, cv=2)
     search.fit(X, y, sample_weight=np.ones(len(y)))
     assert all(weight is not None for _, _, weight in fits())
+
+
+def test_weights_that_our_score_was_not_asked_for_are_refused(data, routing):
+    X, y = data
+    inner = Recorder().set_fit_request(sample_weight=True)
+    search = GridSearchCV(BoundShiftClassifier(inner, cv=2), {"alpha": [1.0]}, cv=2)
+    with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match=r"Classifier.score"):
+        search.fit(X, y, sample_weight=np.ones(len(y)))
 
 
 # With the rest of scikit-learn.

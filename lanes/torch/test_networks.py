@@ -3,6 +3,7 @@
 import copy
 import pickle
 import runpy
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import nn
 
-from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    InvalidInputError,
+    find_boundary,
+    load,
+    save,
+)
 from boundshift.models import raw_margin, shift_module
 
 ROOT = Path(__file__).parents[2]
@@ -147,6 +155,18 @@ def test_copies_decide_alike():
     again = clone(clf).fit(X[500:], y[500:])
     for other in (pickle.loads(pickle.dumps(clf)), again):
         np.testing.assert_array_equal(other.decision_function(X), clf.decision_function(X))
+
+
+def test_a_module_is_not_stored_by_skops(tmp_path):
+    X, y = draw()
+    clf = BoundShiftClassifier(network(1), cv="prefit", fallback=0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)  # an untrained network knows nothing
+        clf.fit(X, y)
+    with pytest.raises(InvalidInputError, match="that skops can store, got BoundShiftClassifier"):
+        save(clf, tmp_path / "model.skops")
+    path = save(clf.boundary_, tmp_path / "boundary.json")
+    assert load(path) == clf.boundary_
 
 
 # The shift in the last layer.

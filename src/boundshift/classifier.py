@@ -14,9 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils import (
     Bunch,
-    _safe_indexing,
     assert_all_finite,
-    check_random_state,
     get_tags,
     indexable,
 )
@@ -39,6 +37,13 @@ from boundshift.certificate import Certificate, certify_counts
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models.baked import Bakes
+from boundshift.models.folds import (
+    class_indices,
+    has_weight,
+    one_response_a_row,
+    score_fold,
+    seeded,
+)
 from boundshift.models.margins import is_native
 from boundshift.models.response import (
     Response,
@@ -328,8 +333,8 @@ fallback
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if is_native(self.estimator):
-            return tags
+        if not hasattr(self.estimator, "__sklearn_tags__"):
+            return tags  # A Booster, a network, a function.
         inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
         tags.classifier_tags.multi_class = inner.classifier_tags is None or (
@@ -389,13 +394,13 @@ fallback
             )
         self.classes_ = known
         raw = read_response(self.estimator, X, self._method, self.classes_)
-        counts = _has_weight(params.fit, len(y))
-        return _Deciding(_indices(y, self.classes_)[counts], raw[counts], "held-out")
+        counts = has_weight(params.fit, len(y))
+        return _Deciding(class_indices(y, self.classes_)[counts], raw[counts], "held-out")
 
     def _collect(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
         """Fit the estimator, and return the raw responses that decide."""
-        indices = _indices(y, self.classes_)
-        estimator = _seeded(clone(self.estimator), self.random_state)
+        indices = class_indices(y, self.classes_)
+        estimator = seeded(clone(self.estimator), self.random_state)
         deciding = None
         if self.cv is not None:
             deciding = self._collect_out_of_fold(estimator, X, y, indices, params)
@@ -403,7 +408,7 @@ fallback
         self.estimator_ = clone(estimator).fit(X, y, **fit_params)
         if deciding is None:
             raw = read_response(self.estimator_, X, self._method, self.classes_)
-            counts = _has_weight(params.fit, len(y))
+            counts = has_weight(params.fit, len(y))
             deciding = _Deciding(indices[counts], raw[counts], "training")
         return deciding
 
@@ -423,11 +428,13 @@ fallback
             splits = list(check_cv(cv, y, classifier=True).split(X, y, **params.split))
         self._check_folds(indices, splits)
         parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_fold)(self, estimator, X, y, train, test, params.fit)
+            delayed(score_fold)(
+                estimator, X, y, train, test, params.fit, self._method, self.classes_
+            )
             for train, test in splits
         )
-        rows, raw = _one_response_a_row([test for _, test in splits], parts)
-        decides = _has_weight(params.fit, len(y))[rows]
+        rows, raw = one_response_a_row([test for _, test in splits], parts)
+        decides = has_weight(params.fit, len(y))[rows]
         return _Deciding(indices[rows[decides]], raw[decides], "out-of-fold")
 
     def _check_folds(self, indices: NDArray[np.intp], splits: list[Any]) -> None:
@@ -518,52 +525,3 @@ fallback
             fallback=self.fallback,
         )
         return replace(boundary, labels=labels)
-
-
-def _score_fold(
-    model: BoundShiftClassifier,
-    estimator: Any,
-    X: Any,
-    y: NDArray[Any],
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    fit_params: dict[str, Any],
-) -> FloatArray:
-    """Fit a copy of the estimator on one part and score the other."""
-    params = _check_method_params(X, fit_params, indices=train)
-    fold = clone(estimator).fit(_safe_indexing(X, train), y[train], **params)
-    return read_response(fold, _safe_indexing(X, test), model._method, model.classes_)
-
-
-def _indices(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return each label's place among the classes; two need no search."""
-    if len(classes) == 2:
-        return np.asarray(y == classes[1]).astype(np.intp)
-    return np.searchsorted(classes, y)
-
-
-def _has_weight(fit_params: dict[str, Any], n_rows: int) -> NDArray[np.bool_]:
-    """Return which rows decide: those without weight do not."""
-    weight = fit_params.get("sample_weight")
-    return np.ones(n_rows, dtype=np.bool_) if weight is None else np.asarray(weight) > 0
-
-
-def _one_response_a_row(
-    tests: list[NDArray[np.intp]], parts: list[FloatArray]
-) -> tuple[NDArray[np.intp], FloatArray]:
-    """Average the responses of rows that were left out more than once: no row counts twice."""
-    raw = np.concatenate(parts)
-    rows, place, times = np.unique(np.concatenate(tests), return_inverse=True, return_counts=True)
-    total = np.zeros((len(rows), *raw.shape[1:]))
-    np.add.at(total, place, raw)
-    return rows, (total.T / times).T
-
-
-def _seeded(estimator: Any, random_state: Any) -> Any:
-    """Set every random state that is None, if there is a seed to do it with."""
-    if random_state is not None:
-        random = check_random_state(random_state)
-        for name, value in sorted(estimator.get_params(deep=True).items()):
-            if value is None and (name == "random_state" or name.endswith("__random_state")):
-                estimator.set_params(**{name: int(random.randint(2**31 - 1))})
-    return estimator

@@ -52,7 +52,12 @@ MODELS = {
     "xgboost forest": xgboost.XGBRFClassifier(n_estimators=8, n_jobs=1),
     "lightgbm": lightgbm.LGBMClassifier(n_estimators=8, verbose=-1, n_jobs=1),
     "lightgbm forest": lightgbm.LGBMClassifier(
-        n_estimators=8, boosting_type="rf", bagging_freq=1, bagging_fraction=0.5, verbose=-1
+        n_estimators=8,
+        boosting_type="rf",
+        bagging_freq=1,
+        bagging_fraction=0.5,
+        verbose=-1,
+        n_jobs=1,
     ),
     "catboost": CatBoostClassifier(
         iterations=8, verbose=0, allow_writing_files=False, thread_count=1
@@ -179,7 +184,10 @@ def test_a_model_that_is_not_linear_has_no_linear_form(two):
     ("model", "message"),
     [
         (xgboost.XGBClassifier(n_estimators=3, booster="dart"), "booster='dart'"),
-        (lightgbm.LGBMClassifier(n_estimators=3, linear_tree=True, verbose=-1), "linear_tree=True"),
+        (
+            lightgbm.LGBMClassifier(n_estimators=3, linear_tree=True, verbose=-1, n_jobs=1),
+            "linear_tree=True",
+        ),
     ],
     ids=["dart", "linear tree"],
 )

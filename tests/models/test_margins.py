@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xgboost
 from catboost import CatBoost, CatBoostClassifier
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -210,8 +210,17 @@ def test_what_cannot_be_fitted_must_be_prefit(data, cv):
         BoundShiftClassifier(weigh, cv=cv).fit(*data)
 
 
+def test_around_a_function_it_is_a_classifier_all_the_same():
+    model = BoundShiftClassifier(weigh, cv="prefit")
+    assert is_classifier(model)
+    assert "weigh" in repr(clone(model))
+
+
 class KerasLike:
-    """A model as Keras has them: called on a batch, with a predict of its own."""
+    """A model as Keras has them: called on a batch, with a fit and a predict of its own."""
+
+    def fit(self, X, y):
+        raise AssertionError("never fitted again")
 
     def __call__(self, X):
         return np.asarray(X[:, :1] - 1.0)
@@ -229,6 +238,24 @@ def test_keras_by_a_function():
     ).fit(X, y)
     called = BoundShiftClassifier(KerasLike(), cv="prefit").fit(X, y)
     assert read.threshold_ == called.threshold_ == find_boundary(y, X[:, 0] - 1).threshold
+
+
+class Duck:
+    """A trained classifier that knows nothing of scikit-learn."""
+
+    def predict_proba(self, X):
+        p = 1 / (1 + np.exp(-X[:, 0]))
+        return np.stack([1 - p, p], axis=1)
+
+
+def test_a_classifier_of_ones_own():
+    y = np.repeat([0, 1], [200, 20])
+    X = np.random.default_rng(0).normal(size=(220, 2)) + 4 * y[:, None]
+    clf = BoundShiftClassifier(Duck(), cv="prefit").fit(X, y)
+    assert clf.threshold_ == pytest.approx(find_boundary(y, X[:, 0]).threshold)
+    np.testing.assert_array_equal(clf.predict_proba(X), Duck().predict_proba(X))
+    with pytest.raises(InvalidInputError, match="`cv` must be 'prefit' for a Duck"):
+        BoundShiftClassifier(Duck()).fit(X, y)
 
 
 def test_no_library_is_imported_to_look():

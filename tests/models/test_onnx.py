@@ -2,6 +2,7 @@
 
 import re
 import sys
+from pathlib import Path
 
 import lightgbm
 import numpy as np
@@ -9,6 +10,7 @@ import onnxruntime
 import pandas
 import polars
 import pytest
+import scipy.sparse
 import xgboost
 from catboost import CatBoostClassifier
 from sklearn.calibration import CalibratedClassifierCV
@@ -240,6 +242,22 @@ def test_a_search_around_a_pipeline():
     np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
 
 
+@pytest.mark.parametrize("inner", [LogisticRegression(), AdaBoostClassifier(n_estimators=3)])
+def test_the_last_step_of_a_pipeline_in_a_search(inner):
+    X, y = draw(2)
+    last = BoundShiftClassifier(make_pipeline(MinMaxScaler(), inner), cv=2)
+    search = GridSearchCV(make_pipeline(StandardScaler(), last), {}, cv=2)
+    search.fit(X[:TRAINED], y[:TRAINED])
+    label, score = run(to_onnx(search, X), X)
+    np.testing.assert_array_equal(label, search.predict(X))
+    np.testing.assert_allclose(score, search.decision_function(X), rtol=1e-5, atol=1e-5)
+
+
+def test_the_page_on_models_counts_them():
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    assert f"{ROWS + TRAINED:,} rows of {len(KINDS)} kinds of models" in page
+
+
 # What cannot be.
 
 
@@ -253,10 +271,29 @@ def test_a_model_that_is_not_fitted():
         to_onnx(BoundShiftClassifier(LogisticRegression()), np.zeros((1, 2)))
 
 
+def test_a_model_without_a_shift():
+    X, y = draw(2)
+    refuses(LogisticRegression().fit(X, y), X, "or end in one, got LogisticRegression")
+
+
 def test_a_function_as_response():
     X, y = draw(2)
     clf = fit(LogisticRegression(), X, y, response_method=lambda m, X: m.decision_function(X))
     refuses(clf, X, "must not be a function for ONNX, got '<lambda>'")
+
+
+def test_sparse_rows():
+    X, y = draw(2)
+    clf = fit(LogisticRegression(), X, y)
+    refuses(clf, scipy.sparse.csr_array(X), "must be dense rows for ONNX")
+
+
+def test_a_frame_without_a_pipeline_is_one_input():
+    X, y = draw(2)
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    clf = fit(LogisticRegression(), frame, y)
+    label, _ = run(to_onnx(clf, frame), X)
+    np.testing.assert_array_equal(label, clf.predict(frame))
 
 
 def test_a_model_without_a_way():

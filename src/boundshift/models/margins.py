@@ -58,10 +58,18 @@ def has_margin(model: Any) -> bool:
 
 
 def is_native(model: Any) -> bool:
-    """Return whether a model is none of scikit-learn's kind: a Booster, a network, a function."""
-    if hasattr(model, "fit") and hasattr(model, "predict"):
+    """Return whether a model is none of scikit-learn's kind, which can be cloned and fitted again.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> is_native(SVC()), is_native(len)
+    (False, True)
+    """
+    if hasattr(model, "get_params"):
         return is_a(model, "catboost", "CatBoost") and not hasattr(model, "predict_proba")
-    return callable(model) or _reader(model) is not None
+    scored = (hasattr(model, name) for name in ("decision_function", "predict_proba"))
+    return callable(model) or any(scored) or _reader(model) is not None
 
 
 def innermost(model: Any) -> Any:

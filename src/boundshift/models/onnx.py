@@ -8,23 +8,24 @@ converted by skl2onnx as a whole.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.models.margins import innermost, raw_margin, steps_before
+from boundshift.exceptions import InvalidInputError
+from boundshift.models.margins import innermost, is_a, raw_margin, steps_before
+from boundshift.models.onnx_convert import OPSET, convert, require
 from boundshift.models.onnx_graph import ML_DOMAIN, Graph
 from boundshift.models.onnx_margins import find_writer
 from boundshift.models.onnx_steps import write_steps
 
 __all__ = ["to_onnx"]
 
-# The newest operators that runtimes of the last two years know; TreeEnsemble came with 5.
-_OPSET, _ML_OPSET, _CONVERTER_ML_OPSET = 18, 5, 3
+# TreeEnsemble came with 5.
+_ML_OPSET = 5
 _IR_VERSION = 10
 _LABEL, _SCORE = "label", "shifted_score"
 # Rows on which the written model is compared with ours.
@@ -41,7 +42,7 @@ def to_onnx(clf: Any, X: Any) -> Any:
     Parameters
     ----------
     clf : BoundShiftClassifier
-        Fitted.
+        Fitted; or a fitted pipeline, or a search, that ends in one.
     X : array-like or dataframe of shape (n_samples, n_features)
         Some rows as the model will be given them. An array becomes one input, "X", of type float
         (float32) or double (all others); a dataframe before a pipeline becomes one input of shape
@@ -82,36 +83,41 @@ def to_onnx(clf: Any, X: Any) -> Any:
     ['label', 'shifted_score']
     """
     check_is_fitted(clf)
-    if callable(clf._method) and clf._method is not raw_margin:
-        raise InvalidInputError(
-            "`response_method` must not be a function for ONNX, got "
-            f"{getattr(clf._method, '__name__', clf._method)!r}. Use response_method='auto'."
-        )
-    _require("onnx")
-    last = innermost(clf.estimator_)
-    write = find_writer(last, clf._method)
+    shifter = _shifter(clf)
+    if issparse(X):
+        raise InvalidInputError("`X` must be dense rows for ONNX, got a sparse matrix.")
+    require("onnx")
+    last = innermost(shifter.estimator_)
+    steps = [*steps_before(clf), *steps_before(shifter.estimator_)]
+    write = find_writer(last, shifter._method)
     graph = Graph()
     if write is None:
-        base = _convert_whole(clf, last, X)
-        raw = _response(graph, base.graph.output[1], clf)
+        base = _convert_whole(shifter._method, steps, last, X)
+        raw = _response(graph, base.graph.output[1], shifter._method)
     else:
-        base, found = _convert_steps(graph, clf.estimator_, X)
+        base, found = _convert_steps(graph, steps, X)
         raw = write(graph, graph.cast(found, "DOUBLE"), last)
-    shifted = _shift(graph, clf, _scores(graph, clf, raw))
-    _decide(graph, clf, shifted)
-    model = _assemble(base, graph, clf)
-    _check(model, clf, X)
+    _decide(graph, shifter, _shift(graph, shifter, _scores(graph, shifter, raw)))
+    model = _assemble(base, graph, shifter)
+    _check(model, clf, last, X)
     return model
 
 
-def _require(*names: str) -> None:
-    import importlib
-
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            raise MissingExtraError(name, "onnx") from None
+def _shifter(clf: Any) -> Any:
+    """Return the classifier with the shift: itself, or the end of a pipeline or a search."""
+    shifter = innermost(clf)
+    if not is_a(shifter, "boundshift", "BoundShiftClassifier"):
+        raise InvalidInputError(
+            f"`clf` must be a BoundShiftClassifier or end in one, got {type(shifter).__name__}. "
+            "Models without a moved boundary are converted by skl2onnx."
+        )
+    method = shifter._method
+    if callable(method) and method is not raw_margin:
+        raise InvalidInputError(
+            "`response_method` must not be a function for ONNX, got "
+            f"{getattr(method, '__name__', method)!r}. Use response_method='auto'."
+        )
+    return shifter
 
 
 def _scores(graph: Graph, clf: Any, raw: str) -> str:
@@ -187,7 +193,7 @@ def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
             helper.make_tensor_value_info(_SCORE, TensorProto.DOUBLE, shape),
         ]
     )
-    domains = {o.domain: o.version for o in base.opset_import} | {"": _OPSET}
+    domains = {o.domain: o.version for o in base.opset_import} | {"": OPSET}
     if any(node.op_type == "TreeEnsemble" for node in graph.nodes):
         domains[ML_DOMAIN] = _ML_OPSET
     del base.opset_import[:]
@@ -197,17 +203,15 @@ def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
     return base
 
 
-def _convert_steps(graph: Graph, estimator: Any, X: Any) -> tuple[Any, str]:
+def _convert_steps(graph: Graph, steps: list[Any], X: Any) -> tuple[Any, str]:
     """Return a model of the steps before the classifier, and the name of what they give."""
     from onnx import TensorProto, helper
 
-    steps = steps_before(estimator)
     array = np.asarray(X[:1])
     dtype = np.float32 if array.dtype == np.float32 else np.float64
     found = None if steps and hasattr(X, "columns") else write_steps(graph, "X", steps, dtype)
     if found is None:
-        pipeline = Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
-        base = _skl2onnx(pipeline, X, {})
+        base = convert(_pipeline(steps), X, {})
         output = base.graph.output[0]
         single = output.type.tensor_type.elem_type == TensorProto.FLOAT
         graph.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
@@ -218,109 +222,33 @@ def _convert_steps(graph: Graph, estimator: Any, X: Any) -> tuple[Any, str]:
     return helper.make_model(empty, opset_imports=[]), found
 
 
-def _convert_whole(clf: Any, last: Any, X: Any) -> Any:
+def _pipeline(steps: list[Any]) -> Pipeline:
+    return Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
+
+
+def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any) -> Any:
     """Convert a classifier that has no writer here; its second output are its responses."""
-    if clf._method in ("margin", raw_margin):
+    if method in ("margin", raw_margin):
         raise InvalidInputError(
             f"`estimator` must be a model that ONNX can express, got {type(last).__name__}. Use "
             "the library's own export of `shifted_estimator()`, whose intercept has the shift."
         )
-    raw_scores = clf._method == "decision_function"
+    raw_scores = method == "decision_function"
     options = {"zipmap": False} | ({"raw_scores": True} if raw_scores else {})
     # Options are found by the classifier's id: that of a pipeline around it sets nothing.
-    return _skl2onnx(clf.estimator_, X, {id(last): options})
+    return convert(_pipeline([*steps, last]), X, {id(last): options})
 
 
-def _response(graph: Graph, output: Any, clf: Any) -> str:
+def _response(graph: Graph, output: Any, method: Any) -> str:
     """Write a converter's responses in double; of two margins the second is the model's own."""
     raw = graph.cast(output.name, "DOUBLE")
     shape = [size.dim_value for size in output.type.tensor_type.shape.dim]
-    if clf._method == "decision_function" and len(shape) == 2 and shape[1] == 2:
+    if method == "decision_function" and len(shape) == 2 and shape[1] == 2:
         return graph.add("Gather", raw, graph.constant([1], np.int64), axis=1)
     return raw
 
 
-def _skl2onnx(model: Any, X: Any, options: dict[int, Any]) -> Any:
-    """Convert by skl2onnx in the precision of X, or in float32 where that cannot be."""
-    _require("skl2onnx")
-    import onnx.compose
-    from skl2onnx import convert_sklearn
-
-    reasons = []
-    for narrow in (False, True):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                base = convert_sklearn(
-                    model,
-                    initial_types=_types(X, narrow),
-                    options=options or None,
-                    target_opset={"": _OPSET, ML_DOMAIN: _CONVERTER_ML_OPSET},
-                )
-            onnx.checker.check_model(base, full_check=True)
-            _start(base)
-            return _widen(onnx.compose.add_prefix(base, "converted_"), _types(X, False))
-        except Exception as error:
-            reasons.append(f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
-    raise InvalidInputError(
-        f"`clf` must be a model that skl2onnx can convert, got {type(innermost(model)).__name__} "
-        f"({reasons[-1]}). Use a model that is known here, see boundshift.to_onnx."
-    )
-
-
-def _start(base: Any) -> None:
-    """Start the model if onnxruntime is there, which lacks some operators for doubles."""
-    try:
-        from onnxruntime import InferenceSession
-    except ImportError:
-        return
-    InferenceSession(base.SerializeToString(), providers=["CPUExecutionProvider"])
-
-
-def _widen(base: Any, inputs: list[tuple[str, Any]]) -> Any:
-    """Give a converted model the inputs that X has; casts narrow those that it has narrower."""
-    from onnx import helper
-
-    given = []
-    for (name, kind), narrow in zip(inputs, base.graph.input, strict=True):
-        element = kind.to_onnx_type().tensor_type.elem_type
-        dims = [None, kind.shape[1]]
-        given.append(helper.make_tensor_value_info(name, element, dims))
-        target = narrow.type.tensor_type.elem_type
-        cast = helper.make_node("Cast", [name], [narrow.name], to=target)
-        same = helper.make_node("Identity", [name], [narrow.name])
-        base.graph.node.insert(0, same if element == target else cast)
-    del base.graph.input[:]
-    base.graph.input.extend(given)
-    return base
-
-
-def _types(X: Any, narrow: bool) -> list[tuple[str, Any]]:
-    """Return the inputs: one array, or one column after the other."""
-    from skl2onnx.common import data_types as types
-
-    def numbers(dtype: Any, width: int) -> Any:
-        single = narrow or dtype == np.float32
-        return (types.FloatTensorType if single else types.DoubleTensorType)([None, width])
-
-    if not hasattr(X, "columns"):
-        array = np.asarray(X)
-        return [("X", numbers(array.dtype, array.shape[1]))]
-    inputs = []
-    for name in X.columns:
-        column = np.asarray(X[name])
-        if column.dtype.kind in "iu":
-            inputs.append((name, types.Int64TensorType([None, 1])))
-        elif column.dtype.kind == "f":
-            inputs.append((name, numbers(column.dtype, 1)))
-        elif column.dtype.kind == "b":
-            inputs.append((name, types.BooleanTensorType([None, 1])))
-        else:
-            inputs.append((name, types.StringTensorType([None, 1])))
-    return inputs
-
-
-def _check(model: Any, clf: Any, X: Any) -> None:
+def _check(model: Any, clf: Any, last: Any, X: Any) -> None:
     """Raise unless the written model gives our scores on the first rows."""
     import onnx
     from onnx.reference import ReferenceEvaluator
@@ -334,7 +262,7 @@ def _check(model: Any, clf: Any, X: Any) -> None:
     if not worst <= _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0))):
         raise InvalidInputError(
             f"`clf` must be a model whose converter is right, got scores off by {worst:.3g} for "
-            f"{type(innermost(clf.estimator_)).__name__}. Use a model that is known here, see "
+            f"{type(last).__name__}. Use a model that is known here, see "
             "boundshift.to_onnx."
         )
 
