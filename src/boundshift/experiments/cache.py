@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-from dataclasses import asdict, fields
 from pathlib import Path
 
-import numpy as np
 import sklearn
 
+from boundshift.experiments.arrays import read_arrays, write_arrays
 from boundshift.experiments.classifiers import ClassifierOptions
 from boundshift.experiments.collect import FittedScores, ModelName, collect_scores
 from boundshift.experiments.decisions import SlackKind
-from boundshift.experiments.files import write_whole
 from boundshift.experiments.problems import Problem, Protocol
 from boundshift.experiments.source import source_digest
 
@@ -21,8 +17,6 @@ __all__ = ["PROTOCOL_VERSION", "ScoreCache"]
 
 # Raise it when splits, classifiers or what is kept of them change: old files are then ignored.
 PROTOCOL_VERSION = 1
-
-_ARRAYS = {f.name for f in fields(FittedScores)} - {"unit", "seconds", "parameters"}
 
 
 class ScoreCache:
@@ -56,18 +50,7 @@ class ScoreCache:
         self, problem: Problem, protocol: Protocol, seed: int, model: ModelName
     ) -> FittedScores | None:
         """Return stored scores; None where there are none, or where the file is broken."""
-        path = self.path(problem, protocol, seed, model)
-        try:
-            with path.open("rb") as file, np.load(file) as stored:
-                arrays = {name: stored[name] for name in _ARRAYS}
-                return FittedScores(
-                    **arrays,
-                    unit=float(stored["unit"]),
-                    seconds=float(stored["seconds"]),
-                    parameters=str(stored["parameters"]),
-                )
-        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile):
-            return None
+        return read_arrays(self.path(problem, protocol, seed, model), FittedScores)
 
     def has(self, problem: Problem, protocol: Protocol, seed: int, model: ModelName) -> bool:
         """Say whether the scores are there, without reading them."""
@@ -83,7 +66,5 @@ class ScoreCache:
         split = problem.split(seed, protocol)
         state = problem.smote_state(seed, protocol)
         scores = collect_scores(split, problem.classifier, model, state, self.options)
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, **asdict(scores))
-        write_whole(self.path(problem, protocol, seed, model), buffer.getvalue())
+        write_arrays(self.path(problem, protocol, seed, model), scores)
         return scores

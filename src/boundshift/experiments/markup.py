@@ -132,9 +132,9 @@ def to_latex(table: Table) -> str:
 
 
 _STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:84rem;margin:2rem auto;padding:0 1rem;"
     "color:#1a1a1a}table{border-collapse:collapse;margin:0 0 2.5rem;font-variant-numeric:"
-    "tabular-nums}caption{text-align:left;padding:.5rem 0;color:#444}th,td{padding:.2rem .7rem;"
+    "tabular-nums}caption{text-align:left;padding:.5rem 0;color:#444}th,td{padding:.2rem .6rem;"
     "text-align:right;white-space:nowrap}th:first-child,td:first-child{text-align:left}thead th{"
     "border-top:2px solid;border-bottom:1px solid}tbody:last-child tr:last-child td{border-bottom:"
     "2px solid}.section th{text-align:left;font-weight:400;font-style:italic;border-top:1px solid "

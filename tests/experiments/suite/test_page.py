@@ -118,7 +118,9 @@ def test_the_best_of_a_column_is_marked(facts):
     lines = {
         line[0]: line for line in panel_table(facts["halves"]["report"], "x").sections[0].lines
     }
-    marks = [[cell.best for cell in lines[name][1:9]] for name in (DEFAULT, "untouched")]
+    marks = [
+        [cell.best for cell in lines[name][1:9]] for name in (f"{DEFAULT} (default)", "untouched")
+    ]
     assert marks == [[True] * 8, [False] * 8]
 
 

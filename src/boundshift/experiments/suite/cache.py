@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import zipfile
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 from joblib import Parallel, delayed
 
-from boundshift.experiments.files import write_whole
+from boundshift.experiments.arrays import read_arrays, write_arrays
 from boundshift.experiments.suite.data import SETTINGS, load_rows, split
 from boundshift.experiments.suite.models import MODELS
 from boundshift.experiments.suite.train import RawScores, train
@@ -63,12 +59,7 @@ class SuiteCache:
 
     def get(self, fit: Fit) -> RawScores | None:
         """Return stored scores; None where there are none, or where the file is broken."""
-        try:
-            with self.path(fit).open("rb") as file, np.load(file) as stored:
-                found = {field.name: stored[field.name] for field in fields(RawScores)}
-                return RawScores(**found | {"parameters": str(found["parameters"])})
-        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile):
-            return None
+        return read_arrays(self.path(fit), RawScores)
 
     def make(self, fit: Fit) -> RawScores:
         """Train and store, or read what is stored."""
@@ -76,9 +67,7 @@ class SuiteCache:
         if stored is not None:
             return stored
         scores = train(MODELS[fit.model], split(load_rows(fit.dataset), fit.seed), fit.seed)
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, **asdict(scores))
-        write_whole(self.path(fit), buffer.getvalue())
+        write_arrays(self.path(fit), scores)
         return scores
 
     def fill(

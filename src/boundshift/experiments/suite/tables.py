@@ -36,7 +36,7 @@ def panel_table(facts: Facts, half: str) -> Table:
     ordered = sorted(facts["panel"], key=lambda name: ranks["g_mean"][name])
     lines = [
         (
-            name,
+            _shown(facts, name),
             *(_marked(means[metric], name, largest=True) for metric in METRIC_TITLES),
             *(_marked(ranks[metric], name, largest=False, digits=2) for metric in METRIC_TITLES),
             *_costs(facts["methods"][name]),
@@ -51,6 +51,11 @@ def panel_table(facts: Facts, half: str) -> Table:
         (*header, "Solved", "Fit (s)", "Decide (ms)"),
         (Section("", tuple(lines)),),
     )
+
+
+def _shown(facts: Facts, name: str) -> str:
+    """Return a method's name, and that it is the default."""
+    return f"{name} (default)" if name == facts["default"] else name
 
 
 def _marked(values: Mapping[str, float], name: str, *, largest: bool, digits: int = 3) -> Number:
@@ -120,7 +125,7 @@ def _stratum_table(
     lines: list[tuple[Cell, ...]] = []
     overall = facts["ranking"][metric]["ranks"]
     for name in sorted(facts["panel"], key=lambda name: overall[name]):
-        cells: list[Cell] = [name]
+        cells: list[Cell] = [_shown(facts, name)]
         for part in parts.values():
             cells += [
                 _marked(part[metric]["means"], name, largest=True),
@@ -216,7 +221,7 @@ def method_table(facts: Facts, half: str) -> Table:
 def _method(facts: Facts, name: str) -> tuple[Cell, ...]:
     method = facts["methods"][name]
     return (
-        name,
+        _shown(facts, name),
         *(Number(method[metric]) for metric in METRIC_TITLES),
         *(Number(method["ranks"].get(metric), digits=2) for metric in METRIC_TITLES),
         *_costs(method),
