@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,7 +109,7 @@ class Cells:
     @property
     def unknown(self) -> NDArray[np.bool_]:
         """Whether a class has scores in a cell that are not known, shape (2, k)."""
-        return (self.counts > 0) & ~self.gathered & (self.lows != self.highs)
+        return np.asarray((self.counts > 0) & ~self.gathered & (self.lows != self.highs))
 
     def plan(self, needs: Needs) -> tuple[IntArray, Refinement] | None:
         """Return the cells to look into and how: small ones one by one, large ones by parts."""
@@ -120,7 +121,7 @@ class Cells:
         order = np.argsort(rows, kind="stable")
         small = np.zeros(len(wanted), dtype=np.bool_)
         small[order] = np.cumsum(rows[order]) <= _MOST_POINTS
-        pieces = max(_MOST_CELLS // max(np.count_nonzero(~small), 1), 2)
+        pieces = max(_MOST_CELLS // max(int(np.count_nonzero(~small)), 1), 2)
         lows, tops = self.edges
         parts = [
             np.array([tops[i]]) if is_small else _cut(lows[i], tops[i], pieces)
@@ -141,12 +142,12 @@ class Cells:
         order = np.argsort(tops, kind="stable")
         size = len(how.tops)
 
-        def put(old: NDArray[np.generic], new: object) -> NDArray[np.generic]:
+        def put(old: NDArray[Any], new: object) -> NDArray[Any]:
             """Return old and new cells in order."""
             fresh = np.broadcast_to(np.asarray(new), (*old.shape[:-1], size))
             return np.concatenate([old[..., keep], fresh], axis=-1)[..., order]
 
-        def both(name: str) -> NDArray[np.generic]:
+        def both(name: str) -> NDArray[Any]:
             """Return what was found about both classes."""
             return np.stack([np.broadcast_to(getattr(c, name), size) for c in classes])
 
@@ -321,8 +322,27 @@ class CellScores:
         value = np.where(rank == 0, self.minimum, value)
         return np.asarray(np.where(rank == self.n - 1, self.maximum, value))
 
+    @property
+    def exact(self) -> bool:
+        """Whether every score is known."""
+        return bool(np.all(self._cell < 0))
+
+    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return numbers between which the scores at ranks lie, equal where they are known."""
+        place = np.searchsorted(self._rank, rank, side="right") - 1
+        low = np.where(rank == self.n - 1, self.maximum, self._low[place])
+        high = np.where(rank == 0, self.minimum, self._high[place])
+        return low, high
+
+    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the nearest ranks, down and up, at which sums of the scores before are known."""
+        place = np.minimum(np.searchsorted(self._rank, rank, side="right") - 1, len(self._cell) - 1)
+        inside = (self._cell[place] >= 0) & (rank > self._rank[place]) & (rank < self.n)
+        down, up = self._rank[place], self._rank[place + 1]
+        return np.where(inside, down, rank), np.where(inside, up, rank)
+
     def sums_from(self, rank: int) -> SumTo:
-        """Return the function from ranks to sums of offsets from the score at `rank` up to there."""
+        """Return the function from ranks to sums of offsets from the score at `rank`."""
         reference = float(self.at(rank))
         start = int(np.searchsorted(self._rank, rank, side="right")) - 1
         whole = self._sum + self._count * (self._base - reference)
@@ -358,7 +378,8 @@ class CellScores:
         place = (
             np.clip(binning.sign * means, binning.low, binning.high) - binning.low
         ) / binning.cell
-        return np.bincount(np.floor(place).astype(np.int64), self._count, binning.size)
+        counts = np.bincount(np.floor(place).astype(np.int64), self._count, binning.size)
+        return counts.astype(np.float64)
 
     def mirrored(self) -> OrderedScores:
         """Return the scores with their sign changed."""
@@ -422,12 +443,27 @@ class _Mirrored:
         """Return the scores at ranks from 0 to n − 1."""
         return -self._scores.at(self.n - 1 - np.asarray(rank, dtype=np.int64))
 
+    @property
+    def exact(self) -> bool:
+        """Whether every score is known."""
+        return self._scores.exact
+
+    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return numbers between which the scores at ranks lie, equal where they are known."""
+        low, high = self._scores.between(self.n - 1 - rank)
+        return -high, -low
+
+    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the nearest ranks, down and up, at which sums of the scores before are known."""
+        down, up = self._scores.cell_ranks(self.n - rank)
+        return self.n - up, self.n - down
+
     def mean_from(self, reference: float) -> float:
         """Return how far the mean lies above a score, to its own digits."""
         return -self._scores.mean_from(-reference)
 
     def sums_from(self, rank: int) -> SumTo:
-        """Return the function from ranks to sums of offsets from the score at `rank` up to there."""
+        """Return the function from ranks to sums of offsets from the score at `rank`."""
         mirrored = self._scores.sums_from(self.n - 1 - rank)
         own = mirrored(np.array([self.n - rank]))[0]
         return lambda r: mirrored(self.n - np.asarray(r, dtype=np.int64)) - own

@@ -183,13 +183,14 @@ def certify(
     as_choice("scores", scores, tuple(_REASON))
     if not np.isscalar(threshold) or not np.isfinite(threshold):
         raise InvalidInputError(f"`threshold` must be a finite number, got {threshold!r}.")
+    t = float(np.asarray(threshold))
     source = find_source(y_true, y_score)
     if source is None:
         sample = ScoreSample.from_labels(y_true, y_score, pos_label)
-        wrong, n_samples, labels = count_wrong(sample, threshold)
+        wrong, n_samples, labels = count_wrong(sample, t)
     else:
         (wrong, n_samples, labels), _ = decide_in_passes(
-            source, lambda sample: count_wrong(sample, threshold), pos_label=pos_label
+            source, lambda sample: count_wrong(sample, t), pos_label=pos_label
         )
     return certify_counts(
         wrong,

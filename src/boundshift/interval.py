@@ -66,7 +66,9 @@ def threshold_interval(
         )
     sample = ScoreSample.from_labels(y_true, y_score, pos_label)
     random = np.random.default_rng(random_state)
-    classes = [np.ldexp(c.values, sample.exponent) for c in (sample.negative, sample.positive)]
+    classes = [
+        np.ldexp(c.at(np.arange(c.n)), sample.exponent) for c in (sample.negative, sample.positive)
+    ]
     labels = np.repeat([0, 1], sample.n_samples)
     thresholds = []
     with warnings.catch_warnings():

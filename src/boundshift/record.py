@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.markup import boundary_html
 from boundshift.plain import as_label, as_numbers, check_format, from_numbers
+from boundshift.sources import find_predictor
 
 __all__ = ["QUIET", "Boundary", "Status"]
 
@@ -161,10 +162,50 @@ class Boundary:
         """Return what a notebook shows."""
         return boundary_html(self)
 
-    def predict(self, y_score: ArrayLike) -> np.ndarray[Any, Any]:
-        """Return the label of each score: the positive one iff score > threshold."""
+    def predict(self, y_score: Any) -> Any:
+        """Return the label of each score: the positive one iff score > threshold.
+
+        Parameters
+        ----------
+        y_score : array-like, Dask array or series, or Spark column
+            Scores. Dask and Spark are answered in kind, and compute when they are asked to.
+        """
+        engine = find_predictor(y_score)
+        if engine is not None:
+            return engine(y_score, self.threshold, self.labels)
         above = np.asarray(y_score, dtype=np.float64) > self.threshold
         return np.array(self.labels)[above.astype(np.intp)]
+
+    def to_sql(self, column: str, quote: str = '"') -> str:
+        """Return an SQL expression for the label of a row, to the last digit of the threshold.
+
+        Parameters
+        ----------
+        column : str
+            Name of the column of scores.
+        quote : str, default='"'
+            What stands around names that are not plain words; Spark and MySQL have "`".
+
+        Returns
+        -------
+        str
+            A row without a score gets the negative label. Databases hold NaN to be above every
+            number: keep NaN out of the column.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> labels = ["no", "no", "no", "yes"]
+        >>> boundary = boundshift.find_boundary(labels, [0, 1, 2, 4], bound="kth-point")
+        >>> print(boundary.to_sql("risk score"))
+        CASE WHEN "risk score" > 3.0000000000000000E+00 THEN 'yes' ELSE 'no' END
+        """
+        name = column
+        if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", column, re.ASCII):
+            name = quote + column.replace(quote, quote * 2) + quote
+        negative, positive = (_sql_literal(label) for label in self.labels)
+        # With an exponent it is a double everywhere, not a decimal.
+        return f"CASE WHEN {name} > {self.threshold:.16E} THEN {positive} ELSE {negative} END"
 
     def summary(self) -> str:
         """Return a readable account of the boundary.
@@ -196,6 +237,8 @@ class Boundary:
             ("error bound", self.error_bounds),
             ("loss", (self.loss,)),
         ]
+        if self.resolution:
+            rows.append(("resolution", (self.resolution,)))
         head = "".join(f"{f'class {label}':>14}" for label in self.labels)
         lines = [f"Predict {self.labels[1]} iff score > {self.threshold:.6g}", self.status.value]
         lines.append(f"{'':<18}{head}".rstrip())
@@ -291,3 +334,17 @@ class Boundary:
                 "Pass what to_json or boundshift.save has written."
             ) from None
         return cls.from_dict(stored)
+
+
+def _sql_literal(label: object) -> str:
+    """Return a label as SQL writes it."""
+    if isinstance(label, bool):
+        return str(label).upper()
+    if isinstance(label, int | float):
+        return repr(label)
+    if isinstance(label, str):
+        return "'" + label.replace("'", "''") + "'"
+    raise InvalidInputError(
+        f"Labels must be strings, numbers or booleans to be written in SQL, got {label!r}. "
+        "Use boundary.threshold in an expression of your own."
+    )

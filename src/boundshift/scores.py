@@ -110,7 +110,7 @@ class OrderedScores(Protocol):
 
     @property
     def positions(self) -> FloatArray:
-        """Scores at which the count of scores at most there is known, all that matter among them."""
+        """Scores at which counts are known, those that matter among them."""
 
     def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
         """Return the number of scores ≤ t, for every t."""
@@ -121,11 +121,21 @@ class OrderedScores(Protocol):
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1."""
 
+    @property
+    def exact(self) -> bool:
+        """Whether every score is known."""
+
+    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return numbers between which the scores at ranks lie, equal where they are known."""
+
+    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the nearest ranks, down and up, at which sums of the scores before are known."""
+
     def mean_from(self, reference: float) -> float:
         """Return how far the mean lies above a score, to its own digits."""
 
     def sums_from(self, rank: int) -> SumTo:
-        """Return the function from ranks to sums of offsets from the score at `rank` up to there."""
+        """Return the function from ranks to sums of offsets from the score at `rank`."""
 
     def binned(self, binning: Binning) -> FloatArray:
         """Return how much of the scores counts at each node."""
@@ -199,14 +209,28 @@ class ClassScores:
 
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1."""
-        return np.asarray(self.values[rank])
+        return np.asarray(self.values[np.asarray(rank)])
+
+    @property
+    def exact(self) -> bool:
+        """Every score is known."""
+        return True
+
+    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the scores at ranks, twice."""
+        values = self.at(rank)
+        return values, values
+
+    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the ranks, twice."""
+        return rank, rank
 
     def mean_from(self, reference: float) -> float:
         """Return how far the mean lies above a score, to its own digits."""
         return ClassScores(self.values - reference).mean
 
     def sums_from(self, rank: int) -> SumTo:
-        """Return the function from ranks to sums of offsets from the score at `rank` up to there.
+        """Return the function from ranks to sums of offsets from the score at `rank`.
 
         Summed outwards, so that a sum knows nothing of scores beyond it, however far off.
         """

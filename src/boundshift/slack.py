@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boundshift.scores import OrderedScores
 
-__all__ = ["Kept", "Path", "ProportionalPath", "SequentialPath", "Windows"]
+__all__ = ["Bracket", "Case", "Kept", "Path", "ProportionalPath", "SequentialPath", "Windows"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -47,6 +47,38 @@ class Kept(NamedTuple):
     end: IntArray
 
 
+class Bracket(NamedTuple):
+    """Ranks between which windows start, and between which they end, the ends not included."""
+
+    first: IntArray
+    last: IntArray
+    first_end: IntArray
+    last_end: IntArray
+
+
+class Case(NamedTuple):
+    """A class at its best or its worst, for windows that are not known to the last point.
+
+    Parameters
+    ----------
+    facing, low : arrays
+        How far the ends of the kept points lie above the reference: the one that faces the other
+        class, and the other one.
+    mean : array
+        How far the mean does; the best is the farthest from the other class.
+    inner_mean : array
+        The same from the other side, for the radius: the best is the nearest to the other class.
+    distance_given_up : array
+        Sum of the distances of the points given up from the class centre.
+    """
+
+    facing: FloatArray
+    mean: FloatArray
+    inner_mean: FloatArray
+    low: FloatArray
+    distance_given_up: FloatArray
+
+
 class Windows:
     """All windows of one class, whose other class lies above it.
 
@@ -74,14 +106,11 @@ class Windows:
         start = self._start(given_up)
         n = self.n - given_up
         end = start + n
-        first, last = self._sums(np.array([0, self.n]))
-        low_sum = self._sums(start) - first
-        high_sum = last - self._sums(end)
         return Kept(
             n.astype(np.float64),
             self._scores.at(start),
             self._scores.at(end - 1),
-            (high_sum - low_sum) + self._centre * (start - (self.n - end)),
+            self._distance_given_up(start, end),
             start,
             end,
         )
@@ -100,6 +129,11 @@ class Windows:
         return total / (end - start)
 
     @cached_property
+    def exact(self) -> bool:
+        """Whether every score is known."""
+        return self._scores.exact
+
+    @cached_property
     def _middle_half(self) -> float:
         """Width of the middle half of the scores."""
         quarters = self.offset(np.array([self.n // 4, (3 * self.n) // 4]))
@@ -112,10 +146,75 @@ class Windows:
         low, high = self.offset(np.array([(self.n - 1) // 2, self.n // 2]))
         return float(low + (high - low) / 2)
 
+    def bracket(self, given_up: IntArray) -> Bracket:
+        """Return between which ranks the windows start and end, as far as scores are known."""
+        first, last = self._bracket(given_up)
+        n = self.n - given_up
+        return Bracket(first, last, first + n, last + n)
+
+    def best_case(self, outer: Bracket, inner: Bracket) -> Case:
+        """Return what no window between an outer and an inner one can undercut."""
+        ranks, values = self._scores.cell_ranks, self._scores.between
+        start, end = ranks(outer.first)[0], ranks(outer.last_end)[1]
+        return Case(
+            values(inner.first_end - 1)[0] - self.reference,
+            self._mean_or(start, ranks(inner.first_end)[0], values(outer.first)[0]),
+            self._mean_or(ranks(inner.last)[1], end, values(outer.last_end - 1)[1]),
+            values(inner.last)[1] - self.reference,
+            self._distance_given_up(start, end),
+        )
+
+    def worst_case(self, window: Bracket) -> Case:
+        """Return what no window in a bracket can exceed."""
+        ranks, values = self._scores.cell_ranks, self._scores.between
+        (start, late_start), (early_end, end) = (
+            (ranks(window.first)[0], ranks(window.last)[1]),
+            (ranks(window.first_end)[0], ranks(window.last_end)[1]),
+        )
+        return Case(
+            values(window.last_end - 1)[1] - self.reference,
+            self._mean_or(late_start, end, values(window.last_end - 1)[1]),
+            self._mean_or(start, early_end, values(window.first)[0]),
+            values(window.first)[0] - self.reference,
+            self._distance_given_up(late_start, np.maximum(early_end, late_start)),
+        )
+
+    def _mean_or(self, start: IntArray, end: IntArray, value: FloatArray) -> FloatArray:
+        """Return how far the means of windows lie above the reference, a value for empty ones."""
+        held = end > start
+        total = self._sums(np.where(held, end, start)) - self._sums(start)
+        return np.where(held, total / np.maximum(end - start, 1), value - self.reference)
+
+    def _distance_given_up(self, start: IntArray, end: IntArray) -> FloatArray:
+        """Return the sum of the distances from the centre of all points outside of windows."""
+        first, last = self._sums(np.array([0, self.n]))
+        low_sum = self._sums(start) - first
+        high_sum = last - self._sums(end)
+        return np.asarray((high_sum - low_sum) + self._centre * (start - (self.n - end)))
+
+    def _bracket(self, given_up: IntArray) -> tuple[IntArray, IntArray]:
+        """Return between which numbers the low points given up lie, by bisection in bounds."""
+        ends = []
+        for side in (1, 0):
+            low, high = np.zeros_like(given_up), given_up
+            n = self.n - given_up
+            for _ in range(int(np.max(given_up, initial=0)).bit_length()):
+                middle = (low + high) // 2
+                below = self._scores.between(middle)[side] - self.reference - self._centre
+                last = np.minimum(middle + n, self.n - 1)
+                above = self._scores.between(last)[side] - self.reference - self._centre
+                tie = 4 * _TIE * (np.abs(below) + np.abs(above) + self._middle_half)
+                is_low = (below + above < (-tie if side else tie)) & (middle < high)
+                low, high = np.where(is_low, middle + 1, low), np.where(is_low, high, middle)
+            ends.append(low)
+        return ends[0], ends[1]
+
     def _start(self, given_up: IntArray) -> IntArray:
         """Return how many of the points given up are low ones, by bisection."""
         low, high = np.zeros_like(given_up), given_up
-        if len(given_up) > 2:
+        if not self.exact:
+            low, high = self._bracket(given_up)
+        elif len(given_up) > 2:
             # Low points given up ascend with the levels: the ends bracket all between.
             first, last = self._start(given_up[[0, -1]])
             low, high = np.full_like(given_up, first), np.minimum(given_up, last)

@@ -1,13 +1,12 @@
 """Which engine reads what is given, found by name so that no library is imported for nothing.
 
-A file beside this one in :mod:`boundshift.engines` offers two functions: ``is_native(value)``,
-whether it reads such a value, asked only where the value's library is the file's own, and
-``from_arrays(y_true, y_score)``, the source of a pair of them.
+A file in :mod:`boundshift.engines` offers ``from_arrays(y_true, y_score)``, the source of a pair of
+its library's own values, and ``predict(column, threshold, labels)`` where columns are lazy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sized
 from importlib import import_module
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from boundshift.exceptions import InvalidInputError
 from boundshift.passes import Source
 
-__all__ = ["find_source"]
+__all__ = ["find_predictor", "find_source"]
 
 _LIBRARIES = {
     "dask": "dask_",
@@ -24,6 +23,7 @@ _LIBRARIES = {
     "pyarrow": "arrow_",
     "pyspark": "spark_",
 }
+_PREDICT = {"dask", "dask_expr", "pyspark"}
 
 
 def find_source(y_true: object, y_score: object) -> Source | None:
@@ -35,8 +35,10 @@ def find_source(y_true: object, y_score: object) -> Source | None:
     True
     """
     engines = {_engine_of(value) for value in (y_true, y_score)}
-    if engines == {None}:
+    if engines <= {None, "arrow_"} and None in engines:
         return None
+    if engines == {None, "numpy_"}:
+        engines = {"numpy_"}
     if len(engines) > 1:
         names = [type(value).__name__ for value in (y_true, y_score)]
         raise InvalidInputError(
@@ -48,6 +50,17 @@ def find_source(y_true: object, y_score: object) -> Source | None:
     return source
 
 
+def find_predictor(column: object) -> Callable[..., Any] | None:
+    """Return what puts labels on a column of another library, None for scores in memory."""
+    library = type(column).__module__.partition(".")[0]
+    if library not in _PREDICT:
+        return None
+    predictor: Callable[..., Any] = import_module(
+        f"boundshift.engines.{_LIBRARIES[library]}"
+    ).predict
+    return predictor
+
+
 def _engine_of(value: object) -> str | None:
     """Return the name of the engine that reads a value, None if it is in memory."""
     library = type(value).__module__.partition(".")[0]
@@ -55,15 +68,17 @@ def _engine_of(value: object) -> str | None:
         return _LIBRARIES[library]
     if isinstance(value, np.memmap) and value.ndim == 1:
         return "numpy_"
-    if isinstance(value, Iterator | Callable) and not hasattr(value, "__array__"):  # type: ignore[arg-type]
-        return "chunks_"
-    if _is_list_of_arrays(value):
+    is_chunks = callable(value) or (isinstance(value, Iterable) and not isinstance(value, Sized))
+    if (is_chunks and not hasattr(value, "__array__")) or _is_list_of_arrays(value):
         return "chunks_"
     return None
 
 
 def _is_list_of_arrays(value: object) -> bool:
-    """Return whether a value is a sequence of one-dimensional arrays."""
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes) or not len(value):
+    """Return whether a value is a list of one-dimensional arrays of several lengths or kinds.
+
+    A list of arrays of one length is a matrix to NumPy, and never was a column.
+    """
+    if not isinstance(value, list | tuple) or not value:
         return False
     return all(getattr(part, "ndim", 0) == 1 for part in value)

@@ -72,14 +72,15 @@ class Grid:
         cell = np.arange(self.size - 1)
         nominal = self.origin + (cell + 1) * self.width
         inside, outside = _key(nominal - self.width), _key(nominal + self.width)
-        while np.any(outside - inside > 1):
-            middle = inside + (outside - inside) // 2
+        while np.any(outside > inside + 1):
+            # The sum of the two may not fit.
+            middle = (inside >> 1) + (outside >> 1) + (inside & outside & 1)
             holds = self.place(_number(middle) - self.origin) <= cell
             inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
         return np.append(_number(inside), np.inf)
 
 
-def _key(number: FloatArray) -> IntArray:
+def _key(number: NDArray[Any]) -> IntArray:
     """Return whole numbers in the order of the doubles."""
     bits = number.view(np.int64)
     return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
@@ -111,11 +112,11 @@ class Refinement:
 
     def select(self, scores: FloatArray) -> FloatArray:
         """Return those scores that may lie in one of the cells, by a table of narrow bins."""
-        inside = scores[(scores > self.lows[0]) & (scores <= self.tops[-1])]
+        inside: FloatArray = scores[(scores > self.lows[0]) & (scores <= self.tops[-1])]
         if not len(inside) or self._table is None:
             return inside
         low, scale, wanted = self._table
-        return inside[wanted[((inside - low) * scale).astype(np.int64)]]
+        return np.asarray(inside[wanted[((inside - low) * scale).astype(np.int64)]])
 
     @cached_property
     def _table(self) -> tuple[float, float, NDArray[np.bool_]] | None:
@@ -177,6 +178,7 @@ class Look:
                 if self.refinement is not None:
                     kept.setdefault(label, []).append(self.refinement.select(scores))
         for label, parts in kept.items():
+            assert self.refinement is not None
             tally.of(label).refine(self.refinement, np.sort(np.concatenate(parts)))
 
     def _split(self, chunk: Chunk, tally: Tally) -> list[tuple[Any, FloatArray]]:
@@ -287,13 +289,15 @@ class ClassTally:
         offset = scores - pivot
         total = float(offset.sum())
         offset -= total / len(scores)
+        # Not a dot product, whose library may start threads of its own in each of ours.
+        np.multiply(offset, offset, out=offset)
         self._merge_moments(
             ClassTally(
                 n=len(scores),
                 low=float(scores.min()),
                 high=float(scores.max()),
                 total=(total, 0.0),
-                squares=float(offset @ offset),
+                squares=float(offset.sum()),
             )
         )
 

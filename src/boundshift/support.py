@@ -17,6 +17,7 @@ Implements Algorithm 1 of the paper. What differs:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 
 from boundshift.runs import cut_runs
 from boundshift.scores import ScoreSample
-from boundshift.slack import Kept, Path, ProportionalPath, SequentialPath, Windows
+from boundshift.slack import Case, Kept, Path, ProportionalPath, SequentialPath, Windows
 from boundshift.space import lower_bound, split_space
 
 __all__ = ["Levels", "Support", "SupportProblem", "SupportSolution", "best_of", "solve"]
@@ -36,6 +37,8 @@ IntArray = NDArray[np.int64]
 # Spans of levels examined together, and those of them solved to improve the best loss.
 _FAN = 256
 _LIKELY = 16
+# Spans that bounds may leave before the scores in them have to be known.
+_DOUBTFUL = 4096
 _LARGEST = np.finfo(np.float64).max
 # Free space smaller than this share of the kept points' range is a rounding error around zero.
 _ROUNDING = 1e-13
@@ -131,6 +134,7 @@ class SupportProblem:
         self.n_samples = sample.n_samples
         facing = (sample.negative, sample.positive.mirrored())
         self.windows = tuple(Windows(c, options.centre) for c in facing)
+        self.exact = all(w.exact for w in self.windows)
         self.path: Path = (
             SequentialPath(sample.n_samples)
             if options.centre == "mean"
@@ -153,31 +157,65 @@ class SupportProblem:
         the high one makes the largest mean, and so the smallest radius; no gap is wider than the
         last one, no class larger than the first one. At spans of one level this is that level.
         """
+        if not self.exact and starts is not lasts:
+            return self._in_bounds(starts, lasts)
         outer, inner = self.path.given_up(starts), self.path.given_up(lasts)
         widest = [w.keep(m) for w, m in zip(self.windows, outer, strict=True)]
         kept = widest
         if starts is not lasts:
             kept = [w.keep(m) for w, m in zip(self.windows, inner, strict=True)]
-        n = np.stack([k.n for k in widest])
         pairs = list(zip(self.windows, widest, kept, strict=True))
-        facing = np.stack([w.offset(b.end - 1) for w, _, b in pairs])
-        mean = np.stack([w.mean_offset(a.start, b.end) for w, a, b in pairs])
-        largest_mean = np.stack([w.mean_offset(b.start, a.end) for w, a, b in pairs])
-        radius = np.maximum(facing - largest_mean, 0.0)
+        cases = [
+            Case(
+                w.offset(b.end - 1),
+                w.mean_offset(a.start, b.end),
+                w.mean_offset(b.start, a.end),
+                w.offset(b.start),
+                a.distance_given_up,
+            )
+            for w, a, b in pairs
+        ]
+        return self._set_up(starts, outer, cases, _rounding(widest))
+
+    def pessimistic(self, level: IntArray) -> Levels:
+        """Set up an optimisation no easier than that of each level."""
+        return self._in_bounds(level, None) if not self.exact else self.levels(level)
+
+    def _in_bounds(self, starts: IntArray, lasts: IntArray | None) -> Levels:
+        """Set up the best case of spans, or the worst of levels, from what is known for sure."""
+        outer = self.path.given_up(starts)
+        brackets = [w.bracket(m) for w, m in zip(self.windows, outer, strict=True)]
+        pairs = list(zip(self.windows, brackets, strict=True))
+        if lasts is None:
+            cases = [w.worst_case(b) for w, b in pairs]
+        else:
+            inner = self.path.given_up(lasts)
+            cases = [w.best_case(b, w.bracket(m)) for (w, b), m in zip(pairs, inner, strict=True)]
+        return self._set_up(starts, outer, cases, np.zeros(len(starts)))
+
+    def _set_up(
+        self, level: IntArray, given_up: IntArray, cases: list[Case], rounding: FloatArray
+    ) -> Levels:
+        """Set up the optimisation from the two classes at each level."""
+        n = np.stack([w.n - m for w, m in zip(self.windows, given_up, strict=True)])
+        n = n.astype(np.float64)
+        facing, mean, inner_mean, low, distance_given_up = (
+            np.stack(both) for both in zip(*cases, strict=True)
+        )
+        radius = np.maximum(facing - inner_mean, 0.0)
         edge = facing
         if self.options.radius == "two-sided":
-            radius = np.maximum(radius, mean - np.stack([w.offset(b.start) for w, _, b in pairs]))
+            radius = np.maximum(radius, mean - low)
             edge = np.maximum(facing, mean + radius)
         step = self.options.gamma * radius / np.sqrt(n)
         space = self._apart - edge.sum(axis=0) - self.options.constant * step.sum(axis=0)
         distance = self._apart - mean.sum(axis=0)
-        rounding = _rounding(widest)
         distance[distance <= rounding] = 0.0
         # Kept points that are all alike in both classes leave nothing to divide.
         space[(np.abs(space) <= rounding) & (distance > 0)] = 0.0
         mean, edge = self._reference + mean, self._reference + edge
-        penalty = self._penalty(outer, widest)
-        return Levels(starts, n, mean, radius, edge, step, space, penalty, distance)
+        penalty = self._penalty(given_up, distance_given_up)
+        return Levels(level, n, mean, radius, edge, step, space, penalty, distance)
 
     def feasible(self, levels: Levels) -> NDArray[np.bool_]:
         """Return the levels at which the confidence bounds fit between the classes."""
@@ -208,20 +246,24 @@ class SupportProblem:
         low, high = 0, self.last + 1
         while low < high:
             level = np.unique(np.linspace(low, high - 1, _FAN).astype(np.int64))
-            given_up = self.path.given_up(level)
-            kept = [w.keep(m) for w, m in zip(self.windows, given_up, strict=True)]
-            overlap = np.count_nonzero(kept[0].high + kept[1].high > _rounding(kept))
+            overlap = np.count_nonzero(self._overlaps(level))
             low = int(level[overlap - 1]) + 1 if overlap else low
             high = int(level[overlap]) if overlap < len(level) else high
         return low
 
-    def _penalty(self, given_up: IntArray, kept: list[Kept]) -> FloatArray:
+    def _overlaps(self, level: IntArray) -> NDArray[np.bool_]:
+        """Return the levels at which the kept points overlap for sure."""
+        given_up = self.path.given_up(level)
+        if not self.exact:
+            brackets = [w.bracket(m) for w, m in zip(self.windows, given_up, strict=True)]
+            cases = [w.best_case(b, b) for w, b in zip(self.windows, brackets, strict=True)]
+            return np.asarray(cases[0].facing + cases[1].facing > self._apart)
+        kept = [w.keep(m) for w, m in zip(self.windows, given_up, strict=True)]
+        return np.asarray(kept[0].high + kept[1].high > _rounding(kept))
+
+    def _penalty(self, given_up: IntArray, distance: FloatArray) -> FloatArray:
         """Return the price of the points given up at each level."""
-        amount = (
-            given_up.astype(np.float64)
-            if self.options.slack == "binary"
-            else np.stack([k.distance_given_up for k in kept])
-        )
+        amount = given_up.astype(np.float64) if self.options.slack == "binary" else distance
         price = np.array(self.options.alpha)
         if self.options.penalty == "proportional":
             price = price / np.array(self.n_samples)
@@ -259,18 +301,23 @@ def solve(problem: SupportProblem) -> SupportSolution | None:
         if untouched is not None:
             return untouched
     starts, lasts = cut_runs(np.array([problem.first_with_gap()]), np.array([problem.last]), _FAN)
-    best = best_of(problem, starts, None)
+    best = best_of(problem, starts, None, problem.pessimistic)
     if np.array_equal(starts, lasts):
-        return best
+        return best_of(problem, starts, None)
     while np.any(starts < lasts):
         starts, lasts = cut_runs(starts, lasts, _FAN)
         bound = _span_bound(problem, starts, lasts, best)
         likely = np.sort(np.argsort(bound)[:_LIKELY])
-        best = best_of(problem, starts[likely], best)
+        best = best_of(problem, starts[likely], best, problem.pessimistic)
         # A span without a feasible level has an infinite bound.
         alive = bound <= (_LARGEST if best is None else best.loss * (1 + 1e-13))
         starts, lasts = starts[alive], lasts[alive]
-    return best_of(problem, starts, best)
+        if not problem.exact and len(starts) > _DOUBTFUL:
+            # The bounds cannot tell these apart before the scores around them are known.
+            break
+    if problem.exact:
+        return best_of(problem, starts, best)
+    return best_of(problem, np.unique(np.concatenate([starts, lasts])), None)
 
 
 def _span_bound(
@@ -298,10 +345,13 @@ def _fine_shares(theta: float | None) -> FloatArray:
 
 
 def best_of(
-    problem: SupportProblem, level: IntArray, best: SupportSolution | None
+    problem: SupportProblem,
+    level: IntArray,
+    best: SupportSolution | None,
+    set_up: Callable[[IntArray], Levels] | None = None,
 ) -> SupportSolution | None:
     """Return the best solution among some levels and the best so far."""
-    levels = problem.levels(level)
+    levels = (set_up or problem.levels)(level)
     levels = levels.take(problem.feasible(levels))
     if not len(levels.level):
         return best

@@ -120,6 +120,21 @@ def test_arrows_point_one_way(module):
     assert siblings(module) <= set(LAYERS[: LAYERS.index(module)])
 
 
+ENGINES = sorted((ROOT / "engines").glob("*.py"))
+LIBRARY = {"dask_": {"dask"}, "spark_": {"pyspark", "pyarrow"}, "arrow_": {"pyarrow"}}
+LIBRARY["files_"] = {"pyarrow"}
+FORMULAS = {"curves", "equations", "rules", "search", "slack", "space", "support", "cells"}
+
+
+@pytest.mark.parametrize("path", ENGINES, ids=lambda path: path.stem)
+def test_an_engine_imports_its_own_library_and_no_formula(path):
+    names = imported(path)
+    third = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - {"boundshift"}
+    assert third <= {"numpy"} | LIBRARY.get(path.stem, set())
+    inner = {name.split(".")[1] for name in names if name.startswith("boundshift.")}
+    assert not inner & FORMULAS
+
+
 def test_only_the_top_imports_the_classifier():
     readers = {"__init__"} | {
         "cli", "demo", "datasets", "experiments", "models", "plots", "report", "rivals",

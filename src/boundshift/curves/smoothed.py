@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
-from boundshift.scores import Binning, ClassScores, OrderedScores
+from boundshift.scores import Binning, OrderedScores
 from boundshift.validation import as_positive
 
 __all__ = ["Smoothed"]
@@ -33,6 +33,7 @@ class Smoothed(ShapeCurve):
 
     Examples
     --------
+    >>> from boundshift.scores import ClassScores
     >>> tail = Smoothed().tail(ClassScores(np.array([-1.0, 0.0, 1.0])), pooled=1.0)
     >>> tail(np.array([0.0, 1.0])).round(3).tolist()
     [0.5, 0.204]

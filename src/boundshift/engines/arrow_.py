@@ -21,6 +21,12 @@ _ROWS = 1 << 20
 
 def from_arrays(y_true: Any, y_score: Any) -> PartSource:
     """Return the source of two Arrow arrays, a million rows a part."""
+    for name, value in (("y_true", y_true), ("y_score", y_score)):
+        if not isinstance(value, pa.Array | pa.ChunkedArray):
+            raise InvalidInputError(
+                f"`{name}` must be an Arrow array, got {type(value).__name__}. Pick a column, or "
+                "use boundshift.engines.find_boundary with column names."
+            )
     check_lengths(len(y_true), len(y_score))
     return PartSource(
         [partial(_rows, y_true, y_score, start) for start in range(0, len(y_score), _ROWS)]

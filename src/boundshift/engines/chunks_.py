@@ -44,7 +44,8 @@ def from_pairs(pairs: Any) -> ChunkSource:
 
 def _iterate(chunks: Any) -> Iterable[Any]:
     """Return the chunks from the first on."""
-    return chunks() if callable(chunks) else chunks
+    made: Iterable[Any] = chunks() if callable(chunks) else chunks
+    return made
 
 
 def _check_again(name: str, chunks: object) -> None:

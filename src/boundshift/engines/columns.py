@@ -10,7 +10,7 @@ import numpy as np
 from boundshift.chunks import Chunk
 from boundshift.exceptions import InvalidInputError
 
-__all__ = ["as_chunk", "check_columns", "check_lengths", "check_one_dimensional", "pick"]
+__all__ = ["as_chunk", "check_columns", "check_lengths", "check_one_dimensional"]
 
 _ONE_COLUMN = "Pass the column of the positive class, for example `proba[:, 1]`."
 
@@ -83,22 +83,15 @@ def _not_real(what: str) -> str:
 
 def _as_labels(labels: Any) -> tuple[np.ndarray[Any, Any], tuple[Any, ...] | None]:
     """Return labels as an array, by codes where they are no numbers."""
-    array = labels if isinstance(labels, np.ndarray) else None
-    if array is None and hasattr(labels, "isna"):
-        is_plain = getattr(labels.dtype, "kind", "O") in "biuf" and not labels.isna().any()
-        array = labels.to_numpy() if is_plain else np.asarray(labels.astype(object))
-    array = np.asarray(labels) if array is None else array
+    if hasattr(labels, "factorize") and getattr(labels.dtype, "kind", "O") not in "biuf":
+        places, kinds = labels.factorize()
+        return places, tuple(kinds.tolist())
+    if hasattr(labels, "factorize") and labels.hasnans:
+        places, kinds = labels.astype(object).factorize()
+        return places, tuple(kinds.tolist())
+    array = np.asarray(labels)
     if array.dtype.kind in "biufSU" or array.ndim != 1:
         return array, None
     codes: dict[Any, int] = {}
-    missing = [v is None or v != v or str(v) == "<NA>" for v in array.tolist()]
-    places = [
-        -1 if lacks else codes.setdefault(v, len(codes))
-        for v, lacks in zip(array.tolist(), missing, strict=True)
-    ]
-    return np.array(places, dtype=np.int64), tuple(codes)
-
-
-def pick(vectors: np.ndarray[Any, Any], element: int) -> np.ndarray[Any, Any]:
-    """Return one element of each row of a matrix."""
-    return vectors[:, element] if vectors.ndim == 2 else vectors
+    coded = [-1 if v is None or v != v else codes.setdefault(v, len(codes)) for v in array.tolist()]
+    return np.array(coded, dtype=np.int64), tuple(codes)

@@ -11,14 +11,9 @@ from boundshift.chunks import Chunk
 from boundshift.engines.columns import check_lengths, check_one_dimensional
 from boundshift.engines.local import PartSource
 
-__all__ = ["from_arrays", "is_native"]
+__all__ = ["from_arrays"]
 
 _ROWS = 1 << 20
-
-
-def is_native(value: object) -> bool:
-    """Return whether a value is read here."""
-    return isinstance(value, np.memmap)
 
 
 def from_arrays(y_true: Any, y_score: Any) -> PartSource:

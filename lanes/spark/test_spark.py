@@ -1,0 +1,111 @@
+"""Spark frames in a real session: the suite of all engines, vectors, labels, SQL."""
+
+from decimal import Decimal
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from boundshift import InvalidInputError, engines, find_boundary
+from engines.suite import EngineSuite, assert_same_boundary, parts_of, problem
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+def column(values):
+    """Return an Arrow array of the kind that Spark would read."""
+    values = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    is_decimal = values and isinstance(values[0], Decimal)
+    return pa.array(values, pa.decimal128(12, 6) if is_decimal else None)
+
+
+def frame_of(spark, parts):
+    """Return a frame with a partition for each part."""
+    tables = [pa.table({"label": column(y), "score": column(s)}) for y, s in parts if len(y)]
+    frames = [spark.createDataFrame(t).coalesce(1) for t in tables]
+    frame = reduce(lambda a, b: a.union(b), frames)
+    assert frame.rdd.getNumPartitions() == len(frames)
+    return frame
+
+
+class TestSparkFrame(EngineSuite):
+    second = "partition 1"
+
+    @pytest.fixture
+    def find(self, spark):
+        return lambda parts, **options: engines.find_boundary(frame_of(spark, parts), **options)
+
+
+def test_many_partitions_merge_on_the_workers(spark, monkeypatch):
+    from boundshift.engines import spark_
+
+    monkeypatch.setattr(spark_, "_FAN", 2)
+    y, s = problem()
+    found = engines.find_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), bound="smoothed")
+    assert_same_boundary(found, y, s, bound="smoothed")
+
+
+@pytest.mark.parametrize("kind", ["vector", "array"])
+def test_vectors_give_their_last_element(spark, kind):
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.sql import functions as F  # noqa: N812
+
+    y, s = problem()
+    pair = F.array(-F.col("score"), F.col("score"))
+    frame = frame_of(spark, [(y, s)]).withColumn(
+        "rawPrediction", array_to_vector(pair) if kind == "vector" else pair
+    )
+    found = engines.find_boundary(frame, score="rawPrediction", bound="smoothed")
+    assert_same_boundary(found, y, s, bound="smoothed")
+    first = engines.find_boundary(
+        frame, score="rawPrediction", element=0, bound="kth-point", positive=0
+    )
+    assert_same_boundary(first, y, -s, bound="kth-point", pos_label=0)
+
+
+def test_columns_and_sql_get_the_labels_of_predict(spark):
+    from pyspark.sql import functions as F  # noqa: N812
+
+    y, s = problem()
+    boundary = find_boundary(np.where(y == 1, "it's", "no"), s, pos_label="it's")
+    s = np.append(s, [boundary.threshold, np.nan])
+    frame = frame_of(spark, [(np.zeros(len(s), int), s)])
+    labels = [row[0] for row in frame.select(boundary.predict(F.col("score"))).collect()]
+    assert labels == boundary.predict(s).tolist()
+    rows = frame.where("not isnan(score)").selectExpr(boundary.to_sql("score", "`")).collect()
+    assert [row[0] for row in rows] == boundary.predict(s[:-1]).tolist()
+
+
+def test_columns_without_a_frame_are_refused(spark):
+    from pyspark.sql import functions as F  # noqa: N812
+
+    with pytest.raises(InvalidInputError, match=r"boundshift\.engines\.find_boundary"):
+        find_boundary(F.col("label"), F.col("score"))
+    y, s = problem()
+    with pytest.raises(InvalidInputError, match="`score` must name one of the columns"):
+        engines.find_boundary(frame_of(spark, [(y, s)]), score="margin")
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_example_of_spark_ml_runs(capsys):
+    import importlib.util
+    from pathlib import Path
+
+    path = Path(__file__).parents[2] / "examples" / "spark_ml.py"
+    spec = importlib.util.spec_from_file_location("spark_ml", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(rows=20_000)
+    shown = capsys.readouterr().out
+    recalls = [
+        [float(value) for value in line.rpartition(": ")[2].split(", ")]
+        for line in shown.splitlines()
+        if line.startswith("recall by class")
+    ]
+    assert min(recalls[1]) > min(recalls[0])
+    assert "CASE WHEN score > " in shown

@@ -1,0 +1,44 @@
+"""The page on scale says what the stored measurements say."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def scale():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        spec = importlib.util.spec_from_file_location("scale", ROOT / "benchmarks" / "scale.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        yield module
+    finally:
+        sys.path.remove(str(ROOT / "benchmarks"))
+
+
+def test_the_page_is_made_from_the_stored_measurements(scale):
+    facts = json.loads(scale.RESULTS.read_text(encoding="utf-8"))
+    assert scale.PAGE.read_text(encoding="utf-8") == scale.page(facts)
+
+
+def test_files_are_measured_and_compared_with_memory(scale, tmp_path):
+    scale.write_parquet(str(tmp_path), 20_000)
+    (expected,) = scale.in_memory(str(tmp_path), scale.CASES[:1])
+    found = scale.compare(scale.read_files(str(tmp_path), *scale.CASES[0]), expected)
+    assert found["distance from memory"] <= 1e-9
+    assert found["same counts"] is True
+    rows = scale.judged({"files": {"runs": [found]}})
+    assert [row[3] for row in rows if "memory" in row[0]] == [True]
+
+
+def test_the_cost_model_counts_every_pass(scale, monkeypatch):
+    monkeypatch.setattr(scale, "ROWS_PER_GROUP", 4096)
+    model = scale.cost_model()
+    assert len(model["decision seconds"]) == len(model["passes"])
+    assert "10¹⁰ rows" in scale._model_text(model)

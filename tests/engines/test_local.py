@@ -1,0 +1,220 @@
+"""Engines of this machine: chunks, memory maps, Arrow, files."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from boundshift import InvalidInputError, certify, engines, find_boundary
+from engines.suite import EngineSuite, assert_same_boundary, parts_of, problem
+
+
+def column(values):
+    """Return an Arrow array, with nulls for missing values."""
+    return pa.array(list(values), from_pandas=True) if not len(values) else pa.array(values)
+
+
+def table_of(parts):
+    """Return all parts as one table, a record batch each."""
+    labels = pa.chunked_array([column(y) for y, _ in parts if len(y)])
+    scores = pa.chunked_array([column(s) for _, s in parts if len(s)])
+    return pa.table({"id": np.arange(len(labels)), "label": labels, "score": scores})
+
+
+class TestChunks(EngineSuite):
+    second = "chunk 1"
+
+    @pytest.fixture
+    def find(self):
+        return lambda parts, **options: engines.find_boundary(parts, **options)
+
+
+class TestFunctionOfChunks(EngineSuite):
+    second = "chunk 1"
+
+    @pytest.fixture
+    def find(self):
+        def run(parts, positive=None, **options):
+            def labels():
+                return iter([part[0] for part in parts])
+
+            def scores():
+                return iter([part[1] for part in parts])
+
+            return find_boundary(labels, scores, pos_label=positive, **options)
+
+        return run
+
+
+class TestArrowTable(EngineSuite):
+    second = "rows"
+
+    @pytest.fixture
+    def find(self):
+        return lambda parts, **options: engines.find_boundary(table_of(parts), **options)
+
+
+def write_parquet(path, parts):
+    for i, part in enumerate(parts):
+        pa.parquet.write_table(table_of([part]), path / f"part-{i}.parquet")
+
+
+def write_feather(path, parts):
+    for i, part in enumerate(parts):
+        pa.feather.write_feather(table_of([part]), path / f"part-{i}.feather")
+
+
+def write_csv(path, parts):
+    for i, part in enumerate(parts):
+        pa.csv.write_csv(table_of([part]), path / f"part-{i}.csv")
+
+
+def write_tsv(path, parts):
+    for i, part in enumerate(parts):
+        options = pa.csv.WriteOptions(delimiter="\t")
+        pa.csv.write_csv(table_of([part]), path / f"part-{i}.tsv", options)
+
+
+def write_lines(path, parts):
+    for i, part in enumerate(parts):
+        table = table_of([part])
+        rows = [json.dumps(row, default=float) for row in table.to_pylist()]
+        (path / f"part-{i}.jsonl").write_text("\n".join(rows).replace("NaN", "null") + "\n")
+
+
+@pytest.mark.parametrize(
+    "write", [write_parquet, write_feather, write_csv, write_tsv, write_lines], scope="class"
+)
+class TestFiles(EngineSuite):
+    second = "part-1"
+
+    @pytest.fixture
+    def find(self, write, tmp_path):
+        def run(parts, **options):
+            write(tmp_path, [part for part in parts if len(part[0])])
+            return engines.find_boundary(str(tmp_path / "part-*"), **options)
+
+        return run
+
+
+def test_arrays_in_memory_may_have_a_partner_on_disk_or_in_arrow(tmp_path):
+    y, s = problem()
+    np.save(tmp_path / "s.npy", s)
+    mapped = np.load(tmp_path / "s.npy", mmap_mode="r")
+    assert_same_boundary(find_boundary(y.tolist(), mapped), y, s)
+    assert_same_boundary(find_boundary(y, pa.array(s)), y, s)
+
+
+def test_memory_maps(tmp_path):
+    y, s = problem()
+    maps = []
+    for name, values in (("y", y), ("s", s)):
+        np.save(tmp_path / f"{name}.npy", values)
+        maps.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+    found = find_boundary(*maps, bound="smoothed")
+    assert_same_boundary(found, y, s, bound="smoothed")
+    assert certify(*maps, found.threshold) == certify(y, s, found.threshold)
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64(), pa.int64(), pa.decimal128(9, 3)])
+def test_arrow_arrays_of_any_number(kind):
+    y, s = problem()
+    scores = pa.array(np.round(s * 10)).cast(kind)
+    expected = np.asarray(scores.cast(pa.float64()))
+    found = find_boundary(pa.array(y).dictionary_encode(), scores, bound="kth-point")
+    assert_same_boundary(found, y, expected, bound="kth-point")
+
+
+def test_folders_lists_and_compressed_files(tmp_path):
+    y, s = problem()
+    first, second = parts_of(y, s, [1000, 2000])
+    write_parquet(tmp_path, [first])
+    text = "label,score\n" + "\n".join(
+        f"{a},{b!r}" for a, b in zip(*map(list, second), strict=True)
+    )
+    with gzip.open(tmp_path / "rest.csv.gz", "wt") as file:
+        file.write(text.replace("np.float64(", "").replace(")", ""))
+    expected = find_boundary(y, s).threshold
+    names = [tmp_path / "part-0.parquet", tmp_path / "rest.csv.gz"]
+    assert engines.find_boundary(names).threshold == pytest.approx(expected, abs=1e-9)
+    assert engines.find_boundary(tmp_path).threshold == pytest.approx(expected, abs=1e-9)
+
+
+def test_progress_counts_the_parts(tmp_path):
+    y, s = problem()
+    write_parquet(tmp_path, parts_of(y, s, [1000, 2000]))
+    seen = []
+    engines.find_boundary(tmp_path, progress=lambda *call: seen.append(call))
+    assert seen[:2] == [("pass 1", 1, 2), ("pass 1", 2, 2)]
+
+
+def test_bad_names_are_refused(tmp_path):
+    y, s = problem()
+    write_parquet(tmp_path, [(y, s)])
+    with pytest.raises(InvalidInputError, match=r"matches none"):
+        engines.find_boundary(tmp_path / "nothing-*.parquet")
+    with pytest.raises(InvalidInputError, match=r"`score` must name one of the columns 'id', 'lab"):
+        engines.find_boundary(tmp_path, score="margin")
+    (tmp_path / "scores.xlsx").write_text("")
+    with pytest.raises(InvalidInputError, match=r"end in .*got 'scores.xlsx'"):
+        engines.find_boundary(tmp_path / "scores.xlsx")
+    (tmp_path / "broken.parquet").write_text("no")
+    with pytest.raises(InvalidInputError, match=r"can be read, got 'broken.parquet'"):
+        engines.find_boundary(tmp_path / "broken.parquet")
+    with pytest.raises(InvalidInputError, match="frame"):
+        engines.find_boundary(5)
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    y, _ = problem()
+    with pytest.raises(InvalidInputError, match="must be real numbers, got string"):
+        find_boundary(pa.array(y), pa.array(["a"] * len(y)))
+    with pytest.raises(InvalidInputError, match="must be real numbers"):
+        engines.find_boundary([(y, np.array(["a"] * len(y)))])
+    with pytest.raises(InvalidInputError, match="one-dimensional"):
+        engines.find_boundary([(y, np.zeros((len(y), 2)))])
+    with pytest.raises(InvalidInputError, match="same length, got 3000 labels and 2 scores"):
+        engines.find_boundary([(y, np.zeros(2))])
+    with pytest.raises(InvalidInputError, match="of one kind"):
+        find_boundary(pa.array(y), [np.zeros(len(y))])
+    with pytest.raises(InvalidInputError, match="must be an Arrow array, got Table"):
+        find_boundary(pa.array(y), table_of([(y, y)]))
+
+
+def test_a_missing_library_is_named(tmp_path):
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from boundshift import engines, MissingExtraError\n"
+        "try: engines.find_boundary('a.parquet')\n"
+        "except MissingExtraError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "boundshift[arrow]" in done.stdout
+
+
+def test_sql_says_what_predict_says():
+    import sqlite3
+
+    y, s = problem()
+    boundary = find_boundary(np.where(y == 1, "it's", "no"), s, pos_label="it's")
+    s = np.append(s, boundary.threshold)
+    with sqlite3.connect(":memory:") as base:
+        base.execute('create table t ("my score" double)')
+        base.executemany("insert into t values (?)", [(v,) for v in s.tolist()])
+        rows = base.execute(f"select {boundary.to_sql('my score')} from t").fetchall()
+    base.close()
+    assert [row[0] for row in rows] == boundary.predict(s).tolist()
+    numbers = find_boundary(y, s[:-1])
+    assert numbers.to_sql("a.score").startswith("CASE WHEN a.score > ")
+    assert numbers.to_sql("x`y", quote="`").startswith("CASE WHEN `x``y` > ")
+    with pytest.raises(InvalidInputError, match="SQL"):
+        find_boundary(
+            np.where(y == 1, np.datetime64("2021"), np.datetime64("2020")), s[:-1]
+        ).to_sql("s")
