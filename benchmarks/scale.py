@@ -478,7 +478,7 @@ def _model_text(model: dict[str, Any]) -> str:
         'any pass has to pay, comes on top. Measured on one core, bound "smoothed":\n\n'
         + table(header, lines)
         + f"\n\nTogether {total:.0f} seconds. The messages depend on the cells and on the points "
-        "collected, at most 2²¹ in all partitions together, and not on the number of rows: with "
+        "collected, at most 2²² in all partitions together, and not on the number of rows: with "
         "more rows than these can tell apart a pass is added, and no message grows."
     )
 
