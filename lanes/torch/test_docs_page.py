@@ -7,10 +7,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "your_model.md"
 
 
 def test_a_network_is_shifted_by_the_lines_shown():
-    """Labels and scores of a network are enough."""
+    """A trained module is wrapped as it is."""
     text = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
     names: dict[str, object] = {}
-    exec(blocks[0], names)
+    exec(blocks[0] + "from boundshift import BoundShiftClassifier", names)
     exec(next(block for block in blocks if "import torch" in block), names)
-    assert sum(names["boundary"].n_samples) == len(names["y_new"])
+    assert sum(names["shifted"].boundary_.n_samples) == len(names["y_new"])
+    assert len(names["shifted"].predict(names["X_new"])) == len(names["y_new"])

@@ -193,21 +193,26 @@ class Windows:
         return np.asarray((high_sum - low_sum) + self._centre * (start - (self.n - end)))
 
     def _bracket(self, given_up: IntArray) -> tuple[IntArray, IntArray]:
-        """Return between which numbers the low points given up lie, by bisection in bounds."""
-        ends = []
-        for side in (1, 0):
-            low, high = np.zeros_like(given_up), given_up
-            n = self.n - given_up
-            for _ in range(int(np.max(given_up, initial=0)).bit_length()):
-                middle = (low + high) // 2
-                below = self._scores.between(middle)[side] - self.reference - self._centre
-                last = np.minimum(middle + n, self.n - 1)
-                above = self._scores.between(last)[side] - self.reference - self._centre
-                tie = 4 * _TIE * (np.abs(below) + np.abs(above) + self._middle_half)
-                is_low = (below + above < (-tie if side else tie)) & (middle < high)
-                low, high = np.where(is_low, middle + 1, low), np.where(is_low, high, middle)
-            ends.append(low)
-        return ends[0], ends[1]
+        """Return between which numbers the low points given up lie, in ascending order."""
+        return self._certainly_low(given_up, True), self._certainly_low(given_up, False)
+
+    def _certainly_low(self, given_up: IntArray, certainly: bool) -> IntArray:
+        """Return how many of the points given up are low ones for sure, or possibly."""
+        low, high = np.zeros_like(given_up), given_up
+        if len(given_up) > 2:
+            first, last = self._certainly_low(given_up[[0, -1]], certainly)
+            low, high = np.full_like(given_up, first), np.minimum(given_up, last)
+        n = self.n - given_up
+        side, sign = (1, -1) if certainly else (0, 1)
+        for _ in range(int(np.max(high - low, initial=0)).bit_length()):
+            middle = (low + high) // 2
+            after = np.minimum(middle + n, self.n - 1)
+            below = self._scores.between(middle)[side] - self.reference - self._centre
+            above = self._scores.between(after)[side] - self.reference - self._centre
+            tie = 4 * _TIE * (np.abs(below) + np.abs(above) + self._middle_half)
+            is_low = (below + above < sign * tie) & (middle < high)
+            low, high = np.where(is_low, middle + 1, low), np.where(is_low, high, middle)
+        return low
 
     def _start(self, given_up: IntArray) -> IntArray:
         """Return how many of the points given up are low ones, by bisection."""

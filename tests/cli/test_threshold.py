@@ -100,11 +100,13 @@ FORMATS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("piped", [False, True])
+# The shell decompresses before a pipe.
+WAYS = [(name, False) for name in FORMATS]
+WAYS += [(name, True) for name in FORMATS if not name.endswith((".gz", ".zst"))]
+
+
+@pytest.mark.parametrize(("name", "piped"), WAYS)
 def test_every_format_gives_the_same_boundary(run, tmp_path, rows, name, piped):
-    if piped and name.endswith((".gz", ".zst")):
-        pytest.skip("the shell decompresses before a pipe")
     write_every_format(tmp_path, rows)
     given = {"input": (tmp_path / name).read_bytes()} if piped else {}
     found = answer(run("threshold", "-" if piped else name, *COLUMNS, "--json", **given))

@@ -25,6 +25,8 @@ Batches = Iterable[pa.RecordBatch]
 # Tallies that the driver takes at once; more are merged on the workers first.
 _FAN = 32
 _PEEKED = 1 << 13
+# Rows of a chunk.
+_ROWS = 1 << 19
 _SCHEMA = "tally binary"
 
 
@@ -59,9 +61,27 @@ def _reader(look: Look) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         context = TaskContext.get()
         place = f"partition {context.partitionId() if context else 0}"
-        yield _message(look.read(arrow_chunk(b.column(0), b.column(1), place) for b in batches))
+        yield _message(look.read(_chunks(batches, place)))
 
     return read
+
+
+def _chunks(batches: Batches, place: str) -> Iterator[Chunk]:
+    """Put Spark's small batches together: each chunk costs as much as some thousand rows."""
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= _ROWS:
+            yield _chunk(waiting, place)
+            waiting = []
+    if waiting:
+        yield _chunk(waiting, place)
+
+
+def _chunk(batches: list[Any], place: str) -> Chunk:
+    """Return some batches as one chunk."""
+    table = pa.Table.from_batches(batches)
+    return arrow_chunk(table.column(0), table.column(1), place)
 
 
 def _merger(batches: Iterator[Any]) -> Iterator[Any]:
