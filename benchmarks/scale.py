@@ -487,7 +487,7 @@ def _model_text(model: dict[str, Any]) -> str:
         'any pass has to pay, comes on top. Measured on one core, bound "smoothed":\n\n'
         + table(header, lines)
         + f"\n\nTogether {total:.0f} seconds. The messages depend on the cells and on the points "
-        "collected, at most 2²² in all partitions together, and not on the number of rows: with "
+        "collected, at most 2²¹ in all partitions together, and not on the number of rows: with "
         "more rows than these can tell apart a pass is added, and no message grows."
     )
 
@@ -509,7 +509,7 @@ find_boundary(lambda: label_chunks(), lambda: score_chunks())  # anything that c
 The boundary goes back the same way: `boundary.predict` takes Dask and Spark columns, and
 `boundary.to_sql("margin")` is an expression for any database.
 
-1. The first pass brings each class's count, extremes, sum and squares, and counts scores in 16,384
+1. The first pass brings each class's count, extremes, sum and squares, and counts scores in 32,768
    cells. Tallies of different rows merge in any order; counts and extremes are exact, sums are
    carried in two doubles.
 2. The decision is made on these by the same code as in memory. Every answer that it got from inside

@@ -25,7 +25,7 @@ IntArray = NDArray[np.int64]
 Points = tuple[FloatArray, IntArray]
 
 # Scores collected, and cells counted, in one pass: what a message may hold.
-_MOST_POINTS = 1 << 22
+_MOST_POINTS = 1 << 21
 _MOST_CELLS = 1 << 14
 
 
