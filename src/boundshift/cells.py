@@ -25,7 +25,7 @@ IntArray = NDArray[np.int64]
 Points = tuple[FloatArray, IntArray]
 
 # Scores collected, and cells counted, in one pass: what a message may hold.
-_MOST_POINTS = 1 << 22
+_MOST_POINTS = 1 << 21
 _MOST_CELLS = 1 << 14
 
 
@@ -374,12 +374,7 @@ class CellScores:
         if binning in self._binned:
             return self._binned[binning]
         self._needs.binnings.append((self._which, binning))
-        means = self._base + self._sum / self._count
-        place = (
-            np.clip(binning.sign * means, binning.low, binning.high) - binning.low
-        ) / binning.cell
-        counts = np.bincount(np.floor(place).astype(np.int64), self._count, binning.size)
-        return counts.astype(np.float64)
+        return binning.count(self._base + self._sum / self._count, self._count)
 
     def mirrored(self) -> OrderedScores:
         """Return the scores with their sign changed."""

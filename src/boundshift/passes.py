@@ -25,7 +25,7 @@ __all__ = ["Resolved", "Source", "decide_in_passes"]
 Result = TypeVar("Result")
 Progress = Callable[[str, int, int], None]
 
-_CELLS = 1 << 14
+_CELLS = 1 << 15
 _MOST_PASSES = 40
 
 
@@ -181,7 +181,7 @@ def _first_look(chunks: Iterable[Chunk], exponent: int | None) -> Look:
         exponent = max(scale_exponent(float(np.abs(peeked).max())), 0)
     peeked = np.ldexp(peeked, -exponent)
     low, high = float(peeked.min()), float(peeked.max())
-    margin = (high - low) / 4
+    margin = (high - low) / 16
     grid = Grid(low - margin, high + margin, _CELLS)
     is_wide = np.isfinite(1 / grid.width) if grid.width else False
     return Look(exponent=exponent, pivot=float(np.median(peeked)), grid=grid if is_wide else None)

@@ -61,8 +61,8 @@ class Binning:
         """Number of nodes."""
         return int(np.floor((self.high - self.low) / self.cell)) + 2
 
-    def count(self, scores: FloatArray) -> FloatArray:
-        """Return how much of the scores counts at each node.
+    def count(self, scores: FloatArray, times: float | IntArray = 1.0) -> FloatArray:
+        """Return how much of the scores, each met some times, counts at each node.
 
         Examples
         --------
@@ -74,8 +74,8 @@ class Binning:
         left = np.floor(place).astype(np.int64)
         right_share = place - left
         return np.asarray(
-            np.bincount(left, 1 - right_share, self.size)
-            + np.bincount(left + 1, right_share, self.size)
+            np.bincount(left, (1 - right_share) * times, self.size)
+            + np.bincount(left + 1, right_share * times, self.size)
         )
 
     def mirrored(self) -> Binning:

@@ -261,7 +261,7 @@ class ClassTally:
     lows, highs : arrays
         Extremes of each cell.
     points : list of arrays (values, counts)
-        Distinct scores collected, and how often each was met.
+        Distinct scores collected, and how often each was met; None if each was met once.
     binned : dict from int to array
         Counts at the nodes of each binning.
     """
@@ -275,7 +275,7 @@ class ClassTally:
     sums: Any = 0.0
     lows: Any = np.inf
     highs: Any = -np.inf
-    points: list[tuple[FloatArray, IntArray]] = field(default_factory=list)
+    points: list[tuple[FloatArray, IntArray | None]] = field(default_factory=list)
     binned: dict[int, Any] = field(default_factory=dict)
 
     def add_moments(self, scores: FloatArray, pivot: float) -> None:
@@ -324,7 +324,7 @@ class ClassTally:
         self.sums = self.sums + np.bincount(cell, scores - refinement.bases[cell], len(start))
         self.lows, self.highs = np.minimum(self.lows, lows), np.maximum(self.highs, highs)
         if np.any(held & refinement.gathered):
-            self.points.append(np.unique(scores[refinement.gathered[cell]], return_counts=True))
+            self.points.append(_distinct(scores[refinement.gathered[cell]]))
 
     def _merge_moments(self, other: ClassTally) -> None:
         """Add count, extremes, sum and squares of other rows."""
@@ -354,9 +354,15 @@ class ClassTally:
         if not self.points:
             return np.empty(0), np.empty(0, np.int64)
         values = np.concatenate([v for v, _ in self.points])
-        counts = np.concatenate([c for _, c in self.points])
+        counts = np.concatenate([np.ones(len(v)) if c is None else c for v, c in self.points])
         distinct, place = np.unique(values, return_inverse=True)
         return distinct, np.bincount(place, counts, len(distinct)).astype(np.int64)
+
+
+def _distinct(scores: FloatArray) -> tuple[FloatArray, IntArray | None]:
+    """Return distinct scores and how often each is met; no counts where there are no ties."""
+    values, counts = np.unique(scores, return_counts=True)
+    return values, None if len(values) == len(scores) else counts
 
 
 @dataclass(eq=False)
