@@ -103,13 +103,14 @@ def margin(scores: FloatArray, k: int) -> FloatArray:
 
 
 WAYS: dict[str, Callable[[Split], IntArray]] = {
-    "joint smoothed/g-mean (default)": ours(),
+    "joint logistic/g-mean (default)": ours(),
+    "joint smoothed/g-mean": ours(bound="smoothed"),
     "joint student-t/g-mean": ours(bound="student-t"),
-    "pairwise smoothed/g-mean": ours(multi_class="pairwise"),
-    "pairwise smoothed/sum": ours(multi_class="pairwise", rule="sum"),
+    "pairwise logistic/g-mean": ours(multi_class="pairwise"),
+    "pairwise smoothed/sum": ours(multi_class="pairwise", bound="smoothed", rule="sum"),
     "pairwise kth-point/sum": ours(multi_class="pairwise", bound="kth-point", rule="sum"),
     "pairwise support/sum": ours(bound="support"),
-    "one-vs-rest smoothed/g-mean": ours(multi_class="one-vs-rest"),
+    "one-vs-rest logistic/g-mean": ours(multi_class="one-vs-rest"),
     "one-vs-rest support/sum": ours(multi_class="one-vs-rest", bound="support"),
     "untouched": untouched,
     "class weights, retrained": lambda split: split.weighted,

@@ -461,8 +461,8 @@ def page(facts: dict[str, Any]) -> str:
     lines.append(
         "Measured by `python benchmarks/scale.py files`, `dask`, `spark` and `scaling`, written by "
         f"`python benchmarks/scale.py page`; {machine.get('processors')} cores, Python "
-        f"{machine.get('python')}, NumPy {machine.get('numpy')}. Wall times hold whatever else ran on "
-        "the machine; ratios and processor times are what to compare."
+        f"{machine.get('python')}, NumPy {machine.get('numpy')}. Wall times hold whatever else ran "
+        "on the machine; ratios and processor times are what to compare."
     )
     return "\n\n".join(lines) + "\n"
 

@@ -68,6 +68,6 @@ def test_nothing_is_loaded(boundary):
 
 def test_a_problem_without_width_has_no_picture():
     with pytest.warns(BoundaryWarning):
-        boundary = find_boundary([0, 0, 1, 1], [1, 1, 1, 1])
+        boundary = find_boundary([0, 0, 1, 1], [1, 1, 1, 1], bound="support")
     assert "<svg" not in boundary._repr_html_()
     assert "<table" in boundary._repr_html_()

@@ -170,7 +170,7 @@ def find_boundary(
 
     Examples
     --------
-    A rare class gets more room than a common one:
+    Ten sick patients among a thousand healthy ones:
 
     >>> import numpy as np
     >>> from boundshift import find_boundary
@@ -179,11 +179,11 @@ def find_boundary(
     >>> labels = np.repeat(["healthy", "sick"], [1000, 10])
     >>> boundary = find_boundary(labels, scores, pos_label="sick")
     >>> round(boundary.threshold, 2)
-    0.19
+    0.52
     >>> boundary.status.value
     'The optimum, after some points were given up because the classes overlap.'
 
-    The paper's method:
+    The paper's method gives a rare class more room than a common one:
 
     >>> paper = find_boundary(labels, scores, pos_label="sick", preset="authors")
     >>> round(paper.threshold, 2)

@@ -56,7 +56,7 @@ from boundshift.models.response import (
 from boundshift.models.state import pack, unpack
 from boundshift.multiclass import fit_biases, joint_biases
 from boundshift.record import Boundary, Status
-from boundshift.rules import Rule, as_rule
+from boundshift.rules import GMean, Rule, as_rule
 from boundshift.validation import as_choice
 
 __all__ = ["BoundShiftClassifier"]
@@ -518,7 +518,9 @@ fallback
         curve, rule = choose_claims(self.bound, self.rule)
         is_paper = any(b.bound == SupportRadius.name for b in found.values())
         if self.multi_class == "joint" and rule.is_balanced and not is_paper:
-            biases = joint_biases(indices, scores, curve, rule)
+            # One class is not rare in every pair, so F1 has no part here.
+            plain = GMean(f1_weight=0) if isinstance(rule, GMean) else rule
+            biases = joint_biases(indices, scores, curve, plain)
         return biases, found
 
     def _find(self, is_positive: NDArray[np.bool_], scores: FloatArray) -> Boundary:

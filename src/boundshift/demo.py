@@ -61,7 +61,9 @@ class _Run:
         X, y = _draw(rng, 1000, 1000)
         untouched = LogisticRegression().fit(*self.train)
         # As in the paper, the training scores decide: three weights cannot memorise 1010 rows.
-        self.shifted = BoundShiftClassifier(untouched, cv="prefit").fit(*self.train)
+        self.shifted = BoundShiftClassifier(untouched, cv="prefit", bound="support").fit(
+            *self.train
+        )
         self.before = _judge(y, untouched.predict(X))
         self.after = _judge(y, self.shifted.predict(X))
 

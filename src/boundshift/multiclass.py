@@ -126,7 +126,7 @@ def joint_biases(
     >>> scores[np.arange(1000), y] += 2
     >>> biases = joint_biases(y, scores, as_curve("student-t"), as_rule("g-mean"))
     >>> biases.round(1).tolist()
-    [-0.9, 0.1, 0.8]
+    [-0.8, 0.0, 0.7]
     """
     losses = {
         pair: _PairLoss.tabulate(is_second, difference, curve, rule)

@@ -140,7 +140,7 @@ class Boundary:
     >>> import boundshift
     >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
     >>> boundary
-    Boundary(threshold=3.55133, status=OPTIMAL, n_samples=(5, 2), slack=(0, 0))
+    Boundary(threshold=3.49859, status=OPTIMAL, n_samples=(5, 2), slack=(0, 0))
     """
 
     threshold: float
@@ -224,17 +224,17 @@ class Boundary:
         >>> import boundshift
         >>> y = [0, 0, 0, 0, 0, 1, 1]
         >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
-        Predict 1 iff score > 3.55133
+        Predict 1 iff score > 3.49859
         The optimum, with every point kept.
                                  class 0       class 1
         rows                           5             2
         points given up                0             0
         mean                           1           5.5
         radius                         1           0.5
-        confidence radius          2.551         1.949
-        delta                   0.002438     0.0002261
-        error bound            0.0002475      0.004672
-        loss                    0.002462
+        confidence radius          2.499         2.001
+        delta                   0.003645     0.0001213
+        error bound            3.413e-06     8.534e-06
+        loss                   6.656e-06
         """
         rows: list[tuple[str, tuple[object, ...]]] = [
             ("rows", self.n_samples),

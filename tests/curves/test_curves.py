@@ -8,12 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
 
 import boundshift
 from boundshift.curves import CURVES, Claim, CountCurve, ErrorCurve, ShapeCurve, as_curve
-from boundshift.scores import ClassScores
+from boundshift.scores import ClassScores, ScoreSample
+from boundshift.search import errors_at
 
-NAMES = ["bernstein", "clopper-pearson", "dkw", "kth-point", "smoothed", "student-t", "support"]
+NAMES = [
+    "bernstein",
+    "clopper-pearson",
+    "dkw",
+    "kth-point",
+    "logistic",
+    "smoothed",
+    "student-t",
+    "support",
+]
 COUNT_CURVES = [c for c in CURVES.values() if issubclass(c, CountCurve)]
 SHAPE_CURVES = [c for c in CURVES.values() if issubclass(c, ShapeCurve)]
 
@@ -30,6 +41,28 @@ def test_the_names_of_the_curves() -> None:
 def test_every_curve_says_what_it_claims(curve: type[ErrorCurve]) -> None:
     assert isinstance(curve.claim, Claim)
     assert all([curve.assumptions, curve.formula, curve.reference])
+
+
+def test_logistic_counts_rows_by_the_probability_of_a_plain_logistic_regression() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [900, 60])
+    s = rng.normal(size=960) + 1.5 * y
+    model = LogisticRegression(C=np.inf).fit(s[:, None], y)
+    p = model.predict_proba(s[:, None])[:, 1]
+    t = np.linspace(-2, 3, 11)
+    negative, positive = errors_at(as_curve("logistic"), ScoreSample.from_labels(y, s), t)
+    expected = [((1 - p) @ (s > x) / (1 - p).sum(), p @ (s <= x) / p.sum()) for x in t]
+    np.testing.assert_allclose(np.stack([negative, positive], axis=1), expected, atol=2e-3)
+
+
+def test_logistic_with_the_sum_decides_where_the_probability_is_the_share() -> None:
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], [5000, 200])
+    s = rng.normal(size=5200) + 2 * y
+    model = LogisticRegression(C=np.inf).fit(s[:, None], y)
+    expected = (np.log(200 / 5000) - model.intercept_[0]) / model.coef_[0, 0]
+    found = boundshift.find_boundary(y, s, bound="logistic", rule="sum")
+    assert found.threshold == pytest.approx(expected, abs=0.02)
 
 
 def test_kth_point_is_the_mean_of_the_order_statistic() -> None:

@@ -103,7 +103,8 @@ def test_measures_are_those_of_scikit_learn():
 
 
 def test_auc_counts_ties_half():
-    y, s = np.tile([0, 1], 50), np.repeat(np.arange(10.0), 10)
+    y, s = np.tile([0, 1, 1], 34), np.repeat(np.arange(17.0), 6)
+    s = s + 3 * y
     known = collect_facts(y, s)
     assert known["diagnosis"]["measures"]["auc"] == pytest.approx(roc_auc_score(y, s))
 
@@ -244,7 +245,7 @@ def test_a_boundary_far_from_the_best_threshold_is_said_with_a_remedy():
     def place(known):
         return [f for f in known["diagnosis"]["findings"] if f["key"] == "place"]
 
-    raw = collect_facts(y, share)
+    raw = collect_facts(y, share, boundary=find_boundary(y, share, bound="support"))
     t = raw["boundary"]["threshold"]
     here = (np.mean(share[y == 0] > t) + np.mean(share[y == 1] <= t)) / 2
     assert here > raw["diagnosis"]["measures"]["best_balanced_error"] + 0.05

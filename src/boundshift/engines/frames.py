@@ -64,7 +64,7 @@ def find_boundary(
     >>> chunks = [(y, rng.normal(size=1000) + 3 * y) for y in rng.random((5, 1000)) < 0.02]
     >>> boundary = find_boundary(chunks, bound="smoothed")
     >>> round(boundary.threshold, 2), boundary.n_samples, boundary.resolution
-    (1.48, (4894, 106), 0.0)
+    (1.83, (4894, 106), 0.0)
     """
     decide = decision(**options)
     source = open_source(data, label, score, element)

@@ -52,7 +52,7 @@ def rule_values(
     --------
     >>> from boundshift import find_boundary
     >>> y, s = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
-    >>> boundary = find_boundary(y, s)
+    >>> boundary = find_boundary(y, s, bound="support")
     >>> sample = ScoreSample.from_labels(y, s)
     >>> at = rule_values(sample, np.array([boundary.threshold]), "support", "sum", {})
     >>> bool(np.isclose(at[0], boundary.loss))

@@ -102,8 +102,8 @@ def collect_facts(
     >>> scores = [rng.normal(3 * y - 2, 1) for _ in range(2)]
     >>> facts = collect_facts(y, scores[0], test=(y, scores[1]), names={"positive": "sick"})
     >>> print(facts["verdict"]["sentence"])
-    Of 100 sick rows the shifted model is expected to miss 8 instead of 20, and at most 18 with 95%
-    confidence; 3 more rows of class 0 per 100 are flagged.
+    Of 100 sick rows the shifted model is expected to miss 12 instead of 20, and at most 23 with 95%
+    confidence; 2 more rows of class 0 per 100 are flagged.
     """
     confidence = as_share("confidence", confidence)
     origin = _origin(out_of_sample)

@@ -29,7 +29,7 @@ def test_a_row_says_what_the_threshold_does_to_the_test_rows(store, fitted_of):
     assert row.g_mean == pytest.approx(np.sqrt(row.recall_negative * row.recall_positive))
     assert (row.test_negative, row.test_positive) == (int(np.sum(y == 0)), int(np.sum(y == 1)))
     assert row.auc == pytest.approx(roc_auc_score(*fitted.out_of_fold))
-    assert (row.family, row.half) == ("thyroid", "choose")
+    assert (row.family, row.half) == ("thyroid", "report")
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_the_command_writes_rows_facts_and_a_page(tmp_path):
         "--methods 'untouched' --jobs 1"
     )
     assert facts["command"] in (tmp_path / "benchmark.md").read_text()
-    assert (tmp_path / "images" / "benchmark" / "choose-f1.png").is_file()
+    assert (tmp_path / "images" / "benchmark" / "report-f1.png").is_file()
     assert (tmp_path / "benchmark.html").is_file()
 
 
@@ -46,7 +46,7 @@ def test_a_second_run_trains_nothing_and_says_the_same(tmp_path, monkeypatch):
 
     def once():
         return benchmark(
-            models=["logistic"], methods=["smote"], half="choose", out=tmp_path,
+            models=["logistic"], methods=["smote"], half="report", out=tmp_path,
             progress=lambda what, done, total: seen.append(what),
         )  # fmt: skip
 
