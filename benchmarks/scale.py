@@ -487,8 +487,8 @@ def _model_text(model: dict[str, Any]) -> str:
         f"{network / 1e6:.0f} MB a second, plus the decision. Reading and decoding the rows, which "
         'any pass has to pay, comes on top. Measured on one core, bound "smoothed":\n\n'
         + table(header, lines)
-        + f"\n\nTogether {total:.0f} seconds for the passes that were seen; so many rows ask for at "
-        "least one more. The messages depend on the cells and on the points "
+        + f"\n\nTogether {total:.0f} seconds for the passes that were seen; so many rows ask for "
+        "at least one more. The messages depend on the cells and on the points "
         "collected, at most 2²¹ in all partitions together, and not on the number of rows: with "
         "more rows than these can tell apart a pass is added, and no message grows."
     )
