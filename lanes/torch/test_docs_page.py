@@ -3,9 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[2] / "docs" / "your_model.md"
 
 
+# The network shown stands in for a trained one, so its scores may point either way.
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_a_network_is_shifted_by_the_lines_shown():
     """A trained module is wrapped as it is."""
     text = PAGE.read_text(encoding="utf-8")
