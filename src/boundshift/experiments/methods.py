@@ -98,7 +98,7 @@ def _of_source(source: Source) -> list[Method]:
     """Return our settings on training or on out-of-fold scores."""
     mark, suffix = ("" if source == "training" else "-oof"), _SUFFIX[source]
     settings = {
-        "default": ("Our default", by_boundary(source)),
+        "default": ("Ours, support radius", by_boundary(source, bound="support", rule="sum")),
         "full-budget": (
             "Ours, full budget",
             by_support(source, preset="authors", budget="all", stop_at_zero=False),
