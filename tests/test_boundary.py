@@ -347,7 +347,9 @@ def test_any_container_gives_the_same_boundary(problem, name):
     y, s = problem
     as_labels, as_scores = containers()[name]
     found = find_boundary(as_labels(y.tolist()), as_scores(s.tolist()))
-    assert found.threshold == find_boundary(y, s).threshold
+    # Arrow arrays are read in passes, whose sums round otherwise.
+    tolerance = 1e-9 if name.startswith("pyarrow") else 0
+    assert found.threshold == pytest.approx(find_boundary(y, s).threshold, rel=tolerance, abs=0)
 
 
 # Bad input: rule, value, cure.

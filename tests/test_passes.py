@@ -59,7 +59,7 @@ def assert_same(y, s, seed, **options):
     spread = np.ptp(s) or 1.0
     assert abs(found.threshold - expected.threshold) <= 1e-9 * spread
     assert found.loss == pytest.approx(expected.loss, rel=1e-9)
-    assert found.error_bounds == pytest.approx(expected.error_bounds, rel=1e-9)
+    assert found.error_bounds == pytest.approx(expected.error_bounds, rel=1e-9, abs=1e-9)
     assert found.means == pytest.approx(expected.means, rel=1e-9, abs=1e-12 * spread)
     assert found.supports == expected.supports
 
@@ -72,6 +72,20 @@ def test_every_curve_and_rule_decides_as_in_memory(curve, rule):
     @given(problem=classes(most=120), seed=st.integers(0, 1000))
     def check(problem, seed):
         assert_same(*labelled(*problem), seed, bound=curve, rule=rule)
+
+    check()
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("nodes", [0, 10**9])
+@pytest.mark.parametrize("curve", ["logistic", "smoothed"])
+def test_nodes_are_counted_at_or_their_cells_divided(curve, nodes, monkeypatch):
+    monkeypatch.setattr(cells_module, "_FEW_NODES", nodes)
+
+    @many(12)
+    @given(problem=classes(most=120), seed=st.integers(0, 1000))
+    def check(problem, seed):
+        assert_same(*labelled(*problem), seed, bound=curve)
 
     check()
 
@@ -105,7 +119,7 @@ def test_a_metric_decides_as_in_memory():
     assert_same(y, rng.normal(size=4000) + 2 * y, 0, bound="smoothed", rule=Metric("f1"))
 
 
-@pytest.mark.parametrize("curve", ["smoothed", "kth-point", "support", "student-t"])
+@pytest.mark.parametrize("curve", ["logistic", "smoothed", "kth-point", "support", "student-t"])
 @pytest.mark.parametrize("rounding", [None, 2, "float32"])
 def test_many_rows_take_few_passes(curve, rounding):
     rng = np.random.default_rng(1)

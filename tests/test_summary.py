@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from boundshift.cells import Cells, CellScores, Needs
+from boundshift.cells import Cells, CellScores, Cuts, Needs
 from boundshift.chunks import Chunk
 from boundshift.scores import Binning, ClassScores
 from boundshift.summary import Grid, Look, Tally, add_exactly
@@ -149,9 +150,32 @@ def test_an_answer_from_inside_a_cell_is_noted():
     assert not needs
     cells.at(50)
     assert len(needs.cells) == 1
-    binning = Binning(-3.0, 3.0, 0.5)
-    assert cells.binned(binning).sum() == pytest.approx(200)
-    assert needs.binnings == [(0, binning)]
+    few, many = Binning(-3.0, 3.0, 0.5), Binning(-3.0, 3.0, 0.001)
+    for binning in (few, many):
+        assert cells.binned(binning).sum() == pytest.approx(200)
+    assert needs.binnings == [(0, many)]
+    assert [c.at.tolist() for c in needs.cuts] == [few.nodes.tolist()]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("doubt", [0.0, 0.02, 0.7])
+def test_cells_divided_at_the_nodes_count_as_their_scores_do(sign, doubt):
+    rng = np.random.default_rng(7)
+    values = [np.round(rng.normal(size=n), 3) for n in (3000, 40)]
+    grid, look = Grid(-3.0, 3.0, 24), Look(labels=(0, 1), pivot=0.0)
+    chunk = Chunk(np.repeat([0, 1], [3000, 40]), np.concatenate(values), "all")
+    found = Look(grid=grid).read([chunk]).classes
+    cells = Cells.start([found[0], found[1]], grid, 0.0)
+    binning = Binning(-2.21, 2.4, 0.37, sign)
+    needs = Needs()
+    plan = cells.plan(Needs(cuts=[Cuts(binning.nodes + 0.3 * doubt, doubt, 1.0)]))
+    tally = replace(look, refinement=plan[1]).read([chunk])
+    cells = cells.refined(*plan, [tally.of(0), tally.of(1)])
+    for i, exact in enumerate(values):
+        scores = CellScores(cells, i, found[i], 0.0, needs, {})
+        np.testing.assert_allclose(scores.binned(binning), binning.count(exact), atol=1e-10)
+    assert not needs
+    assert (sum(plan[1].gathered) > 0) == (doubt > 0)
 
 
 @pytest.mark.parametrize("mirrored", [False, True])

@@ -8,17 +8,18 @@ cell goes on the list of `Needs`. With an empty list the answers were those of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boundshift.exceptions import InvalidInputError
 from boundshift.scores import Binning, OrderedScores, SumTo
 from boundshift.summary import ClassTally, Grid, Refinement
 
-__all__ = ["CellScores", "Cells", "Needs"]
+__all__ = ["CellScores", "Cells", "Cuts", "Needs", "changed_rows"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -27,6 +28,29 @@ Points = tuple[FloatArray, IntArray]
 # Scores collected, and cells counted, in one pass: what a message may hold.
 _MOST_POINTS = 1 << 21
 _MOST_CELLS = 1 << 14
+# Nodes for whose counts it is enough to look into the cells that they cut.
+_FEW_NODES = 1 << 11
+# Standard errors by which a node may move when the ranks that it rests on are known.
+_DOUBT = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Scores at which cells are to be divided, since sums over a part of a cell are needed.
+
+    Parameters
+    ----------
+    at : array of shape (k,)
+        The scores.
+    doubt : float
+        How far off each of them may be: all that lie nearer are collected.
+    width : float
+        Width of the widest cell that one of them divides.
+    """
+
+    at: FloatArray
+    doubt: float
+    width: float
 
 
 @dataclass(eq=False)
@@ -39,13 +63,19 @@ class Needs:
         Cells whose scores matter.
     binnings : list of (class, Binning)
         Nodes to count at.
+    cuts : list of Cuts
+        Where to divide cells.
+    doubt : float
+        Standard error of the scores at ranks that were asked for.
     """
 
     cells: list[IntArray] = field(default_factory=list)
     binnings: list[tuple[int, Binning]] = field(default_factory=list)
+    cuts: list[Cuts] = field(default_factory=list)
+    doubt: float = 0.0
 
     def __bool__(self) -> bool:
-        return bool(self.cells or self.binnings)
+        return bool(self.cells or self.binnings or self.cuts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,11 +142,22 @@ class Cells:
         return np.asarray((self.counts > 0) & ~self.gathered & (self.lows != self.highs))
 
     def plan(self, needs: Needs) -> tuple[IntArray, Refinement] | None:
-        """Return the cells to look into and how: small ones one by one, large ones by parts."""
-        if not needs.cells:
-            return None
-        wanted = np.unique(np.concatenate(needs.cells))
+        """Return the cells to look into and how; None if there are none."""
+        found = [np.empty(0, np.int64), *needs.cells]
+        wanted = np.unique(np.concatenate(found))
         wanted = wanted[self.unknown[:, wanted].any(axis=0)]
+        whole = self._whole(wanted)
+        cut, parts = self._divided(needs.cuts, wanted)
+        tops = np.concatenate([whole.tops, parts.tops])
+        if not len(tops):
+            return None
+        order = np.argsort(tops, kind="stable")
+        lows = np.concatenate([whole.lows, parts.lows])[order]
+        gathered = np.concatenate([whole.gathered, parts.gathered])[order]
+        return np.union1d(wanted, cut), Refinement(lows, tops[order], lows, gathered)
+
+    def _whole(self, wanted: IntArray) -> Refinement:
+        """Return how to look into whole cells: small ones one by one, large ones by parts."""
         rows = self.counts[:, wanted].sum(axis=0)
         order = np.argsort(rows, kind="stable")
         small = np.zeros(len(wanted), dtype=np.bool_)
@@ -128,14 +169,32 @@ class Cells:
             for i, is_small in zip(wanted, small, strict=True)
         ]
         sizes = [len(p) for p in parts]
-        new_tops = np.concatenate(parts)
-        first = np.cumsum(sizes) - sizes
-        new_lows = np.append(-np.inf, new_tops[:-1])
-        new_lows[first] = lows[wanted]
-        return wanted, Refinement(new_lows, new_tops, new_lows, np.repeat(small, sizes))
+        return _parts(lows[wanted], np.concatenate([np.empty(0), *parts]), sizes, small)
+
+    def _divided(self, cuts: list[Cuts], wanted: IntArray) -> tuple[IntArray, Refinement]:
+        """Return the cells that are divided, and their parts: those in doubt are collected."""
+        starts, ends = _windows(cuts)
+        first = np.searchsorted(self.tops, starts, side="left")
+        last = np.searchsorted(self.tops, ends, side="left")
+        steps = np.bincount(first, minlength=len(self.tops) + 1).astype(np.int64)
+        steps[: len(self.tops)] -= np.bincount(last + 1, minlength=len(self.tops))[: len(self.tops)]
+        touched = (np.cumsum(steps[: len(self.tops)]) > 0) & self.unknown.any(axis=0)
+        touched[wanted] = False
+        cut = np.flatnonzero(touched)
+        lows, tops = self.edges
+        at = np.unique(np.concatenate([starts, ends]))
+        cell = np.searchsorted(self.tops, at, side="left").clip(max=len(self.tops) - 1)
+        at = at[touched[cell] & (at > lows[cell]) & (at < tops[cell])]
+        new_tops = np.unique(np.concatenate([at, tops[cut]]))
+        owner = np.searchsorted(tops[cut], new_tops, side="left")
+        parts = _parts(lows[cut], new_tops, np.bincount(owner, minlength=len(cut)), None)
+        window = np.searchsorted(starts, parts.lows, side="right") - 1
+        inside = (window >= 0) & (parts.tops <= ends[np.maximum(window, 0)]) if len(ends) else False
+        return cut, replace(parts, gathered=parts.gathered | inside)
 
     def refined(self, wanted: IntArray, how: Refinement, classes: list[ClassTally]) -> Cells:
         """Return the cells after a look into some of them."""
+        self._check_same_rows(wanted, how, classes)
         keep = np.ones(len(self.tops), dtype=np.bool_)
         keep[wanted] = False
         tops = np.concatenate([self.tops[keep], how.tops])
@@ -168,6 +227,49 @@ class Cells:
             self.low,
             self.high,
         )
+
+    def _check_same_rows(
+        self, wanted: IntArray, how: Refinement, classes: list[ClassTally]
+    ) -> None:
+        """Raise if a cell does not hold the rows that it held before."""
+        owner = np.searchsorted(self.tops[wanted], how.tops, side="left")
+        for before, found in zip(self.counts[:, wanted], classes, strict=True):
+            counts = np.broadcast_to(found.counts, len(owner))
+            now = np.bincount(owner, counts, len(wanted)).astype(np.int64)
+            differ = np.flatnonzero(before != now)
+            if len(differ):
+                raise changed_rows(int(before[differ[0]]), int(now[differ[0]]))
+
+
+def changed_rows(before: int, now: int) -> InvalidInputError:
+    """Return the error for rows that are not the same in every pass."""
+    return InvalidInputError(
+        f"Chunks must be the same in every pass, got {before} rows in a range of scores in one "
+        f"pass and {now} in the next. Pass a list, or a function that makes the same chunks again."
+    )
+
+
+def _parts(
+    lows: FloatArray, tops: FloatArray, sizes: ArrayLike, gathered: NDArray[np.bool_] | None
+) -> Refinement:
+    """Return the parts of cells by their tops, given the low end of each cell and its parts."""
+    sizes = np.asarray(sizes, dtype=np.int64)
+    new_lows = np.append(-np.inf, tops[:-1])[: len(tops)]
+    new_lows[np.cumsum(sizes) - sizes] = lows
+    if gathered is None:
+        gathered = np.zeros(len(sizes), dtype=np.bool_)
+    return Refinement(new_lows, tops, new_lows, np.repeat(gathered, sizes))
+
+
+def _windows(cuts: list[Cuts]) -> tuple[FloatArray, FloatArray]:
+    """Return the ranges of doubt around all cuts, in order, those that meet as one."""
+    starts = np.concatenate([np.empty(0), *[c.at - c.doubt for c in cuts]])
+    ends = np.concatenate([np.empty(0), *[c.at + c.doubt for c in cuts]])
+    order = np.argsort(starts, kind="stable")
+    starts, ends = starts[order], np.maximum.accumulate(ends[order])
+    is_new = np.append(True, starts[1:] > ends[:-1])[: len(starts)]
+    is_last = np.append(is_new[1:], True)[: len(starts)]
+    return starts[is_new], ends[is_last]
 
 
 def _cut(low: float, top: float, pieces: int) -> FloatArray:
@@ -311,14 +413,22 @@ class CellScores:
         """Return the scores at ranks from 0 to n − 1."""
         rank = np.asarray(rank, dtype=np.int64)
         place = np.searchsorted(self._rank, rank, side="right") - 1
-        value = self._value[place]
         inside = (self._cell[place] >= 0) & (rank > 0) & (rank < self.n - 1)
         if np.any(inside):
-            self._note(place[inside])
-            share = (rank - self._rank[place] + 0.5) / self._count[place]
-            value = np.where(
-                inside, self._low[place] * (1 - share) + self._high[place] * share, value
-            )
+            place = np.atleast_1d(place)[np.atleast_1d(inside)]
+            self._note(place)
+            width = self._high[place] - self._low[place]
+            doubt = float((width / np.sqrt(self._count[place])).max())
+            self._needs.doubt = max(self._needs.doubt, doubt)
+        return self.near(rank)
+
+    def near(self, rank: ArrayLike) -> FloatArray:
+        """Return about the scores at ranks: as if those of a cell were evenly spread."""
+        rank = np.asarray(rank, dtype=np.int64)
+        place = np.searchsorted(self._rank, rank, side="right") - 1
+        share = (rank - self._rank[place] + 0.5) / self._count[place]
+        inside = self._low[place] * (1 - share) + self._high[place] * share
+        value = np.where(self._cell[place] >= 0, inside, self._value[place])
         value = np.where(rank == 0, self.minimum, value)
         return np.asarray(np.where(rank == self.n - 1, self.maximum, value))
 
@@ -373,8 +483,21 @@ class CellScores:
         """Return how much of the scores counts at each node."""
         if binning in self._binned:
             return self._binned[binning]
-        self._needs.binnings.append((self._which, binning))
+        if binning.size > _FEW_NODES:
+            self._needs.binnings.append((self._which, binning))
+        else:
+            self._note_cuts(binning.nodes)
+        # Between two nodes a score counts in proportion, so the mean stands for a whole cell.
         return binning.count(self._base + self._sum / self._count, self._count)
+
+    def _note_cuts(self, nodes: FloatArray) -> None:
+        """Take note that cells which hold a node have to be divided there."""
+        next_one = np.searchsorted(nodes, np.nextafter(self._low, np.inf), side="right")
+        node = nodes[np.minimum(next_one, len(nodes) - 1)]
+        divided = (self._cell >= 0) & (node > self._low) & (node < self._high)
+        if np.any(divided):
+            width = float((self._high - self._low)[divided].max())
+            self._needs.cuts.append(Cuts(nodes, _DOUBT * self._needs.doubt, width))
 
     def mirrored(self) -> OrderedScores:
         """Return the scores with their sign changed."""
@@ -437,6 +560,10 @@ class _Mirrored:
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1."""
         return -self._scores.at(self.n - 1 - np.asarray(rank, dtype=np.int64))
+
+    def near(self, rank: ArrayLike) -> FloatArray:
+        """Return about the scores at ranks."""
+        return -self._scores.near(self.n - 1 - np.asarray(rank, dtype=np.int64))
 
     @property
     def exact(self) -> bool:

@@ -42,6 +42,10 @@ class Chunk:
         """Return some of the rows."""
         return Chunk(self.labels[start:stop], self.scores[start:stop], self.place, self.names)
 
+    def take(self, which: NDArray[np.intp]) -> Chunk:
+        """Return the rows at some places."""
+        return Chunk(self.labels[which], self.scores[which], self.place, self.names)
+
     def where(self, label: object) -> NDArray[np.bool_]:
         """Return which rows have a label."""
         if self.names is None:

@@ -13,11 +13,11 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from boundshift.cells import Cells, CellScores, Needs
+from boundshift.cells import Cells, CellScores, Needs, changed_rows
 from boundshift.chunks import Chunk, Fault
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores import Binning, ScoreSample, scale_exponent
-from boundshift.summary import ClassTally, Grid, Look, Tally
+from boundshift.summary import Grid, Look, Tally
 from boundshift.validation import order_labels
 
 __all__ = ["Resolved", "Source", "decide_in_passes"]
@@ -133,17 +133,20 @@ class _Passes:
         )
         tally = self._run(look)
         found = [tally.of(label) for label in self.labels]
-        self._check_same_rows(found)
         if plan is not None:
             self._cells = self._cells.refined(*plan, found)
         for i, (which, binning) in enumerate(binnings):
-            self._binned[which][binning] = found[which].binned[i]
+            counts = found[which].binned.get(i, np.zeros(binning.size))
+            if round(counts.sum()) != self._moments[which].n:
+                raise changed_rows(self._moments[which].n, round(counts.sum()))
+            self._binned[which][binning] = counts
 
     def resolution(self, needs: Needs) -> float:
         """Return the width of the widest cell that is still needed."""
         lows, tops = self._cells.edges
         widths = [float((tops - lows)[cells].max()) for cells in needs.cells]
         widths += [binning.cell for _, binning in needs.binnings]
+        widths += [cuts.width for cuts in needs.cuts]
         return float(np.ldexp(max(widths, default=0.0), self._look.exponent))
 
     def _run(self, look: Look) -> Tally:
@@ -156,17 +159,6 @@ class _Passes:
                 self._progress(name, done, total)
 
         return self._source.run(look, show)
-
-    def _check_same_rows(self, found: list[ClassTally]) -> None:
-        """Raise if a pass has not seen as many rows of each class as the first one."""
-        before, now = [c.n for c in self._moments], [c.n for c in found]
-        if before != now:
-            raise InvalidInputError(
-                "Chunks must be the same in every pass, got "
-                f"{before[0]} and {before[1]} rows of the two classes in the first and "
-                f"{now[0]} and {now[1]} in pass {self.count}. Pass a list, or a function that "
-                "makes the same chunks again."
-            )
 
 
 def _first_look(chunks: Iterable[Chunk], exponent: int | None) -> Look:

@@ -61,7 +61,7 @@ class Binning:
         """Number of nodes."""
         return int(np.floor((self.high - self.low) / self.cell)) + 2
 
-    def count(self, scores: FloatArray, times: float | IntArray = 1.0) -> FloatArray:
+    def count(self, scores: FloatArray, times: IntArray | None = None) -> FloatArray:
         """Return how much of the scores, each met some times, counts at each node.
 
         Examples
@@ -71,12 +71,30 @@ class Binning:
         """
         place = scores if self.sign > 0 else -scores
         place = (np.clip(place, self.low, self.high) - self.low) / self.cell
-        left = np.floor(place).astype(np.int64)
-        right_share = place - left
-        return np.asarray(
-            np.bincount(left, (1 - right_share) * times, self.size)
-            + np.bincount(left + 1, right_share * times, self.size)
+        left = place.astype(np.int64)
+        place -= left
+        return self.spread(
+            np.bincount(left, times, self.size),
+            np.bincount(left, place if times is None else place * times, self.size),
         )
+
+    def spread(self, counts: NDArray[Any], shares: NDArray[Any]) -> FloatArray:
+        """Return what counts at each node, from the scores between it and the next.
+
+        Parameters
+        ----------
+        counts, shares : arrays of shape (size,)
+            Number of these scores, and the sum of their distances from the node, in cells.
+        """
+        at_nodes = counts - shares
+        at_nodes[1:] += shares[:-1]
+        return np.asarray(at_nodes)
+
+    @property
+    def nodes(self) -> FloatArray:
+        """Nodes and the end of the last cell, as scores in ascending order."""
+        nodes = np.append(self.low + self.cell * np.arange(self.size - 1), self.high)
+        return nodes if self.sign > 0 else -nodes[::-1]
 
     def mirrored(self) -> Binning:
         """Return the same nodes for scores whose sign is changed."""
@@ -130,6 +148,9 @@ class OrderedScores(Protocol):
 
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1."""
+
+    def near(self, rank: ArrayLike) -> FloatArray:
+        """Return about the scores at ranks, where nothing rests on them."""
 
     @property
     def exact(self) -> bool:
@@ -220,6 +241,8 @@ class ClassScores:
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1."""
         return np.asarray(self.values[np.asarray(rank)])
+
+    near = at
 
     @property
     def exact(self) -> bool:

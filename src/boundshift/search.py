@@ -236,7 +236,7 @@ def _quantile_grid(sample: ScoreSample) -> FloatArray:
         place = share * (c.n - 1)
         left = np.floor(place).astype(np.int64)
         right = np.minimum(left + 1, c.n - 1)
-        low, high = c.at(left), c.at(right)
+        low, high = c.near(left), c.near(right)
         parts.append(low + (place - left) * (high - low))
     grid = np.unique(np.concatenate(parts))
     margin = sample.spread / 16 or abs(float(grid[0])) or 1.0

@@ -8,8 +8,9 @@ that decide.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,10 +25,27 @@ __all__ = ["ClassTally", "Grid", "Look", "Refinement", "Tally", "add_exactly"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Rows read at a time: what stays in a core's own cache.
-_ROWS = 1 << 16
+# Rows read at a time: what stays near a core.
+_ROWS = 1 << 18
 _MOST_FAULTS = 8
 _TABLE = 1 << 14
+
+
+class _Room(threading.local):
+    """Room for some rows, kept by each thread: fresh memory costs more than the arithmetic."""
+
+    def __init__(self) -> None:
+        self._rooms: dict[str, NDArray[Any]] = {}
+
+    def of(self, name: str, n: int, kind: type = np.float64) -> NDArray[Any]:
+        """Return room for n values of a kind, the same for each name."""
+        room = self._rooms.get(name)
+        if room is None or len(room) < n:
+            room = self._rooms[name] = np.empty(n, kind)
+        return room[:n]
+
+
+_room = _Room()
 
 
 @dataclass(frozen=True)
@@ -63,9 +81,8 @@ class Grid:
 
     def place(self, offset: FloatArray) -> IntArray:
         """Return the cells of scores, given their offsets from the origin; it never descends."""
-        place = offset * (1.0 / self.width)
-        np.clip(place, 0.0, self.size - 0.5, out=place)
-        return place.astype(np.int64)
+        place = np.multiply(offset, 1.0 / self.width, out=_room.of("place", len(offset)))
+        return _whole_places(place, self.size)
 
     def tops(self) -> FloatArray:
         """Return the largest number that each cell holds: bisection over all doubles."""
@@ -78,6 +95,14 @@ class Grid:
             holds = self.place(_number(middle) - self.origin) <= cell
             inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
         return np.append(_number(inside), np.inf)
+
+
+def _whole_places(place: FloatArray, size: int) -> IntArray:
+    """Return places as whole numbers from 0 to size − 1, in room that the next call uses again."""
+    np.clip(place, 0.0, size - 0.5, out=place)
+    places = _room.of("whole", len(place), np.int64)
+    np.copyto(places, place, casting="unsafe")
+    return places
 
 
 def _key(number: NDArray[Any]) -> IntArray:
@@ -110,27 +135,29 @@ class Refinement:
     bases: FloatArray
     gathered: NDArray[np.bool_]
 
-    def select(self, scores: FloatArray) -> FloatArray:
-        """Return those scores that may lie in one of the cells, by a table of narrow bins."""
-        inside: FloatArray = scores[(scores > self.lows[0]) & (scores <= self.tops[-1])]
-        if not len(inside) or self._table is None:
-            return inside
+    def select(self, scores: FloatArray) -> IntArray:
+        """Return which scores may lie in one of the cells, by a table of narrow bins."""
         low, scale, wanted = self._table
-        return np.asarray(inside[wanted[((inside - low) * scale).astype(np.int64)]])
+        place = np.subtract(scores, low, out=_room.of("place", len(scores)))
+        place *= scale
+        places = _whole_places(place, len(wanted))
+        flags = _room.of("flags", len(scores), np.bool_)
+        return np.flatnonzero(wanted.take(places, out=flags, mode="clip"))
 
     @cached_property
-    def _table(self) -> tuple[float, float, NDArray[np.bool_]] | None:
-        """Bins over all cells and which of them may hold a wanted score."""
+    def _table(self) -> tuple[float, float, NDArray[np.bool_]]:
+        """Bins over all cells, one more at either end, and which may hold a wanted score."""
         low, high = float(self.lows[0]), float(self.tops[-1])
         scale = _TABLE / (high - low)
-        if len(self.lows) == 1 or not np.isfinite(scale):
-            return None
-        first = ((self.lows - low) * scale).astype(np.int64)
-        last = ((self.tops - low) * scale).astype(np.int64)
-        ends = np.zeros(_TABLE + 2, dtype=np.int64)
-        np.add.at(ends, first, 1)
-        np.add.at(ends, np.minimum(last + 1, _TABLE + 1), -1)
-        return low, scale, np.cumsum(ends) > 0
+        if not np.isfinite(scale):  # the cells are too narrow to be told apart
+            return low, 0.0, np.ones(1, dtype=np.bool_)
+        start = low - 1.0 / scale
+        first = ((self.lows - start) * scale).astype(np.int64)
+        last = ((self.tops - start) * scale).astype(np.int64)
+        ends = np.zeros(_TABLE + 3, dtype=np.int64)
+        np.add.at(ends, first.clip(0, _TABLE + 1), 1)
+        np.add.at(ends, last.clip(0, _TABLE + 1) + 1, -1)
+        return start, scale, np.cumsum(ends[:-1]) > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,41 +196,50 @@ class Look:
 
     def _read_chunk(self, chunk: Chunk, tally: Tally) -> None:
         """Add what is found in a chunk, a few rows at a time."""
-        kept: dict[Any, list[FloatArray]] = {}
+        kept = []
         for start in range(0, len(chunk), _ROWS):
-            rows = chunk.rows(start, start + _ROWS)
-            for label, scores in self._split(rows, tally):
-                found = tally.of(label)
-                self._count(found, label, scores)
-                if self.refinement is not None:
-                    kept.setdefault(label, []).append(self.refinement.select(scores))
-        for label, parts in kept.items():
-            assert self.refinement is not None
-            tally.of(label).refine(self.refinement, np.sort(np.concatenate(parts)))
+            rows = self._scaled(chunk.rows(start, start + _ROWS))
+            if self.refinement is not None:
+                kept.append(rows.take(self.refinement.select(rows.scores)))
+            if not self.labels:
+                for label, scores in self._split(rows, tally):
+                    found = tally.of(label)
+                    found.add_moments(scores, self.pivot)
+                    if self.grid is not None:
+                        found.add_cells(self.grid, scores)
+            for i, (label, binning) in enumerate(self.binnings):
+                binned = tally.of(label).binned
+                binned[i] = binned.get(i, 0.0) + binning.count(rows.scores[rows.where(label)])
+        if self.refinement is not None and kept:
+            labels, scores = (
+                np.concatenate([getattr(rows, name) for rows in kept])
+                for name in ("labels", "scores")
+            )
+            rows = Chunk(labels, scores, chunk.place, chunk.names)
+            for label in self.labels:
+                tally.of(label).refine(self.refinement, np.sort(scores[rows.where(label)]))
+
+    def _scaled(self, rows: Chunk) -> Chunk:
+        """Return rows with scores in the units of this look."""
+        scores = rows.scores.astype(np.float64, copy=False)
+        if self.exponent:
+            scores = np.ldexp(scores, -self.exponent)
+        return replace(rows, scores=scores)
 
     def _split(self, chunk: Chunk, tally: Tally) -> list[tuple[Any, FloatArray]]:
         """Return the scores of each class; take note of values that cannot be used."""
-        labels = self.labels
-        if not labels:
-            seen, missing = distinct_labels(chunk)
-            labels = tuple(seen)
-            tally.fault(chunk, "missing", missing, "y_true")
-            if len({*tally.classes, *labels}) > 2:
-                tally.name(labels)
-                return []
-        scores = chunk.scores.astype(np.float64, copy=False)
-        if len(labels) == 1 and not self.labels:
+        seen, missing = distinct_labels(chunk)
+        labels = tuple(seen)
+        tally.fault(chunk, "missing", missing, "y_true")
+        if len({*tally.classes, *labels}) > 2:
+            tally.name(labels)
+            return []
+        scores = chunk.scores
+        if len(labels) == 1 and not missing:
             parts = [(labels[0], scores)]
-        elif len(labels) == 2:
-            second = chunk.where(labels[1])
-            first = chunk.where(labels[0]) if self.labels else ~second
-            parts = [(labels[0], scores[first]), (labels[1], scores[second])]
         else:
-            parts = []
-        if not self.labels:
-            parts = [(label, self._finite(s, chunk, tally)) for label, s in parts]
-        if self.exponent:
-            parts = [(label, np.ldexp(s, -self.exponent)) for label, s in parts]
+            parts = [(label, scores[chunk.where(label)]) for label in labels]
+        parts = [(label, self._finite(s, chunk, tally)) for label, s in parts]
         return [(label, s) for label, s in parts if len(s)]
 
     def _finite(self, scores: FloatArray, chunk: Chunk, tally: Tally) -> FloatArray:
@@ -214,18 +250,6 @@ class Look:
         tally.fault(chunk, "NaN", int(np.isnan(scores).sum()))
         tally.fault(chunk, "infinite", int(np.isinf(scores).sum()))
         return scores[np.isfinite(scores)]
-
-    def _count(self, found: ClassTally, label: object, scores: FloatArray) -> None:
-        """Count the scores of one class."""
-        if self.labels:
-            found.n += len(scores)
-        else:
-            found.add_moments(scores, self.pivot)
-        if self.grid is not None:
-            found.add_cells(self.grid, scores)
-        for i, (wanted, binning) in enumerate(self.binnings):
-            if wanted == label:
-                found.binned[i] = found.binned.get(i, 0.0) + binning.count(scores)
 
 
 def add_exactly(total: tuple[float, float], more: tuple[float, float]) -> tuple[float, float]:
@@ -286,7 +310,7 @@ class ClassTally:
 
     def _add_moments(self, scores: FloatArray, pivot: float) -> None:
         """Add rows to count, extremes, sum and squares."""
-        offset = scores - pivot
+        offset = np.subtract(scores, pivot, out=_room.of("offset", len(scores)))
         total = float(offset.sum())
         offset -= total / len(scores)
         # Not a dot product, whose library may start threads of its own in each of ours.
@@ -303,10 +327,15 @@ class ClassTally:
 
     def add_cells(self, grid: Grid, scores: FloatArray) -> None:
         """Add rows to the cells of a grid."""
-        offset = scores - grid.origin
+        offset = np.subtract(scores, grid.origin, out=_room.of("offset", len(scores)))
         place = grid.place(offset)
-        self.counts = self.counts + np.bincount(place, minlength=grid.size)
-        self.sums = self.sums + np.bincount(place, offset, grid.size)
+        counts, sums = (
+            np.bincount(place, minlength=grid.size),
+            np.bincount(place, offset, grid.size),
+        )
+        counts += self.counts
+        sums += self.sums
+        self.counts, self.sums = counts, sums
 
     def refine(self, refinement: Refinement, scores: FloatArray) -> None:
         """Add sorted rows to the cells of a refinement."""
