@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from boundshift import InvalidInputError, engines, find_boundary
+from boundshift import InvalidInputError, cells, engines, find_boundary, passes
+from boundshift.chunks import Chunk
 from engines.suite import EngineSuite, assert_same_boundary, parts_of, problem
 
 pytestmark = [
@@ -41,13 +42,82 @@ class TestSparkFrame(EngineSuite):
         return lambda parts, **options: engines.find_boundary(frame_of(spark, parts), **options)
 
 
-def test_many_partitions_merge_on_the_workers(spark, monkeypatch):
+@pytest.mark.parametrize("bound", ["logistic", "smoothed"])
+def test_many_rows_around_the_boundary_are_read_on_the_workers(spark, monkeypatch, bound):
     from boundshift.engines import spark_
 
     monkeypatch.setattr(spark_, "_FAN", 2)
+    monkeypatch.setattr(spark_, "_MOST_COLLECTED", 0)
     y, s = problem()
-    found = engines.find_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), bound="smoothed")
-    assert_same_boundary(found, y, s, bound="smoothed")
+    found = engines.find_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), bound=bound)
+    assert_same_boundary(found, y, s, bound=bound)
+
+
+def test_nodes_are_counted_by_a_query(spark, monkeypatch):
+    monkeypatch.setattr(cells, "_FEW_NODES", 0)
+    y, s = problem()
+    for bound in ("smoothed", "logistic"):
+        found = engines.find_boundary(frame_of(spark, [(y, s)]), bound=bound)
+        assert_same_boundary(found, y, s, bound=bound)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        lambda s: s,
+        lambda s: s * 1e300,
+        lambda s: s * 1e-300,
+        lambda s: 1e6 + 1e-3 * s,
+        lambda s: np.where(s > 3.3, 1e9, s),
+        lambda s: np.round(s),
+        lambda s: s.astype(np.float32),
+        lambda s: np.round(100 * s).astype(np.int64),
+        lambda s: np.zeros(len(s)),
+    ],
+    ids=["plain", "huge", "tiny", "shifted", "outliers", "ties", "float32", "whole", "one value"],
+)
+def test_a_query_finds_what_a_look_finds(spark, scores):
+    from boundshift.engines import spark_
+
+    y, s = problem()
+    s = np.asarray(scores(s))
+    source = spark_.from_frame(frame_of(spark, parts_of(y, s, [1000, 1, 1999])), "label", "score")
+    look = passes._first_look(source.peek(), None)
+    found = source.run(look, lambda *_: None)
+    expected = look.read([Chunk(y, s, "all")])
+    for label in (0, 1):
+        a, b = found.classes[label], expected.classes[label]
+        assert (a.n, a.low, a.high) == (b.n, b.low, b.high)
+        spread = (b.high - b.low) or 1.0
+        assert sum(a.total) == pytest.approx(sum(b.total), rel=1e-12, abs=1e-12 * spread * b.n)
+        assert a.squares == pytest.approx(b.squares, rel=1e-10)
+        np.testing.assert_array_equal(a.counts, b.counts)
+        np.testing.assert_allclose(a.sums, b.sums, rtol=1e-9, atol=1e-9 * spread)
+
+
+def test_a_class_that_is_not_among_the_first_rows(spark, monkeypatch):
+    from boundshift.engines import spark_
+
+    monkeypatch.setattr(spark_, "_PEEKED", 64)
+    y, s = problem()
+    order = np.argsort(y, kind="stable")
+    y, s = y[order], s[order]
+    for labels in (y, y.astype(float), y.astype(bool), np.where(y == 1, "b", "a")):
+        frame = frame_of(spark, parts_of(labels, s, [1000, 1000, 1000]))
+        assert_same_boundary(engines.find_boundary(frame), labels, s)
+    third = np.append(y, [2, 2])
+    with pytest.raises(InvalidInputError, match=r"two classes.*2"):
+        engines.find_boundary(frame_of(spark, [(third, np.append(s, [0.0, 1.0]))]))
+    missing = np.append(y, [np.nan, np.nan])
+    with pytest.raises(InvalidInputError, match="2 missing in partition 0"):
+        engines.find_boundary(frame_of(spark, [(missing, np.append(s, [0.0, 1.0]))]))
+
+
+def test_scores_that_are_no_numbers_are_refused(spark):
+    y, s = problem()
+    frame = frame_of(spark, [(y, s)]).selectExpr("label", "CAST(score AS STRING) AS score")
+    with pytest.raises(InvalidInputError, match="real numbers, got string values in column"):
+        engines.find_boundary(frame)
 
 
 @pytest.mark.parametrize("kind", ["vector", "array"])

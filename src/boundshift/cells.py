@@ -154,7 +154,9 @@ class Cells:
         order = np.argsort(tops, kind="stable")
         lows = np.concatenate([whole.lows, parts.lows])[order]
         gathered = np.concatenate([whole.gathered, parts.gathered])[order]
-        return np.union1d(wanted, cut), Refinement(lows, tops[order], lows, gathered)
+        wanted = np.union1d(wanted, cut)
+        rows = int(self.counts[:, wanted].sum())
+        return wanted, Refinement(lows, tops[order], lows, gathered, rows)
 
     def _whole(self, wanted: IntArray) -> Refinement:
         """Return how to look into whole cells: small ones one by one, large ones by parts."""

@@ -28,7 +28,7 @@ IntArray = NDArray[np.int64]
 # Rows read at a time: what stays near a core.
 _ROWS = 1 << 18
 _MOST_FAULTS = 8
-_TABLE = 1 << 14
+_TABLE = 1 << 16
 
 
 class _Room(threading.local):
@@ -128,16 +128,19 @@ class Refinement:
         Where the sum of a cell is counted from.
     gathered : bool array of shape (k,)
         Whether the scores themselves are collected.
+    rows : int, default=0
+        Rows that lie in all of them.
     """
 
     lows: FloatArray
     tops: FloatArray
     bases: FloatArray
     gathered: NDArray[np.bool_]
+    rows: int = 0
 
     def select(self, scores: FloatArray) -> IntArray:
         """Return which scores may lie in one of the cells, by a table of narrow bins."""
-        low, scale, wanted = self._table
+        low, scale, wanted = self.table
         place = np.subtract(scores, low, out=_room.of("place", len(scores)))
         place *= scale
         places = _whole_places(place, len(wanted))
@@ -145,7 +148,7 @@ class Refinement:
         return np.flatnonzero(wanted.take(places, out=flags, mode="clip"))
 
     @cached_property
-    def _table(self) -> tuple[float, float, NDArray[np.bool_]]:
+    def table(self) -> tuple[float, float, NDArray[np.bool_]]:
         """Bins over all cells, one more at either end, and which may hold a wanted score."""
         low, high = float(self.lows[0]), float(self.tops[-1])
         scale = _TABLE / (high - low)
@@ -186,6 +189,10 @@ class Look:
     grid: Grid | None = None
     refinement: Refinement | None = None
     binnings: tuple[tuple[Any, Binning], ...] = ()
+
+    def with_codes(self) -> Look:
+        """Return the look into cells alone, at rows whose labels are 0 and 1 for the two."""
+        return replace(self, labels=tuple(range(len(self.labels))), binnings=())
 
     def read(self, chunks: Iterable[Chunk]) -> Tally:
         """Return what is found in some chunks."""

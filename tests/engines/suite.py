@@ -11,6 +11,7 @@ from boundshift import InvalidInputError, find_boundary
 
 ROWS = 3000
 CASES = [
+    ("logistic", "g-mean"),
     ("smoothed", "sum"),
     ("smoothed", "g-mean"),
     ("student-t", "minimax"),
