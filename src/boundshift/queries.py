@@ -37,7 +37,7 @@ class Query(Protocol):
 
     @property
     def aggregates(self) -> dict[str, str]:
-        """Expressions of what is found, by name."""
+        """Expressions of what is found, by name; they may use the key."""
 
     def read(self, labels: tuple[Any, ...], found: Columns) -> Tally:
         """Return the tally, given ``key`` and all aggregates as columns."""
@@ -111,9 +111,10 @@ class CellQuery:
     def aggregates(self) -> dict[str, str]:
         """Count, sum and squares of offsets from a score in or near the cell, and extremes."""
         grid, score = self._grid, scaled(self.look.exponent)
+        cell = f"key % {grid.size}"
         inside = (
-            f"(CASE WHEN {self._cell} = {self._middle} THEN {score} - {number(self.look.pivot)} "
-            f"ELSE {self._offset} - {self._cell} * {number(grid.width)} END)"
+            f"(CASE WHEN {cell} = {self._middle} THEN {score} - {number(self.look.pivot)} "
+            f"ELSE {self._offset} - ({cell}) * {number(grid.width)} END)"
         )
         return {
             "n": "count(*)",
@@ -170,14 +171,14 @@ class BinningQuery:
     binnings: dict[int, tuple[int, Binning]]
 
     def _case(self, of: str) -> str:
-        """Return the place among the nodes, or its fraction, by class."""
+        """Return the node below a score, or the distance from it, by class."""
         cases, start = [], 0
         for code, (_, b) in self.binnings.items():
             score = scaled(self.exponent) if b.sign > 0 else f"-({scaled(self.exponent)})"
             clipped = f"least(greatest({score}, {number(b.low)}), {number(b.high)})"
             at = f"(({clipped} - {number(b.low)}) / {number(b.cell)})"
-            left = f"CAST({at} AS INT)"
-            cases.append((code, f"{start} + {left}" if of == "key" else f"{at} - {left}"))
+            value = f"{start} + CAST({at} AS INT)" if of == "key" else f"{at} - (key - {start})"
+            cases.append((code, value))
             start += b.size
         whens = " ".join(f"WHEN code = {code} THEN {value}" for code, value in cases)
         return f"CASE {whens} END"

@@ -59,7 +59,8 @@ def as_chunk(labels: Any, scores: Any, place: str) -> Chunk:
 
 def _as_numbers(scores: Any, place: str) -> np.ndarray[Any, Any]:
     """Return scores as an array of numbers, NaN where missing."""
-    if hasattr(scores, "to_numpy") and hasattr(scores, "isna"):
+    is_plain = isinstance(getattr(scores, "dtype", None), np.dtype) and scores.dtype.kind in "biuf"
+    if hasattr(scores, "to_numpy") and hasattr(scores, "isna") and not is_plain:
         # Nullable pandas columns and objects say "missing" in many ways.
         scores = scores.to_numpy(dtype=np.float64, na_value=np.nan)
     array = np.asarray(scores)

@@ -32,10 +32,13 @@ class DaskSource:
     ----------
     parts : sequence of Delayed
         Each a pair (labels, scores), or a frame with these two columns.
+    columns : sequence of frames or series, default=()
+        The same as a frame or two series, if it is that: Dask then reads a partition and looks at
+        it in one task, and no partition waits in memory.
     """
 
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self._parts = parts
+    def __init__(self, parts: Sequence[Any], columns: Sequence[Any] = ()) -> None:
+        self._parts, self._columns = parts, columns
 
     def peek(self) -> list[Chunk]:
         """Return rows of the first and the last partition."""
@@ -48,14 +51,31 @@ class DaskSource:
         """Look at every row."""
         # One node of the graph, so that a worker gets it once and not with every partition.
         shared = dask.delayed(look, pure=False)
-        read, merge = dask.delayed(_read, pure=False), dask.delayed(_merge, pure=False)
-        tallies = [read(shared, part, i) for i, part in enumerate(self._parts)]
+        merge = dask.delayed(_merge, pure=False)
+        tallies = self._tallies(shared)
         while len(tallies) > 1:
             tallies = [merge(tallies[i : i + _FAN]) for i in range(0, len(tallies), _FAN)]
         show(0, len(self._parts))
         (tally,) = dask.compute(*tallies) if tallies else (Tally(),)
         show(len(self._parts), len(self._parts))
         return tally
+
+
+    def _tallies(self, look: Any) -> list[Any]:
+        """Return what a look, itself delayed, finds in each partition."""
+        if self._columns:
+            first, *rest = self._columns
+            found = first.map_partitions(
+                _read_columns,
+                *rest,
+                look,
+                meta=first._meta,
+                enforce_metadata=False,
+                align_dataframes=False,
+            )
+            return list(found.to_delayed())
+        read = dask.delayed(_read, pure=False)
+        return [read(look, part, i) for i, part in enumerate(self._parts)]
 
 
 def _chunk(part: Any, i: int) -> Chunk:
@@ -75,6 +95,13 @@ def _head(part: Any, i: int) -> Chunk:
 def _read(look: Look, part: Any, i: int) -> Tally:
     """Look at a partition."""
     return look.read([_chunk(part, i)])
+
+
+def _read_columns(*given: Any, partition_info: dict[str, Any] | None = None) -> Tally:
+    """Look at a partition, given as a frame or as two series."""
+    *parts, look = given
+    number = partition_info["number"] if partition_info else 0
+    return _read(look, parts if len(parts) == 2 else parts[0], number)
 
 
 def _merge(tallies: list[Tally]) -> Tally:
@@ -124,7 +151,7 @@ def _from_series(y_true: Any, y_score: Any) -> DaskSource:
     _check_partitions(y_true.npartitions, y_score.npartitions)
     pair = dask.delayed(_pair, pure=False)
     parts = zip(y_true.to_delayed(), y_score.to_delayed(), strict=True)
-    return DaskSource([pair(a, b) for a, b in parts])
+    return DaskSource([pair(a, b) for a, b in parts], [y_true, y_score])
 
 
 def _check_partitions(labels: int, scores: int) -> None:
@@ -144,7 +171,8 @@ def from_frame(frame: Any, label: str, score: str) -> DaskSource:
             "Pass labels and scores to boundshift.find_boundary."
         )
     check_columns([str(name) for name in frame.columns], label, score)
-    return DaskSource(frame[[label, score]].to_delayed())
+    frame = frame[[label, score]]
+    return DaskSource(frame.to_delayed(), [frame])
 
 
 def predict(column: Any, threshold: float, labels: tuple[Any, Any]) -> Any:

@@ -106,7 +106,8 @@ def _first_rows(frame: Any) -> Chunk:
 def _ask(rows: Any, query: Query) -> dict[str, Any]:
     """Return the aggregates of all groups of a query."""
     aggregates = [F.expr(sql).alias(name) for name, sql in query.aggregates.items()]
-    table = rows.groupBy(F.expr(query.key).alias("key")).agg(*aggregates).toArrow()
+    keyed = rows.select("code", "score", F.expr(query.key).alias("key"))
+    table = keyed.groupBy("key").agg(*aggregates).toArrow()
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
