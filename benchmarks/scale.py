@@ -1,10 +1,10 @@
 """Measure boundaries of data bigger than memory, as ratios taken in one run.
 
-Usage: ``python benchmarks/scale.py {files,dask,spark,scaling,page} [--rows N] [--out FILE]``.
+Usage: ``python benchmarks/scale.py {files,command,dask,spark,scaling,page} [--rows N] [--out FILE]``.
 
-``files`` reads Parquet out of core, ``dask`` a cluster of two workers of 1 GiB, ``spark`` a local
-session of two threads, ``scaling`` the time per row and the size of messages; each stores its part
-in benchmarks/results/scale.json. ``page`` writes docs/scale.md from that file. Every measurement
+``files`` reads Parquet out of core, ``command`` the same from the command line, more than 4 GB,
+``dask`` a cluster of two workers of 1 GiB, ``spark`` a local session of two threads, ``scaling``
+the time per row and the size of messages; each stores its part in benchmarks/results/scale.json. ``page`` writes docs/scale.md from that file. Every measurement
 runs in a process of its own, so that its memory is its own.
 """
 
@@ -15,8 +15,8 @@ import itertools
 import json
 import multiprocessing
 import os
-import pickle
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from evidence import environment, table, write_whole
+from scale_model import cost_model, model_text
 
 RESULTS = Path(__file__).parent / "results" / "scale.json"
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
@@ -188,6 +189,39 @@ def files(n: int) -> dict[str, Any]:
     return {"runs": [compare(a, b) for a, b in zip(found, expected, strict=True)]}
 
 
+def command(n: int) -> dict[str, Any]:
+    """Find the boundary of files on the command line, decision and certificate."""
+    with tempfile.TemporaryDirectory() as folder:
+        alone(write_parquet, folder, n)
+        size = sum(path.stat().st_size for path in Path(folder).iterdir())
+        words = [
+            "threshold",
+            f"{folder}/*.parquet",
+            "--label",
+            "label",
+            "--score",
+            "score",
+            "--json",
+        ]
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "boundshift", *words], stdout=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        found = json.loads(process.stdout.read())
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+    if status:
+        raise RuntimeError(f"The command failed with status {status}.")
+    return {
+        "rows": sum(found["n_samples"]),
+        "bytes": size,
+        "seconds": seconds,
+        "million rows a second": n / seconds / 1e6,
+        "peak bytes": used.ru_maxrss * 1024,
+    }
+
+
 def dask_run(folder: str | None, n: int, cases: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Measure a cluster of two workers: a bare pass, ours, and the workers' memory."""
     import dask
@@ -344,66 +378,18 @@ def scaling(n: int) -> dict[str, Any]:
     for less, more in itertools.pairwise(runs):
         spent = more["processor seconds"] - less["processor seconds"]
         more["nanoseconds a row"] = spent / (more["rows"] - less["rows"]) * 1e9
-    return {"runs": runs, "model": alone(cost_model)}
+    return {"runs": runs, "model": alone(cost_model, draw, POSITIVE_SHARE)}
 
 
 def _repeat(folder: str, times: int) -> dict[str, Any]:
-    timed(folder, "smoothed", "sum")
-    runs = [timed(folder, "smoothed", "sum") for _ in range(times)]
+    timed(folder, *CASES[0])
+    runs = [timed(folder, *CASES[0]) for _ in range(times)]
     return min(runs, key=lambda run: run["processor seconds"])
-
-
-def cost_model() -> dict[str, Any]:
-    """Measure what a row, a merge and a decision cost on one core, and how large messages are."""
-    from boundshift.boundary import decision
-    from boundshift.cells import Needs
-    from boundshift.chunks import Chunk
-    from boundshift.passes import _Passes
-    from boundshift.summary import Look, Tally
-
-    class Watched:
-        """A source of two partitions that keeps its looks, messages and times."""
-
-        def __init__(self) -> None:
-            self.passes: list[dict[str, float]] = []
-
-        def peek(self) -> list[Chunk]:
-            return [Chunk(*draw(10_000, 0), "first")]
-
-        def run(self, look: Look, show: Any) -> Tally:
-            total = Tally()
-            seen: dict[str, float] = {"row seconds": 0.0}
-            for i in range(2):
-                rows = 4 * ROWS_PER_GROUP
-                chunk = Chunk(*draw(rows, i), "part")
-                start = time.process_time()
-                tally = look.read([chunk])
-                seen["row seconds"] += (time.process_time() - start) / rows / 2
-                seen["message bytes"] = len(pickle.dumps(tally))
-                start = time.process_time()
-                total.merge(tally)
-                seen["merge seconds"] = time.process_time() - start
-            self.passes.append(seen)
-            return total
-
-    source = Watched()
-    passes = _Passes(source, None, None)
-    decide = decision(bound="smoothed")
-    passes.first()
-    seconds = []
-    while True:
-        needs = Needs()
-        start = time.process_time()
-        decide(passes.sample(needs))
-        seconds.append(time.process_time() - start)
-        if not needs:
-            break
-        passes.further(needs)
-    return {"passes": source.passes, "decision seconds": seconds}
 
 
 COMMANDS: dict[str, tuple[Callable[[int], dict[str, Any]], int]] = {
     "files": (files, 100_000_000),
+    "command": (command, 500_000_000),
     "dask": (run_dask, 100_000_000),
     "spark": (run_spark, 20_000_000),
     "scaling": (scaling, 100_000_000),
@@ -424,6 +410,12 @@ def judged(facts: dict[str, Any]) -> list[tuple[str, str, float, bool]]:
         rows.append((f"{what}: million rows a second", "≥ 20", speed, speed >= 20))
         speed = run["million rows a second of two processors"]
         rows.append((f"{what}: the same by processor time", "≥ 20", speed, speed >= 20))
+        at_most(f"{what}: peak GiB of the process", run["peak bytes"] / 2**30, 1.5)
+    if "command" in facts:
+        run = facts["command"]
+        what = f"command line, {run['rows']:,} rows, {run['bytes'] / 1e9:.1f} GB"
+        speed = run["million rows a second"]
+        rows.append((f"{what}: million rows a second", "≥ 20", speed, speed >= 20))
         at_most(f"{what}: peak GiB of the process", run["peak bytes"] / 2**30, 1.5)
     found = facts.get("dask", {}).get("found", {})
     for name, measured in found.items():
@@ -466,42 +458,16 @@ def page(facts: dict[str, Any]) -> str:
         table(["", "goal", "measured", "met"], [(n, g, f"{v:g}", m) for n, g, v, m in goals]),
     ]
     if "scaling" in facts:
-        lines.append(_model_text(facts["scaling"]["model"]))
+        lines.append(model_text(facts["scaling"]["model"]))
     machine = facts.get("environment", {})
     lines.append(
-        "Measured by `python benchmarks/scale.py files`, `dask`, `spark` and `scaling`, written by "
+        "Measured by `python benchmarks/scale.py files`, `command`, `dask`, `spark` and `scaling`, "
+        "written by "
         f"`python benchmarks/scale.py page`; {machine.get('processors')} cores, Python "
         f"{machine.get('python')}, NumPy {machine.get('numpy')}. Wall times hold whatever else ran "
         "on the machine; ratios and processor times are what to compare."
     )
     return "\n\n".join(lines) + "\n"
-
-
-def _model_text(model: dict[str, Any]) -> str:
-    """Return the cost model carried to 10^10 rows on 100 workers."""
-    rows, workers, partitions, fan, network = 1e10, 100, 10_000, 16, 1e8
-    lines, total = [], 0.0
-    for i, p in enumerate(model["passes"], 1):
-        # Decoding is not in the model's rows: a column of doubles and one of bytes from Parquet.
-        read = rows * p["row seconds"] / workers
-        levels = int(np.ceil(np.log(partitions) / np.log(fan)))
-        merge = levels * fan * (p["merge seconds"] + p["message bytes"] / network)
-        decide = model["decision seconds"][i - 1]
-        total += read + merge + decide
-        lines.append((i, p["row seconds"] * 1e9, p["message bytes"] / 1e6, read, merge, decide))
-    header = ["pass", "ns a row", "message, MB", "rows, s", "merging, s", "decision, s"]
-    return (
-        "## Carried to 10¹⁰ rows on 100 workers\n\n"
-        "A pass costs the rows that a worker has, times the time per row of one core, plus a tree "
-        f"of merges, {fan} messages at a time, {levels} levels for {partitions:,} partitions, at "
-        f"{network / 1e6:.0f} MB a second, plus the decision. Reading and decoding the rows, which "
-        'any pass has to pay, comes on top. Measured on one core, bound "smoothed":\n\n'
-        + table(header, lines)
-        + f"\n\nTogether {total:.0f} seconds for the passes that were seen; so many rows ask for "
-        "at least one more. The messages depend on the cells and on the points "
-        "collected, at most 2²¹ in all partitions together, and not on the number of rows: with "
-        "more rows than these can tell apart a pass is added, and no message grows."
-    )
 
 
 TOP = """# Scores bigger than memory
@@ -513,7 +479,7 @@ the data is read in passes, by whatever engine holds it, and never held whole:
 from boundshift import engines, find_boundary
 
 engines.find_boundary("scores/*.parquet", label="fraud", score="margin")  # Feather, CSV, JSON lines
-engines.find_boundary(spark_frame, label="label", score="rawPrediction")  # mapInArrow
+engines.find_boundary(spark_frame, label="label", score="rawPrediction")
 find_boundary(dask_labels, dask_scores)  # arrays, series; memory maps, Arrow arrays
 find_boundary(lambda: label_chunks(), lambda: score_chunks())  # anything that comes in chunks
 ```
@@ -527,10 +493,15 @@ The boundary goes back the same way: `boundary.predict` takes Dask and Spark col
 2. The decision is made on these by the same code as in memory. Every answer that it got from inside
    a cell is an estimate, and the cell is noted.
 3. A further pass looks into the noted cells: the scores of small ones are collected, large ones are
-   cut finer. The smoothed curve's own grid is counted here.
+   cut finer. A cell that a node of a curve's grid falls into is divided there, and the scores that
+   the node may still pass are collected; the many nodes of the smoothed curve are counted at.
 4. When a decision rests only on scores that are known one by one it is the decision of the sorted
    scores, counts at the boundary included. `boundary.resolution` is then 0; with `max_passes` it is
    the width of what was left open. Two or three passes are the rule.
+
+Spark counts by its own aggregates: a look is also a query (`boundshift.queries`), one `groupBy` for
+the cells and one for nodes. Only rows around the boundary reach Python, by `mapInArrow` where they
+are many.
 
 Every pass must see the same rows, so a generator is refused; give a function that makes the chunks
 again. Rows that are drawn anew in each pass are noticed where the counts differ.

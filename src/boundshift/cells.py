@@ -170,29 +170,40 @@ class Cells:
             np.array([tops[i]]) if is_small else _cut(lows[i], tops[i], pieces)
             for i, is_small in zip(wanted, small, strict=True)
         ]
-        sizes = [len(p) for p in parts]
-        return _parts(lows[wanted], np.concatenate([np.empty(0), *parts]), sizes, small)
+        sizes = np.array([len(p) for p in parts], dtype=np.int64)
+        new_tops = np.concatenate([np.empty(0), *parts])
+        return replace(_parts(lows[wanted], new_tops, sizes), gathered=np.repeat(small, sizes))
 
     def _divided(self, cuts: list[Cuts], wanted: IntArray) -> tuple[IntArray, Refinement]:
         """Return the cells that are divided, and their parts: those in doubt are collected."""
         starts, ends = _windows(cuts)
-        first = np.searchsorted(self.tops, starts, side="left")
-        last = np.searchsorted(self.tops, ends, side="left")
-        steps = np.bincount(first, minlength=len(self.tops) + 1).astype(np.int64)
-        steps[: len(self.tops)] -= np.bincount(last + 1, minlength=len(self.tops))[: len(self.tops)]
-        touched = (np.cumsum(steps[: len(self.tops)]) > 0) & self.unknown.any(axis=0)
+        touched = self._touched(starts, ends)
         touched[wanted] = False
         cut = np.flatnonzero(touched)
         lows, tops = self.edges
-        at = np.unique(np.concatenate([starts, ends]))
-        cell = np.searchsorted(self.tops, at, side="left").clip(max=len(self.tops) - 1)
+        at = np.concatenate([starts, ends])
+        cell = np.searchsorted(self.tops, at, side="left")
         at = at[touched[cell] & (at > lows[cell]) & (at < tops[cell])]
         new_tops = np.unique(np.concatenate([at, tops[cut]]))
         owner = np.searchsorted(tops[cut], new_tops, side="left")
-        parts = _parts(lows[cut], new_tops, np.bincount(owner, minlength=len(cut)), None)
+        parts = _parts(lows[cut], new_tops, np.bincount(owner, minlength=len(cut)))
         window = np.searchsorted(starts, parts.lows, side="right") - 1
-        inside = (window >= 0) & (parts.tops <= ends[np.maximum(window, 0)]) if len(ends) else False
-        return cut, replace(parts, gathered=parts.gathered | inside)
+        in_doubt = (window >= 0) & (parts.tops <= np.append(ends, -np.inf)[window])
+        share = (parts.tops - parts.lows) / (tops - lows)[cut][owner]
+        rows = float((share * self.counts.sum(axis=0)[cut][owner])[in_doubt].sum())
+        if rows > _MOST_POINTS:
+            # A cut that turns out to be farther off takes one pass more.
+            less = [replace(c, doubt=c.doubt * (_MOST_POINTS / rows) / 2) for c in cuts]
+            return self._divided(less, wanted)
+        return cut, replace(parts, gathered=in_doubt)
+
+    def _touched(self, starts: FloatArray, ends: FloatArray) -> NDArray[np.bool_]:
+        """Return which cells of unknown scores some ranges meet."""
+        size = len(self.tops) + 1
+        first = np.searchsorted(self.tops, starts, side="left")
+        last = np.searchsorted(self.tops, ends, side="left")
+        steps = np.bincount(first, minlength=size) - np.bincount(last + 1, minlength=size)
+        return np.asarray((np.cumsum(steps)[:-1] > 0) & self.unknown.any(axis=0))
 
     def refined(self, wanted: IntArray, how: Refinement, classes: list[ClassTally]) -> Cells:
         """Return the cells after a look into some of them."""
@@ -251,16 +262,11 @@ def changed_rows(before: int, now: int) -> InvalidInputError:
     )
 
 
-def _parts(
-    lows: FloatArray, tops: FloatArray, sizes: ArrayLike, gathered: NDArray[np.bool_] | None
-) -> Refinement:
-    """Return the parts of cells by their tops, given the low end of each cell and its parts."""
-    sizes = np.asarray(sizes, dtype=np.int64)
+def _parts(lows: FloatArray, tops: FloatArray, sizes: IntArray) -> Refinement:
+    """Return the parts of cells, none collected, by their tops, given each cell's low end."""
     new_lows = np.append(-np.inf, tops[:-1])[: len(tops)]
     new_lows[np.cumsum(sizes) - sizes] = lows
-    if gathered is None:
-        gathered = np.zeros(len(sizes), dtype=np.bool_)
-    return Refinement(new_lows, tops, new_lows, np.repeat(gathered, sizes))
+    return Refinement(new_lows, tops, new_lows, np.zeros(len(tops), dtype=np.bool_))
 
 
 def _windows(cuts: list[Cuts]) -> tuple[FloatArray, FloatArray]:

@@ -150,6 +150,42 @@ def test_several_files_are_one_table(run, tmp_path, score_lines, rows, arguments
     assert answer(result)["certificate"]["wrong"] == list(certificate.wrong)
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("names", "positive"),
+    [
+        (("good", "fraud"), None),
+        (("false", "true"), None),
+        (("true", "false"), None),
+        ((0, 1), None),
+        ((1, 0), None),
+        ((1.5, 0.5), "0.5"),
+        (("a", "b", "c"), "c"),
+        (("No", "Yes"), "yes"),
+    ],
+    ids=str,
+)
+def test_passes_take_the_same_class_as_positive(run, tmp_path, rows, kind, names, positive):
+    common, rare = names[0], names[-1]
+    y, s = rows
+    labels = [rare if label == "yes" else names[i % (len(names) - 1)] for i, label in enumerate(y)]
+    table = pa.table({"risk": s, "ill": labels})
+    if kind == "csv":
+        csv.write_csv(table, tmp_path / "s.csv")
+    else:
+        parquet.write_table(table, tmp_path / "s.parquet")
+    chosen = ["--positive", positive] if positive else []
+    found, expected = (
+        answer(run("threshold", name, *COLUMNS, *chosen, "--json", "--certify"))
+        for name in (f"*.{kind}", f"s.{kind}")
+    )
+    assert found["labels"] == expected["labels"]
+    assert found["labels"][1] == (rare if isinstance(rare, str) or positive else max(common, rare))
+    assert found["threshold"] == pytest.approx(expected["threshold"], rel=1e-9)
+    assert found["n_samples"] == expected["n_samples"]
+    assert found["certificate"] == expected["certificate"]
+
+
 def test_a_large_file_is_read_in_passes(run, monkeypatch, scores, rows):
     from boundshift.workflow import scores as module
 

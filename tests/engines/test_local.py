@@ -218,3 +218,12 @@ def test_sql_says_what_predict_says():
         find_boundary(
             np.where(y == 1, np.datetime64("2021"), np.datetime64("2020")), s[:-1]
         ).to_sql("s")
+
+
+@pytest.mark.parametrize(("ending", "codec"), [("gz", "gzip"), ("bz2", "bz2"), ("zst", "zstd")])
+def test_compressed_text_is_read(tmp_path, ending, codec):
+    y, s = problem()
+    path = tmp_path / f"scores.csv.{ending}"
+    with pa.CompressedOutputStream(str(path), codec) as file:
+        pa.csv.write_csv(pa.table({"label": y, "score": s}), file)
+    assert_same_boundary(engines.find_boundary(path), y, s)

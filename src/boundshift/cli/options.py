@@ -66,8 +66,8 @@ Rule = Annotated[
 Bound = Annotated[
     str | None,
     typer.Option(
-        help="Claim on each class's error: support (the paper), kth-point, clopper-pearson, dkw, "
-        "bernstein, student-t or smoothed.",
+        help="Claim on each class's error: logistic, smoothed, student-t, kth-point, "
+        "clopper-pearson, dkw, bernstein or support (the paper).",
         autocompletion=_curves,
         show_default="the library's",
     ),

@@ -60,7 +60,6 @@ class DaskSource:
         show(len(self._parts), len(self._parts))
         return tally
 
-
     def _tallies(self, look: Any) -> list[Any]:
         """Return what a look, itself delayed, finds in each partition."""
         if self._columns:

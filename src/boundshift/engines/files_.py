@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.dataset
 import pyarrow.parquet
@@ -20,12 +24,18 @@ from boundshift.engines.columns import check_columns
 from boundshift.engines.local import Part, PartSource
 from boundshift.exceptions import InvalidInputError
 
-__all__ = ["find_files", "from_columns"]
+__all__ = ["are_text", "count_labels", "find_files", "from_columns"]
+
+Show = Callable[[int, int], None]
+OpenText = Callable[[Path, list[str] | None, str | None], Any]
+_MOST_LABELS = 1000
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 
-def from_columns(files: Files, label: str, score: str) -> PartSource:
+def from_columns(
+    files: Files, label: str, score: str, positive: Collection[Any] | None = None
+) -> PartSource:
     """Return the source of two columns of files, by names, globs or folders.
 
     Parameters
@@ -34,11 +44,80 @@ def from_columns(files: Files, label: str, score: str) -> PartSource:
         All with the same columns.
     label, score : str
         The columns.
+    positive : collection of labels, default=None
+        If given, these are the class True and all others False; labels of CSV and TSV are then
+        taken as text, as `count_labels` counts them.
     """
     parts: list[Part] = []
     for path in find_files(files):
-        parts.extend(_READERS[_suffix(path)](path, label, score))
+        reader = _READERS[_suffix(path)]
+        parts.extend(reader(path, label, score, positive is not None))
+    if positive is not None:
+        parts = [partial(_against_rest, part, positive) for part in parts]
     return PartSource(parts)
+
+
+def _against_rest(part: Part, positive: Collection[Any]) -> Iterator[Chunk]:
+    """Read a part as some labels against the rest."""
+    for chunk in part():
+        is_positive = np.logical_or.reduce([chunk.where(label) for label in positive])
+        yield replace(chunk, labels=is_positive, names=None)
+
+
+def count_labels(files: Files, label: str, show: Show | None = None) -> dict[Any, int]:
+    """Return how many rows have each label; those of CSV and TSV are taken as text.
+
+    Raises
+    ------
+    InvalidInputError
+        If a row has no label, or there are more than 1000 different ones.
+    """
+    counts: Counter[Any] = Counter()
+    paths = find_files(files)
+    for i, path in enumerate(paths):
+        for column in _label_columns(path, label):
+            if column.null_count or (
+                pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py()
+            ):
+                raise InvalidInputError(
+                    f"Every row must have a label, but column '{label}' of {path.name} lacks some. "
+                    "Drop those rows."
+                )
+            found = pc.value_counts(column)
+            counts.update(dict(zip(*(field.to_pylist() for field in found.flatten()), strict=True)))
+            if len(counts) > _MOST_LABELS:
+                raise InvalidInputError(
+                    f"Labels must be of two classes, but column '{label}' of {path.name} has more "
+                    f"than {_MOST_LABELS} different values. Choose the column that says which "
+                    "class a row has."
+                )
+        if show is not None:
+            show(i + 1, len(paths))
+    return dict(counts)
+
+
+def _label_columns(path: Path, label: str) -> Iterator[Any]:
+    """Read the labels of a file alone, some rows at a time."""
+    suffix = _suffix(path)
+    with _readable(path):
+        if suffix == ".parquet":
+            file = pa.parquet.ParquetFile(path)
+            check_columns(file.schema_arrow.names, label, label)
+            batches = file.iter_batches(columns=[label])
+        elif suffix in _TEXT:
+            check_columns(_TEXT[suffix](path, None, None).schema.names, label, label)
+            batches = iter(_TEXT[suffix](path, [label], label))
+        else:
+            ipc = pa.ipc.open_file(pa.memory_map(str(path)))
+            check_columns(ipc.schema.names, label, label)
+            batches = (ipc.get_batch(i) for i in range(ipc.num_record_batches))
+        for batch in batches:
+            yield batch.column(label)
+
+
+def are_text(files: Files) -> bool:
+    """Return whether all files are CSV or TSV, whose values have no types."""
+    return all(_suffix(path) in (".csv", ".tsv") for path in find_files(files))
 
 
 def find_files(files: Files) -> list[Path]:
@@ -77,13 +156,13 @@ def _expand(name: str) -> list[Path]:
 def _suffix(path: Path) -> str:
     """Return the ending that says the kind; compressed text has two."""
     suffixes = [s.lower() for s in path.suffixes]
-    if suffixes[-1:] == [".gz"]:
+    if suffixes[-1:] in ([".gz"], [".bz2"], [".zst"]):
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
 
 
-def _parquet_parts(path: Path, label: str, score: str) -> list[Part]:
-    """Return a part for each row group."""
+def _parquet_parts(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
+    """Return a part for each row group; its labels have a type of their own."""
     with _readable(path):
         file = pa.parquet.ParquetFile(path)
     check_columns(file.schema_arrow.names, label, score)
@@ -100,8 +179,8 @@ def _row_group(path: Path, metadata: Any, i: int, label: str, score: str) -> lis
     return [arrow_chunk(table[label], table[score], f"{path.name}, row group {i}")]
 
 
-def _feather_parts(path: Path, label: str, score: str) -> list[Part]:
-    """Return a part for each record batch."""
+def _feather_parts(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
+    """Return a part for each record batch; its labels have a type of their own."""
     with _readable(path):
         file = pa.ipc.open_file(pa.memory_map(str(path)))
     check_columns(file.schema.names, label, score)
@@ -115,38 +194,41 @@ def _batch(path: Path, i: int, label: str, score: str) -> list[Chunk]:
 
 
 def _text_parts(
-    open_batches: Callable[[Path, list[str] | None], Any], path: Path, label: str, score: str
+    open_batches: OpenText, path: Path, label: str, score: str, as_text: bool
 ) -> list[Part]:
     """Return one part for a file of text, which has to be read from its start."""
     with _readable(path):
-        names = open_batches(path, None).schema.names
+        names = open_batches(path, None, None).schema.names
     check_columns(names, label, score)
-    return [partial(_text, open_batches, path, label, score)]
+    return [partial(_text, open_batches, path, label, score, as_text)]
 
 
 def _text(
-    open_batches: Callable[[Path, list[str] | None], Any], path: Path, label: str, score: str
+    open_batches: OpenText, path: Path, label: str, score: str, as_text: bool
 ) -> Iterator[Chunk]:
     """Read a file of text, a block at a time."""
     with _readable(path):
-        for i, batch in enumerate(open_batches(path, [label, score])):
+        batches = open_batches(path, [label, score], label if as_text else None)
+        for i, batch in enumerate(batches):
             yield arrow_chunk(batch.column(label), batch.column(score), f"{path.name}, block {i}")
 
 
-def _open_csv(path: Path, columns: list[str] | None, delimiter: str = ",") -> Any:
-    """Open a file of separated values."""
+def _open_csv(path: Path, columns: list[str] | None, text: str | None, delimiter: str = ",") -> Any:
+    """Open a file of separated values; one column may be kept as text."""
     return pa.csv.open_csv(
         path,
         read_options=pa.csv.ReadOptions(use_threads=False, block_size=1 << 24),
         parse_options=pa.csv.ParseOptions(delimiter=delimiter),
-        convert_options=pa.csv.ConvertOptions(include_columns=columns),
+        convert_options=pa.csv.ConvertOptions(
+            include_columns=columns, column_types={} if text is None else {text: pa.string()}
+        ),
     )
 
 
 class _Lines:
-    """Batches of a file of JSON lines."""
+    """Batches of a file of JSON lines, whose values have types of their own."""
 
-    def __init__(self, path: Path, columns: list[str] | None) -> None:
+    def __init__(self, path: Path, columns: list[str] | None, text: str | None) -> None:
         self._dataset = pa.dataset.dataset(path, format="json")
         self._columns = columns
         self.schema = self._dataset.schema
@@ -171,13 +253,15 @@ class _readable:  # noqa: N801
             ) from error
 
 
-_Reader = Callable[[Path, str, str], list[Part]]
-_READERS: dict[str, _Reader] = {
+_TEXT: dict[str, OpenText] = {
+    ".csv": _open_csv,
+    ".tsv": partial(_open_csv, delimiter="\t"),
+    ".jsonl": _Lines,
+    ".ndjson": _Lines,
+}
+_READERS: dict[str, Callable[[Path, str, str, bool], list[Part]]] = {
     ".parquet": _parquet_parts,
     ".feather": _feather_parts,
     ".arrow": _feather_parts,
-    ".csv": partial(_text_parts, _open_csv),
-    ".tsv": partial(_text_parts, partial(_open_csv, delimiter="\t")),
-    ".jsonl": partial(_text_parts, _Lines),
-    ".ndjson": partial(_text_parts, _Lines),
+    **{suffix: partial(_text_parts, open_batches) for suffix, open_batches in _TEXT.items()},
 }

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.tables.files import Source, arrow, open_source, read_batches
 
-__all__ = ["LabelledScores", "match_label", "positive_last", "read_scores"]
+__all__ = [
+    "LabelledScores",
+    "label_values",
+    "match_label",
+    "one_column_twice",
+    "positive_last",
+    "read_scores",
+]
 
 Show = Callable[[str, int, int], None]
 
@@ -95,10 +102,7 @@ def read_scores(
     ([0.5, 0.25], ['yes', 'no'], ('no', 'yes'))
     """
     if score == label:
-        raise InvalidInputError(
-            f"Scores and labels must be two columns, got '{score}' for both. Say with --label "
-            "which column holds the classes."
-        )
+        raise one_column_twice(score)
     pa = arrow()
     scores, codes, rows = [], [], 0
     known: dict[Any, int] = {}
@@ -112,7 +116,7 @@ def read_scores(
                 progress("read", _place(opened, rows, len(scores)), opened.size)
         if not known:
             raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
-        values = _as_numbers(list(known)) if opened.format == "csv" else list(known)
+        values = label_values(list(known)) if opened.format == "csv" else list(known)
     classes = np.concatenate(codes)
     counts = np.bincount(classes, minlength=len(values)).tolist()
     labels = positive_last(values, counts, positive, label)
@@ -161,8 +165,22 @@ def _codes(source: Source, name: str, column: Any, known: dict[Any, int]) -> NDA
     return codes
 
 
-def _as_numbers(texts: list[str]) -> list[Any]:
-    """Return labels read as text as the numbers they are, if they all are."""
+def one_column_twice(name: str) -> InvalidInputError:
+    """Return the error for scores and labels in one column."""
+    return InvalidInputError(
+        f"Scores and labels must be two columns, got '{name}' for both. Say with --label which "
+        "column holds the classes."
+    )
+
+
+def label_values(texts: list[str]) -> list[Any]:
+    """Return labels read as text as the numbers they are, if they all are.
+
+    Examples
+    --------
+    >>> label_values(["0", "1"]), label_values(["no", "1"])
+    ([0, 1], ['no', '1'])
+    """
     if all(re.fullmatch(r"[+-]?\d+", text) for text in texts):
         return [int(text) for text in texts]
     try:

@@ -7,9 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from boundshift.boundary import Boundary, find_boundary
-from boundshift.certificate import Certificate, certify
+from boundshift.boundary import Boundary, find_boundary, warn_of
+from boundshift.boundary import decision as decider
+from boundshift.certificate import Certificate, certify, certify_counts, count_wrong
+from boundshift.exceptions import InvalidInputError
+from boundshift.passes import decide_in_passes
+from boundshift.scores import ScoreSample
 from boundshift.tables import read_scores
+from boundshift.tables.scores import label_values, one_column_twice, positive_last
 
 __all__ = ["decide_scores"]
 
@@ -101,30 +106,36 @@ def _in_passes(
     positive: str | None,
     options: dict[str, Any],
     confidence: float,
-    scores: str,
+    scores: Literal["held-out", "out-of-fold", "training"],
     progress: Show | None,
 ) -> tuple[Boundary, Certificate]:
     """Decide and certify on files that are read as often as it takes."""
-    from boundshift import engines
+    from boundshift.engines.files_ import are_text, count_labels, from_columns
 
-    columns: dict[str, Any] = {
-        "label": label,
-        "score": score,
-        "positive": _as_label(positive),
-        "progress": progress,
-    }
-    boundary = engines.find_boundary(list(files), **columns, **options)
-    certificate = engines.certify(
-        list(files), boundary.threshold, confidence, **columns, scores=scores, chosen_here=True
+    if score == label:
+        raise one_column_twice(score)
+    paths = list(files)
+
+    def show(done: int, total: int) -> None:
+        if progress is not None:
+            progress("labels", done, total)
+
+    counts = count_labels(paths, label, show)
+    if not counts:
+        raise InvalidInputError(f"The table must have rows, but {paths[0]} has none.")
+    values = label_values(list(counts)) if are_text(paths) else list(counts)
+    labels = positive_last(values, list(counts.values()), positive, label)
+    found = [raw for raw, value in zip(counts, values, strict=True) if str(value) == str(labels[1])]
+    decide = decider(**options)
+
+    def both(sample: ScoreSample) -> tuple[Boundary, Any]:
+        boundary = decide(sample)
+        return boundary, count_wrong(sample, boundary.threshold)
+
+    source = from_columns(paths, label, score, found)
+    (boundary, (wrong, n_samples, _)), how = decide_in_passes(source, both, progress=progress)
+    warn_of(boundary, stacklevel=4)
+    certificate = certify_counts(
+        wrong, n_samples, labels, confidence=confidence, scores=scores, chosen_here=True
     )
-    return boundary, certificate
-
-
-def _as_label(text: str | None) -> Any:
-    """Return a label of the command line as a file holds it: a number if it is one."""
-    for kind in (int, float):
-        try:
-            return None if text is None else kind(text)
-        except ValueError:
-            continue
-    return text
+    return replace(boundary, labels=labels, resolution=how.resolution), certificate
