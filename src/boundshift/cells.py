@@ -30,8 +30,8 @@ _MOST_POINTS = 1 << 21
 _MOST_CELLS = 1 << 14
 # Nodes for whose counts it is enough to look into the cells that they cut.
 _FEW_NODES = 1 << 11
-# Standard errors by which a node may move when the ranks that it rests on are known.
-_DOUBT = 2
+# By how many errors of a rank a node may move when the ranks that it rests on are known.
+_DOUBT = 1
 
 
 @dataclass(frozen=True, eq=False)

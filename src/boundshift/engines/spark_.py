@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
 from math import ceil
 from typing import Any
 
@@ -76,39 +77,47 @@ class SparkSource:
         for i, label in reversed(list(enumerate(labels))):
             code = F.when(F.col("label") == F.lit(label), i).otherwise(code)
         rows = self._frame.withColumn("code", code)
-        total, queries = Tally(), queries_for(look)
-        steps = len(queries) + (look.refinement is not None)
-        for done, query in enumerate(queries):
-            show(done, steps)
-            found = _ask(rows, query)
-            total.merge(query.read(labels, found))
-            if FAULTY in found["key"]:
-                # Numbered first, so that the rows that remain keep the number of their partition.
-                numbered = rows.withColumn("partition", F.spark_partition_id())
-                faulty = numbered.where(f"NOT coalesce({USABLE}, FALSE)")
-                total.merge(_map(faulty.select("label", "score", "partition"), Look()))
+        jobs = [partial(_answer, rows, labels, query) for query in queries_for(look)]
         if look.refinement is not None:
-            show(len(queries), steps)
-            near = rows.where(filter_for(look.refinement, look.exponent)).select("code", "score")
-            is_small = look.refinement.rows <= _MOST_COLLECTED
-            by_code = (_collect if is_small else _map)(near, look.with_codes())
-            total.merge(Tally({labels[i]: t for i, t in by_code.classes.items()}))
-        show(steps, steps)
+            jobs.append(partial(_look_into, rows, labels, look))
+        total = Tally()
+        # Together, so that one plans and collects while the other counts.
+        with ThreadPoolExecutor(max(len(jobs), 1)) as pool:
+            for done, tally in enumerate(pool.map(lambda job: job(), jobs)):
+                show(done, len(jobs))
+                total.merge(tally)
+        show(len(jobs), len(jobs))
         return total
+
+
+def _answer(rows: Any, labels: tuple[Any, ...], query: Query) -> Tally:
+    """Return what a query finds, and what is wrong with rows that it could not use."""
+    aggregates = [F.expr(sql).alias(name) for name, sql in query.aggregates.items()]
+    keyed = rows.select("code", "score", F.expr(query.key).alias("key"))
+    table = keyed.groupBy("key").agg(*aggregates).toArrow()
+    found = {name: table[name].to_numpy() for name in table.column_names}
+    tally = query.read(labels, found)
+    if FAULTY in found["key"]:
+        # Numbered first, so that the rows that remain keep the number of their partition.
+        numbered = rows.withColumn("partition", F.spark_partition_id())
+        faulty = numbered.where(f"NOT coalesce({USABLE}, FALSE)")
+        tally.merge(_map(faulty.select("label", "score", "partition"), Look()))
+    return tally
+
+
+def _look_into(rows: Any, labels: tuple[Any, ...], look: Look) -> Tally:
+    """Return what Python finds in the rows of the cells to look into."""
+    assert look.refinement is not None
+    near = rows.where(filter_for(look.refinement, look.exponent)).select("code", "score")
+    is_small = look.refinement.rows <= _MOST_COLLECTED
+    by_code = (_collect if is_small else _map)(near, look.with_codes())
+    return Tally({labels[i]: found for i, found in by_code.classes.items()})
 
 
 def _first_rows(frame: Any) -> Chunk:
     """Return the first few rows."""
     table = frame.limit(_PEEKED).toArrow()
     return arrow_chunk(table.column(0), table.column(1), "the first rows")
-
-
-def _ask(rows: Any, query: Query) -> dict[str, Any]:
-    """Return the aggregates of all groups of a query."""
-    aggregates = [F.expr(sql).alias(name) for name, sql in query.aggregates.items()]
-    keyed = rows.select("code", "score", F.expr(query.key).alias("key"))
-    table = keyed.groupBy("key").agg(*aggregates).toArrow()
-    return {name: table[name].to_numpy() for name in table.column_names}
 
 
 def _collect(rows: Any, look: Look) -> Tally:
