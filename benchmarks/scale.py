@@ -130,7 +130,7 @@ def in_memory(folder: str, cases: Sequence[tuple[str, str]]) -> list[dict[str, A
     """Return the boundaries of the same rows in memory, one after the other."""
     import pyarrow.parquet as pq
 
-    from boundshift.boundary import decision
+    from boundshift.decision import decision
     from boundshift.scores import ScoreSample
 
     data = pq.read_table(folder)
@@ -385,7 +385,7 @@ def scaling(n: int) -> dict[str, Any]:
 
 def _in_turn(folders: list[str]) -> list[float]:
     """Return the processor time of all threads in the passes over each folder, in turn."""
-    from boundshift.boundary import decision
+    from boundshift.decision import decision
     from boundshift.engines.frames import open_source
     from boundshift.passes import decide_in_passes
 

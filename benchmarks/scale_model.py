@@ -11,9 +11,9 @@ import numpy as np
 from evidence import table
 from scipy.special import ndtr, ndtri
 
-from boundshift.boundary import decision
 from boundshift.cells import Needs
 from boundshift.chunks import Chunk
+from boundshift.decision import decision
 from boundshift.passes import _Passes
 from boundshift.summary import ClassTally, Look, Tally
 

@@ -32,10 +32,11 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from boundshift.boundary import DEFAULT_RULE, choose_claims, find_boundary
+from boundshift.boundary import find_boundary
 from boundshift.certificate import Certificate, certify_counts
 from boundshift.curves import ErrorCurve
 from boundshift.curves.support import SupportRadius
+from boundshift.decision import DEFAULT_RULE, choose_claims
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models.baked import Bakes
 from boundshift.models.folds import (

@@ -90,7 +90,8 @@ def _slowly(y, s, mark):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_killed_worker_changes_nothing(cluster, tmp_path):
-    from boundshift.boundary import decide_on, decision
+    from boundshift.boundary import decide_on
+    from boundshift.decision import decision
     from boundshift.engines.dask_ import DaskSource
 
     y, s = problem()

@@ -7,8 +7,9 @@ from importlib import import_module
 from os import PathLike
 from typing import Any
 
-from boundshift.boundary import Boundary, decide_on, decision, warn_of
+from boundshift.boundary import Boundary, decide_on, warn_of
 from boundshift.certificate import Certificate, certify_counts, count_wrong
+from boundshift.decision import decision
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.passes import Source, decide_in_passes
 

@@ -98,7 +98,8 @@ def _of_source(source: Source) -> list[Method]:
     """Return our settings on training or on out-of-fold scores."""
     mark, suffix = ("" if source == "training" else "-oof"), _SUFFIX[source]
     settings = {
-        "default": ("Ours, support radius", by_boundary(source, bound="support", rule="sum")),
+        "default": ("Ours, default", by_boundary(source)),
+        "support": ("Ours, support radius", by_boundary(source, bound="support", rule="sum")),
         "full-budget": (
             "Ours, full budget",
             by_support(source, preset="authors", budget="all", stop_at_zero=False),

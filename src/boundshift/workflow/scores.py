@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from boundshift.boundary import Boundary, find_boundary, warn_of
-from boundshift.boundary import decision as decider
 from boundshift.certificate import Certificate, certify, certify_counts, count_wrong
+from boundshift.decision import decision as decider
 from boundshift.exceptions import InvalidInputError
 from boundshift.passes import decide_in_passes
 from boundshift.scores import ScoreSample

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, get_args
 
-from boundshift.boundary import DEFAULT_BOUND, DEFAULT_RULE
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import CURVES, ErrorCurve
+from boundshift.decision import DEFAULT_BOUND, DEFAULT_RULE
 from boundshift.exceptions import InvalidInputError
 from boundshift.experiments.suite.decisions import (
     Decide,
