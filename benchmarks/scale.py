@@ -525,7 +525,8 @@ the cells and one for nodes. Only rows around the boundary reach Python, by `map
 are many.
 
 Every pass must see the same rows, so a generator is refused; give a function that makes the chunks
-again. Rows that are drawn anew in each pass are noticed where the counts differ.
+again. Rows that are drawn anew in each pass are noticed where the counts differ. Dask and Spark
+compute a lazy frame anew in each pass: `persist()` or `cache()` it first where that is dear.
 
 ## Measured"""
 

@@ -12,6 +12,7 @@ from boundshift.curves import CURVES, CountCurve, as_curve
 from boundshift.rules import Cost, NeymanPearson, as_rule
 from boundshift.scores import ScoreSample
 from boundshift.search import errors_at, find_minimum
+from problems import many
 
 COUNT = [name for name, c in CURVES.items() if issubclass(c, CountCurve)]
 SHAPE = [name for name in CURVES if name not in COUNT]
@@ -175,3 +176,23 @@ def test_no_number_between_two_scores_still_separates_them() -> None:
     high = np.nextafter(low, 2)
     boundary = find_boundary([0, 0, 1, 1], [low, low, high, high], bound="kth-point")
     assert boundary.predict([low, high]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("rounding", [None, 1])
+@pytest.mark.parametrize("rule", ["sum", "g-mean"])
+@pytest.mark.parametrize("curve", ["logistic", "smoothed", "student-t"])
+def test_no_boundary_on_a_dense_line_is_better(curve, rule, rounding):
+    @many(10)
+    @given(seed=st.integers(0, 10_000), n=st.sampled_from([60, 200, 1000]))
+    def check(seed, n):
+        rng = np.random.default_rng(seed)
+        y = np.arange(n) < max(n * rng.choice([0.05, 0.2, 0.5]), 2)
+        s = rng.normal(size=n) * rng.choice([0.3, 1.0], n) + rng.choice([0.5, 1.0, 3.0]) * y
+        s = s if rounding is None else np.round(s, rounding)
+        sample = ScoreSample.from_labels(y, s)
+        found = find_minimum(as_curve(curve), as_rule(rule), sample)
+        dense = np.linspace(s.min() - 0.1, s.max() + 0.1, 50_001)
+        errors = errors_at(as_curve(curve), sample, dense)
+        assert found.value <= as_rule(rule).value(*errors, sample.n_samples).min() + 1e-9
+
+    check()

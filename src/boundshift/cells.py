@@ -418,27 +418,26 @@ class CellScores:
         return np.asarray(np.where(beyond, self.n, np.where(t < self.minimum, 0, count)))
 
     def at(self, rank: ArrayLike) -> FloatArray:
-        """Return the scores at ranks from 0 to n − 1."""
+        """Return the scores at ranks from 0 to n − 1; those of a cell as if evenly spread."""
         rank = np.asarray(rank, dtype=np.int64)
         place = np.searchsorted(self._rank, rank, side="right") - 1
+        value = self._value[place]
         inside = (self._cell[place] >= 0) & (rank > 0) & (rank < self.n - 1)
         if np.any(inside):
-            place = np.atleast_1d(place)[np.atleast_1d(inside)]
-            self._note(place)
-            width = self._high[place] - self._low[place]
-            doubt = float((width / np.sqrt(self._count[place])).max())
-            self._needs.doubt = max(self._needs.doubt, doubt)
-        return self.near(rank)
-
-    def near(self, rank: ArrayLike) -> FloatArray:
-        """Return about the scores at ranks: as if those of a cell were evenly spread."""
-        rank = np.asarray(rank, dtype=np.int64)
-        place = np.searchsorted(self._rank, rank, side="right") - 1
-        share = (rank - self._rank[place] + 0.5) / self._count[place]
-        inside = self._low[place] * (1 - share) + self._high[place] * share
-        value = np.where(self._cell[place] >= 0, inside, self._value[place])
+            self._note_ranks(np.atleast_1d(place)[np.atleast_1d(inside)])
+            share = (rank - self._rank[place] + 0.5) / self._count[place]
+            value = np.where(
+                inside, self._low[place] * (1 - share) + self._high[place] * share, value
+            )
         value = np.where(rank == 0, self.minimum, value)
         return np.asarray(np.where(rank == self.n - 1, self.maximum, value))
+
+    def _note_ranks(self, place: IntArray) -> None:
+        """Take note that scores at ranks in these cells are needed, and how far off they may be."""
+        self._note(place)
+        width = self._high[place] - self._low[place]
+        doubt = float((width / np.sqrt(self._count[place])).max())
+        self._needs.doubt = max(self._needs.doubt, doubt)
 
     @property
     def exact(self) -> bool:
@@ -568,10 +567,6 @@ class _Mirrored:
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1."""
         return -self._scores.at(self.n - 1 - np.asarray(rank, dtype=np.int64))
-
-    def near(self, rank: ArrayLike) -> FloatArray:
-        """Return about the scores at ranks."""
-        return -self._scores.near(self.n - 1 - np.asarray(rank, dtype=np.int64))
 
     @property
     def exact(self) -> bool:

@@ -149,9 +149,6 @@ class OrderedScores(Protocol):
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1."""
 
-    def near(self, rank: ArrayLike) -> FloatArray:
-        """Return about the scores at ranks, where nothing rests on them."""
-
     @property
     def exact(self) -> bool:
         """Whether every score is known."""
@@ -241,8 +238,6 @@ class ClassScores:
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1."""
         return np.asarray(self.values[np.asarray(rank)])
-
-    near = at
 
     @property
     def exact(self) -> bool:

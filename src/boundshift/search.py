@@ -5,8 +5,8 @@ between neighbouring scores. The negative class's curve falls and the positive o
 the boundary, and every rule grows with both: over a run of gaps it cannot fall below its value at
 the negative error of the last and the positive error of the first. Runs that cannot hold the
 minimum are dropped before they are looked into, so a curve is evaluated at some hundreds of gaps
-out of millions. Curves of shape are looked at between quantiles of both classes and then closer
-and closer around the best.
+out of millions. Other curves are looked at between quantiles of both classes, or where they bend,
+and then closer and closer around the best.
 
 The middle of a plateau is taken, in score units.
 """
@@ -31,6 +31,7 @@ IntArray = NDArray[np.int64]
 
 _FAN = 64
 _QUANTILES = 129
+_VALLEYS = 8
 # Boundaries closer than this share of the grid are one.
 _CLOSE = 1e-13
 # Values this close to the minimum belong to its plateau.
@@ -170,13 +171,13 @@ def _widest_run(gaps: _Gaps, alive: IntArray, best: float) -> tuple[float, float
 
 
 def _over_line(curve: ErrorCurve, rule: Rule, sample: ScoreSample) -> Found:
-    """Return the best boundary on the line, closing in from quantiles of both classes."""
+    """Return the best boundary on the line, closing in from all over it."""
     negative, positive = _tails(curve, sample)
 
     def value(t: FloatArray) -> FloatArray:
         return rule.value(negative(t), positive(-t), sample.n_samples)
 
-    t, values = _close_in(value, _quantile_grid(sample))
+    t, values = _close_in(value, _start(curve, sample))
     low, high = _plateau(value, t, values)
     threshold = low + (high - low) / 2
     at = np.array([threshold])
@@ -189,19 +190,40 @@ def _close_in(
 ) -> tuple[FloatArray, FloatArray]:
     """Return boundaries, ever denser around the best of them, and the rule at each."""
     values = value(t)
+    # Of the valleys of a coarse grid the lowest need not be the deepest.
+    beside = np.concatenate([[np.inf], values, [np.inf]])
+    left, right = beside[:-2], beside[2:]
+    is_end = (values < left) | (values < right)  # of a flat valley its ends
+    valleys = np.flatnonzero((values <= left) & (values <= right) & is_end)
+    few = valleys[np.argsort(values[valleys], kind="stable")[:_VALLEYS]]
+    closer = np.setdiff1d(np.concatenate([_around(t, int(i)) for i in few]), t)
+    t, values = _merged(t, values, closer, value(closer))
     while True:
         best = int(values.argmin())
+        closer = _around(t, best)
         low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
-        closer = np.linspace(low, high, 34)[1:-1]
-        closer = closer[(closer > low) & (closer < high) & (closer != t[best])]
         if not high - low > _CLOSE * (t[-1] - t[0]) or not len(closer):
             return t, values
         inner = value(closer)
         if np.ptp(inner) <= _FLAT and abs(inner[0] - values[best]) <= _FLAT:
             return t, values
-        order = np.argsort(np.concatenate([t, closer]))
-        t = np.concatenate([t, closer])[order]
-        values = np.concatenate([values, inner])[order]
+        t, values = _merged(t, values, closer, inner)
+
+
+def _around(t: FloatArray, i: int) -> FloatArray:
+    """Return boundaries between the neighbours of one of them."""
+    low, high = t[max(i - 1, 0)], t[min(i + 1, len(t) - 1)]
+    closer = np.linspace(low, high, 34)[1:-1]
+    return np.asarray(closer[(closer > low) & (closer < high) & (closer != t[i])])
+
+
+def _merged(
+    t: FloatArray, values: FloatArray, more: FloatArray, more_values: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return boundaries in order, and the rule at each."""
+    t = np.concatenate([t, more])
+    order = np.argsort(t)
+    return t[order], np.concatenate([values, more_values])[order]
 
 
 def _plateau(
@@ -228,19 +250,26 @@ def _plateau(
     return ends[0], ends[1]
 
 
-def _quantile_grid(sample: ScoreSample) -> FloatArray:
-    """Return boundaries between and beyond the quantiles of each class."""
+def _start(curve: ErrorCurve, sample: ScoreSample) -> FloatArray:
+    """Return boundaries all over the scores: where the curve bends, or between quantiles."""
+    bends = curve.bends(sample) if isinstance(curve, PairCurve) else _quantiles(sample)
+    classes = (sample.negative, sample.positive)
+    low, high = min(c.minimum for c in classes), max(c.maximum for c in classes)
+    margin = sample.spread / 16 or abs(low) or 1.0
+    grid = np.unique(np.concatenate([[low - margin, low], bends, [high, high + margin]]))
+    steps = np.arange(4) / 4
+    inner = grid[:-1, None] + np.diff(grid)[:, None] * steps
+    return np.unique(np.append(inner.ravel(), grid[-1]))
+
+
+def _quantiles(sample: ScoreSample) -> FloatArray:
+    """Return quantiles of both classes."""
     share = np.linspace(0, 1, _QUANTILES)
     parts = []
     for c in (sample.negative, sample.positive):
         place = share * (c.n - 1)
         left = np.floor(place).astype(np.int64)
         right = np.minimum(left + 1, c.n - 1)
-        low, high = c.near(left), c.near(right)
+        low, high = c.at(left), c.at(right)
         parts.append(low + (place - left) * (high - low))
-    grid = np.unique(np.concatenate(parts))
-    margin = sample.spread / 16 or abs(float(grid[0])) or 1.0
-    grid = np.concatenate([[grid[0] - margin], grid, [grid[-1] + margin]])
-    steps = np.arange(4) / 4
-    inner = grid[:-1, None] + np.diff(grid)[:, None] * steps
-    return np.unique(np.append(inner.ravel(), grid[-1]))
+    return np.concatenate(parts)

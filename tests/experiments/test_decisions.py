@@ -24,8 +24,10 @@ def fitted(cache):
         ("bayes-minimum-risk", BayesMinimumRisk(LogisticRegression())),
         ("thresholding", CostThresholding(LogisticRegression())),
         ("prior-threshold", PriorThreshold(LogisticRegression())),
-        ("ours-default", BoundShiftClassifier(LogisticRegression(), cv=None, bound="support")),
-        ("ours-default-oof", BoundShiftClassifier(LogisticRegression(), cv=5, bound="support")),
+        ("ours-default", BoundShiftClassifier(LogisticRegression(), cv=None)),
+        ("ours-default-oof", BoundShiftClassifier(LogisticRegression())),
+        ("ours-support", BoundShiftClassifier(LogisticRegression(), cv=None, bound="support")),
+        ("ours-support-oof", BoundShiftClassifier(LogisticRegression(), cv=5, bound="support")),
     ],
 )
 def test_decisions_from_scores_are_those_of_the_estimators(split, fitted, name, rival):

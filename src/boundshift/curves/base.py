@@ -136,3 +136,13 @@ class PairCurve(ErrorCurve):
         sample : ScoreSample
             Scores of both classes.
         """
+
+    @abstractmethod
+    def bends(self, sample: ScoreSample) -> FloatArray:
+        """Return scores between which the tails are smooth, where a minimum is looked for.
+
+        Parameters
+        ----------
+        sample : ScoreSample
+            Scores of both classes.
+        """

@@ -66,6 +66,10 @@ class Logistic(PairCurve):
 
         return negative, positive
 
+    def bends(self, sample: ScoreSample) -> FloatArray:
+        """Return the nodes of the grid."""
+        return _grid(sample)[0].nodes
+
 
 def _grid(sample: ScoreSample) -> tuple[Binning, float]:
     """Return nodes on both sides of the middle between the medians, and that middle.
