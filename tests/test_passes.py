@@ -219,3 +219,49 @@ def test_bad_options_are_refused_before_any_work():
         engines.find_boundary(chunks, bound="nonsense")
     with pytest.raises(InvalidInputError, match="max_passes"):
         engines.find_boundary(chunks, max_passes=0)
+
+
+@pytest.mark.parametrize("curve", list(CURVES))
+def test_a_narrow_range_far_from_zero(curve):
+    rng = np.random.default_rng(8)
+    y = np.arange(200) % 2
+    for s in (1e9 + 1e-6 * (rng.normal(size=200) + y), 1.7e18 + 256.0 * np.arange(200)):
+        found = engines.find_boundary(cut(y, s, 0), bound=curve)
+        assert found.n_samples == (100, 100)
+        assert s.min() - np.ptp(s) <= found.threshold <= s.max() + np.ptp(s)
+    assert_same(np.array([0, 1]), np.array([1.0, 1.0 + 2**-52]), 0, bound=curve)
+
+
+@pytest.mark.parametrize("sentinel", [np.finfo(np.float64).max, -1e300, 1e30])
+@pytest.mark.parametrize("curve", ["kth-point", "logistic", "smoothed"])
+def test_one_score_far_larger_than_all_takes_few_passes(curve, sentinel, monkeypatch):
+    monkeypatch.setattr(cells_module, "_MOST_POINTS", 100)
+    rng = np.random.default_rng(9)
+    y = rng.random(5000) < 0.1
+    s = rng.normal(size=5000) + 2 * y
+    s[3] = sentinel
+    seen = set()
+    found = engines.find_boundary(
+        [(y[:100], s[:100]), (y[100:], s[100:])],
+        bound=curve,
+        progress=lambda name, *_: seen.add(name),
+    )
+    expected = find_boundary(y, s, bound=curve)
+    assert found.slack == expected.slack
+    assert found.threshold == pytest.approx(expected.threshold, rel=1e-9)
+    assert len(seen) <= 8
+
+
+def test_the_first_gap_lies_below_all_scores():
+    y, s = np.array([0, 0, 1, 0, 0]), np.array([9.0, 6.0, 4.0, 6.0, 7.0])
+    options = {"bound": "clopper-pearson", "rule": "neyman-pearson"}
+    found = engines.find_boundary([(y[:2], s[:2]), (y[2:], s[2:])], **options)
+    assert found.threshold == find_boundary(y, s, **options).threshold == 3.5
+
+
+def test_a_grid_of_as_many_nodes_whatever_the_rounding():
+    rng = np.random.default_rng(10)
+    y = np.arange(2000) < 200
+    s = np.where(rng.random(2000) < 0.9, 0.25, rng.normal(size=2000) + 2 * y)
+    for seed in range(5):
+        assert_same(y, s, seed)

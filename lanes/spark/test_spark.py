@@ -95,6 +95,16 @@ def test_a_query_finds_what_a_look_finds(spark, scores):
         np.testing.assert_allclose(a.sums, b.sums, rtol=1e-9, atol=1e-9 * spread)
 
 
+@pytest.mark.parametrize("bound", ["student-t", "smoothed"])
+def test_a_class_far_narrower_than_a_cell(spark, bound):
+    y, s = problem()
+    tight = 300.3 + 1e-9 * np.random.default_rng(0).normal(size=len(s))
+    s = np.where(y == 1, tight, 1e3 * s)
+    found = engines.find_boundary(frame_of(spark, [(y, s)]), bound=bound)
+    expected = find_boundary(y, s, bound=bound)
+    assert found.threshold == pytest.approx(expected.threshold, rel=1e-9)
+
+
 def test_a_class_that_is_not_among_the_first_rows(spark, monkeypatch):
     from boundshift.engines import spark_
 

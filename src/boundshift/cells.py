@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores import Binning, OrderedScores, SumTo
-from boundshift.summary import ClassTally, Grid, Refinement
+from boundshift.summary import ClassTally, Grid, Refinement, spaced_doubles
 
 __all__ = ["CellScores", "Cells", "Cuts", "Needs", "changed_rows"]
 
@@ -281,8 +281,13 @@ def _windows(cuts: list[Cuts]) -> tuple[FloatArray, FloatArray]:
 
 
 def _cut(low: float, top: float, pieces: int) -> FloatArray:
-    """Return the tops of parts of equal width; fewer where no number lies between."""
-    tops = np.unique(np.linspace(low, top, pieces + 1)[1:])
+    """Return the tops of parts, half of them of equal width and half by the order of doubles.
+
+    Where one score is far larger than the rest, all others are in one part of equal width.
+    """
+    half = max(pieces // 2, 2)
+    tops = np.concatenate([np.linspace(low, top, half + 1), spaced_doubles(low, top, half + 1)])
+    tops = np.unique(tops)
     return np.append(tops[(tops > low) & (tops < top)], top)
 
 
@@ -411,7 +416,8 @@ class CellScores:
         inside &= (t >= self.minimum) & (t < self.maximum if is_right else t <= self.maximum)
         if np.any(inside):
             self._note(next_one[inside], around=True)
-            share = (t - self._low[next_one]) / (self._high - self._low).clip(1e-300)[next_one]
+            width = np.where(inside, (self._high - self._low)[next_one], 1.0).clip(1e-300)
+            share = np.where(inside, t - self._low[next_one], 0.0) / width
             part = (share.clip(0, 1) * self._count[next_one]).astype(np.int64)
             count = np.where(inside, count + part, count)
         beyond = t >= self.maximum if is_right else t > self.maximum

@@ -27,6 +27,8 @@ Progress = Callable[[str, int, int], None]
 
 _CELLS = 1 << 15
 _MOST_PASSES = 40
+# Doubles that a cell has to hold.
+_LEAST_WIDTH = 8
 
 
 class Source(Protocol):
@@ -175,7 +177,9 @@ def _first_look(chunks: Iterable[Chunk], exponent: int | None) -> Look:
     low, high = float(peeked.min()), float(peeked.max())
     margin = (high - low) / 16
     grid = Grid(low - margin, high + margin, _CELLS)
-    is_wide = np.isfinite(1 / grid.width) if grid.width else False
+    # Cells must be told apart where the scores are, far from 0 as well.
+    is_wide = grid.width > _LEAST_WIDTH * np.spacing(max(abs(grid.low), abs(grid.high)))
+    is_wide = bool(is_wide and np.isfinite(1 / grid.width))
     return Look(exponent=exponent, pivot=float(np.median(peeked)), grid=grid if is_wide else None)
 
 

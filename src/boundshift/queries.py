@@ -119,7 +119,8 @@ class CellQuery:
         return {
             "n": "count(*)",
             "total": f"sum({inside})",
-            "squares": f"sum({inside} * {inside})",
+            # A difference of sums would lose a class that is far narrower than a cell.
+            "squares": f"var_pop({inside}) * count(*)",
             "low": f"min({score})",
             "high": f"max({score})",
         }
@@ -143,12 +144,11 @@ class CellQuery:
         with np.errstate(over="ignore", invalid="ignore"):
             mean = found["total"] / n
             offset = from_pivot + mean
-            within = np.maximum(found["squares"] - found["total"] * mean, 0.0)
             to.n = int(n.sum())
             to.low, to.high = float(found["low"].min()), float(found["high"].max())
             high = fsum(n * offset) if np.all(np.isfinite(offset)) else float(np.inf)
             to.total = high, 0.0
-            to.squares = float(within.sum() + (n * (offset - high / to.n) ** 2).sum())
+            to.squares = float(found["squares"].sum() + (n * (offset - high / to.n) ** 2).sum())
         if self.look.grid is not None:
             to.counts, to.sums = np.zeros(grid.size, np.int64), np.zeros(grid.size)
             to.counts[cell] = n

@@ -111,7 +111,9 @@ class _Gaps:
 
     def floor(self, gap: IntArray) -> FloatArray:
         """Return the score below each gap; a boundary there decides as one inside."""
-        first = self._distinct[0] - 2 * self._beyond
+        # A position may stand for scores below it.
+        lowest = min(self._sample.negative.minimum, self._sample.positive.minimum)
+        first = min(self._distinct[0], lowest) - 2 * self._beyond
         inside = self._distinct[np.maximum(gap - 1, 0)]
         return np.asarray(np.where(gap == 0, first, inside))
 

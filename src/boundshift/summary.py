@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from boundshift.chunks import Chunk, Fault, distinct_labels
 from boundshift.scores import Binning
 
-__all__ = ["ClassTally", "Grid", "Look", "Refinement", "Tally", "add_exactly"]
+__all__ = ["ClassTally", "Grid", "Look", "Refinement", "Tally", "add_exactly", "spaced_doubles"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -109,6 +109,19 @@ def _key(number: NDArray[Any]) -> IntArray:
     """Return whole numbers in the order of the doubles."""
     bits = number.view(np.int64)
     return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
+
+
+def spaced_doubles(low: float, high: float, count: int) -> FloatArray:
+    """Return numbers between which there are equally many doubles, about.
+
+    Examples
+    --------
+    >>> spaced_doubles(1.0, 16.0, 5).tolist()
+    [1.0, 2.0, 4.0, 8.0, 16.0]
+    """
+    ends = _key(np.array([low, high])).tolist()
+    step = (ends[1] - ends[0]) // (count - 1)
+    return _number(np.array([*(ends[0] + step * i for i in range(count - 1)), ends[1]]))
 
 
 def _number(key: IntArray) -> FloatArray:

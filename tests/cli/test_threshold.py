@@ -186,6 +186,14 @@ def test_passes_take_the_same_class_as_positive(run, tmp_path, rows, kind, names
     assert found["certificate"] == expected["certificate"]
 
 
+@pytest.mark.parametrize("missing", ["", "NA", "?"])
+def test_missing_labels_of_several_files_are_refused(run, tmp_path, score_lines, missing):
+    (tmp_path / "a.csv").write_text("\n".join(score_lines) + "\n")
+    (tmp_path / "b.csv").write_text("\n".join([score_lines[0], f"0.5,{missing}"]) + "\n")
+    result = run("threshold", "a.csv", "b.csv", *COLUMNS, "--positive", "yes", code=1)
+    assert "b.csv lacks some" in result.output
+
+
 def test_a_large_file_is_read_in_passes(run, monkeypatch, scores, rows):
     from boundshift.workflow import scores as module
 

@@ -227,3 +227,21 @@ def test_compressed_text_is_read(tmp_path, ending, codec):
     with pa.CompressedOutputStream(str(path), codec) as file:
         pa.csv.write_csv(pa.table({"label": y, "score": s}), file)
     assert_same_boundary(engines.find_boundary(path), y, s)
+
+
+def test_every_name_must_match_a_file(tmp_path):
+    y, s = problem()
+    write_parquet(tmp_path, [(y, s)])
+    with pytest.raises(InvalidInputError, match=r"missing\.csv.*matches none"):
+        engines.find_boundary([tmp_path / "part-0.parquet", tmp_path / "missing.csv"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_whole_numbers_at_the_start_are_no_type(tmp_path, ending):
+    y, s = np.arange(400_000) % 2, np.zeros(400_000)
+    s[-1000:] = np.linspace(-1, 1, 1000) + y[-1000:]
+    path = tmp_path / f"scores.{ending}"
+    lines = ['{{"label": {}, "score": {}}}', "{},{}"][ending == "csv"]
+    text = [lines.format(a, int(b) if b == 0 else b) for a, b in zip(y, s.tolist(), strict=True)]
+    path.write_text("\n".join((["label,score"] if ending == "csv" else []) + text) + "\n")
+    assert_same_boundary(engines.find_boundary(path, bound="kth-point"), y, s, bound="kth-point")

@@ -85,7 +85,8 @@ def _grid(sample: ScoreSample) -> tuple[Binning, float]:
     spread = spread or sample.spread or abs(middle) or 1.0
     reach = abs(half) + _REACH * spread
     cell = max(spread / _CELLS_PER_SPREAD, reach / _MOST_CELLS)
-    half_width = float(np.ceil(reach / cell)) * cell  # whole cells, for the mirrored problem
+    # Whole cells, for the mirrored problem; as many where rounding turns 192 into 192.0…03.
+    half_width = float(np.ceil(reach / cell - 1e-6)) * cell
     return Binning(middle - half_width, middle + half_width, cell), middle
 
 

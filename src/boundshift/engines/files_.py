@@ -23,11 +23,14 @@ from boundshift.engines.arrow_ import arrow_chunk
 from boundshift.engines.columns import check_columns
 from boundshift.engines.local import Part, PartSource
 from boundshift.exceptions import InvalidInputError
+from boundshift.tables.files import MISSING
 
 __all__ = ["are_text", "count_labels", "find_files", "from_columns"]
 
 Show = Callable[[int, int], None]
-OpenText = Callable[[Path, list[str] | None, str | None], Any]
+# The type of each column that is read, None to infer it; no columns for the names alone.
+Types = dict[str, Any]
+OpenText = Callable[[Path, Types | None], Any]
 _MOST_LABELS = 1000
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
@@ -100,13 +103,13 @@ def _label_columns(path: Path, label: str) -> Iterator[Any]:
     """Read the labels of a file alone, some rows at a time."""
     suffix = _suffix(path)
     with _readable(path):
-        if suffix == ".parquet":
+        if suffix in (".parquet", ".pq"):
             file = pa.parquet.ParquetFile(path)
             check_columns(file.schema_arrow.names, label, label)
             batches = file.iter_batches(columns=[label])
         elif suffix in _TEXT:
-            check_columns(_TEXT[suffix](path, None, None).schema.names, label, label)
-            batches = iter(_TEXT[suffix](path, [label], label))
+            check_columns(_TEXT[suffix](path, None).schema.names, label, label)
+            batches = iter(_TEXT[suffix](path, {label: pa.string()}))
         else:
             ipc = pa.ipc.open_file(pa.memory_map(str(path)))
             check_columns(ipc.schema.names, label, label)
@@ -129,12 +132,15 @@ def find_files(files: Files) -> list[Path]:
         If there are none, or one is of a kind that is not read.
     """
     names = [files] if isinstance(files, str | PathLike) else list(files)
-    found = [path for name in names for path in _expand(fspath(name))]
-    if not found:
-        raise InvalidInputError(
-            f"`data` must name files, got {', '.join(map(repr, map(str, names)))}, which matches "
-            "none. Check the folder and the ending."
-        )
+    found: list[Path] = []
+    for name in [fspath(name) for name in names]:
+        paths = _expand(name)
+        if not paths:
+            raise InvalidInputError(
+                f"`data` must name files, got {name!r}, which matches none. Check the folder and "
+                "the ending."
+            )
+        found += paths
     for path in found:
         if _suffix(path) not in _READERS:
             raise InvalidInputError(
@@ -198,7 +204,7 @@ def _text_parts(
 ) -> list[Part]:
     """Return one part for a file of text, which has to be read from its start."""
     with _readable(path):
-        names = open_batches(path, None, None).schema.names
+        names = open_batches(path, None).schema.names
     check_columns(names, label, score)
     return [partial(_text, open_batches, path, label, score, as_text)]
 
@@ -208,19 +214,24 @@ def _text(
 ) -> Iterator[Chunk]:
     """Read a file of text, a block at a time."""
     with _readable(path):
-        batches = open_batches(path, [label, score], label if as_text else None)
+        types = {label: pa.string() if as_text else None, score: pa.float64()}
+        batches = open_batches(path, types)
         for i, batch in enumerate(batches):
             yield arrow_chunk(batch.column(label), batch.column(score), f"{path.name}, block {i}")
 
 
-def _open_csv(path: Path, columns: list[str] | None, text: str | None, delimiter: str = ",") -> Any:
-    """Open a file of separated values; one column may be kept as text."""
+def _open_csv(path: Path, types: Types | None, delimiter: str = ",") -> Any:
+    """Open a file of separated values."""
+    known = {name: kind for name, kind in (types or {}).items() if kind is not None}
     return pa.csv.open_csv(
         path,
         read_options=pa.csv.ReadOptions(use_threads=False, block_size=1 << 24),
         parse_options=pa.csv.ParseOptions(delimiter=delimiter),
         convert_options=pa.csv.ConvertOptions(
-            include_columns=columns, column_types={} if text is None else {text: pa.string()}
+            include_columns=None if types is None else list(types),
+            column_types=known,
+            null_values=MISSING,
+            strings_can_be_null=True,
         ),
     )
 
@@ -228,10 +239,15 @@ def _open_csv(path: Path, columns: list[str] | None, text: str | None, delimiter
 class _Lines:
     """Batches of a file of JSON lines, whose values have types of their own."""
 
-    def __init__(self, path: Path, columns: list[str] | None, text: str | None) -> None:
-        self._dataset = pa.dataset.dataset(path, format="json")
-        self._columns = columns
-        self.schema = self._dataset.schema
+    def __init__(self, path: Path, types: Types | None) -> None:
+        schema = pa.dataset.dataset(path, format="json").schema
+        for i, name in enumerate(schema.names):
+            # Whole numbers in the first block do not say that all are.
+            if types and types.get(name) == pa.float64() and pa.types.is_integer(schema.types[i]):
+                schema = schema.set(i, pa.field(name, pa.float64()))
+        self._dataset = pa.dataset.dataset(path, format="json", schema=schema)
+        self._columns = None if types is None else list(types)
+        self.schema = schema
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._dataset.to_batches(columns=self._columns, use_threads=False))
@@ -258,9 +274,11 @@ _TEXT: dict[str, OpenText] = {
     ".tsv": partial(_open_csv, delimiter="\t"),
     ".jsonl": _Lines,
     ".ndjson": _Lines,
+    ".json": _Lines,
 }
 _READERS: dict[str, Callable[[Path, str, str, bool], list[Part]]] = {
     ".parquet": _parquet_parts,
+    ".pq": _parquet_parts,
     ".feather": _feather_parts,
     ".arrow": _feather_parts,
     **{suffix: partial(_text_parts, open_batches) for suffix, open_batches in _TEXT.items()},

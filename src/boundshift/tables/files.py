@@ -43,7 +43,7 @@ _FORMATS: dict[str, Format] = {
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 _BLOCK = 1 << 22
 # What spreadsheets, statistics programs and public collections write where a value is missing.
-_MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None"]
+MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None"]
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ def convert_options(wanted: Sequence[str], types: Mapping[str, Any]) -> Any:
     return arrow_csv.ConvertOptions(
         include_columns=list(wanted),
         column_types={name: kind for name, kind in types.items() if kind is not None},
-        null_values=_MISSING,
+        null_values=MISSING,
         strings_can_be_null=True,
     )
 

@@ -232,13 +232,18 @@ def match_label(text: str, labels: list[Any], column: str) -> Any:
     --------
     >>> match_label("1", [0, 1], "ill"), match_label("true", [False, True], "ill")
     (1, True)
+    >>> match_label("yes", ["Yes", "yes"], "ill")
+    'yes'
     """
-    for label in labels:
-        if text == str(label) or text.casefold() == str(label).casefold():
-            return label
-    for label in labels:
-        if isinstance(label, int | float) and _equal(text, label):
-            return label
+    alike: list[Callable[[Any], bool]] = [
+        lambda label: text == str(label),
+        lambda label: text.casefold() == str(label).casefold(),
+        lambda label: isinstance(label, int | float) and _equal(text, label),
+    ]
+    for is_alike in alike:
+        for label in labels:
+            if is_alike(label):
+                return label
     shown = ", ".join(repr(label) for label in labels[:8])
     raise InvalidInputError(
         f"The positive class must be one of the labels in column '{column}' ({shown}), got "
