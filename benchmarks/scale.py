@@ -524,6 +524,9 @@ Spark counts by its own aggregates: a look is also a query (`boundshift.queries`
 the cells and one for nodes. Only rows around the boundary reach Python, by `mapInArrow` where they
 are many.
 
+Sums are added in another order than in memory, which matters in the last digits only; where a rule
+is flat around its minimum they decide where in the flat part the boundary lies.
+
 Every pass must see the same rows, so a generator is refused; give a function that makes the chunks
 again. Rows that are drawn anew in each pass are noticed where the counts differ. Dask and Spark
 compute a lazy frame anew in each pass: `persist()` or `cache()` it first where that is dear.
