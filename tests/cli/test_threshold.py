@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +193,16 @@ def test_missing_labels_of_several_files_are_refused(run, tmp_path, score_lines,
     (tmp_path / "b.csv").write_text("\n".join([score_lines[0], f"0.5,{missing}"]) + "\n")
     result = run("threshold", "a.csv", "b.csv", *COLUMNS, "--positive", "yes", code=1)
     assert "b.csv lacks some" in result.output
+
+
+@pytest.mark.parametrize("name", ["s.parquet", "*.parquet"])
+def test_dates_as_labels_are_text(run, tmp_path, rows, name):
+    y, s = rows
+    labels = [date(2020, 1, 1 + (label == "yes")) for label in y]
+    parquet.write_table(pa.table({"risk": s, "ill": labels}), tmp_path / "s.parquet")
+    found = answer(run("threshold", name, *COLUMNS, "--json"))
+    assert found["labels"] == ["2020-01-01", "2020-01-02"]
+    assert found["n_samples"] == [400, 40]
 
 
 def test_a_large_file_is_read_in_passes(run, monkeypatch, scores, rows):

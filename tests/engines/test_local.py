@@ -245,3 +245,11 @@ def test_whole_numbers_at_the_start_are_no_type(tmp_path, ending):
     text = [lines.format(a, int(b) if b == 0 else b) for a, b in zip(y, s.tolist(), strict=True)]
     path.write_text("\n".join((["label,score"] if ending == "csv" else []) + text) + "\n")
     assert_same_boundary(engines.find_boundary(path, bound="kth-point"), y, s, bound="kth-point")
+
+
+def test_a_file_with_other_columns_is_named(tmp_path):
+    y, s = problem()
+    write_parquet(tmp_path, [(y, s)])
+    pa.csv.write_csv(pa.table({"label": y, "margin": s}), tmp_path / "other.csv")
+    with pytest.raises(InvalidInputError, match=r"'label', 'margin' of other\.csv, got 'score'"):
+        engines.find_boundary(tmp_path)

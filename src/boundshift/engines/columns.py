@@ -34,12 +34,13 @@ def check_one_dimensional(**shapes: tuple[int, ...]) -> None:
             )
 
 
-def check_columns(names: Sequence[str], label: object, score: object) -> None:
+def check_columns(names: Sequence[str], label: object, score: object, place: str = "") -> None:
     """Raise unless both columns are there."""
+    of = f" of {place}" if place else ""
     for argument, column in (("label", label), ("score", score)):
         if not isinstance(column, str) or column not in names:
             raise InvalidInputError(
-                f"`{argument}` must name one of the columns {', '.join(map(repr, names))}, got "
+                f"`{argument}` must name one of the columns {', '.join(map(repr, names))}{of}, got "
                 f"{column!r}."
             )
 

@@ -105,14 +105,14 @@ def _label_columns(path: Path, label: str) -> Iterator[Any]:
     with _readable(path):
         if suffix in (".parquet", ".pq"):
             file = pa.parquet.ParquetFile(path)
-            check_columns(file.schema_arrow.names, label, label)
+            check_columns(file.schema_arrow.names, label, label, path.name)
             batches = file.iter_batches(columns=[label])
         elif suffix in _TEXT:
-            check_columns(_TEXT[suffix](path, None).schema.names, label, label)
+            check_columns(_TEXT[suffix](path, None).schema.names, label, label, path.name)
             batches = iter(_TEXT[suffix](path, {label: pa.string()}))
         else:
             ipc = pa.ipc.open_file(pa.memory_map(str(path)))
-            check_columns(ipc.schema.names, label, label)
+            check_columns(ipc.schema.names, label, label, path.name)
             batches = (ipc.get_batch(i) for i in range(ipc.num_record_batches))
         for batch in batches:
             yield batch.column(label)
@@ -171,7 +171,7 @@ def _parquet_parts(path: Path, label: str, score: str, as_text: bool) -> list[Pa
     """Return a part for each row group; its labels have a type of their own."""
     with _readable(path):
         file = pa.parquet.ParquetFile(path)
-    check_columns(file.schema_arrow.names, label, score)
+    check_columns(file.schema_arrow.names, label, score, path.name)
     return [
         partial(_row_group, path, file.metadata, i, label, score)
         for i in range(file.metadata.num_row_groups)
@@ -189,7 +189,7 @@ def _feather_parts(path: Path, label: str, score: str, as_text: bool) -> list[Pa
     """Return a part for each record batch; its labels have a type of their own."""
     with _readable(path):
         file = pa.ipc.open_file(pa.memory_map(str(path)))
-    check_columns(file.schema.names, label, score)
+    check_columns(file.schema.names, label, score, path.name)
     return [partial(_batch, path, i, label, score) for i in range(file.num_record_batches)]
 
 
@@ -205,7 +205,7 @@ def _text_parts(
     """Return one part for a file of text, which has to be read from its start."""
     with _readable(path):
         names = open_batches(path, None).schema.names
-    check_columns(names, label, score)
+    check_columns(names, label, score, path.name)
     return [partial(_text, open_batches, path, label, score, as_text)]
 
 

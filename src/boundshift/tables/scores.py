@@ -219,10 +219,17 @@ def positive_last(
     if positive is None:
         if all(isinstance(value, str) for value in distinct):
             distinct.sort(key=lambda value: -totals[value])
-        return distinct[0], distinct[1]
+        return _storable(distinct[0]), _storable(distinct[1])
     chosen = match_label(positive, distinct, column)
     others = [value for value in distinct if value != chosen]
-    return (others[0], chosen) if len(others) == 1 else (f"not {chosen}", str(chosen))
+    if len(others) == 1:
+        return _storable(others[0]), _storable(chosen)
+    return f"not {chosen}", str(chosen)
+
+
+def _storable(label: Any) -> Any:
+    """Return a label as JSON knows it: a date, for one, as text."""
+    return label if isinstance(label, str | int | float) else str(label)
 
 
 def match_label(text: str, labels: list[Any], column: str) -> Any:
