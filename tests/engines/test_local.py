@@ -253,3 +253,11 @@ def test_a_file_with_other_columns_is_named(tmp_path):
     pa.csv.write_csv(pa.table({"label": y, "margin": s}), tmp_path / "other.csv")
     with pytest.raises(InvalidInputError, match=r"'label', 'margin' of other\.csv, got 'score'"):
         engines.find_boundary(tmp_path)
+
+
+@pytest.mark.parametrize(("ending", "mark"), [("csv", ";"), ("tsv", "\t"), ("txt", "|")])
+def test_values_are_separated_by_what_the_header_has(tmp_path, ending, mark):
+    y, s = problem()
+    lines = [f"score{mark}label", *(f"{b}{mark}{a}" for a, b in zip(y, s.tolist(), strict=True))]
+    (tmp_path / f"scores.{ending}").write_text("\n".join(lines) + "\n")
+    assert_same_boundary(engines.find_boundary(tmp_path), y, s)

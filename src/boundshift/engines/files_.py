@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.dataset
 import pyarrow.parquet
 
 from boundshift.chunks import Chunk
@@ -23,14 +21,19 @@ from boundshift.engines.arrow_ import arrow_chunk
 from boundshift.engines.columns import check_columns
 from boundshift.engines.local import Part, PartSource
 from boundshift.exceptions import InvalidInputError
-from boundshift.tables.files import MISSING
+from boundshift.tables.files import (
+    FORMATS,
+    Format,
+    Source,
+    column_names,
+    name_format,
+    open_source,
+    read_batches,
+)
 
 __all__ = ["are_text", "count_labels", "find_files", "from_columns"]
 
 Show = Callable[[int, int], None]
-# The type of each column that is read, None to infer it; no columns for the names alone.
-Types = dict[str, Any]
-OpenText = Callable[[Path, Types | None], Any]
 _MOST_LABELS = 1000
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
@@ -53,7 +56,7 @@ def from_columns(
     """
     parts: list[Part] = []
     for path in find_files(files):
-        reader = _READERS[_suffix(path)]
+        reader = _READERS[name_format(path) or "csv"]
         parts.extend(reader(path, label, score, positive is not None))
     if positive is not None:
         parts = [partial(_against_rest, part, positive) for part in parts]
@@ -78,49 +81,40 @@ def count_labels(files: Files, label: str, show: Show | None = None) -> dict[Any
     counts: Counter[Any] = Counter()
     paths = find_files(files)
     for i, path in enumerate(paths):
-        for column in _label_columns(path, label):
-            if column.null_count or (
-                pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py()
-            ):
-                raise InvalidInputError(
-                    f"Every row must have a label, but column '{label}' of {path.name} lacks some. "
-                    "Drop those rows."
-                )
-            found = pc.value_counts(column)
-            counts.update(dict(zip(*(field.to_pylist() for field in found.flatten()), strict=True)))
-            if len(counts) > _MOST_LABELS:
-                raise InvalidInputError(
-                    f"Labels must be of two classes, but column '{label}' of {path.name} has more "
-                    f"than {_MOST_LABELS} different values. Choose the column that says which "
-                    "class a row has."
-                )
+        with open_source(path) as opened:
+            for batch in read_batches(opened, {label: _text_type(opened)}):
+                counts.update(_counted(path, label, batch.column(label)))
+                if len(counts) > _MOST_LABELS:
+                    raise InvalidInputError(
+                        f"Labels must be of two classes, but column '{label}' of {path.name} has "
+                        f"more than {_MOST_LABELS} different values. Choose the column that says "
+                        "which class a row has."
+                    )
         if show is not None:
             show(i + 1, len(paths))
     return dict(counts)
 
 
-def _label_columns(path: Path, label: str) -> Iterator[Any]:
-    """Read the labels of a file alone, some rows at a time."""
-    suffix = _suffix(path)
-    with _readable(path):
-        if suffix in (".parquet", ".pq"):
-            file = pa.parquet.ParquetFile(path)
-            check_columns(file.schema_arrow.names, label, label, path.name)
-            batches = file.iter_batches(columns=[label])
-        elif suffix in _TEXT:
-            check_columns(_TEXT[suffix](path, None).schema.names, label, label, path.name)
-            batches = iter(_TEXT[suffix](path, {label: pa.string()}))
-        else:
-            ipc = pa.ipc.open_file(pa.memory_map(str(path)))
-            check_columns(ipc.schema.names, label, label, path.name)
-            batches = (ipc.get_batch(i) for i in range(ipc.num_record_batches))
-        for batch in batches:
-            yield batch.column(label)
+def _counted(path: Path, label: str, column: Any) -> dict[Any, int]:
+    """Return how often each label is met; raise if one is missing."""
+    is_float = pa.types.is_floating(column.type)
+    if column.null_count or (is_float and pc.any(pc.is_nan(column)).as_py()):
+        raise InvalidInputError(
+            f"Every row must have a label, but column '{label}' of {path.name} lacks some. "
+            "Drop those rows."
+        )
+    values, counts = (field.to_pylist() for field in pc.value_counts(column).flatten())
+    return dict(zip(values, counts, strict=True))
+
+
+def _text_type(opened: Source) -> Any:
+    """Return the type in which labels are taken as text: CSV has none of its own."""
+    return pa.string() if opened.format == "csv" else None
 
 
 def are_text(files: Files) -> bool:
     """Return whether all files are CSV or TSV, whose values have no types."""
-    return all(_suffix(path) in (".csv", ".tsv") for path in find_files(files))
+    return all(name_format(path) == "csv" for path in find_files(files))
 
 
 def find_files(files: Files) -> list[Path]:
@@ -142,9 +136,9 @@ def find_files(files: Files) -> list[Path]:
             )
         found += paths
     for path in found:
-        if _suffix(path) not in _READERS:
+        if name_format(path) is None:
             raise InvalidInputError(
-                f"`data` must be files that end in {', '.join(_READERS)}, got {path.name!r}."
+                f"`data` must be files that end in {', '.join(FORMATS)}, got {path.name!r}."
             )
     return found
 
@@ -153,18 +147,10 @@ def _expand(name: str) -> list[Path]:
     """Return the files of a name, a folder or a glob."""
     path = Path(name)
     if path.is_dir():
-        return sorted(p for p in path.rglob("*") if p.is_file() and _suffix(p) in _READERS)
+        return sorted(p for p in path.rglob("*") if p.is_file() and name_format(p))
     if path.exists():
         return [path]
     return sorted(Path(p) for p in glob.glob(name, recursive=True) if Path(p).is_file())  # noqa: PTH207
-
-
-def _suffix(path: Path) -> str:
-    """Return the ending that says the kind; compressed text has two."""
-    suffixes = [s.lower() for s in path.suffixes]
-    if suffixes[-1:] in ([".gz"], [".bz2"], [".zst"]):
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
 
 
 def _parquet_parts(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
@@ -199,58 +185,18 @@ def _batch(path: Path, i: int, label: str, score: str) -> list[Chunk]:
     return [arrow_chunk(batch[label], batch[score], f"{path.name}, batch {i}")]
 
 
-def _text_parts(
-    open_batches: OpenText, path: Path, label: str, score: str, as_text: bool
-) -> list[Part]:
+def _stream_parts(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
     """Return one part for a file of text, which has to be read from its start."""
-    with _readable(path):
-        names = open_batches(path, None).schema.names
-    check_columns(names, label, score, path.name)
-    return [partial(_text, open_batches, path, label, score, as_text)]
+    check_columns(column_names(path), label, score, path.name)
+    return [partial(_stream, path, label, score, as_text)]
 
 
-def _text(
-    open_batches: OpenText, path: Path, label: str, score: str, as_text: bool
-) -> Iterator[Chunk]:
+def _stream(path: Path, label: str, score: str, as_text: bool) -> Iterator[Chunk]:
     """Read a file of text, a block at a time."""
-    with _readable(path):
-        types = {label: pa.string() if as_text else None, score: pa.float64()}
-        batches = open_batches(path, types)
-        for i, batch in enumerate(batches):
+    with open_source(path) as opened:
+        types = {label: _text_type(opened) if as_text else None, score: pa.float64()}
+        for i, batch in enumerate(read_batches(opened, types)):
             yield arrow_chunk(batch.column(label), batch.column(score), f"{path.name}, block {i}")
-
-
-def _open_csv(path: Path, types: Types | None, delimiter: str = ",") -> Any:
-    """Open a file of separated values."""
-    known = {name: kind for name, kind in (types or {}).items() if kind is not None}
-    return pa.csv.open_csv(
-        path,
-        read_options=pa.csv.ReadOptions(use_threads=False, block_size=1 << 24),
-        parse_options=pa.csv.ParseOptions(delimiter=delimiter),
-        convert_options=pa.csv.ConvertOptions(
-            include_columns=None if types is None else list(types),
-            column_types=known,
-            null_values=MISSING,
-            strings_can_be_null=True,
-        ),
-    )
-
-
-class _Lines:
-    """Batches of a file of JSON lines, whose values have types of their own."""
-
-    def __init__(self, path: Path, types: Types | None) -> None:
-        schema = pa.dataset.dataset(path, format="json").schema
-        for i, name in enumerate(schema.names):
-            # Whole numbers in the first block do not say that all are.
-            if types and types.get(name) == pa.float64() and pa.types.is_integer(schema.types[i]):
-                schema = schema.set(i, pa.field(name, pa.float64()))
-        self._dataset = pa.dataset.dataset(path, format="json", schema=schema)
-        self._columns = None if types is None else list(types)
-        self.schema = schema
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._dataset.to_batches(columns=self._columns, use_threads=False))
 
 
 class _readable:  # noqa: N801
@@ -269,17 +215,9 @@ class _readable:  # noqa: N801
             ) from error
 
 
-_TEXT: dict[str, OpenText] = {
-    ".csv": _open_csv,
-    ".tsv": partial(_open_csv, delimiter="\t"),
-    ".jsonl": _Lines,
-    ".ndjson": _Lines,
-    ".json": _Lines,
-}
-_READERS: dict[str, Callable[[Path, str, str, bool], list[Part]]] = {
-    ".parquet": _parquet_parts,
-    ".pq": _parquet_parts,
-    ".feather": _feather_parts,
-    ".arrow": _feather_parts,
-    **{suffix: partial(_text_parts, open_batches) for suffix, open_batches in _TEXT.items()},
+_READERS: dict[Format, Callable[[Path, str, str, bool], list[Part]]] = {
+    "parquet": _parquet_parts,
+    "feather": _feather_parts,
+    "csv": _stream_parts,
+    "json": _stream_parts,
 }

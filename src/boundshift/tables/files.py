@@ -16,11 +16,14 @@ from typing import Any, Literal
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 
 __all__ = [
+    "FORMATS",
+    "Format",
     "Source",
     "arrow",
     "check_names",
     "column_names",
     "convert_options",
+    "name_format",
     "open_source",
     "read_batches",
     "readable",
@@ -28,7 +31,7 @@ __all__ = [
 
 Format = Literal["csv", "parquet", "feather", "json"]
 
-_FORMATS: dict[str, Format] = {
+FORMATS: dict[str, Format] = {
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "csv",
@@ -43,7 +46,7 @@ _FORMATS: dict[str, Format] = {
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 _BLOCK = 1 << 22
 # What spreadsheets, statistics programs and public collections write where a value is missing.
-MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None"]
+_MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None"]
 
 
 @dataclass(frozen=True)
@@ -137,14 +140,25 @@ def _format_of(path: Path) -> Format:
     if not path.exists():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InvalidInputError(f"There is no file '{path}'.{_suggest(path.name, near)}")
-    plain = path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
-    ending = plain.suffix.lower()
-    if ending not in _FORMATS:
+    found = name_format(path)
+    if found is None:
         raise InvalidInputError(
-            f"The file's name must end in one of {', '.join(_FORMATS)} (or one of these and "
+            f"The file's name must end in one of {', '.join(FORMATS)} (or one of these and "
             f"{', '.join(_COMPRESSED)}), got '{path.name}'. Save the table as CSV."
         )
-    return _FORMATS[ending]
+    return found
+
+
+def name_format(path: Path) -> Format | None:
+    """Return the format that a file's name says, None if none.
+
+    Examples
+    --------
+    >>> name_format(Path("scores.TSV.gz")), name_format(Path("notes.md"))
+    ('csv', None)
+    """
+    plain = path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
+    return FORMATS.get(plain.suffix.lower())
 
 
 def _sniffed(head: bytes) -> Format:
@@ -278,7 +292,7 @@ def convert_options(wanted: Sequence[str], types: Mapping[str, Any]) -> Any:
     return arrow_csv.ConvertOptions(
         include_columns=list(wanted),
         column_types={name: kind for name, kind in types.items() if kind is not None},
-        null_values=MISSING,
+        null_values=_MISSING,
         strings_can_be_null=True,
     )
 
