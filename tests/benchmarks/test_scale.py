@@ -38,7 +38,9 @@ def test_files_are_measured_and_compared_with_memory(scale, tmp_path):
 
 
 def test_the_cost_model_counts_every_pass(scale, monkeypatch):
-    monkeypatch.setattr(scale, "ROWS_PER_GROUP", 4096)
-    model = scale.cost_model()
-    assert len(model["decision seconds"]) == len(model["passes"])
-    assert "10¹⁰ rows" in scale._model_text(model)
+    module = sys.modules[scale.cost_model.__module__]
+    monkeypatch.setattr(module, "PARTITIONS", 10**6)
+    model = scale.cost_model(scale.draw, scale.POSITIVE_SHARE)
+    assert len(model["decision seconds"]) == len(model["passes"]) == 3
+    assert max(p["points"] for p in model["passes"]) < 2**23
+    assert "10¹⁰ rows" in scale.model_text(model)
