@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from boundshift.cells import Cells, CellScores, Cuts, Needs
+from boundshift.cell_scores import CellScores
+from boundshift.cells import Cells, Cuts, Needs
 from boundshift.chunks import Chunk
 from boundshift.scores import Binning, ClassScores
 from boundshift.summary import Grid, Look, Tally, add_exactly

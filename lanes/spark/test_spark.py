@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from boundshift import InvalidInputError, cells, engines, find_boundary, passes
+from boundshift import InvalidInputError, cell_scores, engines, find_boundary, passes
 from boundshift.chunks import Chunk
 from engines.suite import EngineSuite, assert_same_boundary, parts_of, problem
 
@@ -54,7 +54,7 @@ def test_many_rows_around_the_boundary_are_read_on_the_workers(spark, monkeypatc
 
 
 def test_nodes_are_counted_by_a_query(spark, monkeypatch):
-    monkeypatch.setattr(cells, "_FEW_NODES", 0)
+    monkeypatch.setattr(cell_scores, "_FEW_NODES", 0)
     y, s = problem()
     for bound in ("smoothed", "logistic"):
         found = engines.find_boundary(frame_of(spark, [(y, s)]), bound=bound)

@@ -13,7 +13,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from boundshift.cells import Cells, CellScores, Needs, changed_rows
+from boundshift.cell_scores import CellScores
+from boundshift.cells import Cells, Needs, changed_rows
 from boundshift.chunks import Chunk, Fault
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores import Binning, ScoreSample, scale_exponent

@@ -69,8 +69,11 @@ class Binning:
         >>> Binning(0.0, 2.0, 1.0).count(np.array([0.0, 0.25, 9.0])).tolist()
         [1.75, 0.25, 1.0, 0.0]
         """
-        place = scores if self.sign > 0 else -scores
-        place = (np.clip(place, self.low, self.high) - self.low) / self.cell
+        return self.count_offsets(self.sign * scores - self.low, times)
+
+    def count_offsets(self, offset: FloatArray, times: IntArray | None = None) -> FloatArray:
+        """Return the same for scores given by their offsets from the first node."""
+        place = np.clip(offset, 0.0, self.high - self.low) / self.cell
         left = place.astype(np.int64)
         place -= left
         return self.spread(

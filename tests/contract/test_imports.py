@@ -32,6 +32,7 @@ LAYERS = [
     "summary",
     "queries",
     "cells",
+    "cell_scores",
     "passes",
     "sources",
     "equations",
