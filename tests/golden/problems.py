@@ -1,0 +1,88 @@
+"""The 500 seeded problems of the golden file, and the ways in which each is decided.
+
+The problems never change: a change here would hide a change of the library.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boundshift import BoundaryWarning, find_boundary
+from boundshift.rules import Cost, Metric, NeymanPearson
+
+N_PROBLEMS = 500
+CURVES = (
+    "support", "kth-point", "clopper-pearson", "dkw", "bernstein", "student-t", "smoothed",
+    "logistic",
+)  # fmt: skip
+SHAPES = ("normal", "whole", "heavy", "humps", "skewed", "rounded")
+SIZES = ((40, 7), (300, 12), (25, 25), (9, 60), (3, 2), (1, 30), (30, 1), (2, 2), (2000, 3))
+GAPS = (0.0, 0.4, 1.0, 2.0, 4.0, 10.0, 3000.0)
+SCALES = ((1.0, 0.0), (1.0, 0.0), (1.0, 0.0), (1e200, 0.0), (1e-200, 0.0), (1e-6, 1e9), (-1.0, 0.0))
+
+
+class Answer(NamedTuple):
+    """What the golden file holds of a boundary."""
+
+    threshold: float
+    negative: float
+    positive: float
+    status: str
+
+
+def draw_problem(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels and scores of one problem; no two seeds give the same one."""
+    rng = np.random.default_rng([2024, seed])
+    shape = SHAPES[seed % len(SHAPES)]
+    n, p = SIZES[rng.integers(len(SIZES))]
+    gap, (scale, offset) = GAPS[rng.integers(len(GAPS))], SCALES[rng.integers(len(SCALES))]
+    if shape == "normal":
+        low, high = rng.normal(0, 1, n), rng.normal(gap, 1, p)
+    elif shape == "whole":
+        low, high = rng.integers(-4, 4, n) + 0.0, rng.integers(-3, 5, p) + np.round(gap)
+    elif shape == "heavy":
+        low, high = rng.standard_t(1, n), rng.standard_t(1, p) + gap
+    elif shape == "humps":
+        low = np.where(rng.random(n) < 0.4, -5, 0) + rng.normal(0, 0.3, n)
+        high = np.where(rng.random(p) < 0.4, 5, 0) + gap + rng.normal(0, 0.3, p)
+    elif shape == "skewed":
+        low, high = rng.exponential(1, n), gap + rng.exponential(2, p)
+    else:
+        low, high = np.round(rng.normal(0, 1, n), 1), np.round(rng.normal(gap, 1, p), 1)
+    return np.repeat([0, 1], [n, p]), np.concatenate([low, high]) * scale + offset
+
+
+def ways(seed: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name and the arguments of every way to decide a problem."""
+    rules = {
+        "sum": "sum",
+        "minimax": "minimax",
+        "g-mean": "g-mean",
+        "cost": Cost(costs=(1, 20)),
+        "recall": NeymanPearson(floor=0.9),
+        "specificity": NeymanPearson(floor=0.9, protect="negative"),
+    }
+    if seed % 100 == 0:
+        rules["metric"] = Metric("f1")
+    for curve in CURVES:
+        for name, rule in rules.items():
+            yield f"{curve}/{name}", {"bound": curve, "rule": rule}
+    yield "default", {}
+    yield "paper", {"preset": "paper"}
+    yield "authors", {"preset": "authors"}
+
+
+def decide(seed: int) -> dict[str, Answer]:
+    """Return every way's answer to one problem."""
+    y, s = draw_problem(seed)
+    answers = {}
+    for name, arguments in ways(seed):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BoundaryWarning)
+            boundary = find_boundary(y, s, **arguments)
+        answers[name] = Answer(boundary.threshold, *boundary.error_bounds, boundary.status.name)
+    return answers
