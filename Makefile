@@ -39,7 +39,7 @@ install: .venv/.install  ## the command line with all that a fit and its report 
 	@echo 'Ready: .venv/bin/boundshift fit your.csv --target COLUMN'
 
 demo: .venv/.demo  ## the paper's synthetic problem: train, shift, compare, draw
-	$(BIN)/python -m boundshift.demo
+	$(BIN)/python -m lab.demo
 
 lint: .venv/.test
 	$(BIN)/ruff check .
@@ -56,13 +56,13 @@ test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its siz
 	$(BIN)/python -m pytest lanes/spark
 
 benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
-	$(BIN)/python benchmarks/speed.py
-	$(BIN)/boundshift benchmark --suite quick --out out/benchmark
+	$(BIN)/python -m lab.speed.speed
+	$(BIN)/python -m lab suite --suite quick --out out/benchmark
 
-suite: .venv/.test  ## the whole benchmark, half an hour on two cores; writes docs and benchmarks/results
-	$(BIN)/boundshift benchmark --suite full --out out/suite
-	mkdir -p benchmarks/results/suite docs/images/benchmark
-	cp out/suite/rows.csv.gz out/suite/summary.json benchmarks/results/suite
+suite: .venv/.test  ## the whole benchmark, half an hour on two cores; writes docs and lab/results
+	$(BIN)/python -m lab suite --suite full --out out/suite
+	mkdir -p lab/results/suite docs/images/benchmark
+	cp out/suite/rows.csv.gz out/suite/summary.json lab/results/suite
 	cp out/suite/images/benchmark/*.png docs/images/benchmark
 	cp out/suite/benchmark.md docs/benchmark.md
 
@@ -72,7 +72,7 @@ images: .venv/.test  ## the documentation's figures, and a picture of a report; 
 EVIDENCE := coverage unsolved multiclass costs recall_floor
 
 evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, recall floors; writes docs/evidence
-	@for name in $(EVIDENCE); do $(BIN)/python benchmarks/$$name.py || failed=1; done; test -z "$$failed"
+	@for name in $(EVIDENCE); do $(BIN)/python -m lab.evidence.$$name || failed=1; done; test -z "$$failed"
 
 SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doctrees
 

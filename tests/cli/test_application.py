@@ -46,7 +46,7 @@ def test_no_arguments_show_the_help(run):
 
 
 def test_help_loads_no_heavy_library():
-    heavy = ["sklearn", "pandas", "pyarrow", "matplotlib", "plotly", "boundshift.experiments"]
+    heavy = ["sklearn", "pandas", "pyarrow", "matplotlib", "plotly", "lab.reproduction"]
     code = f"import sys, boundshift.cli; print([m for m in {heavy} if m in sys.modules])"
     assert start("-c", code).stdout.strip() == "[]"
 

@@ -23,17 +23,8 @@ import boundshift.rivals
 from boundshift.datasets import make_gaussians
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.metrics import geometric_mean_score
-from boundshift.rivals import (
-    RIVALS,
-    THRESHOLD_RULES,
-    BalancedWeights,
-    BayesMinimumRisk,
-    CostThresholding,
-    PriorThreshold,
-    SMOTEClassifier,
-    TunedThreshold,
-    Untouched,
-)
+from boundshift.rivals import BalancedWeights, BayesMinimumRisk, CostThresholding, SMOTEClassifier, TunedThreshold, Untouched
+from lab.rivals import RIVALS, THRESHOLD_RULES, PriorThreshold
 
 X, Y = make_gaussians((200, 20), random_state=0)
 X_TEST, Y_TEST = make_gaussians((500, 500), random_state=1)

@@ -70,8 +70,8 @@ def examples(*lines: str) -> str:
 
     Examples
     --------
-    >>> examples("boundshift demo").splitlines()
-    ['[bold]Examples[/bold]', '', 'boundshift demo']
+    >>> examples("python -m lab.demo").splitlines()
+    ['[bold]Examples[/bold]', '', 'python -m lab.demo']
     """
     return "\n\n".join(["[bold]Examples[/bold]", *(line.replace("[", "\\[") for line in lines)])
 

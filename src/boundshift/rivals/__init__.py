@@ -16,7 +16,6 @@ from boundshift.rivals.bayes_minimum_risk import (
     calibrate_by_roc_hull,
 )
 from boundshift.rivals.cost_thresholding import CostThresholding, cost_threshold
-from boundshift.rivals.prior_threshold import PriorThreshold, adjust_logits, prior_threshold
 from boundshift.rivals.smote import SMOTEClassifier
 from boundshift.rivals.tuned_threshold import TunedThreshold, tuned_threshold
 from boundshift.rivals.untouched import Untouched
@@ -28,15 +27,12 @@ __all__ = [
     "BayesMinimumRisk",
     "CostThresholding",
     "HullCalibration",
-    "PriorThreshold",
     "SMOTEClassifier",
     "TunedThreshold",
     "Untouched",
-    "adjust_logits",
     "bayes_risk_threshold",
     "calibrate_by_roc_hull",
     "cost_threshold",
-    "prior_threshold",
     "tuned_threshold",
 ]
 
@@ -48,7 +44,6 @@ RIVALS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "bayes_minimum_risk": BayesMinimumRisk,
         "cost_thresholding": CostThresholding,
         "tuned_threshold": TunedThreshold,
-        "prior_threshold": PriorThreshold,
     }
 )
 """Name → class; each is called with the classifier to wrap."""
@@ -58,7 +53,6 @@ THRESHOLD_RULES: Mapping[str, Callable[..., float]] = MappingProxyType(
         "bayes_minimum_risk": bayes_risk_threshold,
         "cost_thresholding": cost_threshold,
         "tuned_threshold": tuned_threshold,
-        "prior_threshold": prior_threshold,
     }
 )
 """Name → function of (y_true, y_score) that returns the threshold to predict positive above."""

@@ -1,0 +1,224 @@
+"""How often what is claimed with a stated confidence holds, by simulation.
+
+Each function returns cells: a claim, a class shape, rows of the class, a confidence, and the share
+of replications in which the true error rate was at most the bound. A cell passes if that share is
+not more than three Monte-Carlo standard errors below the confidence.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from lab.evidence.shapes import SHAPES, Problem
+
+from boundshift import BoundaryWarning, BoundShiftClassifier, certify, find_boundary
+from boundshift.certificate import certify_counts
+from boundshift.curves import CURVES, Claim
+from boundshift.curves.clopper_pearson import ClopperPearson
+from boundshift.curves.dkw import DKW
+from boundshift.curves.kth_point import KthPoint
+from boundshift.rules import NeymanPearson
+from lab.evidence.models import Margins
+
+FloatArray = NDArray[np.float64]
+Cell = dict[str, Any]
+
+CONFIDENCES = (0.90, 0.95)
+TRUE_ERRORS = (0.02, 0.1, 0.3)
+FLOOR = 0.8
+MOST_MAJORITY = 1000
+
+
+class Job(NamedTuple):
+    """A function that returns cells, and its arguments."""
+
+    function: Callable[..., list[Cell]]
+    arguments: tuple[Any, ...]
+
+
+def cell(
+    claim: str, shape: str, n: int, confidence: float, holds: FloatArray, claimed: bool = True
+) -> Cell:
+    """Judge the share of replications in which a bound held."""
+    error = float(np.sqrt(confidence * (1 - confidence) / len(holds)))
+    coverage = float(np.mean(holds))
+    return {
+        "claim": claim,
+        "shape": shape,
+        "rows": n,
+        "confidence": confidence,
+        "coverage": coverage,
+        "replications": len(holds),
+        "claimed": claimed,
+        "passes": bool(coverage >= confidence - 3 * error),
+    }
+
+
+def generator(*key: object) -> np.random.Generator:
+    """Return a generator that depends on the cell alone, not on the order of cells."""
+    return np.random.default_rng(np.frombuffer(repr(key).encode(), dtype=np.uint8).tolist())
+
+
+def high_probability() -> dict[str, Any]:
+    """Return every curve that claims high probability."""
+    return {n: c for n, c in CURVES.items() if c.claim is Claim.HIGH_PROBABILITY}
+
+
+def fixed_boundary(shape: str, n: int, replications: int) -> list[Cell]:
+    """Try every curve and the certificate at boundaries fixed before; keep the worst of three."""
+    draws = SHAPES[shape].rvs((replications, n), random_state=generator("fixed", shape, n))
+    wrong = {p: np.sum(draws > SHAPES[shape].ppf(1 - p), axis=1) for p in TRUE_ERRORS}
+    cells = []
+    for confidence in CONFIDENCES:
+        bounds = {
+            f"{name}, boundary fixed before": curve(confidence).bound(np.arange(n + 1), n)
+            for name, curve in high_probability().items()
+        }
+        bounds["certify, boundary fixed before"] = _certified(n, confidence, chosen_here=False)
+        for claim, bound in bounds.items():
+            shares = [
+                cell(claim, shape, n, confidence, bound[wrong[p]] >= p) | {"true_error": p}
+                for p in TRUE_ERRORS
+            ]
+            cells.append(min(shares, key=lambda c: c["coverage"]))
+    return cells
+
+
+def every_boundary(shape: str, n: int, replications: int) -> list[Cell]:
+    """Try claims for all boundaries at once: none may fail anywhere.
+
+    Between two scores the count stays while the true error falls, so only boundaries at a score
+    need a look.
+    """
+    draws = SHAPES[shape].rvs((replications, n), random_state=generator("every", shape, n))
+    truth = SHAPES[shape].sf(np.sort(draws, axis=1))
+    wrong = n - 1 - np.arange(n)
+    cells = []
+    for confidence in CONFIDENCES:
+        bounds = {
+            "dkw, every boundary at once": DKW(confidence).bound(wrong, n),
+            "certify, every boundary at once": _certified(n, confidence, chosen_here=True)[wrong],
+        }
+        for claim, bound in bounds.items():
+            cells.append(cell(claim, shape, n, confidence, np.all(truth <= bound, axis=1)))
+    return cells
+
+
+def _certified(n: int, confidence: float, *, chosen_here: bool) -> FloatArray:
+    """Return the certificate's bound for every number of rows on the wrong side."""
+    records = (
+        certify_counts((k, 0), (n, 1), (0, 1), confidence=confidence, chosen_here=chosen_here)
+        for k in range(n + 1)
+    )
+    return np.array([record.error_bounds[0] for record in records])
+
+
+def chosen_boundary(shape: str, n: int, replications: int, bound: str) -> list[Cell]:
+    """Certify at a boundary chosen on the same scores, with and without paying for the choice."""
+    rng = generator("chosen", shape, n)
+    problem = Problem.with_error(SHAPES[shape], 0.1)
+    holds: dict[tuple[bool, float], list[bool]] = {}
+    for _ in range(replications):
+        y, scores = problem.draw((min(10 * n, MOST_MAJORITY), n), rng)
+        t = _quiet_boundary(y, scores, bound=bound).threshold
+        truth = problem.errors(t)[1]
+        for pays in (True, False):
+            for confidence in CONFIDENCES:
+                record = certify(y, scores, t, confidence, chosen_here=pays)
+                holds.setdefault((pays, confidence), []).append(truth <= record.error_bounds[1])
+    names = {
+        True: f"certify(chosen_here=True), {bound} boundary",
+        False: f"certify(chosen_here=False), {bound} boundary",
+    }
+    return [
+        cell(names[pays], shape, n, confidence, np.array(held), claimed=pays)
+        for (pays, confidence), held in holds.items()
+    ]
+
+
+def recall_floor(shape: str, n: int, replications: int) -> list[Cell]:
+    """Try Neyman–Pearson with Clopper–Pearson: the protected class's bound at its boundary."""
+    rng = generator("floor", shape, n)
+    problem = Problem.with_error(SHAPES[shape], 0.1)
+    holds: dict[float, list[bool]] = {confidence: [] for confidence in CONFIDENCES}
+    for _ in range(replications):
+        y, scores = problem.draw((min(10 * n, MOST_MAJORITY), n), rng)
+        for confidence, held in holds.items():
+            curve, rule = ClopperPearson(confidence), NeymanPearson(FLOOR)
+            found = _quiet_boundary(y, scores, bound=curve, rule=rule)
+            held.append(problem.errors(found.threshold)[1] <= found.error_bounds[1])
+    claim = f"neyman-pearson({FLOOR}) with clopper-pearson"
+    return [cell(claim, shape, n, c, np.array(held)) for c, held in holds.items()]
+
+
+def many_classes(shape: str, n: int, replications: int) -> list[Cell]:
+    """Certify three classes by the classifier, at biases chosen on the same scores.
+
+    Class k lies higher in the k-th of three independent scores. The true recall is the integral
+    over the class's own score of the chance that both others stay below it.
+    """
+    rng = generator("many", shape, n)
+    sizes = (min(10 * n, MOST_MAJORITY), 3 * n, n)
+    y = np.repeat(np.arange(3), sizes)
+    separation = 3.0 * float(SHAPES[shape].ppf(0.75) - SHAPES[shape].ppf(0.25))
+    holds: dict[float, list[bool]] = {confidence: [] for confidence in CONFIDENCES}
+    for _ in range(replications):
+        scores = SHAPES[shape].rvs((len(y), 3), random_state=rng) + separation * np.eye(3)[y]
+        model = BoundShiftClassifier(Margins(3), cv="prefit", bound=KthPoint())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BoundaryWarning)
+            model.fit(scores, y)
+        truth = 1 - _recall(SHAPES[shape], separation, model.biases_, 2)
+        for confidence, held in holds.items():
+            held.append(truth <= model.certificate_.at(confidence).error_bounds[2])
+    claim = "certificate of three classes, biases chosen here"
+    return [cell(claim, shape, n, c, np.array(held)) for c, held in holds.items()]
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(400)
+
+
+def _recall(shape: Any, separation: float, biases: FloatArray, k: int) -> float:
+    """Return the true share of class k whose biased score is the largest."""
+    own = shape.ppf((_NODES + 1) / 2)
+    below = [shape.cdf(separation + own + biases[k] - b) for j, b in enumerate(biases) if j != k]
+    return float(_WEIGHTS / 2 @ np.prod(below, axis=0))
+
+
+def on_average(shape: str, n: int, replications: int) -> list[Cell]:
+    """Compare the mean true error at the k-th point with what is claimed; no confidence here."""
+    draws = SHAPES[shape].rvs((replications, n), random_state=generator("average", shape, n))
+    truth = SHAPES[shape].sf(np.sort(draws, axis=1)[:, ::-1])
+    cells = []
+    for k in (0, n // 5):
+        claim, mean = float(KthPoint().bound(k, n)), float(truth[:, k].mean())
+        error = float(truth[:, k].std() / np.sqrt(replications))
+        facts = {"shape": shape, "rows": n, "wrong": k, "claim": claim, "mean_error": mean}
+        cells.append(facts | {"passes": bool(abs(mean - claim) <= 3.5 * error)})
+    return cells
+
+
+def _quiet_boundary(*arguments: Any, **options: Any) -> Any:
+    """Find a boundary; that a floor cannot be met is counted elsewhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        return find_boundary(*arguments, **options)
+
+
+def jobs(
+    shapes: Sequence[str], rows: Sequence[int], many: int, few: int, default_rows: Sequence[int]
+) -> Iterator[Job]:
+    """List what to simulate: `many` replications where they are cheap, `few` elsewhere."""
+    for shape in shapes:
+        for n in rows:
+            yield Job(fixed_boundary, (shape, n, many))
+            yield Job(every_boundary, (shape, n, many))
+            yield Job(chosen_boundary, (shape, n, few, "kth-point"))
+            yield Job(recall_floor, (shape, n, few))
+        for n in default_rows:
+            yield Job(chosen_boundary, (shape, n, few, "logistic"))
+            yield Job(many_classes, (shape, n, few))

@@ -1,0 +1,111 @@
+"""Put the tables of a reproduction into docs/reproduction.md, and its rows beside it.
+
+    python -m lab reproduce all --protocol paper --out out
+    python -m lab reproduce all --protocol paper --slack continuous --out out
+    python -m lab reproduce all --seeds 30 --out out
+    python -m lab.evidence.reproduction out
+
+Each table stands between `<!-- table NAME -->` and `<!-- end -->` and is written anew.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from lab.reproduction import METHODS, PROBLEMS, Results, read_rows, write_rows
+from lab.reproduction.figures import FIGURES
+from lab.reproduction.figures.canvas import save
+from lab.reproduction.files import write_whole
+from lab.reproduction.markup import to_markdown
+from lab.reproduction.tables import (
+    Estimate,
+    Section,
+    Table,
+    comparison_table,
+    dataset_table,
+    deviation_table,
+    result_table,
+)
+
+ROOT = Path(__file__).parents[2]
+DOCS, ROWS = ROOT / "docs", ROOT / "lab" / "results" / "reproduction"
+BLOCK = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+FIVE = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart")
+
+
+RUNS = ("paper-binary", "paper-continuous", "honest-binary")
+
+
+def main(folder: Path) -> None:
+    for name in RUNS:
+        rows = read_rows(folder / f"rows-all-{name}.csv")
+        if name == "paper-continuous":
+            # Continuous slack changes the paper's family only.
+            rows = [row for row in rows if _in_family(row.method)]
+        write_rows(ROWS / f"rows-{name}.csv.gz", rows)
+    page = DOCS / "reproduction.md"
+    write_whole(page, fill(page.read_text("utf-8")))
+    for name, draw in FIGURES.items():
+        save(draw(), DOCS / "images" / "reproduction" / f"{name}.png")
+
+
+def fill(page: str) -> str:
+    """Write every table of the page anew from the rows in lab/results/reproduction."""
+    results = {n: Results(read_rows(ROWS / f"rows-{n}.csv.gz")) for n in RUNS}
+    tables = _tables(results)
+    return BLOCK.sub(lambda match: match[1] + tables[match[2]] + match[3], page)
+
+
+def _in_family(method: str) -> bool:
+    return METHODS[method].group == "paper" or "support-sum" in method
+
+
+def _tables(results: dict[str, Results]) -> dict[str, str]:
+    honest = results["honest-binary"]
+    return {
+        "datasets": to_markdown(dataset_table(PROBLEMS.values(), "paper")),
+        "paper-binary": _all(results["paper-binary"], ("paper",)),
+        "paper-continuous": _all(results["paper-continuous"], ("paper",)),
+        "deviations": to_markdown(deviation_table(results["paper-binary"]))
+        + "\n"
+        + to_markdown(deviation_table(results["paper-continuous"])),
+        "honest": _all(honest, ("paper", "rival", "ours")),
+        "comparison": to_markdown(comparison_table(honest, "ours-default")),
+        "comparison-out-of-fold": to_markdown(comparison_table(honest, "ours-default-oof")),
+        "ranking": to_markdown(_ranking(honest)),
+    }
+
+
+def _all(results, groups) -> str:
+    shown = (result_table(results, problem, groups) for problem in results.problems)
+    return "\n".join(map(to_markdown, shown))
+
+
+def _ranking(results: Results) -> Table:
+    """Mean G-mean of every post-hoc method on the five problems, and over them; then F1."""
+    methods = [m.name for m in METHODS.values() if m.post_hoc]
+    sections = []
+    for metric, title in (("g_mean", "G-mean"), ("f1", "F1")):
+        best = {p: results.best(p, methods, metric) for p in FIVE}
+        lines = []
+        for name in methods:
+            means = [results.mean(p, name, metric) for p in FIVE]
+            over = sum(m.mean for m in means) / len(FIVE)
+            cells = [Estimate(m, best[p] == name) for p, m in zip(FIVE, means, strict=True)]
+            solved = [results.counts(p, name) for p in FIVE]
+            share = sum(c.solved for c in solved) / sum(c.tried for c in solved)
+            lines.append((METHODS[name].title, *cells, f"{over:.3f}"[1:], f"{share:.0%}"))
+        lines.sort(key=lambda line: line[-2], reverse=True)
+        sections.append(Section(title, tuple(lines)))
+    titles = [PROBLEMS[p].title for p in FIVE]
+    return Table(
+        "ranking",
+        "Every method that trains nothing, by its mean over the five problems (synthetic: scaled "
+        "features), all seeds kept; best of each column in bold.",
+        ("Method", *titles, "Mean", "Solved"),
+        tuple(sections),
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))

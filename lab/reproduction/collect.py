@@ -1,0 +1,156 @@
+"""From a split to the scores of a trained model: the only step that takes time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from lab.data import PaperSplit
+from lab.reproduction.classifiers import (
+    ClassifierOptions,
+    decision_scores,
+    fit_quietly,
+    make_classifier,
+    settled,
+    weight_norm,
+    with_probabilities,
+)
+from lab.reproduction.problems import ClassifierKind
+from lab.reproduction.tuner import QUALITIES, tune_as_scikit_learn
+from boundshift.rivals import BalancedWeights, SMOTEClassifier, Untouched
+
+__all__ = ["MODELS", "FittedScores", "ModelName", "collect_scores"]
+
+FloatArray = NDArray[np.float64]
+ModelName = Literal["untouched", "smote", "balanced-weights"]
+MODELS: tuple[ModelName, ...] = ("untouched", "smote", "balanced-weights")
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class FittedScores:
+    """All that a decision needs of one trained model.
+
+    Scores are margins: their zero is the model's own boundary. Of the retrained models only the
+    test scores are kept, and the other arrays are empty.
+
+    Parameters
+    ----------
+    y_train, y_test : ndarray of int
+        Labels 0 and 1.
+    train, test, out_of_fold : ndarray
+        Scores of the training rows, the test rows, and of the training rows by models of the same
+        parameters that have not seen them.
+    train_probability, test_probability : ndarray
+        Probabilities of the positive class.
+    tuned : ndarray of shape (2,)
+        Thresholds of scikit-learn's tuner on the out-of-fold scores, for balanced accuracy and
+        G-mean.
+    unit : float
+        What the authors divide the scores by.
+    seconds : float
+        Time of the training, grid search included.
+    parameters : str
+        What the grid search chose.
+    """
+
+    y_train: NDArray[np.int64]
+    y_test: NDArray[np.int64]
+    test: FloatArray
+    train: FloatArray
+    out_of_fold: FloatArray
+    train_probability: FloatArray
+    test_probability: FloatArray
+    tuned: FloatArray
+    unit: float
+    seconds: float
+    parameters: str
+
+
+def collect_scores(
+    split: PaperSplit,
+    kind: ClassifierKind,
+    model: ModelName,
+    smote_state: int | np.random.RandomState,
+    options: ClassifierOptions,
+) -> FittedScores:
+    """Train a classifier on a split and keep its scores.
+
+    Parameters
+    ----------
+    split : PaperSplit
+        Training and test rows.
+    kind : {"logistic-regression", "rbf-machine", "network"}
+        What to train.
+    model : {"untouched", "smote", "balanced-weights"}
+        What to do about the imbalance while training.
+    smote_state : int or RandomState
+        SMOTE's source of randomness.
+    options : ClassifierOptions
+        Grid and network.
+    """
+    start = time.perf_counter()
+    wrapped = fit_quietly(
+        _wrapped(model, make_classifier(kind, options), smote_state), split.X_train, split.y_train
+    )
+    seconds = time.perf_counter() - start
+    fitted = wrapped.estimator_
+    deciding = _deciding(settled(fitted), split) if model == "untouched" else _NOTHING
+    return FittedScores(
+        y_train=split.y_train,
+        y_test=split.y_test,
+        test=decision_scores(settled(fitted), split.X_test),
+        **deciding,
+        unit=weight_norm(settled(fitted)),
+        seconds=seconds,
+        parameters=str(getattr(fitted, "best_params_", "")),
+    )
+
+
+def _wrapped(model: ModelName, classifier: Any, smote_state: int | np.random.RandomState) -> Any:
+    """Return the classifier under one of the rivals that train."""
+    if model == "smote":
+        return SMOTEClassifier(classifier, random_state=smote_state)
+    return BalancedWeights(classifier) if model == "balanced-weights" else Untouched(classifier)
+
+
+_EMPTY = np.empty(0)
+_NOTHING: dict[str, FloatArray] = dict.fromkeys(
+    ("train", "out_of_fold", "train_probability", "test_probability", "tuned"), _EMPTY
+)
+
+
+def _deciding(model: Any, split: PaperSplit) -> dict[str, FloatArray]:
+    """Return what decisions after training look at."""
+    X, y = split.X_train, split.y_train
+    probable = with_probabilities(model, X, y)
+    out_of_fold = _out_of_fold(model, X, y)
+    return {
+        "train": decision_scores(model, X),
+        "out_of_fold": out_of_fold,
+        "train_probability": probable.predict_proba(X)[:, 1],
+        "test_probability": probable.predict_proba(split.X_test)[:, 1],
+        "tuned": _tuned(out_of_fold, y),
+    }
+
+
+def _out_of_fold(model: Any, X: FloatArray, y: NDArray[np.int64]) -> FloatArray:
+    """Score every row by a model that has not seen it, with the parameters already chosen."""
+    scores = np.empty(len(y))
+    for seen, unseen in StratifiedKFold(_FOLDS).split(X, y):
+        scores[unseen] = decision_scores(fit_quietly(clone(model), X[seen], y[seen]), X[unseen])
+    return scores
+
+
+def _tuned(scores: FloatArray, y: NDArray[np.int64]) -> FloatArray:
+    """Return the tuner's thresholds for balanced accuracy and G-mean."""
+    folds = [unseen for _, unseen in StratifiedKFold(_FOLDS).split(scores, y)]
+    names = ("balanced-accuracy", "g-mean")
+    return np.array([tune_as_scikit_learn(y, scores, folds, QUALITIES[name]) for name in names])

@@ -1,0 +1,150 @@
+"""One call from a problem's name to rows, tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+from boundshift.exceptions import InvalidInputError
+from lab.reproduction.cache import ScoreCache
+from lab.reproduction.classifiers import ClassifierOptions
+from lab.reproduction.decisions import SlackKind
+from lab.reproduction.files import write_whole
+from lab.reproduction.markup import to_html, to_latex, to_markdown
+from lab.reproduction.problems import Problem, Protocol, choose_problems
+from lab.reproduction.protocols import Progress, run_protocol
+from lab.reproduction.rows import Row, write_rows
+from lab.reproduction.summary import Results
+from lab.reproduction.tables import (
+    Table,
+    comparison_table,
+    dataset_table,
+    deviation_table,
+    result_table,
+)
+from boundshift.validation import as_choice
+
+__all__ = ["DEFAULT_SEEDS", "Reproduction", "make_tables", "reproduce"]
+
+DEFAULT_SEEDS: dict[Protocol, int] = {"paper": 10, "honest": 30}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What was run, and where it was written."""
+
+    rows: list[Row]
+    tables: list[Table]
+    files: list[Path]
+
+
+def _no_progress(what: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+def reproduce(
+    problem: str = "all",
+    *,
+    slack: SlackKind = "binary",
+    protocol: Protocol = "honest",
+    seeds: int | None = None,
+    jobs: int = 1,
+    out: str | PathLike[str] = "boundshift-reproduction",
+    mimic_file: str | PathLike[str] | None = None,
+    mimic_rows: Literal["paper", "all"] = "paper",
+    figures: bool = True,
+    options: ClassifierOptions | None = None,
+    progress: Progress = _no_progress,
+) -> Reproduction:
+    """Run the paper's experiments and write rows, tables and figures.
+
+    Parameters
+    ----------
+    problem : str, default="all"
+        "synthetic", "pima", "breast-cancer", "hepatitis", "heart", "mimic" or "all".
+    slack : {"binary", "continuous"}, default="binary"
+        Kind of slack. The fitted scores are shared, so the second kind costs seconds.
+    protocol : {"honest", "paper"}, default="honest"
+        "honest" keeps every seed and draws clean splits; "paper" repeats the authors' draws until
+        enough seeds are solved.
+    seeds : int, default=None
+        How many; None is 30 for "honest" and 10 for "paper".
+    jobs : int, default=1
+        Trainings at a time.
+    out : path-like, default="boundshift-reproduction"
+        Folder to write to. It holds the fitted scores, so that a run that was interrupted goes on
+        where it stopped.
+    mimic_file : path-like, default=None
+        Your own MIMIC-III file; without it "all" leaves that problem out.
+    mimic_rows : {"paper", "all"}, default="paper"
+        Which of its rows, see :func:`~boundshift.datasets.load_mimic`.
+    figures : bool, default=True
+        Whether to draw the paper's figures; needs the extra ``plot``.
+    options : ClassifierOptions, default=None
+        Grid and network; None is the paper's.
+    progress : callable, default=None
+        Called with what is going on, steps done, and steps in all.
+
+    Returns
+    -------
+    Reproduction
+        The tidy rows, the tables, and the files written.
+    """
+    as_choice("slack", slack, ("binary", "continuous"))
+    as_choice("protocol", protocol, ("honest", "paper"))
+    seeds = _as_seeds(DEFAULT_SEEDS[protocol] if seeds is None else seeds)
+    problems = choose_problems(problem, mimic_file=mimic_file, mimic_rows=mimic_rows)
+    folder = Path(out)
+    rows = run_protocol(
+        problems,
+        protocol,
+        slack=slack,
+        seeds=seeds,
+        cache=ScoreCache(folder / "scores", options or ClassifierOptions()),
+        jobs=jobs,
+        progress=progress,
+    )
+    tables = make_tables(rows, problems)
+    name = f"{problem}-{protocol}-{slack}"
+    files = [write_rows(folder / f"rows-{name}.csv", rows), *_write_tables(folder, name, tables)]
+    if figures:
+        from lab.reproduction.figures import draw_figures
+
+        files += draw_figures(folder / "figures", progress=progress)
+    return Reproduction(rows, tables, files)
+
+
+def make_tables(rows: Sequence[Row], problems: Sequence[Problem]) -> list[Table]:
+    """Return all tables of a run: data sets, results, deviations or comparisons."""
+    results = Results(rows)
+    tables = [dataset_table(problems, results.protocol)]
+    tables += [result_table(results, name) for name in results.problems]
+    if results.protocol == "paper":
+        return [*tables, deviation_table(results)]
+    return [
+        *tables,
+        comparison_table(results, "ours-default"),
+        comparison_table(results, "ours-default-oof"),
+    ]
+
+
+def _as_seeds(seeds: object) -> int:
+    """Return a number of seeds."""
+    if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds >= 1:
+        return seeds
+    raise InvalidInputError(
+        f"`seeds` must be a whole number of at least 1, got {seeds!r}. The paper has 10."
+    )
+
+
+def _write_tables(folder: Path, name: str, tables: Sequence[Table]) -> list[Path]:
+    """Write all tables in three kinds of markup."""
+    stem = f"tables-{name}"
+    return [
+        write_whole(folder / f"{stem}.md", "\n".join(map(to_markdown, tables))),
+        write_whole(folder / f"{stem}.tex", "\n".join(map(to_latex, tables))),
+        write_whole(folder / f"{stem}.html", to_html(tables, f"Reproduction: {name}")),
+    ]

@@ -1,0 +1,557 @@
+"""Measure boundaries of data bigger than memory, as ratios taken in one run.
+
+Usage: ``python -m lab.speed.scale {files,command,dask,spark,scaling,page} [--rows N]``.
+
+``files`` reads Parquet out of core, ``command`` more than 4 GB of it on the command line, ``dask``
+a cluster of two workers of 1 GiB, ``spark`` a local session of two threads, ``scaling`` the time
+per row and the size of messages; each stores its part in lab/results/scale.json. ``page``
+writes docs/scale.md from that file. Every measurement runs in a process of its own, so that its
+memory is its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lab.evidence.evidence import environment, table, write_whole
+from lab.speed.scale_model import cost_model, model_text
+
+RESULTS = Path(__file__).parents[1] / "results" / "scale.json"
+PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
+
+ROWS_PER_GROUP = 1 << 20
+ROWS_PER_FILE = 10 * ROWS_PER_GROUP
+POSITIVE_SHARE = 0.02
+CASES = [
+    ("logistic", "g-mean"),
+    ("smoothed", "sum"),
+    ("kth-point", "sum"),
+    ("student-t", "minimax"),
+    ("support", "sum"),
+    ("support", "minimax"),
+]
+FEW_CASES = CASES[:3]
+ROUNDS = 3
+
+
+def draw(n: int, seed: int) -> tuple[Any, Any]:
+    """Return labels and scores of two overlapping classes."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < POSITIVE_SHARE).astype(np.int8)
+    return y, rng.standard_normal(n) + 2.0 * y
+
+
+def write_parquet(folder: str, n: int) -> None:
+    """Write n rows in files of ten row groups."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for i, start in enumerate(range(0, n, ROWS_PER_FILE)):
+        rows = min(ROWS_PER_FILE, n - start)
+        with pq.ParquetWriter(
+            f"{folder}/part-{i:04d}.parquet",
+            pa.schema({"label": pa.int8(), "score": pa.float64()}),
+            compression="none",
+            use_dictionary=["label"],
+        ) as writer:
+            for j, first in enumerate(range(0, rows, ROWS_PER_GROUP)):
+                y, s = draw(min(ROWS_PER_GROUP, rows - first), 1000 * i + j)
+                writer.write_table(pa.table({"label": y, "score": s}))
+
+
+def alone(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function returns in a fresh process, which must not fail."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(sender, function, arguments))
+    process.start()
+    sender.close()
+    try:
+        return receiver.recv()
+    finally:
+        process.join()
+
+
+def _send(sender: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    warnings.simplefilter("ignore")
+    sender.send(function(*arguments))
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has held, itself and not its parent."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        (line,) = [s for s in status.read_text().splitlines() if s.startswith("VmHWM")]
+        return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def timed(data: Any, bound: str, rule: str, **columns: Any) -> dict[str, Any]:
+    """Find a boundary and return it with its time and its passes."""
+    from boundshift import engines
+
+    passes: dict[str, float] = {}
+    start, processor = time.perf_counter(), time.process_time()
+    boundary = engines.find_boundary(
+        data,
+        bound=bound,
+        rule=rule,
+        progress=lambda name, *_: passes.update({name: time.perf_counter() - start}),
+        **columns,
+    )
+    seconds = time.perf_counter() - start
+    return {
+        "bound": bound,
+        "rule": rule,
+        "rows": sum(boundary.n_samples),
+        "seconds": seconds,
+        "processor seconds": time.process_time() - processor,
+        "passes": len(passes),
+        "threshold": boundary.threshold,
+        "wrong": list(boundary.slack),
+        "resolution": boundary.resolution,
+    }
+
+
+def in_memory(folder: str, cases: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return the boundaries of the same rows in memory, one after the other."""
+    import pyarrow.parquet as pq
+
+    from boundshift.decision import decision
+    from boundshift.scores import ScoreSample
+
+    data = pq.read_table(folder)
+    sample = ScoreSample.from_labels(data["label"].to_numpy(), data["score"].to_numpy())
+    del data
+    spread = sample.spread
+    found = []
+    for bound, rule in cases:
+        boundary = decision(bound=bound, rule=rule)(sample)
+        found.append(
+            {"threshold": boundary.threshold, "wrong": list(boundary.slack), "spread": spread}
+        )
+    return found
+
+
+def compare(measured: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+    """Add how far a boundary lies from the one in memory, in units of the range of scores."""
+    distance = abs(measured["threshold"] - expected["threshold"]) / expected["spread"]
+    return measured | {
+        "distance from memory": distance,
+        "same counts": measured["wrong"] == expected["wrong"],
+    }
+
+
+def read_files(folder: str, bound: str, rule: str) -> dict[str, Any]:
+    """Measure files, best of two, and the process's memory."""
+    runs = [timed(folder, bound, rule) for _ in range(2)]
+    best = min(runs, key=lambda run: run["seconds"])
+    return best | {
+        "million rows a second": best["rows"] / best["seconds"] / 1e6,
+        "million rows a second of two processors": best["rows"]
+        / min(run["processor seconds"] for run in runs)
+        * 2
+        / 1e6,
+        "peak bytes": peak_bytes(),
+    }
+
+
+def bare_files(folder: str) -> float:
+    """Return the time of a bare count, mean, minimum and maximum of each class."""
+    import pyarrow.dataset as ds
+
+    start = time.perf_counter()
+    ds.dataset(folder).to_table(columns=["label", "score"]).group_by("label").aggregate(
+        [("score", "count"), ("score", "mean"), ("score", "min"), ("score", "max")]
+    )
+    return time.perf_counter() - start
+
+
+def files(n: int) -> dict[str, Any]:
+    """Read Parquet out of core."""
+    with tempfile.TemporaryDirectory() as folder:
+        alone(write_parquet, folder, n)
+        expected = alone(in_memory, folder, CASES)
+        found = [alone(read_files, folder, *case) for case in CASES]
+    return {"runs": [compare(a, b) for a, b in zip(found, expected, strict=True)]}
+
+
+def command(n: int) -> dict[str, Any]:
+    """Find the boundary of files on the command line, decision and certificate."""
+    with tempfile.TemporaryDirectory() as folder:
+        alone(write_parquet, folder, n)
+        size = sum(path.stat().st_size for path in Path(folder).iterdir())
+        words = [
+            "threshold",
+            f"{folder}/*.parquet",
+            "--label",
+            "label",
+            "--score",
+            "score",
+            "--json",
+        ]
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "boundshift", *words], stdout=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        found = json.loads(process.stdout.read())
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+    if status:
+        raise RuntimeError(f"The command failed with status {status}.")
+    return {
+        "rows": sum(found["n_samples"]),
+        "bytes": size,
+        "seconds": seconds,
+        "million rows a second": n / seconds / 1e6,
+        "peak bytes": used.ru_maxrss * 1024,
+    }
+
+
+def dask_run(folder: str | None, n: int, cases: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Measure a cluster of two workers: a bare pass, ours, and the workers' memory."""
+    import dask
+    import dask.array as da
+    import dask.dataframe as dd
+    from dask.distributed import Client, LocalCluster
+
+    from boundshift import find_boundary
+
+    if folder is None:
+        blocks = da.arange(-(-n // ROWS_PER_GROUP), chunks=1)
+        sizes = tuple(
+            min(ROWS_PER_GROUP, n - i * ROWS_PER_GROUP) for i in range(blocks.numblocks[0])
+        )
+        y = blocks.map_blocks(_block, n, 0, chunks=(sizes,), dtype=np.int8)
+        s = blocks.map_blocks(_block, n, 1, chunks=(sizes,), dtype=np.float64)
+        frame = None
+
+        def bare() -> Any:
+            parts = [s[y == label] for label in (0, 1)]
+            return dask.compute(
+                *[f(p) for p in parts for f in (da.mean, da.min, da.max)],
+                *[(y == label).sum() for label in (0, 1)],
+            )
+
+    else:
+        frame = dd.read_parquet(folder)
+
+        def bare() -> Any:
+            groups = frame.groupby("label").score
+            return groups.agg(["count", "mean", "min", "max"]).compute()
+
+    def ours(bound: str, rule: str) -> dict[str, Any]:
+        if frame is not None:
+            return timed(frame, bound, rule)
+        start = time.perf_counter()
+        found = find_boundary(y, s, bound=bound, rule=rule)
+        return {
+            "bound": bound,
+            "rule": rule,
+            "rows": n,
+            "seconds": time.perf_counter() - start,
+            "threshold": found.threshold,
+            "wrong": list(found.slack),
+            "resolution": found.resolution,
+        }
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit="1GiB", dashboard_address=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        client.run(_warm)
+        repeated = [[ours(*case) for case in cases] for _ in range(2)]
+        # Before the bare pass, whose memory is not ours.
+        peak = max(client.run(peak_bytes).values())
+        seconds = min(seconds_of(bare) for _ in range(2))
+    return bare_passes(seconds, repeated) | {"peak worker bytes": peak}
+
+
+def seconds_of(function: Callable[[], Any]) -> float:
+    """Return how long a function takes."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def bare_passes(seconds: float, repeated: list[list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return the best run of each case beside a bare pass."""
+    best = [min(runs, key=lambda run: run["seconds"]) for runs in zip(*repeated, strict=True)]
+    runs = [run | {"bare passes": run["seconds"] / seconds} for run in best]
+    return {"bare seconds": seconds, "runs": runs}
+
+
+def _warm() -> None:
+    """Import what a worker needs before the clock starts."""
+    import boundshift.engines.dask_  # noqa: F401
+
+
+def _block(block: Any, n: int, which: int) -> Any:
+    """Draw one block; the same as in the files."""
+    i = int(block[0])
+    rows = min(ROWS_PER_GROUP, n - i * ROWS_PER_GROUP)
+    return draw(rows, 1000 * (i // 10) + i % 10)[which]
+
+
+def run_dask(n: int) -> dict[str, Any]:
+    """Measure Dask on lazy arrays and on Parquet, and at a tenth of the rows for its memory."""
+    cases = FEW_CASES
+    found: dict[str, Any] = {}
+    for rows in (n // 10, n):
+        with tempfile.TemporaryDirectory() as folder:
+            alone(write_parquet, folder, rows)
+            expected = alone(in_memory, folder, cases)
+            for name, where in (("lazy", None), ("parquet", folder)):
+                run = alone(dask_run, where, rows, cases)
+                run["runs"] = [compare(a, b) for a, b in zip(run["runs"], expected, strict=True)]
+                found[f"{name}, {rows} rows"] = run
+    return {"found": found}
+
+
+def spark_run(folder: str, cases: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Measure a local session of two threads: a plain groupBy and ours in turn, both warm."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+    from pyspark.sql import functions as F  # noqa: N812
+
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.memory", "3g")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("ERROR")
+    frame = spark.read.parquet(folder)
+
+    def bare() -> Any:
+        score = F.col("score")
+        columns = [F.count(score), F.mean(score), F.min(score), F.max(score)]
+        return frame.groupBy("label").agg(*columns).collect()
+
+    seconds, repeated = [], []
+    for _ in range(2 * ROUNDS):
+        repeated.append([timed(frame, *case) for case in cases])
+        seconds.append(seconds_of(bare))
+    spark.stop()
+    # Java compiles what runs often, so the first rounds are slow, theirs and ours.
+    return bare_passes(min(seconds[ROUNDS:]), repeated[ROUNDS:])
+
+
+def run_spark(n: int) -> dict[str, Any]:
+    """Measure Spark on Parquet."""
+    cases = FEW_CASES
+    with tempfile.TemporaryDirectory() as folder:
+        alone(write_parquet, folder, n)
+        expected = alone(in_memory, folder, cases)
+        found = alone(spark_run, folder, cases)
+    found["runs"] = [compare(a, b) for a, b in zip(found["runs"], expected, strict=True)]
+    return found
+
+
+def scaling(n: int) -> dict[str, Any]:
+    """Measure time per row from a hundredth of the rows on, and the parts of the cost model."""
+    sizes = [n // 100, n // 10, n]
+    with tempfile.TemporaryDirectory() as folder:
+        folders = [f"{folder}/{rows}" for rows in sizes]
+        for name, rows in zip(folders, sizes, strict=True):
+            Path(name).mkdir()
+            alone(write_parquet, name, rows)
+        seconds = alone(_in_turn, folders)
+    return {
+        "rows": sizes,
+        "processor seconds in passes": seconds,
+        "nanoseconds a row": [1e9 * s / rows for s, rows in zip(seconds, sizes, strict=True)],
+        "model": alone(cost_model, draw, POSITIVE_SHARE),
+    }
+
+
+def _in_turn(folders: list[str]) -> list[float]:
+    """Return the processor time of all threads in the passes over each folder, in turn."""
+    from boundshift.decision import decision
+    from boundshift.engines.frames import open_source
+    from boundshift.passes import decide_in_passes
+
+    def passes_over(folder: str) -> float:
+        source = open_source(folder, "label", "score")
+        run, spent = source.run, 0.0
+
+        def timed_run(*arguments: Any) -> Any:
+            nonlocal spent
+            start = time.process_time()
+            tally = run(*arguments)
+            spent += time.process_time() - start
+            return tally
+
+        source.run = timed_run  # type: ignore[method-assign]
+        decide_in_passes(source, decision())
+        return spent
+
+    rounds = [[passes_over(folder) for folder in folders] for _ in range(2 * ROUNDS)]
+    return [min(times) for times in zip(*rounds, strict=True)]
+
+
+COMMANDS: dict[str, tuple[Callable[[int], dict[str, Any]], int]] = {
+    "files": (files, 100_000_000),
+    "command": (command, 600_000_000),
+    "dask": (run_dask, 100_000_000),
+    "spark": (run_spark, 20_000_000),
+    "scaling": (scaling, 100_000_000),
+}
+
+
+def judged(facts: dict[str, Any]) -> list[tuple[str, str, float, bool]]:
+    """Return every figure beside its goal: name, goal, value, whether it is met."""
+    rows: list[tuple[str, str, float, bool]] = []
+
+    def at_most(name: str, value: float, goal: float) -> None:
+        rows.append((name, f"≤ {goal:g}", value, value <= goal))
+
+    compared = list(facts.get("files", {}).get("runs", []))
+    for run in facts.get("files", {}).get("runs", []):
+        what = f"files, {run['bound']}/{run['rule']}, {run['rows']:,} rows"
+        speed = run["million rows a second"]
+        rows.append((f"{what}: million rows a second", "≥ 20", speed, speed >= 20))
+        speed = run["million rows a second of two processors"]
+        rows.append((f"{what}: the same by processor time", "≥ 20", speed, speed >= 20))
+        at_most(f"{what}: peak GiB of the process", run["peak bytes"] / 2**30, 1.5)
+    if "command" in facts:
+        run = facts["command"]
+        what = f"command line, {run['rows']:,} rows, {run['bytes'] / 1e9:.1f} GB"
+        speed = run["million rows a second"]
+        rows.append((f"{what}: million rows a second", "≥ 20", speed, speed >= 20))
+        at_most(f"{what}: peak GiB of the process", run["peak bytes"] / 2**30, 1.5)
+    found = facts.get("dask", {}).get("found", {})
+    for name, measured in found.items():
+        for run in measured["runs"]:
+            compared.append(run)
+            what = f"Dask, {name}, {run['bound']}/{run['rule']}"
+            at_most(f"{what}: times a bare pass", run["bare passes"], 4)
+    for kind in ("lazy", "parquet"):
+        sizes = [m["peak worker bytes"] for name, m in found.items() if name.startswith(kind)]
+        if len(sizes) == 2:
+            at_most(
+                f"Dask, {kind}: peak worker memory, ten times the rows", sizes[1] / sizes[0], 1.25
+            )
+    for run in facts.get("spark", {}).get("runs", []):
+        compared.append(run)
+        what = f"Spark, {run['bound']}/{run['rule']}, {run['rows']:,} rows"
+        at_most(f"{what}: times a plain groupBy", run["bare passes"], 4)
+    if "scaling" in facts:
+        per_row = facts["scaling"]["nanoseconds a row"]
+        at_most(
+            "scaling, 10⁶ to 10⁸ rows: largest over smallest processor time per row",
+            max(per_row) / min(per_row),
+            1.2,
+        )
+    if compared:
+        worst = max(run["distance from memory"] for run in compared)
+        at_most("all: distance from the boundary in memory, of the range", worst, 1e-9)
+        same = sum(run["same counts"] for run in compared)
+        rows.append(
+            ("all: runs with other counts", "≤ 0", len(compared) - same, same == len(compared))
+        )
+    return rows
+
+
+def page(facts: dict[str, Any]) -> str:
+    """Return the page of the documentation."""
+    goals = [(n, g, float(f"{v:.3g}"), "yes" if met else "no") for n, g, v, met in judged(facts)]
+    lines = [
+        TOP,
+        table(["", "goal", "measured", "met"], [(n, g, f"{v:g}", m) for n, g, v, m in goals]),
+    ]
+    if "scaling" in facts:
+        lines.append(model_text(facts["scaling"]["model"]))
+    machine = facts.get("environment", {})
+    lines.append(
+        "Measured by `python -m lab.speed.scale files`, `command`, `dask`, `spark` and `scaling`, "
+        "written by "
+        f"`python -m lab.speed.scale page`; {machine.get('processors')} cores, Python "
+        f"{machine.get('python')}, NumPy {machine.get('numpy')}. Wall times hold whatever else ran "
+        "on the machine; ratios and processor times are what to compare."
+    )
+    return "\n\n".join(lines) + "\n"
+
+
+TOP = """# Scores bigger than memory
+
+A boundary needs each class's scores in order, and of these only the ones around it one by one. So
+the data is read in passes, by whatever engine holds it, and never held whole:
+
+```python
+from boundshift import engines, find_boundary
+
+engines.find_boundary("scores/*.parquet", label="fraud", score="margin")  # Feather, CSV, JSON lines
+engines.find_boundary(spark_frame, label="label", score="rawPrediction")
+find_boundary(dask_labels, dask_scores)  # arrays, series; memory maps, Arrow arrays
+find_boundary(lambda: label_chunks(), lambda: score_chunks())  # anything that comes in chunks
+```
+
+The boundary goes back the same way: `boundary.predict` takes Dask and Spark columns, and
+`boundary.to_sql("margin")` is an expression for any database.
+
+1. The first pass brings each class's count, extremes, sum and squares, and counts scores in 32,768
+   cells. Tallies of different rows merge in any order; counts and extremes are exact, sums are
+   carried in two doubles.
+2. The decision is made on these by the same code as in memory. Every answer that it got from inside
+   a cell is an estimate, and the cell is noted.
+3. A further pass looks into the noted cells: the scores of small ones are collected, large ones are
+   cut finer. A cell that a node of a curve's grid falls into is divided there, and the scores that
+   the node may still pass are collected; the many nodes of the smoothed curve are counted at.
+4. When a decision rests only on scores that are known one by one it is the decision of the sorted
+   scores, counts at the boundary included. `boundary.resolution` is then 0; with `max_passes` it is
+   the width of what was left open. Two or three passes are the rule.
+
+Spark counts by its own aggregates: a look is also a query (`boundshift.queries`), one `groupBy` for
+the cells and one for nodes. Only rows around the boundary reach Python, by `mapInArrow` where they
+are many.
+
+Sums are added in another order than in memory, which matters in the last digits only; where a rule
+is flat around its minimum they decide where in the flat part the boundary lies.
+
+Every pass must see the same rows, so a generator is refused; give a function that makes the chunks
+again. Rows that are drawn anew in each pass are noticed where the counts differ. Dask and Spark
+compute a lazy frame anew in each pass: `persist()` or `cache()` it first where that is dear.
+
+## Measured"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("command", choices=[*COMMANDS, "page"])
+    parser.add_argument("--rows", type=int, default=None)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    chosen = parser.parse_args(arguments)
+    facts = json.loads(chosen.out.read_text(encoding="utf-8")) if chosen.out.exists() else {}
+    if chosen.command == "page":
+        write_whole(PAGE, page(facts))
+        return 0
+    function, rows = COMMANDS[chosen.command]
+    facts[chosen.command] = function(chosen.rows or rows)
+    facts["environment"] = environment()
+    write_whole(chosen.out, json.dumps(facts, indent=1) + "\n")
+    for name, goal, value, met in judged({chosen.command: facts[chosen.command]}):
+        print(f"{name}: {value:.4g} (goal {goal}, {'met' if met else 'missed'})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

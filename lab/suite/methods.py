@@ -1,0 +1,224 @@
+"""Every method of the suite, by name: ``curve/rule@source``, and rivals.
+
+To try a curve or a rule, add it to `CURVES_TRIED` or `RULES_TRIED`; to try anything else, add a
+:class:`Method` with a function from :class:`~lab.suite.fitted.Fitted` to a
+:class:`~lab.suite.decisions.Decision`. The scores are there already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal, get_args
+
+from boundshift.classifier import BoundShiftClassifier
+from boundshift.curves import CURVES, ErrorCurve
+from boundshift.decision import DEFAULT_BOUND, DEFAULT_RULE
+from boundshift.exceptions import InvalidInputError
+from lab.suite.decisions import (
+    Decide,
+    by_boundary,
+    by_probability,
+    by_scores,
+    by_tuner,
+    keep_boundary,
+)
+from lab.suite.fitted import Sample, Source
+from lab.reproduction.tuner import QUALITIES
+from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
+from lab.rivals import prior_threshold
+from boundshift.rules import Cost, GMean, Metric, Minimax, NeymanPearson, Rule, Sum
+
+__all__ = [
+    "CURVES_TRIED",
+    "METHODS",
+    "RIVAL_PANEL",
+    "RULES_TRIED",
+    "Method",
+    "choose_methods",
+    "default_method",
+]
+
+Group = Literal["rival", "ours", "other aim"]
+Scored = Literal["training", "out-of-fold", "held-out"]
+SCORED: tuple[Scored, ...] = get_args(Scored)
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to decide.
+
+    Parameters
+    ----------
+    name : str
+        Name in rows and tables.
+    group : {"rival", "ours", "other aim"}
+        What there is without this library; curves and rules of this library that treat both
+        classes alike; rules that are meant for something else.
+    decide : callable
+        From fitted scores to a decision.
+    source : {"training", "out-of-fold", "held-out", "smote", "balanced"}
+        Which training it needs, and so which model predicts.
+    fixed : bool, default=False
+        Whether its threshold does not depend on the scores.
+    """
+
+    name: str
+    group: Group
+    decide: Decide
+    source: Source
+    fixed: bool = False
+
+
+def f1_of_weights(y: object, predicted: object, sample_weight: Sequence[float]) -> float:
+    """Return F1 of four cells; a scikit-learn metric would take a hundred times as long."""
+    _, alarms, misses, hits = sample_weight
+    return 2 * hits / (2 * hits + alarms + misses) if hits > 0 else 0.0
+
+
+CURVES_TRIED: dict[str, str | ErrorCurve] = {name: name for name in CURVES}
+"""Name → error curve."""
+
+RULES_TRIED: dict[str, Rule] = {
+    "sum": Sum(),
+    "minimax": Minimax(),
+    "g-mean": GMean(),
+    "cost": Cost(),
+    "neyman-pearson": NeymanPearson(),
+    "f1": Metric(f1_of_weights),
+}
+"""Name → rule: costs 1 and 1, a floor of 0.9 for the minority's recall, and F1 as the metric."""
+
+# The authors' follow-up: a distribution-free bound of the larger error.
+_FOLLOW_UP = {("clopper-pearson", "minimax"), ("dkw", "minimax")}
+
+
+def _ours() -> list[Method]:
+    """Return every curve with every rule on every source."""
+    return [
+        Method(
+            f"{curve}/{rule}@{source}",
+            _group(curve, rule),
+            by_boundary(source, bound=CURVES_TRIED[curve], rule=RULES_TRIED[rule]),
+            source,
+        )
+        for source in SCORED
+        for curve in CURVES_TRIED
+        for rule in RULES_TRIED
+    ]
+
+
+def _group(curve: str, rule: str) -> Group:
+    if (curve, rule) in _FOLLOW_UP:
+        return "rival"
+    return "ours" if RULES_TRIED[rule].is_balanced else "other aim"
+
+
+def _paper() -> list[Method]:
+    """Return the paper's method as its authors run it: without a solution the model stays."""
+    return [
+        Method(
+            f"paper/{preset}@{source}",
+            "rival",
+            by_boundary(source, preset=preset, fallback=0.0),
+            source,
+        )
+        for preset in ("authors", "paper")
+        for source in SCORED
+    ]
+
+
+def _rivals() -> list[Method]:
+    """Return what there is without this library."""
+    methods = [
+        Method("untouched", "rival", keep_boundary, "training", fixed=True),
+        Method("untouched@held-out", "rival", keep_boundary, "held-out", fixed=True),
+        Method("smote", "rival", keep_boundary, "smote"),
+        Method("balanced-weights", "rival", keep_boundary, "balanced"),
+        Method("prior-threshold", "rival", by_probability(prior_threshold, "training"), "training"),
+    ]
+    methods += [
+        Method(f"tuned/{name}", "rival", by_tuner(quality), "out-of-fold")
+        for name, quality in QUALITIES.items()
+    ]
+    of_probabilities = {"bmr": bayes_risk_threshold, "thresholding": cost_threshold}
+    known: tuple[Literal["training", "out-of-fold"], ...] = ("training", "out-of-fold")
+    methods += [
+        Method(f"{name}@{source}", "rival", by_probability(rule, source), source)
+        for name, rule in of_probabilities.items()
+        for source in known
+    ]
+    methods += [
+        Method(f"best-cut/{name}@{source}", "rival", by_scores(rule, source), source)
+        for name, rule in _best_cuts().items()
+        for source in SCORED
+    ]
+    return methods
+
+
+def _best_cuts() -> dict[str, Callable[[Sample], float]]:
+    """Return what a tuner would do that looked at every cut of the pooled scores."""
+    return {
+        "balanced-accuracy": lambda sample: tuned_threshold(*sample, metric="balanced_accuracy"),
+        "g-mean": lambda sample: tuned_threshold(*sample, metric="g_mean"),
+    }
+
+
+METHODS: dict[str, Method] = {m.name: m for m in (*_rivals(), *_paper(), *_ours())}
+"""Name → method, in the order of the tables."""
+
+RIVAL_PANEL = (
+    "untouched",
+    "smote",
+    "balanced-weights",
+    "tuned/balanced-accuracy",
+    "tuned/g-mean",
+    "tuned/f1",
+    "best-cut/balanced-accuracy@out-of-fold",
+    "best-cut/g-mean@out-of-fold",
+    "prior-threshold",
+    "bmr@training",
+    "bmr@out-of-fold",
+    "thresholding@training",
+    "thresholding@out-of-fold",
+    "clopper-pearson/minimax@out-of-fold",
+    "dkw/minimax@out-of-fold",
+    "paper/authors@training",
+)
+"""The rivals that the default is tested against, each on the scores that it is meant for."""
+
+
+def default_method() -> str:
+    """Return the method that `BoundShiftClassifier` uses by default.
+
+    Examples
+    --------
+    >>> default_method() in METHODS
+    True
+    """
+    source = "training" if BoundShiftClassifier(None).cv is None else "out-of-fold"
+    return f"{DEFAULT_BOUND}/{DEFAULT_RULE}@{source}"
+
+
+def choose_methods(patterns: Sequence[str] = ("*",)) -> list[Method]:
+    """Return all methods whose name one of the patterns matches.
+
+    Parameters
+    ----------
+    patterns : sequence of str, default=("*",)
+        Names with ``*`` and ``?`` for any letters.
+
+    Examples
+    --------
+    >>> [method.name for method in choose_methods(["smote", "smoothed/sum@*fold"])]
+    ['smote', 'smoothed/sum@out-of-fold']
+    """
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in METHODS):
+            raise InvalidInputError(
+                f"`methods` must be names or patterns of methods, got {pattern!r}, which matches "
+                f"none of {len(METHODS)}. Use 'smote', 'tuned/*' or 'smoothed/*@out-of-fold', for "
+                "example."
+            )
+    return [m for name, m in METHODS.items() if any(fnmatchcase(name, p) for p in patterns)]

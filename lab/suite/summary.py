@@ -1,0 +1,213 @@
+"""Facts of a run as plain values: what the page says, and what is stored beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from lab.suite.coverage import claims_covered, coverage
+from lab.suite.methods import METHODS, RIVAL_PANEL
+from lab.suite.models import MODELS
+from lab.suite.results import FitFacts, Results
+from lab.suite.rows import METRICS, SuiteRow
+from lab.suite.statistics import (
+    average_ranks,
+    critical_difference,
+    friedman,
+    holm,
+)
+from lab.reproduction.summary import compare
+
+__all__ = ["STRATA", "summarise"]
+
+Facts = dict[str, Any]
+
+
+def _is_model(name: str) -> Callable[[FitFacts], bool]:
+    return lambda fit: fit.model == name
+
+
+STRATA: dict[str, dict[str, Callable[[FitFacts], bool]]] = {
+    "Model": {model.title: _is_model(name) for name, model in MODELS.items()},
+    "Minority rows": {
+        "20–49": lambda fit: fit.n_minority < 50,
+        "50–199": lambda fit: 50 <= fit.n_minority < 200,
+        "200 or more": lambda fit: fit.n_minority >= 200,
+    },
+    "Overlap (area under the curve)": {
+        "much (below .85)": lambda fit: fit.auc < 0.85,
+        "some (.85 to .98)": lambda fit: 0.85 <= fit.auc < 0.98,
+        "little (.98 or more)": lambda fit: fit.auc >= 0.98,
+    },
+}
+"""Title → name → which trainings."""
+
+
+def summarise(results: Results, default: str) -> Facts:
+    """Collect everything that is to be said about a run.
+
+    Parameters
+    ----------
+    results : Results
+        Rows of at least one training; the default is among their methods.
+    default : str
+        The method that the rivals are compared with.
+    """
+    known = set(results.methods) - {default}
+    panel = [default, *(name for name in RIVAL_PANEL if name in known)]
+    return {
+        "default": default,
+        "panel": panel,
+        "counts": _counts(results),
+        "methods": _methods(results),
+        "ranking": {metric: _ranking(results, metric, panel) for metric in METRICS},
+        "against": {metric: _against(results, metric, panel) for metric in METRICS},
+        "strata": _strata(results.only(panel), panel),
+        "coverage": _coverage(results, default),
+        "claims": {
+            name: claims_covered(results.of(name))
+            for name in results.methods
+            if name.split("@")[0].endswith("/sum")
+        },
+    }
+
+
+def _counts(results: Results) -> Facts:
+    """Count what was run."""
+    fits = results.fits
+    return {
+        "families": len({f.family for f in fits}),
+        "datasets": len({f.dataset for f in fits}),
+        "models": len({f.model for f in fits}),
+        "seeds": len({f.seed for f in fits}),
+        "fits": len(fits),
+        "rows": len(results.rows),
+        "blocks": len({(f.family, f.model) for f in fits}),
+        "failed": sum(row.status == "FAILED" for row in results.rows),
+        "messages": sorted({row.message for row in results.rows if row.message}),
+    }
+
+
+def _methods(results: Results) -> dict[str, Facts]:
+    """Return means, ranks among methods of the same aim, solved share and times of each method."""
+    rows: dict[str, list[SuiteRow]] = {name: [] for name in results.methods}
+    for row in results.rows:
+        rows[row.method].append(row)
+    facts: dict[str, Facts] = {
+        name: {
+            "group": METHODS[name].group,
+            "solved": float(np.mean([row.solved for row in mine])),
+            "failed": sum(row.status == "FAILED" for row in mine),
+            "fit_seconds": _mean([row.fit_seconds for row in mine]),
+            "seconds": _mean([row.seconds for row in mine]),
+            "ranks": {},
+        }
+        for name, mine in rows.items()
+    }
+    alike = [name for name in results.methods if METHODS[name].group != "other aim"]
+    for metric in METRICS:
+        means = results.blocks(metric).values.mean(axis=0)
+        for name, mean in zip(results.methods, means, strict=True):
+            facts[name][metric] = float(mean)
+        ranks = average_ranks(results.blocks(metric, alike).values)
+        for name, rank in zip(alike, ranks, strict=True):
+            facts[name]["ranks"][metric] = float(rank)
+    return facts
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Return the mean of what is known."""
+    known = [value for value in values if value == value]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def _ranking(results: Results, metric: str, panel: Sequence[str]) -> Facts:
+    """Rank the default and the rivals against each other."""
+    values = results.blocks(metric, panel).values
+    facts: Facts = {
+        "ranks": dict(zip(panel, average_ranks(values).tolist(), strict=True)),
+        "blocks": len(values),
+    }
+    if len(panel) > 2 and len(values) > 1:
+        facts["friedman"] = friedman(values)._asdict()
+        facts["critical_difference"] = critical_difference(len(panel), len(values))
+    return facts
+
+
+def _against(results: Results, metric: str, panel: Sequence[str]) -> dict[str, Facts]:
+    """Test the default against each rival: by blocks, and more carefully by families."""
+    rivals = panel[1:]
+    found: dict[str, Facts] = {name: {} for name in rivals}
+    for unit, suffix in (("family and model", ""), ("family", "_by_family")):
+        blocks = results.blocks(metric, panel, unit)  # type: ignore[arg-type]
+        pairs = {
+            name: compare(blocks.values[:, 0], blocks.values[:, i])
+            for i, name in enumerate(rivals, 1)
+        }
+        adjusted = holm({name: pair.p_value for name, pair in pairs.items()})
+        for name, pair in pairs.items():
+            found[name] |= {
+                f"difference{suffix}": pair.difference.mean,
+                f"wins{suffix}": pair.wins,
+                f"ties{suffix}": pair.ties,
+                f"losses{suffix}": pair.losses,
+                f"p{suffix}": pair.p_value,
+                f"holm{suffix}": adjusted[name],
+            }
+    return found
+
+
+def _strata(results: Results, panel: Sequence[str]) -> dict[str, dict[str, Facts]]:
+    """Return means and ranks of the panel in parts of the trainings."""
+    found: dict[str, dict[str, Facts]] = {}
+    for title, parts in STRATA.items():
+        found[title] = {}
+        for name, wanted in parts.items():
+            if any(map(wanted, results.fits)):
+                found[title][name] = _stratum(results.where(wanted), panel)
+    return found
+
+
+def _stratum(results: Results, panel: Sequence[str]) -> Facts:
+    facts: Facts = {"counts": {k: v for k, v in _counts(results).items() if k != "messages"}}
+    for metric in METRICS:
+        values = results.blocks(metric, panel).values
+        facts[metric] = {
+            "means": dict(zip(panel, values.mean(axis=0).tolist(), strict=True)),
+            "ranks": dict(zip(panel, average_ranks(values).tolist(), strict=True)),
+        }
+    return facts
+
+
+def _coverage(results: Results, default: str) -> dict[str, dict[str, Facts]]:
+    """Return how often certificates hold: of some methods, and of the default in parts."""
+    stem = default.split("@")[0]
+    names = [f"{stem}@out-of-fold", f"{stem}@training", f"{stem}@held-out"]
+    names += ["tuned/balanced-accuracy", "untouched", "untouched@held-out"]
+    results = results.only(names)
+    found = {
+        name: _by_class(results.of(name))
+        for name in names
+        if any(row.certificate for row in results.of(name))
+    }
+    for title, parts in STRATA.items():
+        for part, wanted in parts.items():
+            chosen = results.where(wanted)
+            for name in names[:3:2]:
+                if any(row.certificate for row in chosen.of(name)):
+                    found[f"{name} | {title}: {part}"] = _by_class(chosen.of(name))
+    return found
+
+
+def _by_class(rows: Sequence[SuiteRow]) -> dict[str, Facts]:
+    return {
+        label: asdict(found) | {"holds": found.holds}
+        for label, found in (
+            ("both", coverage(rows)),
+            ("majority", coverage(rows, ("negative",))),
+            ("minority", coverage(rows, ("positive",))),
+        )
+    }

@@ -1,0 +1,170 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+
+from boundshift.curves import CURVES
+
+ROOT = Path(__file__).parents[3]
+BENCHMARKS = ROOT / "benchmarks"
+SCRIPTS = ("costs", "coverage", "multiclass", "recall_floor", "unsolved")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _benchmarks_on_path():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCHMARKS))
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """Run a script's quick mode once, and return its facts and its page."""
+    done = {}
+
+    def facts_and_page(name):
+        if name not in done:
+            out = tmp_path_factory.mktemp(name)
+            command = [sys.executable, "-W", "error", str(BENCHMARKS / f"{name}.py")]
+            environment = {k: v for k, v in os.environ.items() if k != "BOUNDSHIFT_SCORES"}
+            run = subprocess.run(
+                [*command, "--quick", "--out", str(out)],
+                capture_output=True,
+                text=True,
+                env=environment | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src")},
+            )
+            assert run.returncode == 0, run.stdout + run.stderr
+            facts = json.loads((out / f"{name}.json").read_text(encoding="utf-8"))
+            page = (out / f"{name}.md").read_text(encoding="utf-8")
+            assert page.rstrip().endswith(run.stdout.rstrip())
+            done[name] = facts, page
+        return done[name]
+
+    return facts_and_page
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_page_names_the_command_that_made_it(quick, name):
+    facts, page = quick(name)
+    assert f"Made by `python -m lab.evidence.{name} --quick`." in page
+    assert facts["quick"] is True
+    assert facts["goal_met"] is True
+
+
+def test_claimed_bounds_cover_and_training_scores_do_not(quick):
+    facts, _ = quick("coverage")
+    claims = {c["claim"] for c in facts["cells"] if c["claimed"]}
+    for word in ("clopper-pearson", "bernstein", "dkw", "certify", "neyman-pearson", "three"):
+        assert any(word in claim for claim in claims), word
+    assert all(c["passes"] for c in facts["cells"] if c["claimed"])
+    training = [c for c in facts["models"] if "training" in c["claim"]]
+    assert max(c["coverage"] for c in training) < 0.9
+
+
+def test_every_curve_and_rule_has_an_answer(quick):
+    facts, page = quick("unsolved")
+    assert facts["unsolved"] == []
+    ways = {(row["bound"], row["rule"]) for row in facts["counts"]}
+    assert len(ways) == len(CURVES) * 5
+    assert "No case is left." in page
+
+
+def test_mean_ranks_of_all_ways_average_to_the_middle(quick):
+    facts, _ = quick("multiclass")
+    summary = facts["summary"]["all"]
+    for metric in ("rank_macro_recall", "rank_g_mean"):
+        ranks = [values[metric] for values in summary.values()]
+        assert np.mean(ranks) == pytest.approx((len(ranks) + 1) / 2)
+
+
+def test_cost_rule_beats_the_untouched_model(quick):
+    facts, _ = quick("costs")
+    for line in facts["table"]:
+        assert line["cost"]["cost rule, smoothed"] < line["cost"]["untouched"]
+
+
+def test_a_higher_floor_is_out_of_reach_more_often(quick):
+    facts, _ = quick("recall_floor")
+    unmet = {(g["floor"], g["confidence"]): g["unmet"] for g in facts["summary"]}
+    assert unmet[0.8, 0.9] < unmet[0.9, 0.9] < unmet[0.9, 0.95]
+
+
+def test_two_humps_have_the_distribution_they_say():
+    from shapes import SHAPES
+
+    humps = SHAPES["two-humped"]
+    draws = humps.rvs(20_000, np.random.default_rng(0))
+    assert stats.kstest(draws, humps.cdf).pvalue > 0.001
+    q = np.linspace(0.001, 0.999, 9)
+    np.testing.assert_allclose(humps.cdf(humps.ppf(q)), q, atol=1e-6)
+    np.testing.assert_allclose(humps.sf(3.0) + humps.cdf(3.0), 1)
+
+
+def test_both_classes_err_as_asked_in_the_middle():
+    from shapes import SHAPES, Problem
+
+    for shape in SHAPES.values():
+        problem = Problem.with_error(shape, 0.1)
+        assert problem.errors(problem.distance / 2) == pytest.approx((0.1, 0.1), abs=1e-6)
+        y, scores = problem.draw((20_000, 20_000), np.random.default_rng(0))
+        shares = np.mean(scores[y == 0] > 1), np.mean(scores[y == 1] <= 1)
+        assert problem.errors(1) == pytest.approx(shares, abs=0.015)
+
+
+def test_true_recall_of_three_classes_is_the_integral():
+    from claims import _recall
+
+    biases = np.array([0.5, -0.2, -0.3])
+
+    def integrand(z):
+        others = stats.norm.cdf(2 + z - 0.3 - 0.5) * stats.norm.cdf(2 + z - 0.3 + 0.2)
+        return stats.norm.pdf(z) * others
+
+    expected, _ = quad(integrand, -10, 10)
+    assert _recall(stats.norm(), 2.0, biases, 2) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_bound_that_fails_too_often_is_marked():
+    from claims import cell
+
+    held = np.ones(2000, dtype=bool)
+    held[:100] = False
+    assert cell("claim", "normal", 5, 0.95, held)["passes"]
+    held[:120] = False
+    assert cell("claim", "normal", 5, 0.95, held)["passes"]
+    held[:140] = False
+    assert not cell("claim", "normal", 5, 0.95, held)["passes"]
+
+
+def test_scores_given_are_the_scores_used():
+    from sklearn.datasets import make_classification
+
+    from boundshift import BoundShiftClassifier
+    from models import MODELS, SCORED, out_of_fold
+
+    X, y = make_classification(300, weights=[0.9], random_state=0)
+    for kind, method in (("logistic", "decision_function"), ("forest", "predict_proba")):
+        whole = BoundShiftClassifier(MODELS[kind]()).fit(X, y)
+        raw = out_of_fold(MODELS[kind](), X, y)
+        given = BoundShiftClassifier(SCORED[method](), cv="prefit").fit(raw, y)
+        assert given.threshold_ == whole.threshold_
+
+
+def test_table_puts_numbers_to_the_right():
+    from evidence import table
+
+    text = table(["name", "value", "note"], [["a", 1.5, "–"], ["b", 2, "x"]])
+    assert text.splitlines()[1] == "| --- | ---: | --- |"
+    assert "| a | 1.500 | – |" in text
+
+
+def test_average_ranks_share_ties():
+    from evidence import average_ranks
+
+    assert average_ranks([[0.9, 0.5, 0.5], [0.1, 0.2, 0.3]]) == [2.0, 2.25, 1.75]

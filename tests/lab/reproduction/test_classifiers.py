@@ -1,0 +1,98 @@
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import logit
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
+
+from lab.data import paper_split
+from lab.reproduction import classifiers
+from lab.reproduction.classifiers import (
+    ClassifierOptions,
+    decision_scores,
+    fit_quietly,
+    make_classifier,
+    settled,
+    weight_norm,
+    with_probabilities,
+)
+
+RUNS = np.load(Path(__file__).parents[2] / "data" / "rivals_and_splits.npz")
+
+
+@pytest.fixture(scope="module")
+def split():
+    return paper_split("hepatitis", 2, protocol="authors")
+
+
+def test_the_grid_is_the_papers():
+    search = make_classifier("rbf-machine", ClassifierOptions())
+    assert isinstance(search, GridSearchCV)
+    assert search.param_grid == {
+        "C": [0.1, 1, 10, 100, 500, 2000, 10000],
+        "gamma": ["scale", "auto", 1, 0.1, 0.05, 0.01, 0.005, 0.001, 0.0001],
+    }
+    assert search.cv == 5
+
+
+def test_the_network_is_the_papers():
+    network = make_classifier("network", ClassifierOptions())
+    assert network.hidden_layer_sizes == (100, 500, 1000, 500, 100)
+
+
+def test_the_search_scores_and_probabilities_are_the_authors(split):
+    search = make_classifier("rbf-machine", ClassifierOptions(grid={"C": [100], "gamma": [0.001]}))
+    model = settled(search.fit(split.X_train, split.y_train))
+    scores = decision_scores(model, split.X_test) - model.intercept_[0]
+    np.testing.assert_allclose(scores, RUNS["hepatitis_2/test_scores"], atol=1e-9)
+    probable = with_probabilities(model, split.X_train, split.y_train)
+    found = probable.predict_proba(split.X_test)[:, 1]
+    np.testing.assert_allclose(found, RUNS["hepatitis_2/test_proba"], atol=1e-6)
+
+
+def test_where_platt_scaling_is_gone_its_successor_is_used(split, monkeypatch):
+    class Later(SVC):
+        def set_params(self, **params):
+            if "probability" in params:
+                raise ValueError("Invalid parameter 'probability'")
+            return super().set_params(**params)
+
+    monkeypatch.setattr(classifiers, "SVC", Later)
+    model = Later(C=100, gamma=0.001).fit(split.X_train, split.y_train)
+    probable = with_probabilities(model, split.X_train, split.y_train)
+    assert isinstance(probable, CalibratedClassifierCV)
+    order = np.argsort(decision_scores(model, split.X_test))
+    assert (np.diff(probable.predict_proba(split.X_test)[order, 1]) >= 0).all()
+
+
+def test_a_networks_scores_are_the_logits_of_its_probabilities(split, small):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        network = fit_quietly(make_classifier("network", small), split.X_train, split.y_train)
+    scores = decision_scores(network, split.X_test)
+    probabilities = network.predict_proba(split.X_test)[:, 1]
+    np.testing.assert_allclose(scores, logit(probabilities), atol=1e-9)
+    assert weight_norm(network) == pytest.approx(np.sqrt((network.coefs_[-1] ** 2).sum()))
+
+
+def test_a_linear_models_unit_is_its_weight_norm(split):
+    model = LogisticRegression().fit(split.X_train, split.y_train)
+    along = decision_scores(model, split.X_train) / weight_norm(model)
+    # Along the unit normal, scores are distances in the space of the features.
+    step = model.coef_[0] / np.linalg.norm(model.coef_)
+    moved = decision_scores(model, split.X_train + step) / weight_norm(model)
+    np.testing.assert_allclose(moved - along, 1.0)
+
+
+def test_a_kernel_machine_keeps_its_unit(split):
+    assert weight_norm(SVC().fit(split.X_train, split.y_train)) == 1.0
+
+
+def test_the_digest_sees_only_what_matters():
+    small = ClassifierOptions(grid={"C": [1]})
+    assert small.digest("rbf-machine") != ClassifierOptions().digest("rbf-machine")
+    assert small.digest("network") == ClassifierOptions().digest("network")

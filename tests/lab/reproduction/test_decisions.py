@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from boundshift import BoundShiftClassifier, find_boundary
+from lab.reproduction.methods import METHODS, post_hoc_rivals
+from lab.reproduction.problems import PROBLEMS
+from boundshift.rivals import BayesMinimumRisk, CostThresholding
+from lab.rivals import PriorThreshold
+
+
+@pytest.fixture(scope="module")
+def split():
+    return PROBLEMS["synthetic-raw"].split(0, "honest")
+
+
+@pytest.fixture(scope="module")
+def fitted(cache):
+    return cache.make(PROBLEMS["synthetic-raw"], "honest", 0, "untouched")
+
+
+@pytest.mark.parametrize(
+    ("name", "rival"),
+    [
+        ("bayes-minimum-risk", BayesMinimumRisk(LogisticRegression())),
+        ("thresholding", CostThresholding(LogisticRegression())),
+        ("prior-threshold", PriorThreshold(LogisticRegression())),
+        ("ours-default", BoundShiftClassifier(LogisticRegression(), cv=None)),
+        ("ours-default-oof", BoundShiftClassifier(LogisticRegression())),
+        ("ours-support", BoundShiftClassifier(LogisticRegression(), cv=None, bound="support")),
+        ("ours-support-oof", BoundShiftClassifier(LogisticRegression(), cv=5, bound="support")),
+    ],
+)
+def test_decisions_from_scores_are_those_of_the_estimators(split, fitted, name, rival):
+    found = METHODS[name].decide(fitted, "binary").predict(fitted)
+    expected = rival.fit(split.X_train, split.y_train).predict(split.X_test)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_continuous_slack_is_measured_in_units_of_the_weight_norm(fitted):
+    found = METHODS["ours-authors"].decide(fitted, "continuous")
+    scores = fitted.train / fitted.unit
+    expected = find_boundary(fitted.y_train, scores, preset="authors", slack="continuous")
+    assert found.threshold / fitted.unit == pytest.approx(expected.threshold)
+    raw = find_boundary(fitted.y_train, fitted.train, preset="authors", slack="continuous")
+    assert found.loss == pytest.approx(expected.loss)
+    assert found.loss != pytest.approx(raw.loss)
+
+
+def test_without_a_solution_the_papers_method_keeps_the_models_boundary(cache):
+    fitted = cache.make(PROBLEMS["pima"], "paper", 0, "untouched")
+    hopeless = type(fitted)(
+        **{
+            **vars(fitted),
+            "train": np.random.default_rng(0).normal(size=len(fitted.train)),
+        }
+    )
+    for name in ("ours-authors", "ours-grid"):
+        decision = METHODS[name].decide(hopeless, "binary")
+        assert (decision.solved, decision.threshold) == (False, 0.0)
+
+
+def test_the_papers_six_come_first():
+    titles = [m.title for m in METHODS.values()][:6]
+    assert titles == ["Baseline", "SMOTE", "BW", "BMR", "Thresh", "Our Method, as coded"]
+
+
+def test_retrained_methods_and_ours_are_no_post_hoc_rivals():
+    assert {"smote", "balanced-weights", "ours-authors", "ours-default"}.isdisjoint(
+        post_hoc_rivals()
+    )

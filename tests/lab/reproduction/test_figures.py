@@ -1,0 +1,45 @@
+import sys
+
+import pytest
+
+from boundshift.exceptions import MissingExtraError
+from lab.reproduction import figures
+from lab.reproduction.figures import FIGURES, draw_figures
+from lab.reproduction.figures.canvas import new_figure
+from lab.reproduction.figures.scenes import far_apart
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("figures")
+    draw_figures(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_drawn(folder, name):
+    raw = (folder / f"{name}.png").read_bytes()
+    assert raw.startswith(b"\x89PNG")
+    assert len(raw) > 20_000
+
+
+def test_the_boundary_moves_towards_the_common_class():
+    scene = far_apart()
+    assert scene.boundary.threshold < -scene.bias
+
+
+def test_the_same_code_draws_once(folder, monkeypatch):
+    monkeypatch.setattr(figures, "save", None)
+    assert len(draw_figures(folder)) == 6
+
+
+def test_no_figure_is_left_open(folder):
+    from matplotlib import pyplot
+
+    assert pyplot.get_fignums() == []
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"boundshift\[plot\]"):
+        new_figure(1, 1)

@@ -1,0 +1,153 @@
+from dataclasses import replace
+
+import pytest
+
+from lab.reproduction.markup import to_html, to_latex, to_markdown
+from lab.reproduction.methods import METHODS
+from lab.reproduction.printed import printed_datasets, printed_value
+from lab.reproduction.problems import PROBLEMS
+from lab.reproduction.rows import Row
+from lab.reproduction.summary import Mean, Results
+from lab.reproduction.tables import (
+    Estimate,
+    Number,
+    Section,
+    Table,
+    comparison_table,
+    dataset_table,
+    deviation_table,
+    result_table,
+)
+
+SLACKS = ("binary", "continuous")
+
+
+@pytest.fixture
+def results():
+    row = Row("paper", "binary", "pima", 0, "untouched", True, "DECIDED", True)
+    rows = []
+    for i, method in enumerate(METHODS):
+        for seed, kept in enumerate([True, True, False]):
+            value = 0.6 + 0.001 * i + 0.01 * seed
+            rows.append(
+                replace(
+                    row,
+                    method=method,
+                    seed=seed,
+                    kept=kept,
+                    accuracy=value,
+                    g_mean=value,
+                    f1=value,
+                )
+            )
+    return Results(rows)
+
+
+def _name(method):
+    return METHODS[method].printed or method
+
+
+def test_all_printed_values_are_there():
+    medical = ("pima", "breast-cancer", "hepatitis", "heart", "mimic")
+    paper = [m.name for m in METHODS.values() if m.group == "paper"]
+    assert len(paper) == 7
+    for slack in SLACKS:
+        for problem in (*medical, "synthetic", "synthetic-raw"):
+            for method in paper:
+                for metric in ("accuracy", "g_mean", "f1"):
+                    assert 0 < printed_value(slack, problem, _name(method), metric).mean < 1
+
+
+def test_the_papers_method_has_the_highest_printed_g_mean_everywhere():
+    paper = [m.name for m in METHODS.values() if m.group == "paper"]
+    for problem in ("pima", "breast-cancer", "hepatitis", "heart", "mimic", "synthetic"):
+        printed = {m: printed_value("binary", problem, _name(m), "g_mean").mean for m in paper}
+        assert max(printed, key=printed.get) in ("ours-authors", "ours-grid")
+
+
+def test_the_data_sets_are_the_papers():
+    table = dataset_table(PROBLEMS.values(), "paper")
+    lines = {line[0]: line[1:] for line in table.sections[0].lines}
+    assert lines["Pima Diabetes"] == ("8", "768", "250/25", "250/243")
+    assert lines["Synthetic, raw"] == ("2", "3010", "1000/10", "1000/1000")
+    # A figure that differs from the printed one would be followed by it in brackets.
+    assert not any("(" in cell for line in lines.values() for cell in line)
+    assert printed_datasets()["mimic"].attributes == 19
+
+
+def test_a_result_has_the_printed_value_and_the_difference_beside_it(results):
+    table = result_table(results, "pima")
+    line = table.sections[0].lines[0]
+    assert line[0] == "Baseline"
+    assert line[4].value.mean == pytest.approx(0.605)
+    assert line[5].value == 0.181
+    assert line[6].value == pytest.approx(0.605 - 0.181)
+    assert line[-1] == "3/3"
+
+
+def test_the_best_of_each_block_is_marked(results):
+    for section in result_table(results, "pima").sections:
+        assert [line[1].best for line in section.lines] == [False] * (len(section.lines) - 1) + [
+            True
+        ]
+
+
+def test_the_caption_says_how_many_seeds_were_dropped(results):
+    assert "3 tried, 1 dropped" in result_table(results, "pima").caption
+
+
+def test_deviations_are_those_above_one_hundredth(results):
+    lines = deviation_table(results).sections[0].lines
+    listed = {(line[0], line[1]) for line in lines}
+    assert ("Baseline", "G-Mean") in listed
+    assert ("SMOTE", "Accuracy") in listed
+    assert all(abs(line[4].value) > 0.01 for line in lines)
+
+
+def test_a_comparison_is_with_the_best_rival(results):
+    line = comparison_table(results).sections[0].lines[1]
+    assert line[2] == "DKW, minimax"
+    assert line[4].value == pytest.approx(0.001)
+    assert line[5] == "2/0/0"
+
+
+TABLE = Table(
+    "name",
+    "A & B, 5 %.",
+    ("Method", "G-Mean", "Δ", "p"),
+    (
+        Section(
+            "Block <1>",
+            (
+                ("x_y|z", Estimate(Mean(0.99951, 0.025, 3), True), Number(-0.0126, True), "<.001"),
+                ("w", Estimate(Mean(0.5, 0.0, 3)), Number(None), ""),
+            ),
+        ),
+    ),
+)
+
+
+def test_markdown():
+    assert to_markdown(TABLE).splitlines() == [
+        "A & B, 5 %.",
+        "",
+        "| Method | G-Mean | Δ | p |",
+        "|:--|--:|--:|--:|",
+        "| *Block <1>* | | | |",
+        "| x_y\\|z | **1.000** ± .03 | −.013 | <.001 |",
+        "| w | .500 ± .00 |  |  |",
+    ]
+
+
+def test_latex():
+    text = to_latex(TABLE)
+    assert r"x\_y|z & $\textbf{1.000} \pm .03$ & $-$.013 & $<$.001 \\" in text
+    assert r"\caption{A \& B, 5 \%.}" in text
+    assert r"\multicolumn{4}{@{}l}{\textit{Block $<$1>}} \\" in text
+
+
+def test_html_is_escaped_and_whole():
+    page = to_html([TABLE], "Title <x>")
+    assert "<td>x_y|z</td><td><strong>1.000</strong> ± .03</td><td>−.013</td>" in page
+    assert "Block &lt;1&gt;" in page
+    assert "<title>Title &lt;x&gt;</title>" in page

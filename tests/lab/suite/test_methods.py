@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import TunedThresholdClassifierCV
+
+from boundshift import BoundShiftClassifier
+from boundshift.exceptions import InvalidInputError
+from lab.suite.data import load_rows, split
+from lab.suite.methods import (
+    METHODS,
+    RIVAL_PANEL,
+    choose_methods,
+    default_method,
+    f1_of_weights,
+)
+from lab.suite.models import MODELS, prepared
+from boundshift.metrics import geometric_mean_score
+from boundshift.rivals import BayesMinimumRisk, CostThresholding
+from lab.rivals import PriorThreshold
+
+DATASET = "spectf"
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return split(load_rows(DATASET), 0)
+
+
+def _predicted(fitted, name):
+    method = METHODS[name]
+    return (fitted.test(method.source).s > method.decide(fitted).threshold).astype(int)
+
+
+def _pipeline(model, fitted):
+    chosen = dict(part.split("=") for part in fitted.raw.parameters.split(", ") if part)
+    numbers = {k: v if v == "scale" else float(v) for k, v in chosen.items()}
+    return prepared(MODELS[model].classifier(0, numbers))
+
+
+SCORINGS = {
+    "balanced-accuracy": "balanced_accuracy",
+    "g-mean": make_scorer(geometric_mean_score),
+    "f1": "f1",
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "metric"),
+    [
+        *(("logistic", metric) for metric in SCORINGS),
+        ("svm", "balanced-accuracy"),
+        ("forest", "balanced-accuracy"),
+        ("boosting", "f1"),
+    ],
+)
+def test_the_tuned_threshold_is_scikit_learns(model, metric, parts, fitted_of):
+    fitted = fitted_of(model, DATASET)
+    tuner = TunedThresholdClassifierCV(_pipeline(model, fitted), scoring=SCORINGS[metric], cv=5)
+    predicted = tuner.fit(parts.train.X, parts.train.y).predict(parts.test.X)
+    np.testing.assert_array_equal(_predicted(fitted, f"tuned/{metric}"), predicted)
+
+
+@pytest.mark.parametrize("model", ["logistic", "svm", "forest"])
+def test_the_default_is_the_librarys(model, parts, fitted_of):
+    fitted = fitted_of(model, DATASET)
+    shifted = BoundShiftClassifier(_pipeline(model, fitted)).fit(parts.train.X, parts.train.y)
+    np.testing.assert_array_equal(
+        _predicted(fitted, default_method()), shifted.predict(parts.test.X)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "rival"),
+    [
+        ("prior-threshold", PriorThreshold),
+        ("bmr@training", BayesMinimumRisk),
+        ("thresholding@training", CostThresholding),
+    ],
+)
+@pytest.mark.parametrize("model", ["logistic", "forest"])
+def test_rivals_on_probabilities_are_the_classifiers(model, name, rival, parts, fitted_of):
+    fitted = fitted_of(model, DATASET)
+    learned = rival(_pipeline(model, fitted)).fit(parts.train.X, parts.train.y)
+    np.testing.assert_array_equal(_predicted(fitted, name), learned.predict(parts.test.X))
+
+
+def test_every_method_decides(fitted_of):
+    fitted = fitted_of("forest", DATASET)
+    undecided = [
+        name for name, method in METHODS.items() if np.isnan(method.decide(fitted).threshold)
+    ]
+    assert undecided == []
+
+
+def test_the_panel_and_the_default_are_methods():
+    assert {*RIVAL_PANEL, default_method()} <= set(METHODS)
+
+
+def test_a_pattern_without_a_method_is_refused():
+    with pytest.raises(InvalidInputError, match="'smoted', which matches none"):
+        choose_methods(["smote", "smoted"])
+
+
+def test_methods_keep_their_order_whatever_the_patterns():
+    assert [m.name for m in choose_methods(["tuned/*", "smote"])] == [
+        "smote", "tuned/balanced-accuracy", "tuned/g-mean", "tuned/f1",
+    ]  # fmt: skip
+
+
+def test_f1_of_four_cells():
+    assert f1_of_weights(None, None, [5, 2, 1, 3]) == pytest.approx(6 / 9)
+    assert f1_of_weights(None, None, [5, 0, 0, 0]) == 0.0
+
+
+def test_boundaries_move_with_the_scale_of_the_scores(fitted_of):
+    """A method is a function of scores: twice the scores, twice the threshold."""
+    fitted = fitted_of("logistic", DATASET)
+    raw = fitted.raw
+    doubled = clone_with(fitted, out_of_fold=2 * raw.out_of_fold)
+    name = "smoothed/sum@out-of-fold"
+    ours, twice = (METHODS[name].decide(f).threshold for f in (fitted, doubled))
+    assert twice == pytest.approx(2 * ours)
+
+
+def clone_with(fitted, **arrays):
+    return type(fitted)(type(fitted.raw)(**vars(fitted.raw) | arrays), fitted.kind)

@@ -1,0 +1,172 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from lab.suite.diagram import draw_critical_difference, to_png
+from lab.suite.methods import RIVAL_PANEL, default_method
+from lab.suite.page import (
+    Heading,
+    Picture,
+    _standing,
+    make_page,
+    page_to_html,
+    page_to_markdown,
+)
+from lab.suite.results import Results
+from lab.suite.rows import METRICS
+from lab.suite.run import _plain
+from lab.suite.summary import summarise
+from lab.suite.tables import panel_table
+from lab.reproduction.tables import Table
+from suite_rows import row
+
+DEFAULT = default_method()
+
+
+def _rows():
+    """Rows in which the default is the best and the untouched model the worst."""
+    rng = np.random.default_rng(0)
+    for family in "abcdefgh":
+        for model in ("logistic", "forest"):
+            for place, method in enumerate((DEFAULT, *RIVAL_PANEL[1:], "untouched")):
+                value = 0.9 - 0.02 * place + 0.004 * rng.random()
+                error = 1 - value
+                yield row(
+                    f"{family}1", family, model, 0, method,
+                    **dict.fromkeys(METRICS, value),
+                    recall_negative=value, recall_positive=value, test_negative=100,
+                    test_positive=20, certificate="out-of-fold", certified_negative=error + 0.1,
+                    certified_positive=error - 0.01, seconds=0.001, fit_seconds=0.5,
+                )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def facts():
+    summary = summarise(Results(_rows()), DEFAULT)
+    datasets = [
+        {"name": "a1", "family": "<a>", "half": "report", "n_samples": 9, "n_features": 2,
+         "n_minority": 2, "imbalance": 3.5}
+    ]  # fmt: skip
+    return {
+        "command": "python -m lab suite",
+        "setting": {"rows": 6000},
+        "seeds": [0],
+        "datasets": datasets,
+        "halves": {"report": summary},
+    }
+
+
+@pytest.fixture(scope="module")
+def parts(facts):
+    return make_page(facts)
+
+
+def test_the_best_has_rank_one_and_the_worst_the_last(facts):
+    ranks = facts["halves"]["report"]["ranking"]["g_mean"]["ranks"]
+    assert ranks[DEFAULT] == 1.0
+    assert ranks["untouched"] == len(ranks) == len(RIVAL_PANEL) + 1
+
+
+def test_significance_is_corrected_for_the_number_of_rivals(facts):
+    found = facts["halves"]["report"]["against"]["f1"]["untouched"]
+    assert (found["wins"], found["ties"], found["losses"]) == (16, 0, 0)
+    assert found["p"] < found["holm"] == pytest.approx(len(RIVAL_PANEL) * found["p"])
+    assert (found["wins_by_family"], found["losses_by_family"]) == (8, 0)
+
+
+def test_coverage_is_kept_by_class(facts):
+    found = facts["halves"]["report"]["coverage"][DEFAULT]
+    assert found["majority"]["covered"] == 1.0
+    assert found["minority"]["covered"] == 0.0
+    assert not found["both"]["holds"]
+
+
+def test_parts_of_the_trainings_have_tables_of_their_own(facts):
+    strata = facts["halves"]["report"]["strata"]
+    assert set(strata["Model"]) == {"Logistic regression", "Random forest"}
+    assert strata["Minority rows"]["20–49"]["counts"]["blocks"] == 16
+
+
+def test_facts_are_json(facts):
+    plain = _plain(facts | {"bad": [float("nan"), 1.23456789]})
+    assert json.loads(json.dumps(plain, allow_nan=False))["bad"] == [None, 1.23457]
+
+
+def test_the_page_says_where_the_default_stands(parts):
+    text = " ".join(part for part in parts if isinstance(part, str))
+    assert f"By G-mean its average rank is 1.00, number 1 of {len(RIVAL_PANEL) + 1}" in text
+    assert "and 0 better (none)" in text
+
+
+def test_only_significant_differences_count(facts):
+    half = facts["halves"]["report"]
+    found = {name: pair | {"holm": 0.2} for name, pair in half["against"]["f1"].items()}
+    found["smote"]["holm"] = 0.01
+    text = _standing(half | {"against": {"f1": found}}, "f1", "F1")
+    assert text.endswith("1 are significantly worse (smote) and 0 better (none).")
+    ranks = half["ranking"]["f1"]["ranks"] | {"smote": 0.5}
+    worse = half | {"against": {"f1": found}, "ranking": {"f1": {"ranks": ranks}}}
+    assert _standing(worse, "f1", "F1").endswith(
+        "0 are significantly worse (none) and 1 better (smote)."
+    )
+
+
+def test_the_best_of_a_column_is_marked(facts):
+    lines = {
+        line[0]: line for line in panel_table(facts["halves"]["report"], "x").sections[0].lines
+    }
+    marks = [
+        [cell.best for cell in lines[name][1:9]] for name in (f"{DEFAULT} (default)", "untouched")
+    ]
+    assert marks == [[True] * 8, [False] * 8]
+
+
+def test_the_page_has_every_section(parts):
+    titles = [part.text for part in parts if isinstance(part, Heading)]
+    assert titles[0] == "Reported on the other half"
+    assert {"Certificates", "Every method", "By model, size and overlap"} <= set(titles)
+    assert len([part for part in parts if isinstance(part, Picture)]) == len(METRICS)
+
+
+def test_tables_have_as_many_cells_as_titles(parts):
+    for table in (part for part in parts if isinstance(part, Table)):
+        for section in table.sections:
+            assert {len(line) for line in section.lines} <= {len(table.header)}
+
+
+def test_html_needs_nothing_else_and_is_escaped(parts):
+    page = page_to_html([*parts, "1 < 2 and `<b>`"])
+    assert "<p>1 &lt; 2 and <code>&lt;b&gt;</code></p>" in page
+    assert "<a>" not in page
+    assert "&lt;a&gt;" in page
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    assert "<code>python -m lab suite</code>" in page
+    HTMLParser().feed(page)
+
+
+def test_markdown_links_its_pictures(parts):
+    page = page_to_markdown(parts)
+    assert page.startswith("# Benchmark")
+    assert "](images/benchmark/report-g_mean.png)" in page
+    assert page.count("![") == len(METRICS)
+
+
+def test_names_of_tables_are_unique(parts):
+    names = [part.name for part in parts if isinstance(part, Table)]
+    assert len(names) == len(set(names))
+
+
+def test_the_diagram_marks_the_default_and_joins_what_is_alike():
+    ranks = {"ours": 1.2, "near": 1.9, "far": 3.0}
+    figure = draw_critical_difference(ranks, 1.0, "Title", "ours")
+    (ax,) = figure.axes
+    texts = {text.get_text().strip(): text for text in ax.texts}
+    assert texts["ours  1.20"].get_weight() == "bold"
+    assert texts["3.00  far"].get_weight() == "normal"
+    bars = [line.get_xdata() for line in ax.lines if line.get_linewidth() > 3]
+    assert len(bars) == 1
+    assert list(bars[0]) == pytest.approx([1.2, 1.9], abs=0.02)
+    assert to_png(figure).startswith(b"\x89PNG")

