@@ -47,13 +47,13 @@ lint: .venv/.test
 	$(BIN)/mypy
 
 test: lint  ## lint, types, doctests, tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --ignore=tests/torch --ignore=tests/spark
 
 test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
-	$(BIN)/python -m pytest lanes/torch
+	$(BIN)/python -m pytest tests/torch
 
 test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its size
-	$(BIN)/python -m pytest lanes/spark
+	$(BIN)/python -m pytest tests/spark
 
 benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
 	$(BIN)/python -m lab.speed.speed

@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 
 from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
 from boundshift.datasets import load_heart
-from boundshift.files import write_whole
+from boundshift.writing import write_whole
 from boundshift.metrics import binary_metrics
 from boundshift.plots import (
     BoundaryDisplay,

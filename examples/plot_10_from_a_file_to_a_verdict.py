@@ -15,8 +15,8 @@ import numpy as np
 
 from boundshift.datasets.catalogue import load_table
 from boundshift.plots import ComparisonDisplay
-from boundshift.tables import read_frame
-from boundshift.workflow import fit_table, report_facts
+from boundshift.app.tables import read_frame
+from boundshift.app.workflow import fit_table, report_facts
 
 table = load_table("hepatitis")
 table.insert(0, "patient", np.arange(len(table)))

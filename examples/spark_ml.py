@@ -11,7 +11,7 @@ Run with ``python examples/spark_ml.py``; needs the extra ``spark`` and Java.
 import os
 import sys
 
-from boundshift import engines
+from boundshift import streaming
 
 ROWS = 200_000
 
@@ -38,7 +38,7 @@ def main(rows: int = ROWS) -> None:
     train, validate, test = features.transform(frame).randomSplit([0.4, 0.3, 0.3], seed=0)
 
     model = LogisticRegression().fit(train)
-    boundary = engines.find_boundary(
+    boundary = streaming.scan_boundary(
         model.transform(validate), label="label", score="rawPrediction", bound="smoothed"
     )
     print(boundary.summary())

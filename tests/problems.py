@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from exhaustive import Options
+from tests.exhaustive import Options
 
 KINDS = ("normal", "whole", "heavy", "two humps", "skewed", "rounded")
 

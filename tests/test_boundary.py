@@ -20,7 +20,7 @@ from boundshift import (
     find_boundary,
 )
 from boundshift.rules import NeymanPearson
-from problems import classes, labelled, many
+from tests.problems import classes, labelled, many
 
 FAMILY = [
     {},

@@ -10,8 +10,8 @@ from boundshift import BoundShiftClassifier, find_boundary
 from boundshift.curves import as_curve
 from boundshift.multiclass import class_biases, fit_biases, joint_biases
 from boundshift.rules import GMean, as_rule
-from boundshift.scores import ScoreSample
-from boundshift.search import errors_at
+from boundshift.scores.sample import ScoreSample
+from boundshift.search.minimum import errors_at
 
 
 def find(is_positive, scores):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from boundshift.cli.application import errors, examples, print_line, progress
+from boundshift.app.application import errors, examples, print_line, progress
 from lab.commands.application import app
 
 __all__ = ["suite"]

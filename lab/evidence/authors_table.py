@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boundshift import Boundary, BoundaryWarning, find_boundary
-from boundshift.equations import Geometry, delta2_from_delta1, loss
+from boundshift.support.equations import Geometry, delta2_from_delta1, loss
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "reference" / "data"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lab.evidence.shapes import SHAPES, Problem
 
 from boundshift import BoundaryWarning, BoundShiftClassifier, certify, find_boundary
-from boundshift.certificate import certify_counts
+from boundshift.promises.certificate import certify_counts
 from boundshift.curves import CURVES, Claim
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW

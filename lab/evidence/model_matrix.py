@@ -66,8 +66,8 @@ from boundshift import (
     save,
     to_onnx,
 )
-from boundshift.files import write_whole
-from boundshift.models.files import own_types
+from boundshift.writing import write_whole
+from boundshift.models.store import own_types
 from boundshift.models.margins import raw_margin
 from boundshift.multiclass import fit_biases
 

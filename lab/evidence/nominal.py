@@ -12,10 +12,10 @@ from lab.evidence.shapes import SHAPES, Problem
 from sklearn.frozen import FrozenEstimator
 
 from boundshift import BoundaryWarning, BoundShiftClassifier, Certificate
-from boundshift.certificate import certify_counts
+from boundshift.promises.certificate import certify_counts
 from boundshift.curves import CURVES
-from boundshift.scores import ScoreSample
-from boundshift.search import errors_at
+from boundshift.scores.sample import ScoreSample
+from boundshift.search.minimum import errors_at
 from lab.evidence.models import MODELS
 
 FloatArray = NDArray[np.float64]

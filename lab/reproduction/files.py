@@ -1,5 +1,5 @@
 """Files written whole or not at all, for tables and figures."""
 
-from boundshift.files import write_whole
+from boundshift.writing import write_whole
 
 __all__ = ["write_whole"]

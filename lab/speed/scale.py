@@ -101,11 +101,11 @@ def peak_bytes() -> int:
 
 def timed(data: Any, bound: str, rule: str, **columns: Any) -> dict[str, Any]:
     """Find a boundary and return it with its time and its passes."""
-    from boundshift import engines
+    from boundshift import streaming
 
     passes: dict[str, float] = {}
     start, processor = time.perf_counter(), time.process_time()
-    boundary = engines.find_boundary(
+    boundary = streaming.scan_boundary(
         data,
         bound=bound,
         rule=rule,
@@ -131,7 +131,7 @@ def in_memory(folder: str, cases: Sequence[tuple[str, str]]) -> list[dict[str, A
     import pyarrow.parquet as pq
 
     from boundshift.decision import decision
-    from boundshift.scores import ScoreSample
+    from boundshift.scores.sample import ScoreSample
 
     data = pq.read_table(folder)
     sample = ScoreSample.from_labels(data["label"].to_numpy(), data["score"].to_numpy())
@@ -299,7 +299,7 @@ def bare_passes(seconds: float, repeated: list[list[dict[str, Any]]]) -> dict[st
 
 def _warm() -> None:
     """Import what a worker needs before the clock starts."""
-    import boundshift.engines.dask_  # noqa: F401
+    import boundshift.streaming.sources.dask_  # noqa: F401
 
 
 def _block(block: Any, n: int, which: int) -> Any:
@@ -386,8 +386,8 @@ def scaling(n: int) -> dict[str, Any]:
 def _in_turn(folders: list[str]) -> list[float]:
     """Return the processor time of all threads in the passes over each folder, in turn."""
     from boundshift.decision import decision
-    from boundshift.engines.frames import open_source
-    from boundshift.passes import decide_in_passes
+    from boundshift.streaming.scan import open_source
+    from boundshift.streaming.driver import decide_in_passes
 
     def passes_over(folder: str) -> float:
         source = open_source(folder, "label", "score")
@@ -497,10 +497,10 @@ A boundary needs each class's scores in order, and of these only the ones around
 the data is read in passes, by whatever engine holds it, and never held whole:
 
 ```python
-from boundshift import engines, find_boundary
+from boundshift import find_boundary, streaming
 
-engines.find_boundary("scores/*.parquet", label="fraud", score="margin")  # Feather, CSV, JSON lines
-engines.find_boundary(spark_frame, label="label", score="rawPrediction")
+streaming.scan_boundary("scores/*.parquet", label="fraud", score="margin")  # Feather, CSV, JSON lines
+streaming.scan_boundary(spark_frame, label="label", score="rawPrediction")
 find_boundary(dask_labels, dask_scores)  # arrays, series; memory maps, Arrow arrays
 find_boundary(lambda: label_chunks(), lambda: score_chunks())  # anything that comes in chunks
 ```
@@ -520,7 +520,7 @@ The boundary goes back the same way: `boundary.predict` takes Dask and Spark col
    scores, counts at the boundary included. `boundary.resolution` is then 0; with `max_passes` it is
    the width of what was left open. Two or three passes are the rule.
 
-Spark counts by its own aggregates: a look is also a query (`boundshift.queries`), one `groupBy` for
+Spark counts by its own aggregates: a look is also a query (`boundshift.streaming.sql`), one `groupBy` for
 the cells and one for nodes. Only rows around the boundary reach Python, by `mapInArrow` where they
 are many.
 

@@ -11,11 +11,11 @@ import numpy as np
 from lab.evidence.evidence import table
 from scipy.special import ndtr, ndtri
 
-from boundshift.cells import Needs
-from boundshift.chunks import Chunk
+from boundshift.streaming.cells import Needs
+from boundshift.streaming.chunk import Chunk
 from boundshift.decision import decision
-from boundshift.passes import _Passes
-from boundshift.summary import ClassTally, Look, Tally
+from boundshift.streaming.driver import _Passes
+from boundshift.streaming.tally import ClassTally, Look, Tally
 
 Draw = Callable[[int, int], tuple[Any, Any]]
 

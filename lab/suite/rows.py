@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from boundshift.certificate import Certificate, certify_counts
+from boundshift.promises.certificate import Certificate, certify_counts
 from boundshift.datasets.common import CommonDataset
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.decisions import Decision

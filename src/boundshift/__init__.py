@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from boundshift.boundary import Boundary, Status, find_boundary
-from boundshift.certificate import Certificate, certify
+from boundshift.promises.certificate import Certificate, certify
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
-from boundshift.interval import threshold_interval
+from boundshift.promises.interval import threshold_interval
 
 if TYPE_CHECKING:
     from boundshift.classifier import BoundShiftClassifier
-    from boundshift.models.files import load, save
-    from boundshift.models.onnx import to_onnx
+    from boundshift.models.store import load, save
+    from boundshift.models.onnx.export import to_onnx
 
 __version__ = "0.1.0.dev0"
 
@@ -39,9 +39,9 @@ __all__ = [
 # scikit-learn loads pandas where it finds it, so it is not loaded for scores alone.
 _LAZY = {
     "BoundShiftClassifier": "boundshift.classifier",
-    "load": "boundshift.models.files",
-    "save": "boundshift.models.files",
-    "to_onnx": "boundshift.models.onnx",
+    "load": "boundshift.models.store",
+    "save": "boundshift.models.store",
+    "to_onnx": "boundshift.models.onnx.export",
 }
 
 

@@ -8,7 +8,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line, or say which extra it needs."""
     try:
-        from boundshift.cli import app
+        from boundshift.app import app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise

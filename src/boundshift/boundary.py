@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from boundshift.curves import ErrorCurve
 from boundshift.decision import decision
 from boundshift.exceptions import BoundaryWarning
-from boundshift.passes import Source, decide_in_passes
-from boundshift.record import QUIET, Boundary, Status
+from boundshift.streaming.driver import Source, decide_in_passes
+from boundshift.result.boundary import QUIET, Boundary, Status
 from boundshift.rules import Rule
-from boundshift.scores import ScoreSample
-from boundshift.sources import find_source
+from boundshift.scores.sample import ScoreSample
+from boundshift.streaming.dispatch import find_source
 
 __all__ = ["Boundary", "Status", "decide_on", "find_boundary", "warn_of"]
 
@@ -51,7 +51,7 @@ def find_boundary(
     ----------
     y_true : array-like of shape (n_samples,)
         Two labels of any kind. Dask arrays and series, Arrow arrays, memory maps and iterables
-        of chunks are read in passes and never held whole: see :mod:`boundshift.engines`.
+        of chunks are read in passes and never held whole: see :mod:`boundshift.streaming.sources`.
     y_score : array-like of shape (n_samples,)
         Real scores, higher for the positive class. Probabilities are scores too.
     pos_label : label, default=None

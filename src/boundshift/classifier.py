@@ -33,7 +33,7 @@ from sklearn.utils.validation import (
 )
 
 from boundshift.boundary import find_boundary
-from boundshift.certificate import Certificate, certify_counts
+from boundshift.promises.certificate import Certificate, certify_counts
 from boundshift.curves import ErrorCurve
 from boundshift.curves.support import SupportRadius
 from boundshift.decision import DEFAULT_RULE, choose_claims
@@ -56,7 +56,7 @@ from boundshift.models.response import (
 )
 from boundshift.models.state import pack, unpack
 from boundshift.multiclass import fit_biases, joint_biases
-from boundshift.record import Boundary, Status
+from boundshift.result.boundary import Boundary, Status
 from boundshift.rules import GMean, Rule, as_rule
 from boundshift.validation import as_choice
 

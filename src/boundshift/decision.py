@@ -8,12 +8,12 @@ from typing import Any, Literal
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.curves.support import SupportRadius
 from boundshift.exceptions import InvalidInputError
-from boundshift.on_curves import minimise
-from boundshift.on_support import solve_sample
-from boundshift.options import as_start, read_options
-from boundshift.record import Boundary
+from boundshift.search.decide import minimise
+from boundshift.support.decide import solve_sample
+from boundshift.support.settings import as_start, read_options
+from boundshift.result.boundary import Boundary
 from boundshift.rules import NeymanPearson, Rule, Sum, as_rule
-from boundshift.scores import ScoreSample
+from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_choice, as_fallback
 
 __all__ = ["DEFAULT_BOUND", "DEFAULT_RULE", "choose_claims", "decision"]

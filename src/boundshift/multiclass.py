@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.curves import ErrorCurve
-from boundshift.record import Boundary
+from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
-from boundshift.scores import ScoreSample
-from boundshift.search import errors_at
+from boundshift.scores.sample import ScoreSample
+from boundshift.search.minimum import errors_at
 
 __all__ = ["class_biases", "fit_biases", "joint_biases"]
 

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 import boundshift
 from boundshift.curves import CURVES, Claim, CountCurve, ErrorCurve, ShapeCurve, as_curve
-from boundshift.scores import ClassScores, ScoreSample
-from boundshift.search import errors_at
+from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.search.minimum import errors_at
 
 NAMES = [
     "bernstein",

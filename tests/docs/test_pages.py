@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from boundshift.cli import app
+from boundshift.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

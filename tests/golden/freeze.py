@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from golden.problems import N_PROBLEMS, Answer, decide, draw_problem
+from tests.golden.problems import N_PROBLEMS, Answer, decide, draw_problem
 
 GOLDEN = Path(__file__).parent / "golden.npz"
 

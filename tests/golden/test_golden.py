@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from golden.freeze import GOLDEN, by_problem, differences
-from golden.problems import N_PROBLEMS, decide
+from tests.golden.freeze import GOLDEN, by_problem, differences
+from tests.golden.problems import N_PROBLEMS, decide
 
 PARTS = 10
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from boundshift import find_boundary
-from boundshift.slack import SequentialPath
+from boundshift.support.windows import SequentialPath
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 

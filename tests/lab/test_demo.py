@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from boundshift import demo
+from lab import demo
 
 
 @pytest.fixture(autouse=True)

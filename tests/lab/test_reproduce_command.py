@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from boundshift.__main__ import main
-from boundshift.cli import app
+from boundshift.app import app
 
 
 def _run(*arguments):
@@ -42,7 +42,7 @@ def test_help_lists_the_command():
 
 
 def test_without_the_extra_its_name_is_said(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("boundshift.cli")]:
+    for name in [name for name in sys.modules if name.startswith("boundshift.app")]:
         monkeypatch.delitem(sys.modules, name)
     found = builtins.__import__
 

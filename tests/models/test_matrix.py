@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "model_matrix.py"
+SCRIPT = Path(__file__).parents[2] / "lab" / "evidence" / "model_matrix.py"
 spec = importlib.util.spec_from_file_location("model_matrix", SCRIPT)
 matrix = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(matrix)

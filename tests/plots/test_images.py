@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from plots.scenes import SCENES, THEMES, WORDS, draw, path_of, words_of
+from tests.plots.scenes import SCENES, THEMES, WORDS, draw, path_of, words_of
 
 # Root mean square over tiles, of 255. Another release of matplotlib moves edges by fractions of a
 # pixel, which tiles forgive; a missing line or another colour is above.

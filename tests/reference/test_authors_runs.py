@@ -88,7 +88,7 @@ def test_stored_radii_are_those_of_the_kept_points(case):
 
 
 def table():
-    path = ROOT / "benchmarks" / "authors_table.py"
+    path = ROOT / "lab" / "evidence" / "authors_table.py"
     spec = importlib.util.spec_from_file_location("authors_table", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -18,7 +18,7 @@ from sklearn.metrics import (
 from boundshift import BoundaryWarning, InvalidInputError, certify, find_boundary
 from boundshift.report import collect_facts
 from boundshift.report.stops import N_STOPS
-from report.problems import NAMES, clopper_pearson, facts, rows, uniform
+from tests.report.problems import NAMES, clopper_pearson, facts, rows, uniform
 
 
 def counts(y, s, t):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from boundshift.report import collect_facts, write_report
-from browser import console, open_browser, requests, set_screen
-from report.problems import HOSTILE, clopper_pearson, facts, rows, uniform
+from tests.browser import console, open_browser, requests, set_screen
+from tests.report.problems import HOSTILE, clopper_pearson, facts, rows, uniform
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from boundshift import InvalidInputError, MissingExtraError
 from boundshift.report import collect_facts, render_report, write_report
 from boundshift.report.drawing import draw_threshold_plot
-from report.problems import HOSTILE, facts, rows
+from tests.report.problems import HOSTILE, facts, rows
 
 
 class Elements(HTMLParser):

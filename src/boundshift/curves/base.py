@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.scores import OrderedScores, ScoreSample
+from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.validation import as_share
 
 __all__ = [

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from boundshift.curves.base import Claim, FloatArray, PairCurve, Tail
-from boundshift.scores import Binning, ScoreSample, robust_std
+from boundshift.scores.sample import Binning, ScoreSample, robust_std
 
 __all__ = ["Logistic"]
 

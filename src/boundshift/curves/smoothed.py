@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
-from boundshift.scores import Binning, OrderedScores, robust_std
+from boundshift.scores.sample import Binning, OrderedScores, robust_std
 from boundshift.validation import as_positive
 
 __all__ = ["Smoothed"]
@@ -34,7 +34,7 @@ class Smoothed(ShapeCurve):
 
     Examples
     --------
-    >>> from boundshift.scores import ClassScores
+    >>> from boundshift.scores.sample import ClassScores
     >>> tail = Smoothed().tail(ClassScores(np.array([-1.0, 0.0, 1.0])), pooled=1.0)
     >>> tail(np.array([0.0, 1.0])).round(3).tolist()
     [0.5, 0.204]

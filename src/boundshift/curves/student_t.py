@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
-from boundshift.scores import OrderedScores
+from boundshift.scores.sample import OrderedScores
 
 __all__ = ["StudentT"]
 
@@ -18,7 +18,7 @@ class StudentT(ShapeCurve):
 
     Examples
     --------
-    >>> from boundshift.scores import ClassScores
+    >>> from boundshift.scores.sample import ClassScores
     >>> tail = StudentT().tail(ClassScores(np.array([-1.0, 0.0, 1.0])), pooled=1.0)
     >>> tail(np.array([0.0, 2.0])).round(3).tolist()
     [0.5, 0.113]

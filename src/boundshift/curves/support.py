@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
-from boundshift.scores import OrderedScores
-from boundshift.slack import Windows
+from boundshift.scores.sample import OrderedScores
+from boundshift.support.windows import Windows
 from boundshift.validation import as_choice, as_positive
 
 __all__ = ["SupportRadius"]
@@ -34,7 +34,7 @@ class SupportRadius(ShapeCurve):
 
     Examples
     --------
-    >>> from boundshift.scores import ClassScores
+    >>> from boundshift.scores.sample import ClassScores
     >>> tail = SupportRadius().tail(ClassScores(np.linspace(-1, 1, 99)), pooled=1.0)
     >>> tail(np.array([0.0, 1.5, 9.0])).round(3).tolist()
     [1.0, 0.01, 0.01]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundshift.certificate import Certificate
+from boundshift.promises.certificate import Certificate
 from boundshift.models.response import Response
-from boundshift.record import Boundary, Status
+from boundshift.result.boundary import Boundary, Status
 
 __all__ = ["pack", "unpack"]
 

@@ -15,11 +15,11 @@ from boundshift.plots.canvas import add_legend, split_axes
 from boundshift.plots.fitted import own_threshold, read_fitted
 from boundshift.plots.palette import Palette, Theme
 from boundshift.plots.profile import rule_values
-from boundshift.report.axis import choose_axis
-from boundshift.report.rows import read_rows
-from boundshift.report.words import score_text
+from boundshift.view.axis import choose_axis
+from boundshift.view.rows import read_rows
+from boundshift.view.words import score_text
 from boundshift.rules import Rule
-from boundshift.scores import ScoreSample
+from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_share
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from boundshift.boundary import Boundary, find_boundary
 from boundshift.plots.canvas import add_legend, open_axes
 from boundshift.plots.fitted import own_threshold, read_fitted
 from boundshift.plots.palette import Palette, Theme
-from boundshift.report.axis import choose_axis
-from boundshift.report.rows import ScoredRows
-from boundshift.report.words import score_text
+from boundshift.view.axis import choose_axis
+from boundshift.view.rows import ScoredRows
+from boundshift.view.words import score_text
 from boundshift.validation import as_scores, split_by_label
 
 if TYPE_CHECKING:

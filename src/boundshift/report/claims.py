@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from boundshift.boundary import Boundary
-from boundshift.certificate import Certificate
+from boundshift.promises.certificate import Certificate
 from boundshift.curves import as_curve
 from boundshift.report.verdict import Source
-from boundshift.report.words import Names, at_most, percent
+from boundshift.view.words import Names, at_most, percent
 
 __all__ = ["collect_claims"]
 

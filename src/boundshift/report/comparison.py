@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.report.rows import ScoredRows
+from boundshift.view.rows import ScoredRows
 
 __all__ = ["TITLES", "collect_comparison", "compare_thresholds"]
 
@@ -30,7 +30,7 @@ def compare_thresholds(rows: ScoredRows, thresholds: Mapping[str, float]) -> lis
 
     Examples
     --------
-    >>> from boundshift.report.rows import read_rows
+    >>> from boundshift.view.rows import read_rows
     >>> table = compare_thresholds(read_rows([0, 0, 1], [0.0, 1.0, 2.0]), {"here": 1.5})
     >>> table[0]["method"], table[0]["g_mean"]
     ('here', 1.0)

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 
 from boundshift.boundary import Boundary
-from boundshift.certificate import Certificate
-from boundshift.record import QUIET
-from boundshift.report.axis import is_probability
-from boundshift.report.rows import ScoredRows
-from boundshift.report.words import Names, at_most, percent, score_text
+from boundshift.promises.certificate import Certificate
+from boundshift.result.boundary import QUIET
+from boundshift.view.axis import is_probability
+from boundshift.view.rows import ScoredRows
+from boundshift.view.words import Names, at_most, percent, score_text
 from boundshift.rules import RULES
 
 __all__ = ["diagnose"]

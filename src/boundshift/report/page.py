@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.files import write_whole
-from boundshift.report.axis import ScoreAxis
+from boundshift.writing import write_whole
+from boundshift.view.axis import ScoreAxis
 from boundshift.report.drawing import draw_space, draw_threshold_plot
-from boundshift.report.words import at_most, percent, score_text
+from boundshift.view.words import at_most, percent, score_text
 
 __all__ = ["render_report", "write_report"]
 

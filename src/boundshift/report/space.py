@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.boundary import Boundary
-from boundshift.report.axis import ScoreAxis
-from boundshift.report.rows import ScoredRows
+from boundshift.view.axis import ScoreAxis
+from boundshift.view.rows import ScoredRows
 
 __all__ = ["MOST_POINTS", "N_BINS", "collect_space"]
 
@@ -26,8 +26,8 @@ def collect_space(rows: ScoredRows, boundary: Boundary, axis: ScoreAxis) -> dict
     Examples
     --------
     >>> import boundshift
-    >>> from boundshift.report.axis import choose_axis
-    >>> from boundshift.report.rows import read_rows
+    >>> from boundshift.view.axis import choose_axis
+    >>> from boundshift.view.rows import read_rows
     >>> y, s = [0, 0, 0, 0, 1, 1], [0.0, 1.0, 1.0, 2.0, 5.0, 6.0]
     >>> rows = read_rows(y, s)
     >>> space = collect_space(rows, boundshift.find_boundary(y, s), choose_axis([rows], []))

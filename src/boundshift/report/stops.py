@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.certificate import certify_counts
-from boundshift.report.axis import ScoreAxis
-from boundshift.report.rows import ScoredRows
+from boundshift.promises.certificate import certify_counts
+from boundshift.view.axis import ScoreAxis
+from boundshift.view.rows import ScoredRows
 
 __all__ = ["N_STOPS", "collect_stops"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from boundshift.certificate import Certificate
-from boundshift.report.words import Names, out_of, per_hundred
+from boundshift.promises.certificate import Certificate
+from boundshift.view.words import Names, out_of, per_hundred
 
 __all__ = ["Source", "decide_verdict"]
 
@@ -34,8 +34,8 @@ def decide_verdict(
 
     Examples
     --------
-    >>> from boundshift.certificate import certify_counts
-    >>> from boundshift.report.words import read_names
+    >>> from boundshift.promises.certificate import certify_counts
+    >>> from boundshift.view.words import read_names
     >>> names = read_names(
     ...     {"positive": "sick", "negative": "healthy", "unit": "patients"}, (0, 1)
     ... )

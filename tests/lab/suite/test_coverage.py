@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import binom
 
 from lab.suite.coverage import claims_covered, coverage, least_share
-from suite_rows import row
+from tests.lab.suite_rows import row
 
 
 def certified(bounds, recalls, sizes=(100, 20), **values):

@@ -21,7 +21,7 @@ from lab.suite.run import _plain
 from lab.suite.summary import summarise
 from lab.suite.tables import panel_table
 from lab.reproduction.tables import Table
-from suite_rows import row
+from tests.lab.suite_rows import row
 
 DEFAULT = default_method()
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from lab.suite.results import Results
-from suite_rows import row
+from tests.lab.suite_rows import row
 
 FITS = [
     ("a1", "a", "logistic", 0),

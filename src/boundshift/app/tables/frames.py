@@ -1,0 +1,99 @@
+"""A whole table as a pandas DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.app.tables.files import (
+    arrow,
+    check_names,
+    convert_options,
+    open_source,
+    read_batches,
+    readable,
+)
+
+__all__ = ["Kind", "read_frame"]
+
+Kind = Literal["number", "category"]
+
+
+def read_frame(source: str | Path, types: Mapping[str, Kind] | None = None) -> Any:
+    r"""Read a table.
+
+    Parameters
+    ----------
+    source : str or Path
+        CSV, TSV, Parquet, Feather or JSON lines; "-" is standard input.
+    types : mapping from column to {"number", "category"}, default=None
+        Columns to read, and what they must hold; None reads all as they are. In text files
+        an empty cell, ``?``, ``NA``, ``NaN`` and ``null`` are missing values.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be read, a column is not there, or has text where numbers must be.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "rows.csv"
+    ...     _ = path.write_text("age,town\n40,Bonn\n?,Rome\n")
+    ...     read_frame(path)["age"].tolist()
+    [40.0, nan]
+    """
+    pa = arrow()
+    try:
+        import pandas  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("pandas", "data") from error
+    with open_source(source) as opened:
+        kinds = _arrow_types(types)
+        if opened.format == "csv":
+            table = _read_csv(opened, kinds)
+        else:
+            batches = list(read_batches(opened, kinds))
+            with readable(opened):
+                table = pa.Table.from_batches(batches) if batches else pa.table({})
+        if table.num_rows == 0:
+            raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
+    return _without_decimals(table).to_pandas()
+
+
+def _without_decimals(table: Any) -> Any:
+    """Return decimals as floats, which is what a model computes with."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_decimal(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.float64()))
+    return table
+
+
+def _arrow_types(types: Mapping[str, Kind] | None) -> dict[str, Any] | None:
+    """Return Arrow's types of the kinds."""
+    import pyarrow as pa
+
+    arrow = {"number": pa.float64(), "category": pa.string()}
+    return None if types is None else {name: arrow[kind] for name, kind in types.items()}
+
+
+def _read_csv(opened: Any, kinds: dict[str, Any] | None) -> Any:
+    """Read CSV whole, so that the type of a column is found from all its cells."""
+    from pyarrow import csv
+
+    check_names(opened.name, opened.header, list(kinds or ()))
+    with readable(opened):
+        return csv.read_csv(
+            opened.stream,
+            parse_options=csv.ParseOptions(delimiter=opened.delimiter, newlines_in_values=True),
+            convert_options=convert_options(list(kinds or ()), kinds or {}),
+        )

@@ -1,0 +1,51 @@
+"""From a table to a certified model and a report: what the command line does, as functions."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from boundshift.app.workflow.columns import Columns, choose_columns
+    from boundshift.app.workflow.comparison import compare_scores
+    from boundshift.app.workflow.decision import choose_decision
+    from boundshift.app.workflow.folder import predict_table, report_facts, write_folder
+    from boundshift.app.workflow.models import MODELS, TRUSTED, make_model
+    from boundshift.app.workflow.scores import decide_scores
+    from boundshift.app.workflow.training import FittedTable, fit_table
+
+__all__ = [
+    "MODELS",
+    "TRUSTED",
+    "Columns",
+    "FittedTable",
+    "choose_columns",
+    "choose_decision",
+    "compare_scores",
+    "decide_scores",
+    "fit_table",
+    "make_model",
+    "predict_table",
+    "report_facts",
+    "write_folder",
+]
+
+_FILES = {
+    "columns": ("Columns", "choose_columns"),
+    "comparison": ("compare_scores",),
+    "decision": ("choose_decision",),
+    "folder": ("predict_table", "report_facts", "write_folder"),
+    "models": ("MODELS", "TRUSTED", "make_model"),
+    "scores": ("decide_scores",),
+    "training": ("FittedTable", "fit_table"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # A threshold needs no scikit-learn, which takes longer to load than a million rows.
+    for file, names in _FILES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{file}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

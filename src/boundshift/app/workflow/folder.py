@@ -1,0 +1,265 @@
+"""The folder that a fit leaves behind, and predictions out of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.result.plain import as_label
+from boundshift.app.tables import column_names, read_frame
+from boundshift.app.tables.files import check_names
+from boundshift.app.tables.frames import Kind
+from boundshift.app.workflow.columns import Columns, as_features
+from boundshift.app.workflow.models import TRUSTED
+from boundshift.app.workflow.training import FittedTable, explain
+
+__all__ = ["FILES", "comparison_csv", "predict_table", "report_facts", "write_folder"]
+
+FILES = ("report.html", "model.skops", "boundary.json", "comparison.csv", "columns.json")
+"""What a folder holds."""
+
+
+def write_folder(
+    fitted: FittedTable, facts: Mapping[str, Any], out: str | Path, *, force: bool = False
+) -> list[Path]:
+    """Write report, model, boundary, comparison and columns; all of them or none.
+
+    Parameters
+    ----------
+    fitted : FittedTable
+        From :func:`~boundshift.app.workflow.fit_table`.
+    facts : mapping
+        From :func:`report_facts`.
+    out : str or Path
+        Folder to make.
+    force : bool, default=False
+        Whether a folder that an earlier fit left there may be replaced.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    InvalidInputError
+        If the folder exists, and `force` is False or it holds anything else.
+    """
+    from boundshift import save
+    from boundshift.report import write_report
+
+    out = Path(out)
+    check_folder(out, force)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as passing:
+        fresh = Path(passing) / "fresh"
+        fresh.mkdir()
+        write_report(dict(facts), fresh / "report.html")
+        save(fitted.model, fresh / "model.skops")
+        save(fitted.boundary, fresh / "boundary.json")
+        (fresh / "comparison.csv").write_text(comparison_csv(fitted.comparison), encoding="utf-8")
+        (fresh / "columns.json").write_text(_columns_json(fitted), encoding="utf-8")
+        _swap(fresh, out, Path(passing) / "old")
+    return [out / name for name in FILES]
+
+
+def _swap(fresh: Path, out: Path, aside: Path) -> None:
+    """Put a folder in the place of another, which comes back if that fails."""
+    replaced = out.exists()
+    if replaced:
+        out.rename(aside)
+    try:
+        fresh.rename(out)
+    except OSError:
+        if replaced:
+            aside.rename(out)
+        raise
+
+
+def check_folder(out: Path, force: bool) -> None:
+    """Raise if a folder is in the way; one that holds anything but our files is never replaced."""
+    if not out.exists():
+        return
+    if not force:
+        raise InvalidInputError(
+            f"'{out}' exists already and is left as it is. Choose another --out, or use --force to "
+            "replace it."
+        )
+    others = [p.name for p in out.iterdir() if p.name not in FILES] if out.is_dir() else [out.name]
+    if others:
+        raise InvalidInputError(
+            f"'{out}' holds '{others[0]}', which no fit has written, and is left as it is. "
+            "Choose another --out."
+        )
+
+
+def report_facts(
+    fitted: FittedTable, out: str | Path, names: Mapping[str, object] | None = None
+) -> dict[str, Any]:
+    """Return the facts of the report of a fit.
+
+    Parameters
+    ----------
+    fitted : FittedTable
+        From :func:`~boundshift.app.workflow.fit_table`.
+    out : str or Path
+        Folder that will hold the model, for the lines that show how to use it.
+    names : mapping, default=None
+        What things are called, see :func:`boundshift.report.collect_facts`.
+    """
+    from boundshift.report import collect_facts
+
+    training = fitted.training
+    origin = "held-out" if fitted.unseen else "training"
+    trusted = "trusted=boundshift.app.workflow.TRUSTED"
+    return collect_facts(
+        *_pair(fitted, fitted.deciding),
+        pos_label=fitted.labels[1],
+        boundary=fitted.boundary,
+        baseline_threshold=0.0,
+        test=_pair(fitted, fitted.test) if fitted.unseen else None,
+        training=None if training is None else _pair(fitted, training),
+        out_of_sample=origin if training is None else "out-of-fold",  # type: ignore[arg-type]
+        comparison=fitted.comparison,
+        confidence=fitted.confidence,
+        interval=fitted.interval,
+        model=fitted.name,
+        names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
+        deploy=[
+            f"# in a shell: boundshift predict {out} new.csv --out predictions.csv",
+            "import boundshift.app.workflow",
+            f"model = boundshift.load({str(Path(out) / 'model.skops')!r}, {trusted})",
+            "model.decision_function(X) > 0  # True: the positive class",
+        ],
+    )
+
+
+def _pair(fitted: FittedTable, scored: Any) -> tuple[Any, Any]:
+    """Return rows as labels and scores."""
+    return np.array(fitted.labels)[scored.y], scored.scores
+
+
+def comparison_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    r"""Return a comparison as CSV.
+
+    Examples
+    --------
+    >>> comparison_csv([{"method": "ours", "f1": 0.5}])
+    'method,f1\nours,0.5\n'
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(
+        {k: "" if isinstance(v, float) and np.isnan(v) else v for k, v in row.items()}
+        for row in rows
+    )
+    return text.getvalue()
+
+
+def _columns_json(fitted: FittedTable) -> str:
+    """Return what a prediction must know of the table."""
+    facts = {
+        "format": "boundshift.columns",
+        "version": 1,
+        "target": fitted.target,
+        "labels": [as_label(label) for label in fitted.labels],
+        "columns": dict(fitted.columns.kinds),
+        "left_out": dict(fitted.columns.left_out),
+    }
+    return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+
+
+def predict_table(
+    folder: str | Path, source: str | Path, *, keep: Sequence[str] = (), trust: bool = False
+) -> tuple[Any, list[str]]:
+    """Apply a model that a fit left in a folder to a new table.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Written by :func:`write_folder`.
+    source : str or Path
+        The new table; its columns are found by name.
+    keep : sequence of str, default=()
+        Columns to carry over beside the predictions, such as an id.
+    trust : bool, default=False
+        Whether the model may hold types of other libraries.
+
+    Returns
+    -------
+    predictions : pandas.DataFrame
+        The kept columns, ``score`` (of the model, before the shift) and ``prediction``.
+    notes : list of str
+        What is unusual about the new table.
+
+    Raises
+    ------
+    InvalidInputError
+        If the folder or the table cannot be read, or a column is missing or has text for numbers.
+    """
+    from boundshift import load
+
+    columns, labels = _read_columns(Path(folder))
+    ours = [name for name in ("score", "prediction") if name in keep]
+    if ours:
+        raise InvalidInputError(
+            f"`keep` must not name a column of the predictions, got '{ours[0]}'. Rename it first."
+        )
+    model = load(Path(folder) / "model.skops", trusted=True if trust else list(TRUSTED))
+    kinds = dict(columns.kinds)
+    if str(source) == "-":
+        frame = read_frame(source)
+        check_names("Standard input", list(map(str, frame.columns)), [*keep, *kinds])
+    else:
+        check_names(str(source), column_names(source), [*keep, *kinds])
+        carried: dict[str, Kind] = dict.fromkeys(keep, "category")
+        frame = read_frame(source, carried | kinds)
+    X = as_features(frame, columns)
+    with explain(type(model.estimator_).__name__):
+        shifted = model.decision_function(X)
+    predictions = frame[list(keep)].copy()
+    predictions["score"] = shifted + model.threshold_
+    predictions["prediction"] = np.array(labels, dtype=object)[(shifted > 0).astype(int)]
+    return predictions, _unseen_categories(model, X, columns)
+
+
+def _read_columns(folder: Path) -> tuple[Columns, tuple[Any, Any]]:
+    """Read what a folder says of its table."""
+    if not (folder / "columns.json").is_file() or not (folder / "model.skops").is_file():
+        raise InvalidInputError(
+            f"'{folder}' must be a folder that `boundshift fit` wrote, with model.skops and "
+            "columns.json, and is not."
+        )
+    try:
+        facts = json.loads((folder / "columns.json").read_text(encoding="utf-8"))
+        negative, positive = facts["labels"]
+        return Columns(facts["columns"], facts["left_out"]), (negative, positive)
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidInputError(
+            f"'{folder / 'columns.json'}' is not as `boundshift fit` wrote it ({error!r}). "
+            "Run the fit again."
+        ) from error
+
+
+def _unseen_categories(model: Any, X: Any, columns: Columns) -> list[str]:
+    """Say which categories the model has never seen."""
+    steps = getattr(model.estimator_, "named_steps", {})
+    if "columns" not in steps or not columns.of("category"):
+        return []
+    encoder = steps["columns"].named_transformers_["categories"][-1]
+    notes = []
+    for name, known in zip(columns.of("category"), encoder.categories_, strict=True):
+        unseen = sorted(set(X[name].dropna()) - set(known))
+        if unseen:
+            shown = ", ".join(unseen[:5]) + (", …" if len(unseen) > 5 else "")
+            notes.append(f"Column '{name}' has values not seen in training: {shown}.")
+    return notes

@@ -1,0 +1,82 @@
+"""The column to be predicted, as one class against the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.app.tables.scores import positive_last
+
+__all__ = ["read_target"]
+
+_LEAST_ROWS = 10
+_MOST_CLASSES = 50
+
+
+def read_target(
+    frame: Any, target: str, positive: str | None = None
+) -> tuple[Any, NDArray[np.int64], tuple[Any, Any]]:
+    """Return the rows that have a label, their class as 0 or 1, and the labels.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    target : str
+        Column to be predicted.
+    positive : str, default=None
+        The positive label as text; all others are negative. None takes the greater of two
+        numbers, and the rarer of two words.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        Without the rows that have no label.
+    y : array of int
+        1 for the positive class.
+    labels : tuple
+        Labels (negative, positive).
+
+    Raises
+    ------
+    InvalidInputError
+        If the column is not there, has no two classes, or one has fewer than 10 rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": range(30), "ill": ["no"] * 20 + ["yes"] * 10})
+    >>> kept, y, labels = read_target(frame, "ill")
+    >>> len(kept), int(y.sum()), labels
+    (30, 10, ('no', 'yes'))
+    """
+    kept = frame[frame[target].notna()]
+    sizes = kept[target].value_counts()
+    sizes = sizes[sizes > 0]  # A column of categories counts those that do not occur, too.
+    values = [_python(value) for value in sizes.index]
+    if not values:
+        raise InvalidInputError(f"Column '{target}' must hold labels, and is empty.")
+    if len(values) > _MOST_CLASSES and positive is None:
+        raise InvalidInputError(
+            f"Two classes are needed, but column '{target}' holds {len(values)} different values. "
+            "Choose the column that says which class a row has."
+        )
+    labels = positive_last(values, sizes.tolist(), positive, target)
+    y = np.asarray(kept[target].map(lambda value: str(_python(value)) == str(labels[1])))
+    rarer = min(int(y.sum()), len(y) - int(y.sum()))
+    if rarer < _LEAST_ROWS:
+        raise InvalidInputError(
+            f"Each class needs at least {_LEAST_ROWS} rows, to learn from and to be judged on; the "
+            f"rarer one of '{target}' has {rarer}. Collect more, or give scores of your own model "
+            "to `boundshift threshold`."
+        )
+    return kept, y.astype(np.int64), labels
+
+
+def _python(value: Any) -> Any:
+    """Return a label as a Python value; 1.0 is 1, since a gap turns whole numbers into floats."""
+    value = value.item() if hasattr(value, "item") else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,344 @@
+"""From a table to a shifted, certified and compared model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+
+from boundshift.promises.certificate import Certificate, certify
+from boundshift.classifier import BoundShiftClassifier
+from boundshift.exceptions import InvalidInputError
+from boundshift.promises.interval import threshold_interval
+from boundshift.result.boundary import Boundary, Status
+from boundshift.app.tables.files import check_names
+from boundshift.app.workflow.columns import Columns, as_features, choose_columns, kind_of
+from boundshift.app.workflow.comparison import judge, retrained, thresholds
+from boundshift.app.workflow.labels import read_target
+from boundshift.app.workflow.models import MODELS, NAMES, load_model, make_model
+
+__all__ = ["FittedTable", "explain", "fit_table"]
+
+Show = Callable[[str, int, int], None]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_TEST_SHARE = 0.3
+_STEPS = 4
+_FEW = 50
+_MOST_ROWS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Rows with their classes and scores.
+
+    Parameters
+    ----------
+    y : array of int
+        1 for the positive class.
+    scores : array of float
+        Higher for the positive class; 0 is the model's own boundary.
+    """
+
+    y: IntArray
+    scores: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTable:
+    """A model learned from a table, and what is known of it.
+
+    Parameters
+    ----------
+    model : BoundShiftClassifier
+        Predicts 1 for the positive class.
+    name : str
+        What the model is called.
+    boundary : Boundary
+        Its boundary, with the labels of the table.
+    certificate : Certificate
+        Claims about it, from the test rows.
+    columns : Columns
+        What it reads.
+    target : str
+        What it predicts.
+    labels : tuple
+        Labels (negative, positive).
+    comparison : list of dict
+        Methods and metrics on the test rows, ours first.
+    deciding, test, training : Scored
+        Rows that decided, rows that judged, and rows that the model was fitted on; the last is
+        None for a model that came trained.
+    interval : tuple of float or None
+        Where the threshold would fall had other rows of the same kind decided; None where there
+        are too many rows to find it in seconds, or the boundary is the model's own.
+    confidence : float
+        Of the certificate.
+    unseen : bool
+        Whether the model has not seen the rows that judged.
+    notes : tuple of str
+        What the user should know about the table.
+    """
+
+    model: BoundShiftClassifier
+    name: str
+    boundary: Boundary
+    certificate: Certificate
+    columns: Columns
+    target: str
+    labels: tuple[Any, Any]
+    comparison: list[dict[str, Any]]
+    deciding: Scored
+    test: Scored
+    training: Scored | None
+    interval: tuple[float, float] | None
+    confidence: float
+    unseen: bool
+    notes: tuple[str, ...]
+
+
+class _Recorder(BoundShiftClassifier):
+    """The classifier, with the scores that decided kept for the report."""
+
+    def _decide(self, indices: NDArray[np.intp], scores: FloatArray) -> None:
+        super()._decide(indices, scores)
+        self.decided_on = Scored(indices.astype(np.int64), scores)
+
+    def without_record(self) -> tuple[BoundShiftClassifier, Scored]:
+        """Return the classifier as it is saved, and the record."""
+        state = dict(vars(self))
+        scored: Scored = state.pop("decided_on")
+        plain = BoundShiftClassifier(self.estimator)
+        plain.__dict__.update(state)
+        return plain, scored
+
+
+def fit_table(
+    frame: Any,
+    target: str,
+    *,
+    positive: str | None = None,
+    model: str | Path = "logistic",
+    decision: Mapping[str, Any] | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    trust: bool = False,
+    seen: bool = False,
+    progress: Show | None = None,
+) -> FittedTable:
+    """Prepare, split, train or load, shift, certify and compare.
+
+    Three rows in ten, of each class, are set aside first; they decide nothing and certify the
+    result. Scores of rows left out of training decide, as in cross-validation. A model that comes
+    trained decides on one half of the rows and is certified on the other.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table, with missing values and categories as they are.
+    target : str
+        Column to be predicted.
+    positive : str, default=None
+        Label of the class to be found; all others are negative. None takes the greater of two
+        numbers, and the rarer of two words; of a model that comes trained, its second class.
+    model : {"logistic", "svm", "forest", "boosting", "mlp"} or path, default="logistic"
+        What to train, or a file with a trained model.
+    decision : mapping, default=None
+        Options of :func:`~boundshift.find_boundary`.
+    confidence : float, default=0.95
+        Of the certificate.
+    seed : int, default=0
+        Of the split and of everything random.
+    trust : bool, default=False
+        Whether a model's file may hold other types than those of this library and scikit-learn.
+    seen : bool, default=False
+        Whether a model that comes trained has seen these rows; claims are then nominal.
+    progress : callable, default=None
+        Called with (what, steps done, steps in all).
+
+    Returns
+    -------
+    FittedTable
+
+    Examples
+    --------
+    >>> from boundshift.datasets import load_pima
+    >>> fitted = fit_table(load_pima(as_frame=True).frame, "target")
+    >>> fitted.certificate.status, len(fitted.test.y)
+    ('certified', 231)
+    """
+    show = progress or (lambda what, done, total: None)
+    show("fit", 0, _STEPS)
+    check_names("The table", [str(name) for name in frame.columns], [target])
+    file = None if str(model) in MODELS or not Path(model).is_file() else Path(model)
+    loaded = None if file is None else load_model(file, trust=trust)
+    if loaded is not None and positive is None:
+        positive = str(loaded.classes_[-1])  # Its scores are higher for this one.
+    kept, y, labels = read_target(frame, target, positive)
+    columns = choose_columns(kept, target) if file is None else _columns_of(loaded, kept, target)
+    estimator = make_model(str(model), columns) if file is None else loaded
+    X = as_features(kept, columns)
+    targets = y if file is None else _labels_of(estimator, labels)[y]
+    train, test = _split(y, _TEST_SHARE if file is None else 0.5, seed)
+    show("fit", 1, _STEPS)
+    cv, random_state = (5, seed) if file is None else ("prefit", None)
+    recorder = _Recorder(estimator, cv=cv, random_state=random_state, **(decision or {}))
+    with _quiet(), explain(type(estimator).__name__):
+        shifted, deciding = recorder.fit(X.iloc[train], targets[train]).without_record()
+        judged = _score(shifted, X.iloc[test], y[test])
+        training = None if file else _score(shifted, X.iloc[train], y[train])
+    show("fit", 2, _STEPS)
+    comparison = _compare_moved(shifted, deciding, judged)
+    if file is None:
+        split = (X.iloc[train], y[train], X.iloc[test], judged.y)
+        comparison += _compare_retrained(shifted.estimator_, *split, seed=seed)
+    show("fit", 3, _STEPS)
+    unseen = file is None or not seen
+    certificate = certify(
+        judged.y,
+        judged.scores,
+        shifted.threshold_,
+        confidence,
+        scores="held-out" if unseen else "training",
+    )
+    show("fit", _STEPS, _STEPS)
+    return FittedTable(
+        model=shifted,
+        name=NAMES[str(model)] if file is None else type(estimator).__name__,
+        boundary=replace(shifted.boundary_, labels=labels),
+        certificate=replace(certificate, labels=labels),
+        columns=columns,
+        target=target,
+        labels=labels,
+        comparison=comparison,
+        deciding=deciding,
+        test=judged,
+        training=training,
+        interval=_interval(shifted, deciding, decision or {}),
+        confidence=confidence,
+        unseen=unseen,
+        notes=tuple(_notes(len(frame), y, target, columns)),
+    )
+
+
+def _notes(n_rows: int, y: IntArray, target: str, columns: Columns) -> Iterator[str]:
+    """Say what is unusual about the table."""
+    if len(y) < n_rows:
+        yield f"{n_rows - len(y)} rows without a value of '{target}' are left out."
+    for name, why in columns.left_out.items():
+        yield f"Column '{name}' is left out: {why}."
+    rarer = min(int(y.sum()), len(y) - int(y.sum()))
+    if rarer < _FEW:
+        yield f"The rarer class has only {rarer} rows, so little can be certified about it."
+
+
+def _columns_of(estimator: Any, frame: Any, target: str) -> Columns:
+    """Return what a trained model reads, by the names that it was trained with."""
+    if hasattr(estimator, "feature_names_in_"):
+        names = [str(name) for name in estimator.feature_names_in_]
+        check_names("The table for this model", [str(name) for name in frame.columns], names)
+        return Columns({name: kind_of(frame[name]) for name in names})
+    columns = choose_columns(frame, target)
+    expected = getattr(estimator, "n_features_in_", len(columns.kinds))
+    if expected != len(columns.kinds):
+        raise InvalidInputError(
+            f"The model must fit the table: it was trained on {expected} columns without names, "
+            f"and the table has {len(columns.kinds)} to learn from: {', '.join(columns.kinds)}."
+        )
+    return columns
+
+
+def _labels_of(estimator: Any, labels: tuple[Any, Any]) -> NDArray[Any]:
+    """Return a trained model's classes if they are the table's, the positive one last."""
+    classes = np.asarray(estimator.classes_)
+    if [str(label) for label in classes] == [str(label) for label in labels]:
+        return classes
+    known = ", ".join(repr(label) for label in classes.tolist())
+    swapped = {str(label) for label in classes} == {str(label) for label in labels}
+    cure = (
+        f"Its scores are higher for {classes[1]!r}: use --positive {classes[1]}."
+        if swapped
+        else "Write the labels of the table as the model was trained on them."
+    )
+    raise InvalidInputError(
+        f"The model must know the labels of the table, {labels[0]!r} and {labels[1]!r}; it has "
+        f"{known}. {cure}"
+    )
+
+
+def _split(y: IntArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
+    """Return rows to learn from and rows to judge by, each class in the same proportion."""
+    rows = np.arange(len(y))
+    train, test = train_test_split(rows, test_size=share, stratify=y, random_state=seed)
+    return train, test
+
+
+def _score(shifted: BoundShiftClassifier, X: Any, y: IntArray) -> Scored:
+    """Return the rows with their scores before the shift."""
+    return Scored(y, shifted.decision_function(X) + shifted.threshold_)
+
+
+def _interval(
+    shifted: BoundShiftClassifier, deciding: Scored, decision: Mapping[str, Any]
+) -> tuple[float, float] | None:
+    """Return how far the threshold may be from where it is."""
+    if len(deciding.y) > _MOST_ROWS or shifted.boundary_.status is Status.BALANCED:
+        return None
+    return threshold_interval(
+        deciding.y, deciding.scores, n_resamples=100, random_state=0, **decision
+    )
+
+
+def _compare_moved(
+    shifted: BoundShiftClassifier, deciding: Scored, test: Scored
+) -> list[dict[str, Any]]:
+    """Judge every method that moves the threshold of the model as it is."""
+    log_odds = hasattr(shifted.estimator_, "predict_proba")
+    found = thresholds(deciding.y == 1, deciding.scores, log_odds=log_odds, ours={})
+    found = {"boundshift": shifted.threshold_} | found
+    return [judge(name, test.y == 1, test.scores > t, t) for name, t in found.items()]
+
+
+def _compare_retrained(
+    pipeline: Any, X: Any, y: IntArray, X_test: Any, y_test: IntArray, *, seed: int
+) -> list[dict[str, Any]]:
+    """Judge the rivals that train anew, on the table as the model sees it."""
+    preparation, classifier = pipeline[:-1], pipeline[-1]
+    rows = []
+    with _quiet():
+        for name, predict in retrained(preparation, classifier, X, y, X_test, seed):
+            rows.append(judge(name, y_test == 1, predict()))
+    return rows
+
+
+@contextmanager
+def explain(name: str) -> Iterator[None]:
+    """Say that it is the model that refuses the table: a gap or a word it was not made for."""
+    try:
+        yield
+    except InvalidInputError:
+        raise
+    except ValueError as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise InvalidInputError(
+            f"The model ({name}) must be able to score this table, and is not: {reason}. "
+            "Save a pipeline that prepares its rows, or fill the gaps of the table."
+        ) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep quiet that a model stopped at its last step, or never heard of column names."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message="X has feature names")
+        yield

@@ -1,0 +1,1 @@
+"""Shifted models as ONNX graphs."""

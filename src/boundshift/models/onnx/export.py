@@ -1,0 +1,280 @@
+"""A shifted classifier as an ONNX model: `to_onnx`.
+
+Converters of the usual kind know nothing of a moved boundary, and round margins to float32, which
+moves rows near it to the other side. Here the preprocessing is converted by skl2onnx, and margins,
+shift and decision are written in double precision. Classifiers that are not known here are
+converted by skl2onnx as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.models.margins import innermost, is_a, raw_margin, steps_before
+from boundshift.models.onnx.convert import OPSET, convert, require
+from boundshift.models.onnx.graph import ML_DOMAIN, Graph
+from boundshift.models.onnx.margins import find_writer
+from boundshift.models.onnx.steps import write_steps
+
+__all__ = ["to_onnx"]
+
+# TreeEnsemble came with 5.
+_ML_OPSET = 5
+_IR_VERSION = 10
+_LABEL, _SCORE = "label", "shifted_score"
+# Rows on which the written model is compared with ours.
+_CHECKED = 32
+# A converter that rounds to float32 may be off by this share of the largest score.
+_TOLERANCE = 1e-3
+# How far converted steps may be off their own results.
+_SINGLE_ROUNDING, _DOUBLE_ROUNDING = 1e-6, 1e-12
+
+
+def to_onnx(clf: Any, X: Any) -> Any:
+    """Return a fitted classifier, its shift included, as an ONNX model.
+
+    Parameters
+    ----------
+    clf : BoundShiftClassifier
+        Fitted; or a fitted pipeline, or a search, that ends in one.
+    X : array-like or dataframe of shape (n_samples, n_features)
+        Some rows as the model will be given them. An array becomes one input, "X", of type float
+        (float32) or double (all others); a dataframe before a pipeline becomes one input of shape
+        (n, 1) for every column. The model is tried on the first rows.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Its first output, "label", is what ``predict`` returns, its second, "shifted_score", what
+        ``decision_function`` returns. Write it with ``model.SerializeToString()``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model, or a step before it, cannot be converted.
+    MissingExtraError
+        If onnx, or skl2onnx for pipelines and models unknown here, is not installed.
+
+    Notes
+    -----
+    Linear models, support vector machines, MLPClassifier, naive Bayes, decision trees, forests,
+    (histogram) gradient boosting, XGBoost and LightGBM are written in double precision, and rows
+    take the same path through the same trees. Labels agree unless a score is closer to the
+    boundary than the model's own rounding: 10⁻¹⁵ of the score, 10⁻⁶ for models that compute in
+    float32 (XGBoost, models trained on float32 rows). Steps before the classifier other than
+    StandardScaler and MinMaxScaler are converted by skl2onnx, some of them in float32 only: a row
+    that lies on a tree's split may then take the other branch, which float64 rows avoid. The
+    operator set is 18, with 5 of ai.onnx.ml for trees.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from boundshift import BoundShiftClassifier, to_onnx
+    >>> X, y = make_classification(300, weights=[0.9], random_state=0)
+    >>> model = to_onnx(BoundShiftClassifier(LogisticRegression()).fit(X, y), X)
+    >>> [output.name for output in model.graph.output]
+    ['label', 'shifted_score']
+    """
+    check_is_fitted(clf)
+    shifter = _shifter(clf)
+    if issparse(X):
+        raise InvalidInputError("`X` must be dense rows for ONNX, got a sparse matrix.")
+    require("onnx")
+    last = innermost(shifter.estimator_)
+    steps = [*steps_before(clf), *steps_before(shifter.estimator_)]
+    write = find_writer(last, shifter._method)
+    graph = Graph()
+    if write is None:
+        base = _convert_whole(shifter._method, steps, last, X)
+        raw = _response(graph, base.graph.output[1], shifter._method)
+    else:
+        base, found = _convert_steps(graph, steps, X)
+        raw = write(graph, graph.cast(found, "DOUBLE"), last)
+    _decide(graph, shifter, _shift(graph, shifter, _scores(graph, shifter, raw)))
+    model = _assemble(base, graph, shifter)
+    _check(model, clf, last, X)
+    return model
+
+
+def _shifter(clf: Any) -> Any:
+    """Return the classifier with the shift: itself, or the end of a pipeline or a search."""
+    shifter = innermost(clf)
+    if not is_a(shifter, "boundshift", "BoundShiftClassifier"):
+        raise InvalidInputError(
+            f"`clf` must be a BoundShiftClassifier or end in one, got {type(shifter).__name__}. "
+            "Models without a moved boundary are converted by skl2onnx."
+        )
+    method = shifter._method
+    if callable(method) and method is not raw_margin:
+        raise InvalidInputError(
+            "`response_method` must not be a function for ONNX, got "
+            f"{getattr(method, '__name__', method)!r}. Use response_method='auto'."
+        )
+    return shifter
+
+
+def _scores(graph: Graph, clf: Any, raw: str) -> str:
+    """Write what `Response.scores` does."""
+    floor = clf._response.floor
+    if floor is not None:
+        raw = graph.add("Log", graph.add("Max", raw, graph.constant(floor)))
+    if len(clf.classes_) > 2:
+        return raw
+    columns = 2 if floor is not None or _has_two_columns(clf) else 1
+    if columns == 1:
+        return graph.column(raw)
+    return graph.add("Sub", graph.column(raw, 1), graph.column(raw, 0))
+
+
+def _has_two_columns(clf: Any) -> bool:
+    """Return whether the margins of two classes come one for each."""
+    return clf._method == "margin" and hasattr(innermost(clf.estimator_), "predict_joint_log_proba")
+
+
+def _shift(graph: Graph, clf: Any, scores: str) -> str:
+    from onnx import helper
+
+    two = len(clf.classes_) == 2
+    moved = graph.constant(-clf.threshold_ if two else clf.biases_)
+    shifted = graph.add("Add", scores, moved)
+    graph.nodes.append(helper.make_node("Identity", [shifted], [_SCORE]))
+    return _SCORE
+
+
+def _decide(graph: Graph, clf: Any, shifted: str) -> None:
+    from onnx import helper
+
+    if len(clf.classes_) == 2:
+        winner = graph.cast(graph.add("Greater", shifted, graph.constant(0.0)), "INT64")
+    else:
+        winner = graph.add("ArgMax", shifted, axis=1, keepdims=0)
+    labels = graph.constant(_labels(clf.classes_), None)
+    graph.nodes.append(helper.make_node("Gather", [labels, winner], [_LABEL], axis=0))
+
+
+def _labels(classes: Any) -> Any:
+    """Return labels of a type that ONNX has."""
+    if classes.dtype.kind in "iu":
+        return classes.astype(np.int64)
+    if classes.dtype.kind in "bf":
+        return classes
+    if all(isinstance(label, str) for label in classes.tolist()):
+        return classes.astype(object)
+    raise InvalidInputError(
+        "`classes_` must be strings, numbers or booleans for ONNX, got "
+        f"{classes.tolist()!r}. Train on encoded labels."
+    )
+
+
+def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
+    """Put our nodes behind the base's, and name the outputs."""
+    from onnx import TensorProto, helper
+
+    whole = base.graph
+    whole.node.extend(graph.nodes)
+    whole.initializer.extend(graph.constants)
+    del whole.output[:]
+    kinds = {"i": "INT64", "u": "INT64", "b": "BOOL", "f": "DOUBLE"}
+    kind = getattr(TensorProto, kinds.get(clf.classes_.dtype.kind, "STRING"))
+    if clf.classes_.dtype == np.float32:
+        kind = TensorProto.FLOAT
+    n = len(clf.classes_)
+    shape = [None] if n == 2 else [None, n]
+    whole.output.extend(
+        [
+            helper.make_tensor_value_info(_LABEL, kind, [None]),
+            helper.make_tensor_value_info(_SCORE, TensorProto.DOUBLE, shape),
+        ]
+    )
+    domains = {o.domain: o.version for o in base.opset_import} | {"": OPSET}
+    if any(node.op_type == "TreeEnsemble" for node in graph.nodes):
+        domains[ML_DOMAIN] = _ML_OPSET
+    del base.opset_import[:]
+    base.opset_import.extend(helper.make_opsetid(d, v) for d, v in sorted(domains.items()))
+    base.ir_version = min(base.ir_version, _IR_VERSION)
+    base.producer_name = "boundshift"
+    return base
+
+
+def _convert_steps(graph: Graph, steps: list[Any], X: Any) -> tuple[Any, str]:
+    """Return a model of the steps before the classifier, and the name of what they give."""
+    from onnx import TensorProto, helper
+
+    array = np.asarray(X[:1])
+    dtype = np.float32 if array.dtype == np.float32 else np.float64
+    found = None if steps and hasattr(X, "columns") else write_steps(graph, "X", steps, dtype)
+    if found is None:
+        base = convert(_pipeline(steps), X, {})
+        output = base.graph.output[0]
+        single = output.type.tensor_type.elem_type == TensorProto.FLOAT
+        graph.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
+        return base, output.name
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    given = helper.make_tensor_value_info("X", kind, [None, array.shape[1]])
+    empty = helper.make_graph([], "boundshift", [given], [])
+    return helper.make_model(empty, opset_imports=[]), found
+
+
+def _pipeline(steps: list[Any]) -> Pipeline:
+    return Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
+
+
+def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any) -> Any:
+    """Convert a classifier that has no writer here; its second output are its responses."""
+    if method in ("margin", raw_margin):
+        raise InvalidInputError(
+            f"`estimator` must be a model that ONNX can express, got {type(last).__name__}. Use "
+            "the library's own export of `shifted_estimator()`, whose intercept has the shift."
+        )
+    raw_scores = method == "decision_function"
+    options = {"zipmap": False} | ({"raw_scores": True} if raw_scores else {})
+    # Options are found by the classifier's id: that of a pipeline around it sets nothing.
+    return convert(_pipeline([*steps, last]), X, {id(last): options})
+
+
+def _response(graph: Graph, output: Any, method: Any) -> str:
+    """Write a converter's responses in double; of two margins the second is the model's own."""
+    raw = graph.cast(output.name, "DOUBLE")
+    shape = [size.dim_value for size in output.type.tensor_type.shape.dim]
+    if method == "decision_function" and len(shape) == 2 and shape[1] == 2:
+        return graph.add("Gather", raw, graph.constant([1], np.int64), axis=1)
+    return raw
+
+
+def _check(model: Any, clf: Any, last: Any, X: Any) -> None:
+    """Raise unless the written model gives our scores on the first rows."""
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    onnx.checker.check_model(model, full_check=True)
+    rows = X[:_CHECKED]
+    ours = clf.decision_function(rows)
+    outputs: Any = ReferenceEvaluator(model).run(None, _feed(model, rows))
+    found = outputs[1]
+    worst = float(np.abs(found - ours).max(initial=0.0))
+    if not worst <= _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0))):
+        raise InvalidInputError(
+            f"`clf` must be a model whose converter is right, got scores off by {worst:.3g} for "
+            f"{type(last).__name__}. Use a model that is known here, see "
+            "boundshift.to_onnx."
+        )
+
+
+def _feed(model: Any, X: Any) -> dict[str, Any]:
+    """Return rows as the model's inputs."""
+    from onnx import helper
+
+    feed = {}
+    for given in model.graph.input:
+        dtype = helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
+        many = len(model.graph.input) > 1 or (hasattr(X, "columns") and given.name != "X")
+        values = np.asarray(X[given.name]).reshape(-1, 1) if many else np.asarray(X)
+        feed[given.name] = values.astype(object if dtype == np.object_ else dtype)
+    return feed

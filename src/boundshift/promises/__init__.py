@@ -1,0 +1,1 @@
+"""What may be claimed about a boundary, and how variable it is."""

@@ -1,0 +1,282 @@
+r"""What may be claimed about a boundary, and on which data.
+
+To decide and to certify are two questions. A boundary may be chosen by whatever decides best; a
+claim about it needs scores that the model has not seen, and pays for a boundary that was chosen
+on the same scores. With n rows of a class no claim below :math:`1 - \delta^{1/n} \approx
+\ln(1/\delta)/n` is possible, whatever the scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainccinv
+
+from boundshift.curves.clopper_pearson import ClopperPearson
+from boundshift.curves.dkw import DKW
+from boundshift.exceptions import InvalidInputError
+from boundshift.streaming.driver import decide_in_passes
+from boundshift.scores.sample import ScoreSample
+from boundshift.streaming.dispatch import find_source
+from boundshift.validation import as_choice, as_share
+
+__all__ = ["Certificate", "certify", "certify_counts", "count_wrong"]
+
+Scores = Literal["held-out", "out-of-fold", "training"]
+
+_REASON = {
+    "held-out": "The model has not seen these rows",
+    "out-of-fold": (
+        "Each row was scored by a model fitted without it; the claim is about those models, and "
+        "the final one, fitted on all rows, is expected to be no worse"
+    ),
+    "training": (
+        "The model was fitted on these rows, and their scores flatter it; certify on rows that it "
+        "has not seen"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Upper bounds of a classifier's error rates, class by class.
+
+    Parameters
+    ----------
+    error_bounds : tuple of float
+        With the stated confidence, each class's error rate is at most this.
+    errors : tuple of float
+        Share of each class on the wrong side among the rows looked at.
+    wrong, n_samples : tuples of int
+        Rows on the wrong side, and all rows, of each class.
+    labels : tuple
+        The classes, in the order of all tuples here.
+    confidence : float
+        Of each bound by itself, or of all together if `joint`.
+    joint : bool
+        Whether the confidence is that of all classes' bounds together.
+    method : str
+        "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows.
+    certified : bool
+        Whether the claim holds, or is only nominal.
+    reason : str
+        Why, in words.
+    floors : tuple of float
+        What the bounds would be with no row on the wrong side: the least that so many rows can
+        show.
+    """
+
+    error_bounds: tuple[float, ...]
+    errors: tuple[float, ...]
+    wrong: tuple[int, ...]
+    n_samples: tuple[int, ...]
+    labels: tuple[Any, ...]
+    confidence: float
+    joint: bool
+    method: Literal["clopper-pearson", "uniform"]
+    certified: bool
+    reason: str
+    floors: tuple[float, ...]
+
+    @property
+    def status(self) -> Literal["certified", "nominal"]:
+        """In one word, whether the claim holds."""
+        return "certified" if self.certified else "nominal"
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.status} at {self.confidence:.4g} ({self.method}): {self.reason}.",
+            f"{'':<14}{'rows':>9}{'wrong':>9}{'error':>9}{'at most':>9}{'floor':>9}",
+        ]
+        for row in zip(
+            self.labels,
+            self.n_samples,
+            self.wrong,
+            self.errors,
+            self.error_bounds,
+            self.floors,
+            strict=True,
+        ):
+            label, n, wrong, error, bound, floor = row
+            lines.append(
+                f"{f'class {label}':<14}{n:>9}{wrong:>9}{error:>9.4f}{bound:>9.4f}{floor:>9.4f}"
+            )
+        return "\n".join(lines)
+
+    def at(self, confidence: float, *, joint: bool | None = None) -> Certificate:
+        """Return the same evidence at another confidence.
+
+        Examples
+        --------
+        >>> certificate = certify([0] * 50 + [1] * 20, [0.0] * 50 + [1.0] * 20, 0.5)
+        >>> certificate.at(0.99).error_bounds > certificate.error_bounds
+        True
+        """
+        again = certify_counts(
+            self.wrong,
+            self.n_samples,
+            self.labels,
+            confidence=confidence,
+            joint=self.joint if joint is None else joint,
+            chosen_here=self.method == "uniform",
+        )
+        return replace(again, certified=self.certified, reason=self.reason)
+
+
+def certify(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    threshold: float,
+    confidence: float = 0.95,
+    *,
+    pos_label: object = None,
+    scores: Scores = "held-out",
+    chosen_here: bool = False,
+    joint: bool = False,
+) -> Certificate:
+    r"""Bound each class's error rate at a boundary.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Two labels of any kind.
+    y_score : array-like of shape (n_samples,)
+        Scores of the rows.
+    threshold : float
+        A row is called positive iff its score is greater.
+    confidence : float, default=0.95
+        Between 0 and 1.
+    pos_label : label, default=None
+        The positive class; None takes the greater label.
+    scores : {"held-out", "out-of-fold", "training"}, default="held-out"
+        Where the scores come from. Training scores give a nominal claim only: such claims have
+        been found to hold far less often than they say.
+    chosen_here : bool, default=False
+        Whether the threshold was chosen on these very rows. The bound then holds for all
+        thresholds at once, which costs some width.
+    joint : bool, default=False
+        Whether the confidence is that of both bounds together.
+
+    Returns
+    -------
+    Certificate
+
+    Notes
+    -----
+    For k of n rows on the wrong side of a threshold fixed before, Clopper and Pearson's bound at
+    :math:`1 - \delta`. For a threshold chosen here, the smaller of the DKW band at
+    :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
+
+    Examples
+    --------
+    >>> from boundshift import certify
+    >>> y, s = [0] * 90 + [1] * 10, [0.1] * 85 + [0.6] * 5 + [0.9] * 9 + [0.2]
+    >>> print(certify(y, s, threshold=0.5))
+    certified at 0.95 (clopper-pearson): The model has not seen ... was fixed before.
+                       rows    wrong    error  at most    floor
+    class 0              90        5   0.0556   0.1133   0.0327
+    class 1              10        1   0.1000   0.3942   0.2589
+    """
+    as_choice("scores", scores, tuple(_REASON))
+    if not np.isscalar(threshold) or not np.isfinite(threshold):
+        raise InvalidInputError(f"`threshold` must be a finite number, got {threshold!r}.")
+    t = float(np.asarray(threshold))
+    source = find_source(y_true, y_score)
+    if source is None:
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label)
+        wrong, n_samples, labels = count_wrong(sample, t)
+    else:
+        (wrong, n_samples, labels), _ = decide_in_passes(
+            source, lambda sample: count_wrong(sample, t), pos_label=pos_label
+        )
+    return certify_counts(
+        wrong,
+        n_samples,
+        labels,
+        confidence=confidence,
+        joint=joint,
+        chosen_here=chosen_here,
+        scores=scores,
+    )
+
+
+def count_wrong(
+    sample: ScoreSample, threshold: float
+) -> tuple[tuple[int, int], tuple[int, int], tuple[Any, Any]]:
+    """Return rows on the wrong side of a threshold, all rows, and labels (negative, positive).
+
+    Examples
+    --------
+    >>> count_wrong(ScoreSample.from_labels([0, 0, 1], [1.0, 2.0, 1.5]), 1.7)
+    ((1, 1), (2, 1), (0, 1))
+    """
+    t = float(np.ldexp(threshold, -sample.exponent))
+    wrong = (
+        sample.negative.n - int(sample.negative.count_at_most(t)),
+        int(sample.positive.count_at_most(t)),
+    )
+    return wrong, sample.n_samples, sample.labels
+
+
+def certify_counts(
+    wrong: tuple[int, ...],
+    n_samples: tuple[int, ...],
+    labels: tuple[Any, ...],
+    *,
+    confidence: float = 0.95,
+    joint: bool = False,
+    chosen_here: bool = False,
+    scores: Scores = "held-out",
+) -> Certificate:
+    r"""Bound each class's error rate from counts of rows on the wrong side.
+
+    With K classes a boundary chosen here is one of at most :math:`(n + 1)^{K - 1}` ways in which
+    K − 1 biases can cut n rows of a class, and the bound holds for all of them.
+
+    Examples
+    --------
+    >>> certify_counts((0, 1), (100, 20), ("no", "yes")).error_bounds[1].__round__(3)
+    0.216
+    """
+    delta = 1.0 - as_share("confidence", confidence)
+    delta /= len(labels) if joint else 1
+    bounds, floors = [], []
+    for k, n in zip(wrong, n_samples, strict=True):
+        bounds.append(_bound(k, n, delta, len(labels), chosen_here))
+        floors.append(_bound(0, n, delta, len(labels), chosen_here))
+    how = "and the bound holds for every threshold" if chosen_here else ""
+    fixed = how or "and the threshold was fixed before"
+    return Certificate(
+        error_bounds=tuple(bounds),
+        errors=tuple(k / n if n else float("nan") for k, n in zip(wrong, n_samples, strict=True)),
+        wrong=tuple(wrong),
+        n_samples=tuple(n_samples),
+        labels=tuple(labels),
+        confidence=confidence,
+        joint=joint,
+        method="uniform" if chosen_here else "clopper-pearson",
+        certified=scores != "training",
+        reason=_REASON[scores] if scores == "training" else f"{_REASON[scores]}, {fixed}",
+        floors=tuple(floors),
+    )
+
+
+def _bound(wrong: int, n: int, delta: float, n_classes: int, chosen_here: bool) -> float:
+    """Return the upper bound of one class's error rate."""
+    if n == 0:
+        return 1.0
+    if not chosen_here:
+        return float(ClopperPearson(1 - delta).bound(wrong, n))
+    if n_classes > 2:
+        ways = float(n + 1) ** (n_classes - 1)
+        return _clopper_pearson(wrong, n, delta / ways)
+    band = float(DKW(1 - delta / 2).bound(wrong, n))
+    return min(band, _clopper_pearson(wrong, n, delta / (2 * (n + 1))))
+
+
+def _clopper_pearson(wrong: int, n: int, delta: float) -> float:
+    """Return Clopper and Pearson's bound for a delta too small for 1 − delta to be told from 1."""
+    return 1.0 if wrong >= n else float(betainccinv(wrong + 1, n - wrong, delta))

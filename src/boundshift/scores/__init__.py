@@ -1,0 +1,1 @@
+"""Labelled scores as the mathematics sees them: two samples in order, one per class."""

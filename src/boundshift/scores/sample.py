@@ -1,0 +1,396 @@
+"""Labelled scores as the mathematics sees them: two samples in order, one per class.
+
+`OrderedScores` is all that curves, rules and certificates ask of a class. The sorted array
+`ClassScores` answers from memory; :mod:`boundshift.streaming.cells` answers from a summary of fixed size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.validation import as_scores, split_by_label
+
+__all__ = [
+    "Binning",
+    "ClassScores",
+    "OrderedScores",
+    "ScoreSample",
+    "SumTo",
+    "robust_std",
+    "scale_exponent",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+SumTo = Callable[[IntArray], FloatArray]
+
+# Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
+_SAFE_EXPONENT = 400
+# Distance of the quartiles of a standard normal distribution.
+_NORMAL_IQR = 1.3489795003921634
+
+
+@dataclass(frozen=True)
+class Binning:
+    """Nodes at equal distances; a score counts at its two neighbours by its nearness to them.
+
+    Parameters
+    ----------
+    low, high : float
+        First node, and the score beyond which all count as that one.
+    cell : float
+        Distance of the nodes.
+    sign : {1, -1}, default=1
+        -1 for scores whose sign is to be changed first.
+    """
+
+    low: float
+    high: float
+    cell: float
+    sign: int = 1
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return int(np.floor((self.high - self.low) / self.cell)) + 2
+
+    def count(self, scores: FloatArray, times: IntArray | None = None) -> FloatArray:
+        """Return how much of the scores, each met some times, counts at each node.
+
+        Examples
+        --------
+        >>> Binning(0.0, 2.0, 1.0).count(np.array([0.0, 0.25, 9.0])).tolist()
+        [1.75, 0.25, 1.0, 0.0]
+        """
+        return self.count_offsets(self.sign * scores - self.low, times)
+
+    def count_offsets(self, offset: FloatArray, times: IntArray | None = None) -> FloatArray:
+        """Return the same for scores given by their offsets from the first node."""
+        place = np.clip(offset, 0.0, self.high - self.low) / self.cell
+        left = place.astype(np.int64)
+        place -= left
+        return self.spread(
+            np.bincount(left, times, self.size),
+            np.bincount(left, place if times is None else place * times, self.size),
+        )
+
+    def spread(self, counts: NDArray[Any], shares: NDArray[Any]) -> FloatArray:
+        """Return what counts at each node, from the scores between it and the next.
+
+        Parameters
+        ----------
+        counts, shares : arrays of shape (size,)
+            Number of these scores, and the sum of their distances from the node, in cells.
+        """
+        at_nodes = counts - shares
+        at_nodes[1:] += shares[:-1]
+        return np.asarray(at_nodes)
+
+    @property
+    def nodes(self) -> FloatArray:
+        """Nodes and the end of the last cell, as scores in ascending order."""
+        nodes = np.append(self.low + self.cell * np.arange(self.size - 1), self.high)
+        return nodes if self.sign > 0 else -nodes[::-1]
+
+    def mirrored(self) -> Binning:
+        """Return the same nodes for scores whose sign is changed."""
+        return Binning(self.low, self.high, self.cell, -self.sign)
+
+
+class OrderedScores(Protocol):
+    """The scores of one class, known by rank and by count; ranks start at 0.
+
+    Parameters
+    ----------
+    n : int
+        Number of scores.
+    minimum, maximum, mean, median, std : float
+        Of all scores.
+    """
+
+    @property
+    def n(self) -> int:
+        """Number of scores."""
+
+    @property
+    def minimum(self) -> float:
+        """Smallest score."""
+
+    @property
+    def maximum(self) -> float:
+        """Largest score."""
+
+    @property
+    def mean(self) -> float:
+        """Mean."""
+
+    @property
+    def median(self) -> float:
+        """Middle score, or the mean of the two middle ones."""
+
+    @property
+    def std(self) -> float:
+        """Standard deviation with n − 1 degrees of freedom; 0 for a single score."""
+
+    @property
+    def positions(self) -> FloatArray:
+        """Scores at which counts are known, those that matter among them."""
+
+    def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores ≤ t, for every t."""
+
+    def count_below(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores < t, for every t."""
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether every score is known."""
+
+    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return numbers between which the scores at ranks lie, equal where they are known."""
+
+    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the nearest ranks, down and up, at which sums of the scores before are known."""
+
+    def mean_from(self, reference: float) -> float:
+        """Return how far the mean lies above a score, to its own digits."""
+
+    def sums_from(self, rank: int) -> SumTo:
+        """Return the function from ranks to sums of offsets from the score at `rank`."""
+
+    def binned(self, binning: Binning) -> FloatArray:
+        """Return how much of the scores counts at each node."""
+
+    def matter(self, positions: FloatArray) -> None:
+        """Take note that the scores around these positions decide."""
+
+    def mirrored(self) -> OrderedScores:
+        """Return the scores with their sign changed."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScores:
+    """The scores of one class in ascending order.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Sorted, finite.
+    """
+
+    values: FloatArray
+
+    @property
+    def n(self) -> int:
+        """Number of scores."""
+        return len(self.values)
+
+    @property
+    def minimum(self) -> float:
+        """Smallest score."""
+        return float(self.values[0])
+
+    @property
+    def maximum(self) -> float:
+        """Largest score."""
+        return float(self.values[-1])
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean, computed about the median so that a large offset costs no digits."""
+        return self.median + float(np.mean(self.values - self.median))
+
+    @cached_property
+    def median(self) -> float:
+        """Middle score, or the mean of the two middle ones."""
+        middle = self.n // 2
+        low, high = self.values[(self.n - 1) // 2], self.values[middle]
+        return float(low + (high - low) / 2)
+
+    @cached_property
+    def std(self) -> float:
+        """Standard deviation with n − 1 degrees of freedom; 0 for a single score."""
+        if self.n == 1 or self.minimum == self.maximum:
+            return 0.0
+        deviation = self.values - self.mean
+        return float(np.sqrt(deviation @ deviation / (self.n - 1)))
+
+    def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores ≤ t, for every t."""
+        return np.searchsorted(self.values, t, side="right")
+
+    def count_below(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the number of scores < t, for every t."""
+        return np.searchsorted(self.values, t, side="left")
+
+    @property
+    def positions(self) -> FloatArray:
+        """All scores."""
+        return self.values
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1."""
+        return np.asarray(self.values[np.asarray(rank)])
+
+    @property
+    def exact(self) -> bool:
+        """Every score is known."""
+        return True
+
+    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the scores at ranks, twice."""
+        values = self.at(rank)
+        return values, values
+
+    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the ranks, twice."""
+        return rank, rank
+
+    def mean_from(self, reference: float) -> float:
+        """Return how far the mean lies above a score, to its own digits."""
+        return ClassScores(self.values - reference).mean
+
+    def sums_from(self, rank: int) -> SumTo:
+        """Return the function from ranks to sums of offsets from the score at `rank`.
+
+        Summed outwards, so that a sum knows nothing of scores beyond it, however far off.
+        """
+        offset = self.values - self.values[rank]
+        sums = np.zeros(self.n + 1)
+        np.cumsum(offset[rank:], out=sums[rank + 1 :])
+        below = sums[:rank]
+        np.cumsum(offset[:rank][::-1], out=below[::-1])
+        np.negative(below, out=below)
+        return sums.__getitem__
+
+    def binned(self, binning: Binning) -> FloatArray:
+        """Return how much of the scores counts at each node."""
+        return binning.count(self.values)
+
+    def matter(self, positions: FloatArray) -> None:
+        """Every score is known."""
+
+    def mirrored(self) -> ClassScores:
+        """Return the scores with their sign changed."""
+        return ClassScores(-self.values[::-1])
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSample:
+    """The scores of both classes, in units in which nothing overflows.
+
+    Parameters
+    ----------
+    negative, positive : OrderedScores
+        Scores times ``2**-exponent``.
+    exponent : int, default=0
+        Zero for every ordinary problem. A power of two changes no digit of a score.
+    labels : tuple, default=(0, 1)
+        Labels of the two classes (negative, positive).
+    """
+
+    negative: OrderedScores
+    positive: OrderedScores
+    exponent: int = 0
+    labels: tuple[Any, Any] = (0, 1)
+
+    @classmethod
+    def from_labels(
+        cls, y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None
+    ) -> ScoreSample:
+        """Collect and sort labelled scores.
+
+        Raises
+        ------
+        InvalidInputError
+            If a score is not finite, the lengths differ, or there are not exactly two classes.
+        """
+        negative, positive, labels = split_by_label(y_true, as_scores(y_score), pos_label)
+        negative.sort()
+        positive.sort()
+        _check_finite(negative, positive)
+        exponent = scale_exponent(max(max(abs(v[0]), abs(v[-1])) for v in (negative, positive)))
+        if exponent:
+            np.ldexp(negative, -exponent, out=negative)
+            np.ldexp(positive, -exponent, out=positive)
+        return cls(ClassScores(negative), ClassScores(positive), exponent, labels)
+
+    @property
+    def n_samples(self) -> tuple[int, int]:
+        """Numbers of rows (negative, positive)."""
+        return self.negative.n, self.positive.n
+
+    @property
+    def spread(self) -> float:
+        """Distance between the smallest and the largest score."""
+        top = max(self.negative.maximum, self.positive.maximum)
+        return top - min(self.negative.minimum, self.positive.minimum)
+
+    @cached_property
+    def pooled_std(self) -> float:
+        """Standard deviation within the classes, both together."""
+        squares = [(c.n - 1) * c.std**2 for c in (self.negative, self.positive)]
+        return float(np.sqrt(sum(squares) / max(sum(self.n_samples) - 2, 1)))
+
+    def to_units(self, value: float) -> float:
+        """Carry a number from the sample's units to the units of the given scores."""
+        with np.errstate(over="ignore"):  # A confidence radius may exceed the largest double.
+            return float(np.ldexp(value, self.exponent))
+
+    def mirrored(self) -> ScoreSample:
+        """Return the problem with scores negated and classes swapped."""
+        return ScoreSample(
+            self.positive.mirrored(), self.negative.mirrored(), self.exponent, self.labels[::-1]
+        )
+
+    def reversed(self) -> ScoreSample:
+        """Return the problem with scores negated and classes kept."""
+        return ScoreSample(
+            self.negative.mirrored(), self.positive.mirrored(), self.exponent, self.labels
+        )
+
+
+def robust_std(scores: OrderedScores) -> float:
+    """Return the standard deviation, at most twice that of a normal class with these quartiles.
+
+    An outlier cannot raise it beyond that, unless half of the scores are alike.
+
+    Examples
+    --------
+    >>> robust_std(ClassScores(np.array([0.0, 1.0, 2.0, 3.0, 1e9])))
+    2.965...
+    """
+    place = np.array([scores.n - 1, 3 * (scores.n - 1)]) / 4
+    left = place.astype(np.int64)
+    low, high = scores.at(left), scores.at(np.minimum(left + 1, scores.n - 1))
+    first, third = low + (place - left) * (high - low)
+    normal = float(third - first) / _NORMAL_IQR
+    return min(scores.std, 2 * normal) if normal > 0 else scores.std
+
+
+def _check_finite(*sorted_values: FloatArray) -> None:
+    """Raise if a sorted array holds NaN or infinity, which can only stand at its ends."""
+    if all(np.isfinite(v[0]) and np.isfinite(v[-1]) for v in sorted_values):
+        return
+    values = np.concatenate(sorted_values)
+    raise InvalidInputError(
+        f"`y_score` must be finite, got {int(np.isnan(values).sum())} NaN and "
+        f"{int(np.isinf(values).sum())} infinite values among {len(values)}. "
+        "Drop those rows, or clip infinite scores to the largest finite one."
+    )
+
+
+def scale_exponent(largest: float) -> int:
+    """Return the power of two to divide by: 0 unless the scores are huge or tiny."""
+    exponent = int(np.frexp(largest)[1])
+    return exponent if abs(exponent) > _SAFE_EXPONENT else 0

@@ -1,0 +1,31 @@
+"""Scores bigger than memory: the same boundary from files, chunks, Dask and Spark.
+
+`scan_boundary` takes columns by name; :func:`boundshift.find_boundary` takes Dask arrays and
+series, Arrow arrays, memory maps and iterables of chunks as they are. Each engine turns its data
+into chunks of labels and scores and runs a look over all of them; all else is the same for all.
+
+| data | library | extra |
+|---|---|---|
+| memory maps, iterables of chunks | NumPy | |
+| Arrow tables; Parquet, Feather, CSV, TSV, JSON lines | PyArrow | ``arrow`` |
+| Dask arrays, series, frames | Dask | ``dask`` |
+| Spark frames | PySpark | ``spark`` |
+
+Every pass must see the same rows: give a function that makes the chunks again, not a generator,
+and persist a frame whose rows are drawn at random.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from boundshift.streaming.scan import scan_boundary, scan_certificate
+
+__all__ = ["scan_boundary", "scan_certificate"]
+
+
+def __getattr__(name: str) -> Any:
+    # The scan decides, and what decides reads in passes: imported on demand, it closes no circle.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("boundshift.streaming.scan"), name)

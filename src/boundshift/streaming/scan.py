@@ -1,0 +1,167 @@
+"""The boundary of data by column names, whatever engine reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from os import PathLike
+from typing import Any
+
+from boundshift.boundary import Boundary, decide_on, warn_of
+from boundshift.promises.certificate import Certificate, certify_counts, count_wrong
+from boundshift.decision import decision
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.streaming.driver import Source, decide_in_passes
+
+__all__ = ["open_source", "scan_boundary", "scan_certificate"]
+
+Progress = Callable[[str, int, int], None]
+
+
+def scan_boundary(
+    data: Any,
+    *,
+    label: str = "label",
+    score: str = "score",
+    pos_label: object = None,
+    element: int = -1,
+    max_passes: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Boundary:
+    """Find the decision boundary of data that is read in passes and never held whole.
+
+    Parameters
+    ----------
+    data : path, glob, folder, list of them, frame, table, or iterable of pairs
+        Files that end in .parquet, .feather, .arrow, .csv, .tsv, .jsonl or .ndjson; a Spark or
+        Dask frame; an Arrow table; or an iterable, or a function that makes one, of pairs
+        (labels, scores).
+    label : str, default="label"
+        Column of the labels.
+    score : str, default="score"
+        Column of the scores; in Spark also a column of vectors such as ``rawPrediction``.
+    pos_label : label, default=None
+        The positive class; None takes the greater label.
+    element : int, default=-1
+        Which element of a vector is the score; the last one is that of the positive class.
+    max_passes : int, default=None
+        Most passes over the data; None for as many as it takes to be exact. With fewer the
+        boundary is an estimate, and its ``resolution`` says how wide the doubtful scores lie.
+    progress : callable, default=None
+        Called with the name of the pass, the parts done, and all parts.
+    **options : dict
+        All other arguments of :func:`boundshift.find_boundary`.
+
+    Returns
+    -------
+    Boundary
+        That of :func:`boundshift.find_boundary` on the same rows in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> chunks = [(y, rng.normal(size=1000) + 3 * y) for y in rng.random((5, 1000)) < 0.02]
+    >>> boundary = scan_boundary(chunks, bound="smoothed")
+    >>> round(boundary.threshold, 2), boundary.n_samples, boundary.resolution
+    (1.83, (4894, 106), 0.0)
+    """
+    decide = decision(**options)
+    source = open_source(data, label, score, element)
+    limits = {} if max_passes is None else {"max_passes": _at_least_one(max_passes)}
+    boundary = decide_on(source, decide, pos_label=pos_label, progress=progress, **limits)
+    warn_of(boundary, stacklevel=3)
+    return boundary
+
+
+def scan_certificate(
+    data: Any,
+    threshold: float,
+    confidence: float = 0.95,
+    *,
+    label: str = "label",
+    score: str = "score",
+    pos_label: object = None,
+    element: int = -1,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Certificate:
+    """Bound each class's error rate at a boundary, on data that is read in passes.
+
+    Parameters
+    ----------
+    data, label, score, pos_label, element, progress
+        As in :func:`scan_boundary`.
+    threshold, confidence
+        As in :func:`boundshift.certify`.
+    **options : dict
+        ``scores``, ``chosen_here`` and ``joint`` of :func:`boundshift.certify`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chunks = [(np.repeat([0, 1], 50), np.repeat([0.2, 0.8], 50))] * 4
+    >>> scan_certificate(chunks, 0.5).n_samples
+    (200, 200)
+    """
+    (wrong, n_samples, labels), _ = decide_in_passes(
+        open_source(data, label, score, element),
+        lambda sample: count_wrong(sample, threshold),
+        pos_label=pos_label,
+        progress=progress,
+    )
+    return certify_counts(wrong, n_samples, labels, confidence=confidence, **options)
+
+
+def open_source(data: Any, label: str, score: str, element: int = -1) -> Source:
+    """Return the source of two columns."""
+    library = type(data).__module__.partition(".")[0]
+    source: Source
+    if library == "pyspark":
+        source = _engine("spark_", "pyspark").from_frame(data, label, score, element)
+    elif library in ("dask", "dask_expr"):
+        source = _engine("dask_", "dask").from_frame(data, label, score)
+    elif library == "pyarrow":
+        source = _engine("arrow_", "pyarrow").from_table(data, label, score)
+    elif isinstance(data, str | PathLike) or _is_list_of_paths(data):
+        source = _engine("files_", "pyarrow").from_columns(data, label, score)
+    elif callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):
+        source = _engine("chunks_", "numpy").from_pairs(data)
+    else:
+        raise InvalidInputError(
+            "`data` must be files, a Spark, Dask or Arrow frame, or an iterable of pairs, got "
+            f"{type(data).__name__}. For columns in memory use boundshift.find_boundary."
+        )
+    return source
+
+
+_EXTRAS = {"pyspark": "spark", "dask": "dask", "pyarrow": "arrow"}
+
+
+def _engine(name: str, library: str) -> Any:
+    """Import an engine; say which extra brings its library."""
+    try:
+        return import_module(f"boundshift.streaming.sources.{name}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != library:
+            raise
+        raise MissingExtraError(library, _EXTRAS[library]) from error
+
+
+def _is_list_of_paths(data: object) -> bool:
+    """Return whether a value is a list of names of files."""
+    return (
+        isinstance(data, list | tuple)
+        and len(data) > 0
+        and all(isinstance(item, str | PathLike) for item in data)
+    )
+
+
+def _at_least_one(passes: object) -> int:
+    """Return a number of passes."""
+    if isinstance(passes, int) and not isinstance(passes, bool) and passes >= 1:
+        return passes
+    raise InvalidInputError(
+        f"`max_passes` must be a whole number of at least 1, got {passes!r}. Use None for exact."
+    )

@@ -1,0 +1,1 @@
+"""Where labelled scores are read from, one library a file."""

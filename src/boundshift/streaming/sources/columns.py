@@ -1,0 +1,99 @@
+"""Columns of chunks as the summary reads them: clear errors first, then plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from boundshift.streaming.chunk import Chunk
+from boundshift.exceptions import InvalidInputError
+
+__all__ = ["as_chunk", "check_columns", "check_lengths", "check_one_dimensional"]
+
+_ONE_COLUMN = "Pass the column of the positive class, for example `proba[:, 1]`."
+
+
+def check_lengths(labels: int, scores: int, place: str = "") -> None:
+    """Raise unless there is one label for each score."""
+    if labels != scores:
+        where = f" in {place}" if place else ""
+        raise InvalidInputError(
+            f"`y_true` and `y_score` must have the same length, got {labels} labels and {scores} "
+            f"scores{where}. Pass one score for each row."
+        )
+
+
+def check_one_dimensional(**shapes: tuple[int, ...]) -> None:
+    """Raise unless every array has one dimension."""
+    for name, shape in shapes.items():
+        if len(shape) != 1:
+            raise InvalidInputError(
+                f"`{name}` must be one-dimensional, got shape {shape}. {_ONE_COLUMN}"
+            )
+
+
+def check_columns(names: Sequence[str], label: object, score: object, place: str = "") -> None:
+    """Raise unless both columns are there."""
+    of = f" of {place}" if place else ""
+    for argument, column in (("label", label), ("score", score)):
+        if not isinstance(column, str) or column not in names:
+            raise InvalidInputError(
+                f"`{argument}` must name one of the columns {', '.join(map(repr, names))}{of}, got "
+                f"{column!r}."
+            )
+
+
+def as_chunk(labels: Any, scores: Any, place: str) -> Chunk:
+    """Return a chunk of arrays, series or Arrow arrays, nullable ones among them."""
+    if any(type(v).__module__.partition(".")[0] == "pyarrow" for v in (labels, scores)):
+        from boundshift.streaming.sources.arrow_ import arrow_chunk
+
+        return arrow_chunk(labels, scores, place)
+    s = _as_numbers(scores, place)
+    y, names = _as_labels(labels)
+    check_one_dimensional(y_score=s.shape, y_true=y.shape)
+    check_lengths(len(y), len(s), place)
+    return Chunk(y, s, place, names)
+
+
+def _as_numbers(scores: Any, place: str) -> np.ndarray[Any, Any]:
+    """Return scores as an array of numbers, NaN where missing."""
+    is_plain = isinstance(getattr(scores, "dtype", None), np.dtype) and scores.dtype.kind in "biuf"
+    if hasattr(scores, "to_numpy") and hasattr(scores, "isna") and not is_plain:
+        # Nullable pandas columns and objects say "missing" in many ways.
+        scores = scores.to_numpy(dtype=np.float64, na_value=np.nan)
+    array = np.asarray(scores)
+    if array.dtype.kind == "O":
+        try:
+            array = np.array([np.nan if v is None else v for v in array], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(_not_real(f"{error} in {place}")) from None
+    if array.dtype.kind not in "biuf":
+        raise InvalidInputError(_not_real(f"{array.dtype} values in {place}"))
+    return array
+
+
+def _not_real(what: str) -> str:
+    """Return the message for scores that are no numbers."""
+    return (
+        f"`y_score` must be real numbers, got {what}. "
+        "Pass the decision function or the probability of the positive class."
+    )
+
+
+def _as_labels(labels: Any) -> tuple[np.ndarray[Any, Any], tuple[Any, ...] | None]:
+    """Return labels as an array, by codes where they are no numbers."""
+    if hasattr(labels, "factorize") and getattr(labels.dtype, "kind", "O") not in "biuf":
+        places, kinds = labels.factorize()
+        return places, tuple(kinds.tolist())
+    if hasattr(labels, "factorize") and labels.hasnans:
+        places, kinds = labels.astype(object).factorize()
+        return places, tuple(kinds.tolist())
+    array = np.asarray(labels)
+    if array.dtype.kind in "biufSU" or array.ndim != 1:
+        return array, None
+    codes: dict[Any, int] = {}
+    coded = [-1 if v is None or v != v else codes.setdefault(v, len(codes)) for v in array.tolist()]
+    return np.array(coded, dtype=np.int64), tuple(codes)

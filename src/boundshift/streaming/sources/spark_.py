@@ -1,0 +1,226 @@
+"""Spark: frames, counted by Spark's own aggregates where they lie.
+
+Only the rows around the boundary, and rows that cannot be used, are read by Python, with
+``mapInArrow``.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
+from math import ceil
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import ArrayType, DoubleType, FloatType, NumericType
+
+from boundshift.streaming.chunk import Chunk, distinct_labels
+from boundshift.streaming.sources.arrow_ import arrow_chunk
+from boundshift.streaming.sources.columns import check_columns
+from boundshift.exceptions import InvalidInputError
+from boundshift.streaming.sql import FAULTY, USABLE, Query, filter_for, queries_for
+from boundshift.streaming.tally import Look, Tally
+
+__all__ = ["SparkSource", "from_arrays", "from_frame", "predict"]
+
+Show = Callable[[int, int], None]
+Batches = Iterable[pa.RecordBatch]
+
+# Tallies that the driver takes at once; more are merged on the workers first.
+_FAN = 32
+_PEEKED = 1 << 13
+# Rows that the driver reads itself: below, Python on the workers costs more than the transport.
+_MOST_COLLECTED = 1 << 22
+# Rows of a chunk.
+_ROWS = 1 << 19
+_SCHEMA = "tally binary"
+
+
+class SparkSource:
+    """Rows of a frame with the columns ``label`` and ``score``, the latter numbers."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def peek(self) -> list[Chunk]:
+        """Return the first few rows, and some of the second class if it is not among them."""
+        return self._peeked
+
+    @cached_property
+    def _peeked(self) -> list[Chunk]:
+        """The rows peeked at."""
+        first = _first_rows(self._frame)
+        labels = distinct_labels(first)[0] if len(first) else []
+        if len(labels) != 1:
+            return [first]
+        label = F.col("label")
+        is_other = label != F.lit(labels[0])
+        if isinstance(self._frame.schema["label"].dataType, DoubleType | FloatType):
+            is_other &= ~F.isnan(label)
+        return [first, _first_rows(self._frame.where(is_other))]
+
+    @cached_property
+    def _labels(self) -> tuple[Any, ...]:
+        """Two labels that were seen, or as many as there are."""
+        seen = [
+            label for chunk in self._peeked if len(chunk) for label in distinct_labels(chunk)[0]
+        ]
+        return tuple(dict.fromkeys(seen))[:2]
+
+    def run(self, look: Look, show: Show) -> Tally:
+        """Look at every row."""
+        labels = look.labels or self._labels
+        code = F.lit(None).cast("int")
+        for i, label in reversed(list(enumerate(labels))):
+            code = F.when(F.col("label") == F.lit(label), i).otherwise(code)
+        rows = self._frame.withColumn("code", code)
+        jobs = [partial(_answer, rows, labels, query) for query in queries_for(look)]
+        if look.refinement is not None:
+            jobs.append(partial(_look_into, rows, labels, look))
+        total = Tally()
+        # Together, so that one plans and collects while the other counts.
+        with ThreadPoolExecutor(max(len(jobs), 1)) as pool:
+            for done, tally in enumerate(pool.map(lambda job: job(), jobs)):
+                show(done, len(jobs))
+                total.merge(tally)
+        show(len(jobs), len(jobs))
+        return total
+
+
+def _answer(rows: Any, labels: tuple[Any, ...], query: Query) -> Tally:
+    """Return what a query finds, and what is wrong with rows that it could not use."""
+    aggregates = [F.expr(sql).alias(name) for name, sql in query.aggregates.items()]
+    keyed = rows.select("code", "score", F.expr(query.key).alias("key"))
+    table = keyed.groupBy("key").agg(*aggregates).toArrow()
+    found = {name: table[name].to_numpy() for name in table.column_names}
+    tally = query.read(labels, found)
+    if FAULTY in found["key"]:
+        # Numbered first, so that the rows that remain keep the number of their partition.
+        numbered = rows.withColumn("partition", F.spark_partition_id())
+        faulty = numbered.where(f"NOT coalesce({USABLE}, FALSE)")
+        tally.merge(_map(faulty.select("label", "score", "partition"), Look()))
+    return tally
+
+
+def _look_into(rows: Any, labels: tuple[Any, ...], look: Look) -> Tally:
+    """Return what Python finds in the rows of the cells to look into."""
+    assert look.refinement is not None
+    near = rows.where(filter_for(look.refinement, look.exponent)).select("code", "score")
+    is_small = look.refinement.rows <= _MOST_COLLECTED
+    by_code = (_collect if is_small else _map)(near, look.with_codes())
+    return Tally({labels[i]: found for i, found in by_code.classes.items()})
+
+
+def _first_rows(frame: Any) -> Chunk:
+    """Return the first few rows."""
+    table = frame.limit(_PEEKED).toArrow()
+    return arrow_chunk(table.column(0), table.column(1), "the first rows")
+
+
+def _collect(rows: Any, look: Look) -> Tally:
+    """Return what is found in a few labels and scores, here."""
+    return look.read(_chunks(rows.toArrow().to_batches()))
+
+
+def _map(rows: Any, look: Look) -> Tally:
+    """Return what Python finds in labels and scores, where they lie."""
+    tallies = rows.mapInArrow(_reader(look), _SCHEMA)
+    parts = tallies.rdd.getNumPartitions() if hasattr(tallies, "_jdf") else 1
+    if parts > _FAN:
+        tallies = tallies.repartition(ceil(parts / _FAN)).mapInArrow(_merger, _SCHEMA)
+    return _merged(row.tally for row in tallies.collect())
+
+
+def _reader(look: Look) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function from a partition's batches to its tally."""
+
+    def read(batches: Iterator[Any]) -> Iterator[Any]:
+        yield _message(look.read(_chunks(batches)))
+
+    return read
+
+
+def _chunks(batches: Batches) -> Iterator[Chunk]:
+    """Put Spark's small batches together: each chunk costs as much as some thousand rows."""
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= _ROWS:
+            yield _chunk(waiting)
+            waiting = []
+    if waiting:
+        yield _chunk(waiting)
+
+
+def _chunk(batches: list[Any]) -> Chunk:
+    """Return some batches as one chunk; a third column says which partition it was."""
+    table = pa.Table.from_batches(batches)
+    named = table.num_columns > 2 and len(table) > 0
+    place = f"partition {table.column(2)[0].as_py()}" if named else "a partition"
+    return arrow_chunk(table.column(0), table.column(1), place)
+
+
+def _merger(batches: Iterator[Any]) -> Iterator[Any]:
+    """Merge the tallies of some partitions."""
+    yield _message(_merged(t for batch in batches for t in batch.column(0).to_pylist()))
+
+
+def _merged(messages: Iterable[bytes]) -> Tally:
+    """Merge tallies from our own workers, which came by the session's own channel."""
+    total = Tally()
+    for message in messages:
+        total.merge(pickle.loads(message))
+    return total
+
+
+def _message(tally: Tally) -> Any:
+    """Return a tally as a batch of one row."""
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(tally)], pa.binary())], ["tally"])
+
+
+def from_arrays(y_true: Any, y_score: Any) -> SparkSource:
+    """Refuse columns, which mean nothing without their frame."""
+    raise InvalidInputError(
+        f"`y_score` must be scores, got a Spark {type(y_score).__name__}, which holds none by "
+        "itself. Use boundshift.streaming.sources.find_boundary(frame, label=..., score=...)."
+    )
+
+
+def from_frame(frame: Any, label: str, score: str, element: int = -1) -> SparkSource:
+    """Return the source of two columns of a frame; one of vectors gives one element of each."""
+    check_columns(frame.columns, label, score)
+    numbers = _score(frame, score, element).cast("double").alias("score")
+    return SparkSource(frame.select(_column(label).alias("label"), numbers))
+
+
+def _column(name: str) -> Any:
+    """Return a column by its whole name."""
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def _score(frame: Any, name: str, element: int) -> Any:
+    """Return the column of scores."""
+    kind, column = frame.schema[name].dataType, _column(name)
+    if isinstance(kind, NumericType):
+        return column
+    if kind.typeName() == "vectorudt":
+        from pyspark.ml.functions import vector_to_array
+
+        column = vector_to_array(column)
+    elif not (isinstance(kind, ArrayType) and isinstance(kind.elementType, NumericType)):
+        raise InvalidInputError(
+            f"`y_score` must be real numbers, got {kind.simpleString()} values in column {name!r}. "
+            "Pass the decision function or the probability of the positive class."
+        )
+    # Spark counts elements from 1, and from the end as Python does.
+    return F.element_at(column, element + 1 if element >= 0 else element)
+
+
+def predict(column: Any, threshold: float, labels: tuple[Any, Any]) -> Any:
+    """Return the column of the labels of a column of scores."""
+    # To Spark NaN is above every number.
+    above = (column > F.lit(float(threshold))) & ~F.isnan(column)
+    return F.when(above, F.lit(labels[1])).otherwise(F.lit(labels[0]))

@@ -1,0 +1,1 @@
+"""What plots and report share: the axis of scores, rows and words."""

@@ -1,0 +1,154 @@
+"""The axis of scores: where a score stands on the page, and which numbers are written below.
+
+A far outlier must not squeeze everything else together, so the axis ends six interquartile ranges
+beyond each class's quartiles. Probabilities that crowd at 0 or 1 are drawn by their log-odds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+
+from boundshift.view.rows import ScoredRows
+
+__all__ = ["ScoreAxis", "choose_axis", "is_probability"]
+
+FloatArray = NDArray[np.float64]
+
+_FENCE = 6.0
+_MARGIN = 0.03
+# Log-odds of a probability of exactly 0 or 1 stop here.
+_NEAR_ZERO = 1e-7
+_LOGIT_TICKS = np.array([1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5])
+_LOGIT_FINE = np.array([0.002, 0.005, 0.02, 0.05, 0.2, 0.3, 0.4])
+
+
+@dataclass(frozen=True)
+class ScoreAxis:
+    """A piece of the score line, linear or by log-odds.
+
+    Parameters
+    ----------
+    kind : {"linear", "log-odds"}
+        What is drawn at equal distances.
+    low, high : float
+        Ends, in drawn units.
+    """
+
+    kind: Literal["linear", "log-odds"]
+    low: float
+    high: float
+
+    def place(self, scores: ArrayLike) -> FloatArray:
+        """Return where scores stand, 0 at the left end and 1 at the right one, kept inside."""
+        drawn = _drawn(self.kind, np.asarray(scores, dtype=np.float64))
+        half = self.high / 2 - self.low / 2  # The whole may exceed the largest double.
+        share = drawn / 2 / half - self.low / 2 / half
+        return np.asarray(np.clip(np.nan_to_num(share, nan=0.5), 0.0, 1.0))
+
+    def score(self, place: ArrayLike) -> FloatArray:
+        """Return the score at a place."""
+        share = np.asarray(place, dtype=np.float64)
+        drawn = self.low * (1 - share) + self.high * share
+        return np.asarray(expit(drawn) if self.kind == "log-odds" else drawn)
+
+    def ticks(self) -> list[dict[str, Any]]:
+        """Return places and texts of some round scores."""
+        values = self._round_scores()
+        return [
+            {"at": float(at), "text": _text(value, values)}
+            for at, value in zip(self.place(values), values, strict=True)
+        ]
+
+    def _round_scores(self) -> list[float]:
+        """Return round scores inside the axis."""
+        if self.kind == "linear":
+            return _round_numbers(self.low, self.high)
+        found = _inside(_LOGIT_TICKS, self.low, self.high)
+        return found if len(found) >= 3 else _inside(_LOGIT_FINE, self.low, self.high, found)
+
+
+def choose_axis(
+    rows: Sequence[ScoredRows], marks: Sequence[float], *, linear: bool = False
+) -> ScoreAxis:
+    """Return an axis on which the rows and all marks can be seen.
+
+    Parameters
+    ----------
+    rows : sequence of ScoredRows
+        What is drawn.
+    marks : sequence of float
+        Scores that must be on the axis, such as thresholds and means.
+    linear : bool, default=False
+        Whether probabilities, too, are drawn as they are.
+
+    Examples
+    --------
+    >>> from boundshift.view.rows import read_rows
+    >>> axis = choose_axis([read_rows([0, 0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0, 1e6])], [1.5])
+    >>> axis.high < 1e7
+    True
+    """
+    kind: Literal["linear", "log-odds"] = "linear"
+    if not linear and all(map(is_probability, rows)) and all(0 <= m <= 1 for m in marks):
+        centres = [*marks, *(float(np.median(c)) for r in rows for c in (r.negative, r.positive))]
+        kind = "log-odds" if any(not 0.1 <= c <= 0.9 for c in centres) else "linear"
+    shown = [m for m in marks if np.isfinite(m)]
+    ends = [_fenced(_drawn(kind, c)) for r in rows for c in (r.negative, r.positive)]
+    places = [float(m) for m in _drawn(kind, np.array(shown))]
+    low = min([end[0] for end in ends] + places)
+    high = max([end[1] for end in ends] + places)
+    room = _MARGIN * (high - low) or abs(low) * 0.1 or 1.0
+    return ScoreAxis(kind, low - room, high + room)
+
+
+def is_probability(rows: ScoredRows) -> bool:
+    """Return whether all scores lie from 0 to 1."""
+    ends = [c[i] for c in (rows.negative, rows.positive) for i in (0, -1)]
+    return bool(min(ends) >= 0 and max(ends) <= 1)
+
+
+def _drawn(kind: str, scores: FloatArray) -> FloatArray:
+    """Return scores in drawn units."""
+    if kind == "linear":
+        return scores
+    return np.asarray(logit(np.clip(scores, _NEAR_ZERO, 1 - _NEAR_ZERO)))
+
+
+def _fenced(ascending: FloatArray) -> tuple[float, float]:
+    """Return the ends of a sorted sample, or its fences where they are nearer."""
+    first, third = np.quantile(ascending, [0.25, 0.75], method="inverted_cdf")
+    reach = _FENCE * (third - first)
+    if reach == 0:
+        return float(ascending[0]), float(ascending[-1])
+    return max(float(ascending[0]), first - reach), min(float(ascending[-1]), third + reach)
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Return five to nine multiples of 1, 2 or 5 times a power of ten."""
+    rough = (high - low) / 9
+    if not np.isfinite(rough) or rough == 0:
+        return [low, high]
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = power * next((m for m in (1, 2, 5, 10) if m * power >= rough), 10)
+    first, last = int(np.ceil(low / step)), int(np.floor(high / step))
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)][:12]
+
+
+def _inside(ticks: FloatArray, low: float, high: float, more: Sequence[float] = ()) -> list[float]:
+    """Return the ticks, and their mirror images above one half, that lie on the axis."""
+    both = {*ticks.tolist(), *(1 - ticks).tolist(), *more}
+    return sorted(t for t in both if low <= float(logit(t)) <= high)
+
+
+def _text(value: float, values: Sequence[float]) -> str:
+    """Return a number with as many digits as tell it from its neighbours, and a true minus."""
+    gap = min((abs(b - a) for a, b in pairwise(values)), default=0.0)
+    digits = 6 if gap == 0 else int(np.clip(np.log10(max(abs(value), gap) / gap) + 2, 4, 15))
+    return f"{value:.{digits}g}".replace("-", "−")

@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from boundshift.app import app
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    """Run a command in a folder of its own, as a user does."""
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments, code=0, **more):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments], **more)
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
+@pytest.fixture(scope="session")
+def score_lines():
+    """Scores as any system might write them: 400 healthy rows and 40 ill ones."""
+    rng = np.random.default_rng(0)
+    ill = np.repeat([0, 1], [400, 40])
+    scores = rng.normal(size=440) + 2.5 * ill
+    return ["risk,ill", *(f"{s},{'yes' if y else 'no'}" for s, y in zip(scores, ill, strict=True))]
+
+
+@pytest.fixture
+def scores(tmp_path, score_lines):
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(score_lines) + "\n")
+    return path

@@ -1,0 +1,244 @@
+import csv
+import json
+import pickle
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import boundshift
+from boundshift import Boundary
+from boundshift.app import app
+from boundshift.datasets import load_hepatitis, load_pima
+from boundshift.datasets.catalogue import load_table
+from boundshift.app.workflow import TRUSTED
+from boundshift.app.workflow.folder import FILES
+
+FIT = ["fit", "pima.csv", "--target", "target"]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Return real rows with the faults of real files."""
+    frame = load_table("pima")
+    frame.insert(0, "patient_id", np.arange(len(frame)) * 3 + 7)
+    frame["visited"] = pd.date_range("2020-01-01", periods=len(frame)).strftime("%Y-%m-%d")
+    frame["clinic"] = np.resize(["north", "south", None, "<b>east</b>"], len(frame))
+    frame["country"] = "X"
+    frame.loc[frame["BloodPressure"] == 0, "BloodPressure"] = None
+    frame.loc[5:9, "target"] = None
+    return frame
+
+
+@pytest.fixture
+def pima(tmp_path, rows):
+    rows.to_csv(tmp_path / "pima.csv", index=False)
+    return rows.copy()
+
+
+@pytest.fixture(scope="module")
+def fitted_once(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("fitted")
+    rows.to_csv(folder / "pima.csv", index=False)
+    out = ["--out", str(folder / "ill"), "--unit", "patients"]
+    result = CliRunner().invoke(app, [FIT[0], str(folder / FIT[1]), *FIT[2:], *out])
+    assert result.exit_code == 0, result.output
+    return folder / "ill", result
+
+
+@pytest.fixture
+def fitted(fitted_once, pima, tmp_path):
+    folder, result = fitted_once
+    shutil.copytree(folder, tmp_path / "ill")
+    return result
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_fit_writes_all_files(fitted, tmp_path):
+    assert sorted(p.name for p in (tmp_path / "ill").iterdir()) == sorted(FILES)
+    assert "<!doctype html" in (tmp_path / "ill" / "report.html").read_text().lower()
+
+
+def test_the_user_is_told_what_was_left_out_and_why(fitted):
+    notes = " ".join(fitted.stderr.split())
+    assert "'patient_id' is left out: it counts or names the rows" in notes
+    assert "'visited' is left out: it holds dates" in notes
+    assert "'country' is left out: it never varies" in notes
+    assert "5 rows without a value of 'target' are left out" in notes
+
+
+def test_the_verdict_is_a_sentence(fitted):
+    said = " ".join(fitted.stdout.split())
+    assert "Of 100 patients of class diabetes the shifted model is expected to miss" in said
+    assert "Certified: The model has not seen these rows" in said
+
+
+def test_classes_may_have_names(run, pima):
+    names = ["--positive-name", "sick", "--negative-name", "healthy", "--unit", "patients"]
+    said = " ".join(run(*FIT, *names).stdout.split())
+    assert "Of 100 sick patients the shifted model is expected to miss" in said
+
+
+def test_the_boundary_is_the_model_s(fitted, tmp_path):
+    stored = Boundary.from_json((tmp_path / "ill" / "boundary.json").read_text())
+    model = boundshift.load(tmp_path / "ill" / "model.skops", trusted=TRUSTED)
+    assert stored.threshold == model.threshold_
+    assert stored.labels == ("no diabetes", "diabetes")
+
+
+def test_the_comparison_names_ours_and_the_rivals(fitted, tmp_path):
+    rows = {row["method"]: row for row in rows_of(tmp_path / "ill" / "comparison.csv")}
+    assert {"boundshift", "untouched", "SMOTE, retrained", "class weights, retrained"} <= set(rows)
+    assert float(rows["boundshift"]["recall_positive"]) > float(
+        rows["untouched"]["recall_positive"]
+    )
+
+
+def test_predictions_are_the_model_s_on_prepared_rows(run, fitted, pima, tmp_path):
+    run("predict", "ill", "pima.csv", "--out", "p.csv", "--keep", "patient_id")
+    rows = rows_of(tmp_path / "p.csv")
+    stored = Boundary.from_json((tmp_path / "ill" / "boundary.json").read_text())
+    assert [int(row["patient_id"]) for row in rows] == pima["patient_id"].tolist()
+    expected = stored.predict([float(row["score"]) for row in rows]).tolist()
+    assert [row["prediction"] for row in rows] == expected
+    known = pima["target"].notna().to_numpy()
+    right = np.array([row["prediction"] for row in rows])[known] == pima["target"][known]
+    assert right.mean() > 0.7
+
+
+def test_new_rows_may_have_columns_in_another_order(run, fitted, pima, tmp_path):
+    first = run("predict", "ill", "pima.csv").stdout
+    pima.drop(columns="target")[pima.columns[:-1][::-1].drop("target")].to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    assert run("predict", "ill", "new.csv").stdout == first
+    piped = run("predict", "ill", "-", input=(tmp_path / "new.csv").read_bytes())
+    assert piped.stdout == first
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet", "feather", "jsonl"])
+def test_predictions_in_every_format(run, fitted, tmp_path, ending):
+    from boundshift.app.tables import read_frame
+
+    run("predict", "ill", "pima.csv", "--out", f"p.{ending}")
+    run("predict", "ill", "pima.csv", "--out", "p.csv")
+    written, plain = (read_frame(tmp_path / f"p.{e}") for e in (ending, "csv"))
+    assert written["prediction"].tolist() == plain["prediction"].tolist()
+    assert written["score"].tolist() == pytest.approx(plain["score"].tolist())
+
+
+def test_an_unseen_category_is_said_and_predicted(run, fitted, pima, tmp_path):
+    pima.assign(clinic="west").to_csv(tmp_path / "new.csv", index=False)
+    result = run("predict", "ill", "new.csv")
+    assert "Column 'clinic' has values not seen in training: west" in result.stderr
+    assert len(result.stdout.splitlines()) == len(pima) + 1
+
+
+def test_a_missing_column_is_named_with_its_nearest(run, fitted, pima, tmp_path):
+    pima.rename(columns={"Glucose": "glucose"}).to_csv(tmp_path / "new.csv", index=False)
+    answer = run("predict", "ill", "new.csv", code=1).stderr
+    assert "no column 'Glucose'. Did you mean 'glucose'?" in answer
+
+
+def test_text_in_a_column_of_numbers_is_refused(run, fitted, pima, tmp_path):
+    new = pima.astype({"Glucose": object})
+    new.loc[3, "Glucose"] = "high"
+    new.to_csv(tmp_path / "new.csv", index=False)
+    answer = run("predict", "ill", "new.csv", code=1).stderr
+    assert "Column 'Glucose' of new.csv must hold numbers, got 'high'" in answer
+
+
+def test_nothing_is_replaced_without_force(run, fitted, tmp_path):
+    before = {p.name: p.read_bytes() for p in (tmp_path / "ill").iterdir()}
+    assert "--force" in run(*FIT, "--out", "ill", code=1).stderr
+    assert {p.name: p.read_bytes() for p in (tmp_path / "ill").iterdir()} == before
+    run(*FIT, "--out", "ill", "--force", "--costs", "1,20")
+    after = Boundary.from_json((tmp_path / "ill" / "boundary.json").read_text())
+    assert after.rule == "cost"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ill", "pima.csv"]
+
+
+def test_a_failure_on_the_way_leaves_nothing(run, pima, tmp_path, monkeypatch):
+    import boundshift.app.workflow.folder as folder
+
+    def full_disk(rows):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folder, "comparison_csv", full_disk)
+    assert "No space left" in run(*FIT, "--out", "ill", code=1).stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["pima.csv"]
+
+
+def test_an_old_folder_comes_back_if_the_new_one_cannot_be_moved(tmp_path):
+    from boundshift.app.workflow.folder import _swap
+
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "boundary.json").write_text("{}")
+    with pytest.raises(OSError, match="No such file"):
+        _swap(tmp_path / "nothing", tmp_path / "old", tmp_path / "aside")
+    assert (tmp_path / "old" / "boundary.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("model", ["svm", "forest", "boosting", "mlp"])
+def test_every_model_can_be_fitted_and_loaded(run, tmp_path, model):
+    bunch = load_hepatitis(as_frame=True)
+    bunch.frame.to_csv(tmp_path / "h.csv", index=False)
+    run("fit", "h.csv", "--target", "target", "--model", model, "--out", "fit")
+    assert len(run("predict", "fit", "h.csv").stdout.splitlines()) == len(bunch.frame) + 1
+
+
+@pytest.fixture
+def trained(tmp_path):
+    from sklearn.linear_model import LogisticRegression
+
+    frame = load_pima(as_frame=True).frame
+    model = LogisticRegression(max_iter=5000).fit(frame.iloc[:300, :-1], frame["target"][:300])
+    frame[300:].to_csv(tmp_path / "rest.csv", index=False)
+    boundshift.save(model, tmp_path / "own.skops")
+    (tmp_path / "own.pkl").write_bytes(pickle.dumps(model))
+    return model
+
+
+@pytest.mark.parametrize("more", [["own.skops"], ["own.pkl", "--trust"]])
+def test_a_trained_model_is_taken_as_it_is(run, trained, tmp_path, more):
+    result = run("fit", "rest.csv", "--target", "target", "--model", *more, "--out", "fit")
+    kept = boundshift.load(tmp_path / "fit" / "model.skops").estimator_
+    assert kept.coef_.tolist() == trained.coef_.tolist()
+    assert "Certified" in result.stdout
+    methods = [row["method"] for row in rows_of(tmp_path / "fit" / "comparison.csv")]
+    assert not any("retrained" in method for method in methods)
+
+
+def test_a_model_that_has_seen_the_rows_certifies_nothing(run, trained):
+    result = run("fit", "rest.csv", "--target", "target", "--model", "own.skops", "--seen")
+    assert "Nominal: The model was fitted on these rows" in result.stdout
+
+
+def test_a_model_of_other_columns_is_refused(run, trained, tmp_path):
+    frame = pd.read_csv(tmp_path / "rest.csv").rename(columns={"BMI": "bmi"})
+    frame.to_csv(tmp_path / "other.csv", index=False)
+    answer = run("fit", "other.csv", "--target", "target", "--model", "own.skops", code=1).stderr
+    assert "no column 'BMI'. Did you mean 'bmi'?" in answer
+
+
+def test_a_model_of_other_labels_is_refused(run, trained, tmp_path):
+    frame = pd.read_csv(tmp_path / "rest.csv")
+    frame.assign(target=np.where(frame["target"] == 1, "yes", "no")).to_csv(
+        tmp_path / "words.csv", index=False
+    )
+    command = ["fit", "words.csv", "--target", "target", "--model", "own.skops"]
+    assert "'no', 'yes'" in run(*command, code=1).stderr
+    assert "it has 0, 1" in run(*command, "--positive", "yes", code=1).stderr
+
+
+def test_columns_json_is_plain(fitted, tmp_path):
+    facts = json.loads((tmp_path / "ill" / "columns.json").read_text())
+    assert facts["labels"] == ["no diabetes", "diabetes"]
+    assert facts["columns"]["clinic"] == "category"
+    assert set(facts["left_out"]) == {"patient_id", "visited", "country"}

@@ -1,0 +1,129 @@
+import json
+import re
+
+import numpy as np
+import pytest
+
+from boundshift import certify, find_boundary, threshold_interval
+from boundshift.rules import NeymanPearson
+
+COLUMNS = ["--score", "risk", "--label", "ill", "--no-interval"]
+
+
+@pytest.fixture
+def rows(score_lines):
+    cells = [line.split(",") for line in score_lines[1:]]
+    return np.array([label for _, label in cells]), np.array([float(score) for score, _ in cells])
+
+
+def embedded(path):
+    block = re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"), re.S)
+    return json.loads(block.group(1))
+
+
+def shifted(data):
+    stop = data["marks"]["shifted"]["stop"]
+    return [data["wrong"][i][stop] for i in (0, 1)]
+
+
+def test_writes_a_page_and_says_the_verdict(run, scores, rows, tmp_path):
+    shown = run("report", scores, *COLUMNS, "--unit", "patients").stdout
+    assert "Of 100 patients of class yes the shifted model is expected to miss" in shown
+    assert "nominal" in shown
+    boundary = find_boundary(*rows, pos_label="yes")
+    expected = certify(*rows, boundary.threshold, pos_label="yes", chosen_here=True)
+    data = embedded(tmp_path / "report.html")
+    assert data["n"] == [400, 40]
+    assert shifted(data) == list(expected.wrong)
+    assert data["marks"]["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
+
+
+def test_a_test_file_certifies(run, scores, rows, tmp_path):
+    other = tmp_path / "test.csv"
+    rng = np.random.default_rng(9)
+    ill = np.repeat([0, 1], [300, 30])
+    fresh = rng.normal(2.5 * ill)
+    words = np.where(ill == 1, "yes", "no")
+    lines = [f"{s},{word}" for s, word in zip(fresh, words, strict=True)]
+    other.write_text("\n".join(["risk,ill", *lines]))
+    out = tmp_path / "page.html"
+    shown = run("report", scores, *COLUMNS, "--test", other, "--out", out).stdout
+    assert "330 test rows that were used for nothing else" in shown
+    boundary = find_boundary(*rows, pos_label="yes")
+    expected = certify(words, fresh, boundary.threshold, pos_label="yes")
+    assert shifted(embedded(out)) == list(expected.wrong)
+    assert embedded(out)["marks"]["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
+
+
+def test_a_share_of_each_class_can_be_set_apart(run, scores, tmp_path):
+    shown = run("report", scores, *COLUMNS, "--test-share", "0.25").stdout
+    assert "110 test rows" in shown
+    assert embedded(tmp_path / "report.html")["n"] == [100, 10]
+
+
+def test_names_and_rule_reach_the_page(run, scores, rows, tmp_path):
+    run(
+        "report", scores, *COLUMNS, "--positive-name", "sick", "--unit", "patients",
+        "--title", "<Clinic>", "--model", "our model", "--recall-floor", "0.8",
+    )  # fmt: skip
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<title>&lt;Clinic&gt;</title>" in page
+    assert "our model" in page
+    assert "sick patients" in page
+    boundary = find_boundary(
+        *rows, pos_label="yes", rule=NeymanPearson(0.8), bound="clopper-pearson"
+    )
+    data = embedded(tmp_path / "report.html")
+    assert data["threshold"][data["marks"]["shifted"]["stop"]] == pytest.approx(
+        boundary.threshold, rel=1e-5
+    )
+
+
+def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr("boundshift.app.commands.report._RESAMPLES", 5)
+    run("report", scores, *COLUMNS[:-1])
+    low, high = threshold_interval(*rows, pos_label="yes", n_resamples=5, random_state=0)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"Interval {low:.4g} to {high:.4g}." in page
+
+
+def test_training_scores_make_a_nominal_report(run, scores):
+    assert "Nothing is certified" in run("report", scores, *COLUMNS, "--scores", "training").stdout
+
+
+def test_a_file_is_not_replaced_unless_asked(run, scores, tmp_path):
+    out = tmp_path / "report.html"
+    out.write_text("mine")
+    assert "--force" in run("report", scores, *COLUMNS, code=1).stderr
+    assert out.read_text() == "mine"
+    run("report", scores, *COLUMNS, "--force")
+    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--test-share", "2"], "--test-share must be between 0 and 1, got 2"),
+        (["--test-share", "0.001"], "must leave rows of class"),
+        (["--test-share", "0.5", "--test", "scores.csv"], "must not both be given"),
+        (["--test", "absent.csv"], "absent.csv"),
+        (["--confidence", "95"], "between 0 and 1"),
+    ],
+)
+def test_mistakes_are_answered_and_nothing_is_written(run, scores, tmp_path, arguments, said):
+    shown = run("report", scores, *COLUMNS, *arguments, code=1).stderr
+    assert said in shown.replace("\n", " ")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_million_rows_make_a_small_page(run, tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(0)
+    ill = np.repeat([0, 1], [990_000, 10_000])
+    table = pa.table({"risk": rng.normal(2.5 * ill), "ill": ill})
+    parquet.write_table(table, tmp_path / "many.parquet")
+    run("report", tmp_path / "many.parquet", *COLUMNS, "--test-share", "0.5")
+    assert (tmp_path / "report.html").stat().st_size < 200_000
+    assert embedded(tmp_path / "report.html")["n"] == [495_000, 5_000]

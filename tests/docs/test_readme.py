@@ -1,0 +1,74 @@
+import doctest
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab import demo
+from lab.speed import speed
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+
+
+def python_blocks(text):
+    return re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def between(name):
+    return README.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0]
+
+
+def test_every_python_block_of_the_readme_runs(capsys):
+    blocks = python_blocks(README)
+    assert len(blocks) >= 2
+    namespace: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), namespace)
+    assert "Predict 1 iff score >" in capsys.readouterr().out
+
+
+def test_the_first_example_is_about_ten_lines():
+    lines = [line for line in python_blocks(README)[0].splitlines() if line]
+    assert len(lines) <= 10
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_console_blocks_show_what_python_answers(page):
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```pycon\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    parser = doctest.DocTestParser()
+    names: dict[str, object] = {}  # a page is read from top to bottom, as one session
+    for number, block in enumerate(blocks):
+        example = parser.get_doctest(block, {}, f"{page.name} block {number}", page.name, 0)
+        example.globs = names
+        runner.run(example, clear_globs=False)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_within_the_repository_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#]+?)\)", page.read_text(encoding="utf-8"))
+    missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
+    assert missing == []
+
+
+def test_demo_table_is_what_the_demo_prints():
+    runs = [demo._Run(seed) for seed in range(demo._N_DRAWS)]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", between("demo"), flags=re.MULTILINE)
+    shown = {name: cells for name, *cells in rows}
+    assert list(shown) == list(runs[0].before)
+    for name, cells in shown.items():
+        for cell, side in zip(cells, ("before", "after"), strict=True):
+            values = [getattr(run, side)[name] for run in runs]
+            stated = [float(number) for number in cell.split(" ± ")]
+            # Another version of the solver may move a row or two of a thousand.
+            assert stated == pytest.approx([np.mean(values), np.std(values, ddof=1)], abs=2e-3)
+
+
+def test_speed_table_is_the_stored_one():
+    stored = speed.as_markdown(speed.load(speed.RESULTS / "speed.json"))
+    assert between("speed").strip() == stored

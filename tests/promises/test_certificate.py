@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from boundshift import BoundShiftClassifier, InvalidInputError, certify, find_boundary
+from boundshift.promises.certificate import certify_counts
+
+Y = np.repeat([0, 1], [60, 15])
+S = np.concatenate([np.linspace(-1, 0.4, 60), np.linspace(-0.2, 1, 15)])
+
+
+def exact(k: int, n: int, confidence: float) -> float:
+    interval = stats.binomtest(k, n, alternative="less").proportion_ci(confidence, "exact")
+    return float(interval.high)
+
+
+def test_a_threshold_fixed_before_has_the_exact_binomial_bounds() -> None:
+    certificate = certify(Y, S, threshold=0.1, confidence=0.9)
+    wrong = (int(np.sum(S[:60] > 0.1)), int(np.sum(S[60:] <= 0.1)))
+    assert certificate.wrong == wrong
+    expected = (exact(wrong[0], 60, 0.9), exact(wrong[1], 15, 0.9))
+    assert certificate.error_bounds == pytest.approx(expected)
+    assert certificate.status == "certified"
+
+
+def test_a_threshold_chosen_here_costs_width() -> None:
+    fixed = certify(Y, S, 0.1)
+    chosen = certify(Y, S, 0.1, chosen_here=True)
+    assert all(c > f for c, f in zip(chosen.error_bounds, fixed.error_bounds, strict=True))
+    assert chosen.method == "uniform"
+
+
+def test_the_uniform_bound_is_the_better_of_two_at_half_the_price() -> None:
+    certificate = certify_counts((30, 0), (1000, 40), (0, 1), chosen_here=True)
+    dkw = 0.03 + np.sqrt(np.log(2 / 0.05) / 2000)
+    union = exact(0, 40, 1 - 0.05 / 82)
+    assert certificate.error_bounds[1] == pytest.approx(union)
+    assert certificate.error_bounds[0] == pytest.approx(min(dkw, exact(30, 1000, 1 - 0.05 / 2002)))
+
+
+def test_a_joint_claim_shares_the_risk() -> None:
+    joint = certify(Y, S, 0.1, joint=True)
+    assert joint.error_bounds == pytest.approx(certify(Y, S, 0.1, 0.975).error_bounds)
+
+
+def test_training_scores_are_nominal_and_say_why() -> None:
+    certificate = certify(Y, S, 0.1, scores="training")
+    assert not certificate.certified
+    assert "nominal" in str(certificate)
+    assert "fitted on these rows" in certificate.reason
+
+
+def test_the_floor_is_the_least_that_so_many_rows_can_show() -> None:
+    certificate = certify([0] * 100 + [1] * 30, [0.0] * 100 + [1.0] * 30, 0.5)
+    assert certificate.floors == pytest.approx((1 - 0.05 ** (1 / 100), 1 - 0.05 ** (1 / 30)))
+    assert certificate.error_bounds == certificate.floors
+    assert certificate.floors[0] == pytest.approx(np.log(20) / 100, rel=0.02)
+
+
+def test_another_confidence_needs_no_scores() -> None:
+    assert certify(Y, S, 0.1).at(0.8).error_bounds == certify(Y, S, 0.1, 0.8).error_bounds
+
+
+def test_a_class_without_rows_claims_nothing() -> None:
+    assert certify_counts((0, 0), (5, 0), (0, 1)).error_bounds[1] == 1.0
+
+
+def test_huge_scores_are_counted_right() -> None:
+    assert certify(Y, 1e308 * S, 1e307).wrong == certify(Y, S, 0.1).wrong
+
+
+@pytest.mark.parametrize("threshold", [np.nan, np.inf, [0.5]])
+def test_the_threshold_must_be_a_number(threshold: object) -> None:
+    with pytest.raises(InvalidInputError, match="`threshold` must be a finite number"):
+        certify(Y, S, threshold)
+
+
+def test_the_uniform_bound_covers_a_threshold_chosen_on_the_same_scores() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [40, 20])
+    missed = 0
+    for _ in range(300):
+        s = rng.normal(size=60) + 2 * y
+        t = find_boundary(y, s, bound="kth-point").threshold
+        bounds = certify(y, s, t, 0.8, chosen_here=True).error_bounds
+        missed += stats.norm.sf(t) > bounds[0] or stats.norm.cdf(t - 2) > bounds[1]
+    assert missed / 300 <= 0.4  # two claims at 0.8 each
+
+
+class TestClassifier:
+    X, y = make_classification(400, weights=[0.9], flip_y=0.1, random_state=0)
+
+    def test_out_of_fold_is_certified_and_said_so(self) -> None:
+        certificate = BoundShiftClassifier(LogisticRegression()).fit(self.X, self.y).certificate_
+        assert certificate.status == "certified"
+        assert "fitted without it" in certificate.reason
+        assert certificate.method == "uniform"
+
+    def test_training_scores_are_nominal(self) -> None:
+        model = BoundShiftClassifier(DecisionTreeClassifier(random_state=0), cv=None)
+        assert model.fit(self.X, self.y).certificate_.status == "nominal"
+
+    def test_held_out_counts_are_those_of_predict(self) -> None:
+        frozen = FrozenEstimator(LogisticRegression().fit(self.X[:200], self.y[:200]))
+        model = BoundShiftClassifier(frozen).fit(self.X[200:], self.y[200:])
+        wrong = model.predict(self.X[200:]) != self.y[200:]
+        expected = [int(np.sum(wrong & (self.y[200:] == k))) for k in (0, 1)]
+        assert list(model.certificate_.wrong) == expected
+        assert model.certificate_.labels == (0, 1)
+
+    def test_many_classes_have_a_bound_each(self) -> None:
+        X, y = make_classification(
+            400, n_classes=3, n_informative=4, weights=[0.8, 0.15], random_state=0
+        )
+        certificate = BoundShiftClassifier(LogisticRegression()).fit(X, y).certificate_
+        assert len(certificate.error_bounds) == 3
+        assert certificate.n_samples == tuple(np.bincount(y).tolist())

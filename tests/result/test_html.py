@@ -1,0 +1,73 @@
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from boundshift import BoundaryWarning, find_boundary
+from boundshift.result.html import boundary_html
+
+
+class Tags(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        if not self.get_starttag_text().endswith("/>"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.open and self.open[-1] == tag:
+            self.open.pop()
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture
+def boundary():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["well", "sick"], [300, 30])
+    return find_boundary(y, rng.normal(3.0 * (y == "sick")), pos_label="sick")
+
+
+def test_notebooks_are_shown_the_sentence_and_every_number_of_the_table(boundary):
+    text = "".join(Tags(boundary._repr_html_()).text)
+    assert f"Predict sick iff score > {boundary.threshold:.4g}" in text
+    for values in (boundary.means, boundary.radii, boundary.confidence_radii):
+        for value in values:
+            assert f"{value:.4g}".replace("-", "−") in text
+
+
+def test_every_element_is_closed(boundary):
+    assert Tags(boundary._repr_html_()).open == []
+
+
+def test_the_picture_puts_the_cut_between_the_means(boundary):
+    page = boundary._repr_html_()
+    positive, negative = (float(x) for x in re.findall(r'circle cx="([\d.]+)"', page))
+    cut = float(re.search(r"M([\d.]+) 0V", page).group(1))
+    assert negative < cut < positive
+
+
+def test_labels_are_escaped():
+    hostile = "<script>alert(1)</script>"
+    page = boundary_html(
+        find_boundary(["a", "a", hostile, hostile], [0, 1, 5, 6], pos_label=hostile)
+    )
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_nothing_is_loaded(boundary):
+    assert not re.search(r"https?:|src=|url\(", boundary._repr_html_())
+
+
+def test_a_problem_without_width_has_no_picture():
+    with pytest.warns(BoundaryWarning):
+        boundary = find_boundary([0, 0, 1, 1], [1, 1, 1, 1], bound="support")
+    assert "<svg" not in boundary._repr_html_()
+    assert "<table" in boundary._repr_html_()

@@ -1,0 +1,198 @@
+"""The search against brute force over every gap, and over a dense grid."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from boundshift import BoundaryWarning, InvalidInputError, Status, find_boundary
+from boundshift.curves import CURVES, CountCurve, as_curve
+from boundshift.rules import Cost, NeymanPearson, as_rule
+from boundshift.scores.sample import ScoreSample
+from boundshift.search.minimum import errors_at, find_minimum
+from tests.problems import many
+
+COUNT = [name for name, c in CURVES.items() if issubclass(c, CountCurve)]
+SHAPE = [name for name in CURVES if name not in COUNT]
+VALUE_RULES = ["sum", "minimax", "g-mean", "cost", "neyman-pearson"]
+
+score_lists = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=30)
+
+
+def brute_force(curve: str, rule: str, negative: list[float], positive: list[float]) -> float:
+    """Return the least value over every gap, counting one point after the other."""
+    points = sorted({*negative, *positive})
+    cuts = [points[0] - 1, *[(a + b) / 2 for a, b in itertools.pairwise(points)]]
+    values = []
+    for t in [*cuts, points[-1] + 1]:
+        above = sum(s > t for s in negative)
+        below = sum(s <= t for s in positive)
+        u = as_curve(curve).bound([above], len(negative))
+        v = as_curve(curve).bound([below], len(positive))
+        values.append(float(as_rule(rule).value(u, v, (len(negative), len(positive)))[0]))
+    return min(values)
+
+
+def sample_of(negative: list[float], positive: list[float]) -> ScoreSample:
+    y = np.repeat([0, 1], [len(negative), len(positive)])
+    return ScoreSample.from_labels(y, [*negative, *positive])
+
+
+@pytest.mark.parametrize("curve", COUNT)
+@pytest.mark.parametrize("rule", VALUE_RULES)
+@given(negative=score_lists, positive=score_lists)
+@settings(max_examples=40)
+def test_no_gap_is_better(
+    curve: str, rule: str, negative: list[float], positive: list[float]
+) -> None:
+    found = find_minimum(as_curve(curve), as_rule(rule), sample_of(negative, positive))
+    assert found.value == pytest.approx(brute_force(curve, rule, negative, positive), rel=1e-9)
+
+
+@pytest.mark.parametrize("curve", COUNT)
+def test_pruning_loses_nothing_at_thousands_of_rows(curve: str) -> None:
+    rng = np.random.default_rng(1)
+    negative, positive = rng.normal(0, 1, 3000).tolist(), rng.normal(1, 2, 150).tolist()
+    for rule in ("sum", "cost"):
+        found = find_minimum(as_curve(curve), as_rule(rule), sample_of(negative, positive))
+        cuts = np.sort([*negative, *positive])
+        u, v = errors_at(as_curve(curve), sample_of(negative, positive), cuts)
+        assert found.value <= as_rule(rule).value(u, v, (3000, 150)).min() + 1e-12
+
+
+@pytest.mark.parametrize("curve", SHAPE)
+@pytest.mark.parametrize("rule", VALUE_RULES)
+def test_no_place_on_a_dense_grid_is_better(curve: str, rule: str) -> None:
+    rng = np.random.default_rng(2)
+    sample = sample_of(rng.normal(0, 1, 300).tolist(), rng.normal(2, 1, 15).tolist())
+    found = find_minimum(as_curve(curve), as_rule(rule), sample)
+    grid = np.linspace(-6, 8, 20001)
+    u, v = errors_at(as_curve(curve), sample, grid)
+    assert found.value <= as_rule(rule).value(u, v, sample.n_samples).min() + 1e-9
+
+
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("rule", ["sum", "minimax", "g-mean"])
+def test_a_mirrored_problem_has_the_mirrored_boundary(curve: str, rule: str) -> None:
+    rng = np.random.default_rng(3)
+    s, y = rng.normal(size=200), np.repeat([0, 1], [180, 20])
+    s = s + 2 * y
+    there = find_boundary(y, s, bound=curve, rule=rule)
+    back = find_boundary(1 - y, -s, bound=curve, rule=rule)
+    assert back.threshold == pytest.approx(-there.threshold, abs=1e-9)
+    assert back.error_bounds == pytest.approx(there.error_bounds[::-1])
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_rescaled_scores_have_the_rescaled_boundary(curve: str) -> None:
+    rng = np.random.default_rng(4)
+    s, y = rng.normal(size=200), np.repeat([0, 1], [180, 20])
+    s = s + 2 * y
+    plain = find_boundary(y, s, bound=curve, rule="minimax").threshold
+    for p, q in [(3.7, -5.0), (1e-300, 0.0), (1e300, 0.0)]:
+        moved = find_boundary(y, p * s + q, bound=curve, rule="minimax").threshold
+        assert moved == pytest.approx(p * plain + q, rel=1e-9, abs=1e-9 * p)
+
+
+def test_a_gap_between_the_classes_is_shared_and_not_given_to_the_larger_one() -> None:
+    y = np.repeat([0, 1], [1000, 8])
+    scores = np.concatenate([np.linspace(-1, 1, 1000), np.linspace(9, 11, 8)])
+    assert 4 < find_boundary(y, scores).threshold < 6
+    assert 4 < find_boundary(y, scores, bound="kth-point").threshold < 6
+
+
+def test_a_plateau_resolves_to_its_middle() -> None:
+    boundary = find_boundary([0, 0, 1, 1], [0, 1, 5, 6], bound="kth-point")
+    assert boundary.threshold == 3.0
+    assert boundary.plateau == (1.0, 5.0)
+
+
+def test_neighbouring_gaps_that_are_as_good_are_one_plateau() -> None:
+    # The negative class rules the maximum from 1 to 9: its points there change nothing.
+    y, s = [0, 0, 0, 1, 1, 1], [0, 1, 20, 9, 9.5, 10]
+    boundary = find_boundary(y, s, bound="kth-point", rule="minimax")
+    assert boundary.error_bounds[0] == 0.5
+    assert boundary.plateau == (1.0, 9.5)
+
+
+@pytest.mark.parametrize("curve", [c for c in CURVES if c != "support"])
+@pytest.mark.parametrize(
+    "scores",
+    [[0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 0, 1], [1e6, 0, 0, 1]],
+    ids=["constant", "identical", "reversed", "one apart", "outlier"],
+)
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_there_is_always_an_answer(curve: str, scores: list[float]) -> None:
+    boundary = find_boundary([0, 0, 1, 1], scores, bound=curve)
+    assert np.isfinite(boundary.threshold)
+    assert boundary.status.solved
+
+
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_one_row_a_class_has_an_answer(curve: str) -> None:
+    assert 0 < find_boundary([0, 1], [0.0, 1.0], bound=curve).threshold < 1
+
+
+def test_the_recall_floor_is_met_where_it_can_be() -> None:
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [500, 100])
+    s = rng.normal(size=600) + 2 * y
+    boundary = find_boundary(y, s, bound="clopper-pearson", rule=NeymanPearson(0.8))
+    assert boundary.error_bounds[1] <= 0.2
+    assert boundary.status is Status.RELAXED
+    # One more positive point beyond the boundary would break the floor.
+    next_bound = as_curve("clopper-pearson").bound(boundary.slack[1] + 1, 100)
+    assert next_bound > 0.2
+
+
+def test_a_floor_that_no_boundary_meets_is_said_so() -> None:
+    y, s = np.repeat([0, 1], [50, 5]), np.arange(55.0)
+    with pytest.warns(BoundaryWarning, match="Collect more rows"):
+        boundary = find_boundary(y, s, bound="clopper-pearson", rule=NeymanPearson(0.9))
+    assert boundary.status is Status.UNMET
+    assert boundary.slack[1] == 0
+
+
+def test_a_dearer_miss_lowers_the_boundary() -> None:
+    rng = np.random.default_rng(6)
+    y = np.repeat([0, 1], [500, 100])
+    s = rng.normal(size=600) + 2 * y
+    cheap, dear = (
+        find_boundary(y, s, bound="smoothed", rule=Cost((1, c))).threshold for c in (1, 50)
+    )
+    assert dear < cheap
+
+
+def test_arguments_of_the_paper_need_the_papers_curve_and_rule() -> None:
+    with pytest.raises(InvalidInputError, match=r"`alpha` must be left out.*ClopperPearson"):
+        find_boundary([0, 0, 1, 1], [0, 1, 2, 3], bound="dkw", alpha=2)
+
+
+def test_no_number_between_two_scores_still_separates_them() -> None:
+    low = 1.0
+    high = np.nextafter(low, 2)
+    boundary = find_boundary([0, 0, 1, 1], [low, low, high, high], bound="kth-point")
+    assert boundary.predict([low, high]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("rounding", [None, 1])
+@pytest.mark.parametrize("rule", ["sum", "g-mean"])
+@pytest.mark.parametrize("curve", ["logistic", "smoothed", "student-t"])
+def test_no_boundary_on_a_dense_line_is_better(curve, rule, rounding):
+    @many(10)
+    @given(seed=st.integers(0, 10_000), n=st.sampled_from([60, 200, 1000]))
+    def check(seed, n):
+        rng = np.random.default_rng(seed)
+        y = np.arange(n) < max(n * rng.choice([0.05, 0.2, 0.5]), 2)
+        s = rng.normal(size=n) * rng.choice([0.3, 1.0], n) + rng.choice([0.5, 1.0, 3.0]) * y
+        s = s if rounding is None else np.round(s, rounding)
+        sample = ScoreSample.from_labels(y, s)
+        found = find_minimum(as_curve(curve), as_rule(rule), sample)
+        dense = np.linspace(s.min() - 0.1, s.max() + 0.1, 50_001)
+        errors = errors_at(as_curve(curve), sample, dense)
+        assert found.value <= as_rule(rule).value(*errors, sample.n_samples).min() + 1e-9
+
+    check()

@@ -1,0 +1,112 @@
+"""One suite for all engines: a problem, the answers expected, and the faults that data has."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from boundshift import InvalidInputError, find_boundary
+
+ROWS = 3000
+CASES = [
+    ("logistic", "g-mean"),
+    ("smoothed", "sum"),
+    ("smoothed", "g-mean"),
+    ("student-t", "minimax"),
+    ("kth-point", "sum"),
+    ("clopper-pearson", "neyman-pearson"),
+    ("support", "sum"),
+    ("support", "minimax"),
+]
+
+
+def problem(seed=0):
+    """Return labels and scores."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(ROWS) < 0.1).astype(np.int64)
+    return y, rng.normal(size=ROWS) + 2 * y
+
+
+def assert_same_boundary(found, y, s, **options):
+    """Compare with the boundary of the same rows in memory."""
+    expected = find_boundary(y, s, **options)
+    assert abs(found.threshold - expected.threshold) <= 1e-9 * np.ptp(np.asarray(s, float))
+    assert found.slack == expected.slack
+    assert found.n_samples == expected.n_samples
+    assert found.labels == expected.labels
+    assert found.status is expected.status
+    assert found.resolution == 0
+
+
+def parts_of(y, s, sizes):
+    """Return consecutive rows as (labels, scores), skewed and with empty parts among them."""
+    cuts = np.cumsum(sizes)[:-1]
+    return list(zip(np.split(np.asarray(y), cuts), np.split(np.asarray(s), cuts), strict=True))
+
+
+class EngineSuite:
+    """What every engine must do; a subclass has a fixture `find` from parts to a boundary.
+
+    ``find(parts, **options)`` puts each part, a pair (labels, scores) of lists with None where
+    a value is missing, into a partition of its own.
+    """
+
+    @pytest.mark.parametrize(("bound", "rule"), CASES)
+    def test_decides_as_in_memory(self, find, bound, rule):
+        y, s = problem()
+        parts = parts_of(y, s, [1000, 1000, 1000])
+        found = find(parts, bound=bound, rule=rule)
+        assert_same_boundary(found, y, s, bound=bound, rule=rule)
+
+    def test_skewed_empty_and_one_class_partitions(self, find):
+        y, s = problem(1)
+        order = np.argsort(y, kind="stable")
+        y, s = y[order], np.sort(s)
+        parts = parts_of(y, s, [0, 5, 2500, 0, 495])
+        assert_same_boundary(find(parts, bound="kth-point"), y, s, bound="kth-point")
+
+    def test_string_labels(self, find):
+        y, s = problem(2)
+        y = np.where(y == 1, "fraud", "good")
+        found = find(parts_of(y, s, [1500, 1500]), bound="smoothed", pos_label="fraud")
+        assert_same_boundary(found, y, s, bound="smoothed", pos_label="fraud")
+
+    def test_decimal_scores(self, find):
+        y, s = problem(3)
+        s = np.round(s, 3)
+        decimals = [Decimal(str(v)) for v in s.tolist()]
+        parts = [(y[:1000], decimals[:1000]), (y[1000:], decimals[1000:])]
+        assert_same_boundary(find(parts, bound="kth-point"), y, s, bound="kth-point")
+
+    def test_nan_is_named_by_partition_and_number(self, find):
+        y, s = problem(4)
+        parts = parts_of(y, s, [1000, 1000, 1000])
+        parts[1][1][[5, 50, 500]] = np.nan
+        with pytest.raises(InvalidInputError, match=rf"3 NaN in .*{self.second}"):
+            find(parts)
+
+    def test_a_missing_score_is_named(self, find):
+        y, s = problem(5)
+        parts = [(y[:1500].tolist(), s[:1500].tolist()), (y[1500:].tolist(), s[1500:].tolist())]
+        parts[1][1][7] = None
+        with pytest.raises(InvalidInputError, match=rf"1 NaN in .*{self.second}"):
+            find(parts)
+
+    def test_a_missing_label_is_named(self, find):
+        y, s = problem(6)
+        parts = [(y[:1500].tolist(), s[:1500].tolist()), (y[1500:].tolist(), s[1500:].tolist())]
+        parts[1][0][7] = None
+        with pytest.raises(InvalidInputError, match=rf"1 missing in .*{self.second}"):
+            find(parts)
+
+    def test_one_class_alone_is_refused(self, find):
+        with pytest.raises(InvalidInputError, match="two classes, got only 0"):
+            find([(np.zeros(9, np.int64), np.arange(9.0))])
+
+    def test_three_classes_are_refused(self, find):
+        with pytest.raises(InvalidInputError, match="two classes, got 3"):
+            find([(np.arange(9) % 3, np.arange(9.0))])
+
+    second = "1"

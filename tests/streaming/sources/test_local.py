@@ -1,0 +1,263 @@
+"""Engines of this machine: chunks, memory maps, Arrow, files."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from boundshift import InvalidInputError, certify, find_boundary, streaming
+from tests.streaming.sources.suite import EngineSuite, assert_same_boundary, parts_of, problem
+
+
+def column(values):
+    """Return an Arrow array, with nulls for missing values."""
+    return pa.array(list(values), from_pandas=True) if not len(values) else pa.array(values)
+
+
+def table_of(parts):
+    """Return all parts as one table, a record batch each."""
+    labels = pa.chunked_array([column(y) for y, _ in parts if len(y)])
+    scores = pa.chunked_array([column(s) for _, s in parts if len(s)])
+    return pa.table({"id": np.arange(len(labels)), "label": labels, "score": scores})
+
+
+class TestChunks(EngineSuite):
+    second = "chunk 1"
+
+    @pytest.fixture
+    def find(self):
+        return lambda parts, **options: streaming.scan_boundary(parts, **options)
+
+
+class TestFunctionOfChunks(EngineSuite):
+    second = "chunk 1"
+
+    @pytest.fixture
+    def find(self):
+        def run(parts, pos_label=None, **options):
+            def labels():
+                return iter([part[0] for part in parts])
+
+            def scores():
+                return iter([part[1] for part in parts])
+
+            return find_boundary(labels, scores, pos_label=pos_label, **options)
+
+        return run
+
+
+class TestArrowTable(EngineSuite):
+    second = "rows"
+
+    @pytest.fixture
+    def find(self):
+        return lambda parts, **options: streaming.scan_boundary(table_of(parts), **options)
+
+
+def write_parquet(path, parts):
+    for i, part in enumerate(parts):
+        pa.parquet.write_table(table_of([part]), path / f"part-{i}.parquet")
+
+
+def write_feather(path, parts):
+    for i, part in enumerate(parts):
+        pa.feather.write_feather(table_of([part]), path / f"part-{i}.feather")
+
+
+def write_csv(path, parts):
+    for i, part in enumerate(parts):
+        pa.csv.write_csv(table_of([part]), path / f"part-{i}.csv")
+
+
+def write_tsv(path, parts):
+    for i, part in enumerate(parts):
+        options = pa.csv.WriteOptions(delimiter="\t")
+        pa.csv.write_csv(table_of([part]), path / f"part-{i}.tsv", options)
+
+
+def write_lines(path, parts):
+    for i, part in enumerate(parts):
+        table = table_of([part])
+        rows = [json.dumps(row, default=float) for row in table.to_pylist()]
+        (path / f"part-{i}.jsonl").write_text("\n".join(rows).replace("NaN", "null") + "\n")
+
+
+@pytest.mark.parametrize(
+    "write", [write_parquet, write_feather, write_csv, write_tsv, write_lines], scope="class"
+)
+class TestFiles(EngineSuite):
+    second = "part-1"
+
+    @pytest.fixture
+    def find(self, write, tmp_path):
+        def run(parts, **options):
+            write(tmp_path, [part for part in parts if len(part[0])])
+            return streaming.scan_boundary(str(tmp_path / "part-*"), **options)
+
+        return run
+
+
+def test_arrays_in_memory_may_have_a_partner_on_disk_or_in_arrow(tmp_path):
+    y, s = problem()
+    np.save(tmp_path / "s.npy", s)
+    mapped = np.load(tmp_path / "s.npy", mmap_mode="r")
+    assert_same_boundary(find_boundary(y.tolist(), mapped), y, s)
+    assert_same_boundary(find_boundary(y, pa.array(s)), y, s)
+
+
+def test_memory_maps(tmp_path):
+    y, s = problem()
+    maps = []
+    for name, values in (("y", y), ("s", s)):
+        np.save(tmp_path / f"{name}.npy", values)
+        maps.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+    found = find_boundary(*maps, bound="smoothed")
+    assert_same_boundary(found, y, s, bound="smoothed")
+    assert certify(*maps, found.threshold) == certify(y, s, found.threshold)
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64(), pa.int64(), pa.decimal128(9, 3)])
+def test_arrow_arrays_of_any_number(kind):
+    y, s = problem()
+    scores = pa.array(np.round(s * 10)).cast(kind)
+    expected = np.asarray(scores.cast(pa.float64()))
+    found = find_boundary(pa.array(y).dictionary_encode(), scores, bound="kth-point")
+    assert_same_boundary(found, y, expected, bound="kth-point")
+
+
+def test_folders_lists_and_compressed_files(tmp_path):
+    y, s = problem()
+    first, second = parts_of(y, s, [1000, 2000])
+    write_parquet(tmp_path, [first])
+    text = "label,score\n" + "\n".join(
+        f"{a},{b!r}" for a, b in zip(*map(list, second), strict=True)
+    )
+    with gzip.open(tmp_path / "rest.csv.gz", "wt") as file:
+        file.write(text.replace("np.float64(", "").replace(")", ""))
+    expected = find_boundary(y, s).threshold
+    names = [tmp_path / "part-0.parquet", tmp_path / "rest.csv.gz"]
+    assert streaming.scan_boundary(names).threshold == pytest.approx(expected, abs=1e-9)
+    assert streaming.scan_boundary(tmp_path).threshold == pytest.approx(expected, abs=1e-9)
+
+
+def test_progress_counts_the_parts(tmp_path):
+    y, s = problem()
+    write_parquet(tmp_path, parts_of(y, s, [1000, 2000]))
+    seen = []
+    streaming.scan_boundary(tmp_path, progress=lambda *call: seen.append(call))
+    assert seen[:2] == [("pass 1", 1, 2), ("pass 1", 2, 2)]
+
+
+def test_bad_names_are_refused(tmp_path):
+    y, s = problem()
+    write_parquet(tmp_path, [(y, s)])
+    with pytest.raises(InvalidInputError, match=r"matches none"):
+        streaming.scan_boundary(tmp_path / "nothing-*.parquet")
+    with pytest.raises(InvalidInputError, match=r"`score` must name one of the columns 'id', 'lab"):
+        streaming.scan_boundary(tmp_path, score="margin")
+    (tmp_path / "scores.xlsx").write_text("")
+    with pytest.raises(InvalidInputError, match=r"end in .*got 'scores.xlsx'"):
+        streaming.scan_boundary(tmp_path / "scores.xlsx")
+    (tmp_path / "broken.parquet").write_text("no")
+    with pytest.raises(InvalidInputError, match=r"can be read, got 'broken.parquet'"):
+        streaming.scan_boundary(tmp_path / "broken.parquet")
+    with pytest.raises(InvalidInputError, match="frame"):
+        streaming.scan_boundary(5)
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    y, _ = problem()
+    with pytest.raises(InvalidInputError, match="must be real numbers, got string"):
+        find_boundary(pa.array(y), pa.array(["a"] * len(y)))
+    with pytest.raises(InvalidInputError, match="must be real numbers"):
+        streaming.scan_boundary([(y, np.array(["a"] * len(y)))])
+    with pytest.raises(InvalidInputError, match="one-dimensional"):
+        streaming.scan_boundary([(y, np.zeros((len(y), 2)))])
+    with pytest.raises(InvalidInputError, match="same length, got 3000 labels and 2 scores"):
+        streaming.scan_boundary([(y, np.zeros(2))])
+    with pytest.raises(InvalidInputError, match="of one kind"):
+        find_boundary(pa.array(y), [np.zeros(len(y))])
+    with pytest.raises(InvalidInputError, match="must be an Arrow array, got Table"):
+        find_boundary(pa.array(y), table_of([(y, y)]))
+
+
+def test_a_missing_library_is_named(tmp_path):
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from boundshift import MissingExtraError, streaming\n"
+        "try: streaming.scan_boundary('a.parquet')\n"
+        "except MissingExtraError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "boundshift[arrow]" in done.stdout
+
+
+def test_sql_says_what_predict_says():
+    import sqlite3
+
+    y, s = problem()
+    boundary = find_boundary(np.where(y == 1, "it's", "no"), s, pos_label="it's")
+    s = np.append(s, boundary.threshold)
+    with sqlite3.connect(":memory:") as base:
+        base.execute('create table t ("my score" double)')
+        base.executemany("insert into t values (?)", [(v,) for v in s.tolist()])
+        rows = base.execute(f"select {boundary.to_sql('my score')} from t").fetchall()
+    base.close()
+    assert [row[0] for row in rows] == boundary.predict(s).tolist()
+    numbers = find_boundary(y, s[:-1])
+    assert numbers.to_sql("a.score").startswith("CASE WHEN a.score > ")
+    assert numbers.to_sql("x`y", quote="`").startswith("CASE WHEN `x``y` > ")
+    with pytest.raises(InvalidInputError, match="SQL"):
+        find_boundary(
+            np.where(y == 1, np.datetime64("2021"), np.datetime64("2020")), s[:-1]
+        ).to_sql("s")
+
+
+@pytest.mark.parametrize(("ending", "codec"), [("gz", "gzip"), ("bz2", "bz2"), ("zst", "zstd")])
+def test_compressed_text_is_read(tmp_path, ending, codec):
+    y, s = problem()
+    path = tmp_path / f"scores.csv.{ending}"
+    with pa.CompressedOutputStream(str(path), codec) as file:
+        pa.csv.write_csv(pa.table({"label": y, "score": s}), file)
+    assert_same_boundary(streaming.scan_boundary(path), y, s)
+
+
+def test_every_name_must_match_a_file(tmp_path):
+    y, s = problem()
+    write_parquet(tmp_path, [(y, s)])
+    with pytest.raises(InvalidInputError, match=r"missing\.csv.*matches none"):
+        streaming.scan_boundary([tmp_path / "part-0.parquet", tmp_path / "missing.csv"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_whole_numbers_at_the_start_are_no_type(tmp_path, ending):
+    y, s = np.arange(400_000) % 2, np.zeros(400_000)
+    s[-1000:] = np.linspace(-1, 1, 1000) + y[-1000:]
+    path = tmp_path / f"scores.{ending}"
+    lines = ['{{"label": {}, "score": {}}}', "{},{}"][ending == "csv"]
+    text = [lines.format(a, int(b) if b == 0 else b) for a, b in zip(y, s.tolist(), strict=True)]
+    path.write_text("\n".join((["label,score"] if ending == "csv" else []) + text) + "\n")
+    assert_same_boundary(streaming.scan_boundary(path, bound="kth-point"), y, s, bound="kth-point")
+
+
+def test_a_file_with_other_columns_is_named(tmp_path):
+    y, s = problem()
+    write_parquet(tmp_path, [(y, s)])
+    pa.csv.write_csv(pa.table({"label": y, "margin": s}), tmp_path / "other.csv")
+    with pytest.raises(InvalidInputError, match=r"'label', 'margin' of other\.csv, got 'score'"):
+        streaming.scan_boundary(tmp_path)
+
+
+@pytest.mark.parametrize(("ending", "mark"), [("csv", ";"), ("tsv", "\t"), ("txt", "|")])
+def test_values_are_separated_by_what_the_header_has(tmp_path, ending, mark):
+    y, s = problem()
+    lines = [f"score{mark}label", *(f"{b}{mark}{a}" for a, b in zip(y, s.tolist(), strict=True))]
+    (tmp_path / f"scores.{ending}").write_text("\n".join(lines) + "\n")
+    assert_same_boundary(streaming.scan_boundary(tmp_path), y, s)

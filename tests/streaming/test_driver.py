@@ -1,0 +1,268 @@
+"""Decisions from a summary in passes against those from the sorted scores."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import boundshift
+from boundshift import InvalidInputError, find_boundary, streaming
+from boundshift.streaming import cell_scores, driver
+from boundshift.streaming import cells as cells_module
+from boundshift.curves import CURVES
+from boundshift.rules import RULES, Metric
+from tests.problems import classes, labelled, many, tied_classes
+
+RULE_NAMES = [name for name in RULES if name != "metric"]
+SUPPORT = [
+    {"preset": "paper"},
+    {"preset": "authors"},
+    {"slack": "continuous"},
+    {"penalty": "count", "gamma": 2.0},
+    {"radius": "two-sided", "constant": 2.0, "centre": "mean"},
+    {"budget": 0.3, "fallback": "means"},
+    {"class_weight": (1.0, 5.0), "alpha": 0.3},
+]
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", boundshift.BoundaryWarning)
+        yield
+
+
+@pytest.fixture
+def coarse(monkeypatch):
+    """Cells so few and points so dear that every problem takes several passes."""
+    monkeypatch.setattr(driver, "_CELLS", 8)
+    monkeypatch.setattr(cells_module, "_MOST_CELLS", 8)
+    monkeypatch.setattr(cells_module, "_MOST_POINTS", 8)
+
+
+def cut(y, s, seed):
+    """Return the rows in random order, in chunks of random sizes, some of them empty."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(s))
+    cuts = np.sort(rng.integers(0, len(s) + 1, rng.integers(0, 6)))
+    return list(zip(np.split(y[order], cuts), np.split(s[order], cuts), strict=True))
+
+
+def assert_same(y, s, seed, **options):
+    expected = find_boundary(y, s, **options)
+    found = streaming.scan_boundary(cut(y, s, seed), **options)
+    assert found.resolution == 0
+    assert found.status is expected.status
+    assert found.n_samples == expected.n_samples
+    assert found.slack == expected.slack
+    spread = np.ptp(s) or 1.0
+    assert abs(found.threshold - expected.threshold) <= 1e-9 * spread
+    assert found.loss == pytest.approx(expected.loss, rel=1e-9)
+    assert found.error_bounds == pytest.approx(expected.error_bounds, rel=1e-9)
+    assert found.means == pytest.approx(expected.means, rel=1e-9, abs=1e-12 * spread)
+    assert found.supports == expected.supports
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("rule", RULE_NAMES)
+@pytest.mark.parametrize("curve", list(CURVES))
+def test_every_curve_and_rule_decides_as_in_memory(curve, rule):
+    @many(6)
+    @given(problem=classes(most=120), seed=st.integers(0, 1000))
+    def check(problem, seed):
+        assert_same(*labelled(*problem), seed, bound=curve, rule=rule)
+
+    check()
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("nodes", [0, 10**9])
+@pytest.mark.parametrize("curve", ["logistic", "smoothed"])
+def test_nodes_are_counted_at_or_their_cells_divided(curve, nodes, monkeypatch):
+    monkeypatch.setattr(cell_scores, "_FEW_NODES", nodes)
+
+    @many(12)
+    @given(problem=classes(most=120), seed=st.integers(0, 1000))
+    def check(problem, seed):
+        assert_same(*labelled(*problem), seed, bound=curve)
+
+    check()
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("curve", list(CURVES))
+def test_ties_within_and_across_classes_make_no_difference(curve):
+    @many(12)
+    @given(problem=tied_classes(), seed=st.integers(0, 1000))
+    def check(problem, seed):
+        y, s = labelled(*problem)
+        assert_same(np.tile(y, 20), np.tile(np.asarray(s, float), 20), seed, bound=curve)
+
+    check()
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("options", SUPPORT, ids=str)
+def test_every_reading_of_the_paper_decides_as_in_memory(options):
+    @many(12)
+    @given(problem=classes(most=60), seed=st.integers(0, 1000))
+    def check(problem, seed):
+        assert_same(*labelled(*problem), seed, bound="support", **options)
+
+    check()
+
+
+def test_a_metric_decides_as_in_memory():
+    rng = np.random.default_rng(0)
+    y = rng.random(4000) < 0.1
+    assert_same(y, rng.normal(size=4000) + 2 * y, 0, bound="smoothed", rule=Metric("f1"))
+
+
+@pytest.mark.parametrize("curve", ["logistic", "smoothed", "kth-point", "support", "student-t"])
+@pytest.mark.parametrize("rounding", [None, 2, "float32"])
+def test_many_rows_take_few_passes(curve, rounding):
+    rng = np.random.default_rng(1)
+    y = rng.random(200_000) < 0.03
+    s = rng.normal(size=len(y)) + 2 * y
+    s = s.astype(np.float32) if rounding == "float32" else s
+    s = np.round(s, rounding) if isinstance(rounding, int) else s
+    seen = set()
+    expected = find_boundary(y, s, bound=curve)
+    found = streaming.scan_boundary(
+        cut(y, s, 0), bound=curve, progress=lambda name, *_: seen.add(name)
+    )
+    assert abs(found.threshold - expected.threshold) <= 1e-9 * np.ptp(s)
+    assert found.slack == expected.slack
+    assert len(seen) <= 3
+
+
+@pytest.mark.parametrize(
+    ("scale", "shift"), [(1e-9, 0), (1e9, 0), (1e-3, 1e6), (1e200, 0), (1e-200, 0), (1e307, 0)]
+)
+def test_scores_of_any_size(scale, shift):
+    rng = np.random.default_rng(2)
+    y = rng.random(5000) < 0.1
+    s = (rng.normal(size=5000) + 2 * y) * scale + shift
+    for curve in ("smoothed", "kth-point", "support"):
+        assert_same(y, s, 0, bound=curve)
+
+
+def test_a_first_chunk_that_is_like_no_other():
+    rng = np.random.default_rng(3)
+    y = rng.random(5000) < 0.1
+    s = rng.normal(size=5000) + 2 * y
+    for first in (0.0, 1e300, 1e-300, -1e6):
+        chunks = [(np.zeros(2, bool), np.full(2, first)), (y, s)]
+        whole = np.concatenate([c[0] for c in chunks]), np.concatenate([c[1] for c in chunks])
+        expected, found = find_boundary(*whole), streaming.scan_boundary(chunks)
+        assert found.threshold == pytest.approx(expected.threshold, rel=1e-9)
+        assert found.slack == expected.slack
+
+
+def test_a_reversed_problem():
+    rng = np.random.default_rng(4)
+    y = rng.random(3000) < 0.2
+    for curve in ("support", "kth-point", "smoothed"):
+        assert_same(y, rng.normal(size=3000) - 3 * y, 0, bound=curve)
+
+
+def test_classes_that_are_points():
+    assert_same(np.repeat([0, 1], 50), np.repeat([0.0, 1.0], 50), 0)
+    assert_same(np.repeat([0, 1], 50), np.zeros(100), 0)
+    assert_same(np.array([0, 1]), np.array([0.0, 1.0]), 0)
+
+
+def test_certificates_count_as_in_memory():
+    rng = np.random.default_rng(5)
+    y = rng.random(50_000) < 0.1
+    s = np.round(rng.normal(size=len(y)) + 2 * y, 2)
+    for chosen_here in (False, True):
+        expected = boundshift.certify(y, s, 1.0, chosen_here=chosen_here)
+        found = streaming.scan_certificate(cut(y, s, 0), 1.0, chosen_here=chosen_here)
+        assert found == expected
+
+
+def test_too_few_passes_say_their_resolution():
+    rng = np.random.default_rng(6)
+    y = rng.random(100_000) < 0.1
+    s = rng.normal(size=len(y)) + 2 * y
+    exact = find_boundary(y, s, bound="kth-point").threshold
+    rough = streaming.scan_boundary([(y, s)], bound="kth-point", max_passes=1)
+    assert 0 < rough.resolution < 0.01 * np.ptp(s)
+    assert 0 < abs(rough.threshold - exact) < 0.1
+
+
+def test_chunks_that_change_between_passes_are_refused():
+    rng = np.random.default_rng(7)
+
+    def chunks():
+        y = rng.random(2000) < 0.1
+        yield y, rng.normal(size=2000) + y
+
+    with pytest.raises(InvalidInputError, match="same in every pass"):
+        streaming.scan_boundary(chunks)
+
+
+def test_a_generator_is_refused_before_any_work():
+    with pytest.raises(InvalidInputError, match="read once"):
+        streaming.scan_boundary(c for c in [([0, 1], [0.0, 1.0])])
+    with pytest.raises(InvalidInputError, match="read once"):
+        find_boundary(iter([np.array([0, 1])]), iter([np.array([0.0, 1.0])]))
+
+
+def test_bad_options_are_refused_before_any_work():
+    def chunks():
+        raise AssertionError("was read")
+
+    with pytest.raises(InvalidInputError, match="bound"):
+        streaming.scan_boundary(chunks, bound="nonsense")
+    with pytest.raises(InvalidInputError, match="max_passes"):
+        streaming.scan_boundary(chunks, max_passes=0)
+
+
+@pytest.mark.parametrize("curve", list(CURVES))
+def test_a_narrow_range_far_from_zero(curve):
+    rng = np.random.default_rng(8)
+    y = np.arange(200) % 2
+    for s in (1e9 + 1e-6 * (rng.normal(size=200) + y), 1.7e18 + 256.0 * np.arange(200)):
+        found = streaming.scan_boundary(cut(y, s, 0), bound=curve)
+        assert found.n_samples == (100, 100)
+        assert s.min() - np.ptp(s) <= found.threshold <= s.max() + np.ptp(s)
+    assert_same(np.array([0, 1]), np.array([1.0, 1.0 + 2**-52]), 0, bound=curve)
+
+
+@pytest.mark.parametrize("sentinel", [np.finfo(np.float64).max, -1e300, 1e30])
+@pytest.mark.parametrize("curve", ["kth-point", "logistic", "smoothed"])
+def test_one_score_far_larger_than_all_takes_few_passes(curve, sentinel, monkeypatch):
+    monkeypatch.setattr(cells_module, "_MOST_POINTS", 100)
+    rng = np.random.default_rng(9)
+    y = rng.random(5000) < 0.1
+    s = rng.normal(size=5000) + 2 * y
+    s[3] = sentinel
+    seen = set()
+    found = streaming.scan_boundary(
+        [(y[:100], s[:100]), (y[100:], s[100:])],
+        bound=curve,
+        progress=lambda name, *_: seen.add(name),
+    )
+    expected = find_boundary(y, s, bound=curve)
+    assert found.slack == expected.slack
+    assert found.threshold == pytest.approx(expected.threshold, rel=1e-9)
+    assert len(seen) <= 8
+
+
+def test_the_first_gap_lies_below_all_scores():
+    y, s = np.array([0, 0, 1, 0, 0]), np.array([9.0, 6.0, 4.0, 6.0, 7.0])
+    options = {"bound": "clopper-pearson", "rule": "neyman-pearson"}
+    found = streaming.scan_boundary([(y[:2], s[:2]), (y[2:], s[2:])], **options)
+    assert found.threshold == find_boundary(y, s, **options).threshold == 3.5
+
+
+def test_a_grid_of_as_many_nodes_whatever_the_rounding():
+    rng = np.random.default_rng(10)
+    y = np.arange(2000) < 200
+    s = np.where(rng.random(2000) < 0.9, 0.25, rng.normal(size=2000) + 2 * y)
+    for seed in range(5):
+        assert_same(y, s, seed)

@@ -1,0 +1,273 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import exhaustive
+from boundshift import BoundaryWarning, find_boundary
+from boundshift.support import levels as support
+from boundshift.scores.sample import ScoreSample
+from boundshift.support.levels import Support, SupportProblem, best_of, solve
+from tests.exhaustive import Options
+from tests.problems import OPTIONS, classes, draw_classes, labelled, many, tied_classes, upright
+
+
+def find(negative, positive, options: Options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        return find_boundary(*labelled(negative, positive), **options._asdict())
+
+
+def problem_of(negative, positive, options: Support) -> SupportProblem:
+    return SupportProblem(ScoreSample.from_labels(*labelled(negative, positive)), options)
+
+
+def spread(*arrays) -> float:
+    return float(np.ptp(np.concatenate(arrays)))
+
+
+def check_loss(negative, positive, options):
+    found, best = (
+        find(negative, positive, options),
+        exhaustive.best(negative, positive, options),
+    )
+    assert found.status.solved == (best is not None)
+    if best is not None:
+        assert found.loss == pytest.approx(best.loss, rel=1e-12, abs=0)
+
+
+def check_threshold(negative, positive, options):
+    minima = exhaustive.candidates(negative, positive, options)
+    best = min((c.loss for c in minima), default=np.inf)
+    equals = [c.threshold for c in minima if c.loss <= best * (1 + 1e-10)]
+    tolerance = 1e-9 * spread(negative, positive)
+    if equals and np.ptp(equals) < tolerance:  # else two boundaries are equally good
+        found = find(negative, positive, options)
+        assert found.threshold == pytest.approx(equals[0], rel=0, abs=tolerance)
+
+
+@many(1000)
+@given(classes(), OPTIONS)
+def test_loss_is_the_brute_force_optimum(pair, options):
+    check_loss(*pair, options)
+
+
+@many(700)
+@given(tied_classes(), OPTIONS)
+def test_loss_is_the_brute_force_optimum_among_ties(pair, options):
+    check_loss(*pair, options)
+
+
+@many(900)
+@given(classes(), OPTIONS)
+def test_threshold_is_that_of_the_brute_force_optimum(pair, options):
+    check_threshold(*pair, options)
+
+
+@many(400)
+@given(tied_classes(), OPTIONS)
+def test_threshold_is_that_of_the_brute_force_optimum_among_ties(pair, options):
+    check_threshold(*pair, options)
+
+
+@many(200)
+@given(classes(), OPTIONS)
+def test_points_given_up_are_those_of_the_brute_force_optimum(pair, options):
+    minima = exhaustive.candidates(*pair, options)
+    best = min((c.loss for c in minima), default=np.inf)
+    equals = {c.slack for c in minima if c.loss <= best * (1 + 1e-10)}
+    if len(equals) == 1:
+        assert find(*pair, options).slack in equals
+
+
+@pytest.mark.parametrize("preset", [Options(), Options(0.3, 2.0, "two-sided", centre="mean")])
+@pytest.mark.parametrize("kind", ["normal", "heavy", "two humps", "rounded"])
+def test_optimum_of_hundreds_of_levels_agrees_with_brute_force(kind, preset):
+    rng = np.random.default_rng(5)
+    pair = upright(*draw_classes(rng, kind, 350, 40, 1.0))
+    check_loss(*pair, preset)
+    check_threshold(*pair, preset)
+
+
+LARGE = ["normal", "whole", "heavy", "two humps", "skewed", "rounded", "outliers", "clumps"]
+
+
+def large_classes(rng, kind):
+    n, p = int(rng.integers(500, 4000)), int(rng.integers(2, rng.choice([60, 2000])))
+    gap = float(rng.choice([0.01, 0.1, 0.3, 1, 2, 4, 10]))
+    if kind == "outliers":
+        negative, positive = draw_classes(rng, "normal", n, p, gap)
+        negative[:3], positive[:1] = rng.normal(0, 1e6, 3), rng.normal(0, 1e6)
+        return negative, positive
+    if kind == "clumps":
+        humps = rng.choice([0.0, 3.0], n), rng.choice([1.5, 4.0], p)
+        return humps[0] + rng.normal(0, 1e-3, n), humps[1] + rng.normal(0, 1e-3, p)
+    return draw_classes(rng, kind, n, p, gap)
+
+
+def large_options(rng) -> Support:
+    def pick(*values):
+        return values[rng.integers(len(values))]
+
+    return Support(
+        gamma=pick(1.0, 2.0, 0.3),
+        constant=pick(0.0, 2.0, 0.5),
+        radius=pick("one-sided", "two-sided"),
+        slack=pick("binary", "continuous"),
+        penalty=pick("proportional", "count"),
+        alpha=pick((1.0, 1.0), (0.1, 0.1), (0.01, 0.02), (1.0, 3.0), (1e-3, 1e-3), (1e-6, 1e-6)),
+        budget=pick("all", 0.5, 300),
+        class_weight=pick((1.0, 1.0), (1.0, 5.0), (1e-3, 1e3)),
+        centre=pick("median", "mean"),
+    )
+
+
+def check_pruning(seed, kind):
+    rng = np.random.default_rng([seed, LARGE.index(kind)])
+    problem = problem_of(*upright(*large_classes(rng, kind)), large_options(rng))
+    pruned, complete = solve(problem), best_of(problem, np.arange(problem.last + 1), None)
+    assert (pruned is None) == (complete is None)
+    if pruned is not None:
+        assert pruned.loss == pytest.approx(complete.loss, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_no_level_that_wins_is_pruned(kind):
+    for seed in range(20):
+        check_pruning(seed, kind)
+
+
+CLOSE = [(30, "whole"), (132, "whole"), (45, "heavy"), (92, "two humps")]
+
+
+@pytest.mark.parametrize(("seed", "kind"), CLOSE)
+def test_no_level_that_wins_by_a_thousandth_is_pruned(seed, kind):
+    check_pruning(seed, kind)
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_bound_of_a_span_is_below_every_level_in_it(kind):
+    for seed in range(10):
+        rng = np.random.default_rng([seed, LARGE.index(kind)])
+        problem = problem_of(*upright(*large_classes(rng, kind)), large_options(rng))
+        first = rng.integers(0, problem.last + 1, 20)
+        starts, lasts = np.sort(np.stack([first, rng.integers(0, problem.last + 1, 20)]), axis=0)
+        order = np.lexsort((lasts, starts))
+        for a, b in zip(starts[order], lasts[order], strict=True):
+            bound = support._span_bound(problem, np.array([a]), np.array([b]), None)[0]
+            best = best_of(problem, np.arange(a, b + 1), None)
+            assert best is None or bound <= best.loss * (1 + 1e-13)
+
+
+def test_few_levels_are_solved(monkeypatch):
+    solved = []
+    split_space = support.split_space
+
+    def counted(k, w):
+        solved.append(k.shape[1])
+        return split_space(k, w)
+
+    monkeypatch.setattr(support, "split_space", counted)
+    rng = np.random.default_rng(0)
+    problem = problem_of(rng.normal(0, 1, 50_000), rng.normal(2, 1, 2000), Support())
+    solve(problem)
+    assert sum(solved) < 0.05 * problem.last
+
+
+def test_no_level_is_solved_where_none_is_feasible(monkeypatch):
+    looked_at = []
+    optimistic = SupportProblem.optimistic
+
+    def counted(self, starts, lasts):
+        looked_at.append(len(starts))
+        return optimistic(self, starts, lasts)
+
+    monkeypatch.setattr(SupportProblem, "optimistic", counted)
+    problem = problem_of(np.zeros(20_000), np.zeros(3000), Support())
+    assert solve(problem) is None
+    assert sum(looked_at) < 4000  # of 19,999 levels
+
+
+@many(200)
+@given(classes(most=12), OPTIONS)
+def test_levels_describe_what_is_kept(pair, options):
+    problem = problem_of(*pair, Support(**options._asdict()))
+    levels = problem.levels(np.arange(problem.last + 1))
+    frames = sorted(pair[0].tolist()), sorted((-pair[1]).tolist())
+    windows = [exhaustive.all_windows(v, options.centre) for v in frames]
+    for j, m in enumerate(exhaustive.path(len(pair[0]), len(pair[1]), options)):
+        for i in (0, 1):
+            kept = np.array(windows[i][m[i]][0])
+            assert levels.n[i, j] == len(kept)
+            assert levels.mean[i, j] == pytest.approx(kept.mean(), abs=1e-12 * spread(*pair))
+            radius = (kept - kept.mean()).max()
+            if options.radius == "two-sided":
+                radius = np.abs(kept - kept.mean()).max()
+            assert levels.radius[i, j] == pytest.approx(radius, abs=1e-12 * spread(*pair))
+
+
+@many(200)
+@given(classes(most=12), OPTIONS)
+def test_first_level_with_a_gap_is_the_first_whose_kept_points_do_not_overlap(pair, options):
+    problem = problem_of(*pair, Support(**options._asdict()))
+    frames = sorted(pair[0].tolist()), sorted((-pair[1]).tolist())
+    windows = [exhaustive.all_windows(v, options.centre) for v in frames]
+    path = exhaustive.path(len(pair[0]), len(pair[1]), options)
+    overlap = [max(windows[0][m][0]) > -max(windows[1][k][0]) for m, k in path]
+    assert problem.first_with_gap() == sum(overlap)
+
+
+@many(200)
+@given(st.integers(2, 60), st.integers(2, 60), st.integers(1, 100))
+@example(60, 40, 29)  # 0.29 * 100 is 28.999999999999996
+def test_budget_as_a_share_is_a_whole_number_of_rows(n, p, percent):
+    rng = np.random.default_rng(0)
+    options = Support(budget=percent / 100, centre="mean")
+    problem = problem_of(rng.normal(0, 1, n), rng.normal(1, 1, p), options)
+    given_up = int(problem.path.given_up(np.array([problem.last])).sum())
+    assert given_up == min(percent * (n + p) // 100, max(n - 2, 0) + max(p - 2, 0))
+
+
+def test_exact_where_every_confidence_underflows():
+    # Two classes of radius 1 and n rows, 2000 apart: delta is exp(-(999 n**0.5)**2 / 2).
+    pair = np.array([-1.0, 1.0] * 8), np.array([-1.0, 1.0] * 8) + 2000
+    found = find(*pair, Options())
+    assert found.deltas == (0.0, 0.0)
+    assert found.threshold == pytest.approx(1000, rel=1e-12)
+    assert found.log_deltas[0] == pytest.approx(-(999**2) * 16 / 2, rel=1e-12)
+
+
+def test_loss_adds_up_from_its_parts():
+    rng = np.random.default_rng(3)
+    pair = rng.normal(0, 1, 60), rng.normal(2.5, 1, 9)
+    found = find(*pair, Options(alpha=(0.5, 2.0)))
+    n = [k - m for k, m in zip(found.n_samples, found.slack, strict=True)]
+    claims = [(1 - d) / (k + 1) + d for d, k in zip(found.deltas, n, strict=True)]
+    price = 0.5 * found.slack[0] / 60 + 2.0 * found.slack[1] / 9
+    assert found.loss == pytest.approx(sum(claims) + price, rel=1e-12)
+
+
+@many(200)
+@given(classes(), OPTIONS)
+def test_confidence_radii_meet_at_the_boundary(pair, options):
+    found = find(*pair, options)
+    if found.status.solved:
+        tolerance = 1e-9 * spread(*pair)
+        below = found.means[0] + found.confidence_radii[0]
+        above = found.means[1] - found.confidence_radii[1]
+        if min(found.radii) > 0:  # a point needs no space, and so has no unique radius
+            assert below == pytest.approx(found.threshold, abs=tolerance)
+            assert above == pytest.approx(found.threshold, abs=tolerance)
+
+
+@many(200)
+@given(classes(), OPTIONS)
+def test_no_kept_point_is_on_the_wrong_side(pair, options):
+    found = find(*pair, options)
+    if found.status.solved:
+        assert found.supports[0][1] <= found.threshold
+        assert (
+            found.threshold < found.supports[1][0] or found.supports[0][1] == found.supports[1][0]
+        )
