@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import exhaustive
+from tests import exhaustive
 from boundshift import BoundaryWarning, find_boundary
 from boundshift.support import levels as support
 from boundshift.scores.sample import ScoreSample
