@@ -4,7 +4,7 @@ BIN := .venv/bin
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: install demo images test test-torch test-spark lint docs benchmark suite evidence clean
+.PHONY: install demo images test test-torch test-spark lint docs benchmark reproduce suite evidence clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -58,6 +58,12 @@ test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its siz
 benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
 	$(BIN)/python -m lab.speed.speed
 	$(BIN)/python -m lab suite --suite quick --out out/benchmark
+
+reproduce: .venv/.test  ## every table and figure of the paper, both protocols; writes docs and lab/results
+	$(BIN)/python -m lab reproduce all --protocol paper --out out/reproduction
+	$(BIN)/python -m lab reproduce all --protocol paper --slack continuous --out out/reproduction
+	$(BIN)/python -m lab reproduce all --seeds 30 --out out/reproduction
+	$(BIN)/python -m lab.evidence.reproduction out/reproduction
 
 suite: .venv/.test  ## the whole benchmark, half an hour on two cores; writes docs and lab/results
 	$(BIN)/python -m lab suite --suite full --out out/suite

@@ -49,7 +49,9 @@ class MimicRows(StrEnum):
 
 
 @app.command(
-    epilog=examples("python -m lab reproduce pima --seeds 10 --out out", "python -m lab reproduce all")
+    epilog=examples(
+        "python -m lab reproduce pima --seeds 10 --out out", "python -m lab reproduce all"
+    )
 )
 def reproduce(
     problem: Annotated[Problem, typer.Argument(help="Which problem.")] = Problem.all,

@@ -44,7 +44,10 @@ class Half(StrEnum):
 )
 def suite(
     size: Annotated[
-        Size, typer.Option("--suite", help="quick: a small set of each family, one split; full: everything.")
+        Size,
+        typer.Option(
+            "--suite", help="quick: a small set of each family, one split; full: everything."
+        ),
     ] = Size.quick,
     models: Annotated[
         list[str] | None,

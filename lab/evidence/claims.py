@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from lab.evidence.shapes import SHAPES, Problem
 
 from boundshift import BoundaryWarning, BoundShiftClassifier, certify, find_boundary
-from boundshift.promises.certificate import certify_counts
 from boundshift.curves import CURVES, Claim
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW
 from boundshift.curves.kth_point import KthPoint
+from boundshift.promises.certificate import certify_counts
 from boundshift.rules import NeymanPearson
 from lab.evidence.models import Margins
+from lab.evidence.shapes import SHAPES, Problem
 
 FloatArray = NDArray[np.float64]
 Cell = dict[str, Any]

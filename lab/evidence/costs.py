@@ -17,8 +17,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from lab.evidence.claims import generator
-from lab.evidence.evidence import Facts, average_ranks, memory, run, table
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
@@ -28,6 +26,8 @@ from boundshift import BoundaryWarning, BoundShiftClassifier
 from boundshift.datasets import fetch_common
 from boundshift.rivals import bayes_risk_threshold
 from boundshift.rules import Cost
+from lab.evidence.claims import generator
+from lab.evidence.evidence import Facts, average_ranks, memory, run, table
 from lab.evidence.models import MODELS, Halves, Margins, score_halves
 
 Pair = tuple[float, float]

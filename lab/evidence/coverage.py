@@ -12,10 +12,10 @@ import os
 import sys
 from typing import Any
 
-from lab.evidence import claims
-from lab.evidence import nominal
-from lab.evidence.evidence import Facts, run, table
 from joblib import Parallel, delayed
+
+from lab.evidence import claims, nominal
+from lab.evidence.evidence import Facts, run, table
 from lab.evidence.shapes import SHAPES
 
 ROWS = (5, 10, 20, 50, 100, 300, 1000)

@@ -1,6 +1,7 @@
 """Which models work, and how: fitted here, compared with `find_boundary`, stored, baked, exported.
 
-``python -m lab.evidence.model_matrix`` prints the table of docs/models.md; ``--write`` puts it there.
+``python -m lab.evidence.model_matrix`` prints the table of docs/models.md; ``--write`` puts it
+there.
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ from boundshift import (
     save,
     to_onnx,
 )
-from boundshift.writing import write_whole
-from boundshift.models.store import own_types
 from boundshift.models.margins import raw_margin
+from boundshift.models.store import own_types
 from boundshift.multiclass import fit_biases
+from boundshift.writing import write_whole
 
 __all__ = ["MODELS", "NATIVE", "Model", "as_markdown", "examine", "main", "page_table"]
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from lab.evidence.evidence import Facts, average_ranks, memory, run, table
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.metrics import recall_score
@@ -27,6 +26,7 @@ from boundshift import BoundaryWarning, BoundShiftClassifier
 from boundshift.datasets import fetch_common, list_common
 from boundshift.models.response import Response
 from boundshift.rivals import BalancedWeights, tuned_threshold
+from lab.evidence.evidence import Facts, average_ranks, memory, run, table
 from lab.evidence.models import MODELS, SCORED, Halves, fit_quietly, score_halves
 
 FloatArray = NDArray[np.float64]

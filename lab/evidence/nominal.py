@@ -6,17 +6,17 @@ import warnings
 from typing import Any
 
 import numpy as np
-from lab.evidence.claims import Cell, cell, generator
 from numpy.typing import NDArray
-from lab.evidence.shapes import SHAPES, Problem
 from sklearn.frozen import FrozenEstimator
 
 from boundshift import BoundaryWarning, BoundShiftClassifier, Certificate
-from boundshift.promises.certificate import certify_counts
 from boundshift.curves import CURVES
+from boundshift.promises.certificate import certify_counts
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.minimum import errors_at
+from lab.evidence.claims import Cell, cell, generator
 from lab.evidence.models import MODELS
+from lab.evidence.shapes import SHAPES, Problem
 
 FloatArray = NDArray[np.float64]
 

@@ -15,13 +15,13 @@ import warnings
 from typing import Any
 
 import numpy as np
-from lab.evidence.claims import generator
-from lab.evidence.evidence import Facts, run, table
-from lab.evidence.shapes import SHAPES, Problem
 
 from boundshift import BoundaryWarning, Status, find_boundary
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.rules import NeymanPearson
+from lab.evidence.claims import generator
+from lab.evidence.evidence import Facts, run, table
+from lab.evidence.shapes import SHAPES, Problem
 
 PROBLEMS = 500
 FLOORS = (0.8, 0.9)

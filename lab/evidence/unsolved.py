@@ -18,7 +18,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from lab.evidence.evidence import Facts, memory, run, table
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
@@ -34,6 +33,7 @@ from boundshift.datasets import (
     make_gaussians,
 )
 from boundshift.rules import RULES
+from lab.evidence.evidence import Facts, memory, run, table
 from lab.evidence.models import MODELS, SCORED, Responses, responses
 
 BUNDLED = {

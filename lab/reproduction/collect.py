@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from boundshift.rivals import BalancedWeights, SMOTEClassifier, Untouched
 from lab.data import PaperSplit
 from lab.reproduction.classifiers import (
     ClassifierOptions,
@@ -23,7 +24,6 @@ from lab.reproduction.classifiers import (
 )
 from lab.reproduction.problems import ClassifierKind
 from lab.reproduction.tuner import QUALITIES, tune_as_scikit_learn
-from boundshift.rivals import BalancedWeights, SMOTEClassifier, Untouched
 
 __all__ = ["MODELS", "FittedScores", "ModelName", "collect_scores"]
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lab.data import PaperSplit, load_mimic, paper_split
 from boundshift.exceptions import InvalidInputError
+from lab.data import PaperSplit, load_mimic, paper_split
 
 __all__ = ["CHOICES", "PROBLEMS", "ClassifierKind", "Problem", "Protocol", "choose_problems"]
 

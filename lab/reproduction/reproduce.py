@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.validation import as_choice
 from lab.reproduction.cache import ScoreCache
 from lab.reproduction.classifiers import ClassifierOptions
 from lab.reproduction.decisions import SlackKind
@@ -25,7 +26,6 @@ from lab.reproduction.tables import (
     deviation_table,
     result_table,
 )
-from boundshift.validation import as_choice
 
 __all__ = ["DEFAULT_SEEDS", "Reproduction", "make_tables", "reproduce"]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from boundshift.metrics import binary_metrics
 from lab.reproduction.collect import FittedScores
 from lab.reproduction.decisions import SlackKind
 from lab.reproduction.methods import Method
 from lab.reproduction.tidy import read_records, write_records
-from boundshift.metrics import binary_metrics
 
 __all__ = ["METRICS", "Row", "evaluate", "failed_row", "read_rows", "write_rows"]
 

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from lab.evidence.evidence import environment, table, write_whole
 from lab.speed.scale_model import cost_model, model_text
 
@@ -386,8 +387,8 @@ def scaling(n: int) -> dict[str, Any]:
 def _in_turn(folders: list[str]) -> list[float]:
     """Return the processor time of all threads in the passes over each folder, in turn."""
     from boundshift.decision import decision
-    from boundshift.streaming.scan import open_source
     from boundshift.streaming.driver import decide_in_passes
+    from boundshift.streaming.scan import open_source
 
     def passes_over(folder: str) -> float:
         source = open_source(folder, "label", "score")
@@ -499,7 +500,7 @@ the data is read in passes, by whatever engine holds it, and never held whole:
 ```python
 from boundshift import find_boundary, streaming
 
-streaming.scan_boundary("scores/*.parquet", label="fraud", score="margin")  # Feather, CSV, JSON lines
+streaming.scan_boundary("scores/*.parquet", label="fraud", score="margin")  # Feather, CSV, JSON
 streaming.scan_boundary(spark_frame, label="label", score="rawPrediction")
 find_boundary(dask_labels, dask_scores)  # arrays, series; memory maps, Arrow arrays
 find_boundary(lambda: label_chunks(), lambda: score_chunks())  # anything that comes in chunks
@@ -520,9 +521,9 @@ The boundary goes back the same way: `boundary.predict` takes Dask and Spark col
    scores, counts at the boundary included. `boundary.resolution` is then 0; with `max_passes` it is
    the width of what was left open. Two or three passes are the rule.
 
-Spark counts by its own aggregates: a look is also a query (`boundshift.streaming.sql`), one `groupBy` for
-the cells and one for nodes. Only rows around the boundary reach Python, by `mapInArrow` where they
-are many.
+Spark counts by its own aggregates: a look is also a query (`boundshift.streaming.sql`), one
+`groupBy` for the cells and one for nodes. Only rows around the boundary reach Python, by
+`mapInArrow` where they are many.
 
 Sums are added in another order than in memory, which matters in the last digits only; where a rule
 is flat around its minimum they decide where in the flat part the boundary lies.

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from lab.evidence.evidence import table
 from scipy.special import ndtr, ndtri
 
+from boundshift.decision import decision
 from boundshift.streaming.cells import Needs
 from boundshift.streaming.chunk import Chunk
-from boundshift.decision import decision
 from boundshift.streaming.driver import _Passes
 from boundshift.streaming.tally import ClassTally, Look, Tally
+from lab.evidence.evidence import table
 
 Draw = Callable[[int, int], tuple[Any, Any]]
 

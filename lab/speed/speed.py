@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lab.evidence.brute_force import brute_force
-from lab.evidence.evidence import environment, write_whole
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
@@ -31,6 +29,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TunedThresholdClassifierCV
 
 from boundshift import BoundShiftClassifier, find_boundary
+from lab.evidence.brute_force import brute_force
+from lab.evidence.evidence import environment, write_whole
 
 RESULTS = Path(__file__).parents[1] / "results"
 SEED = 0

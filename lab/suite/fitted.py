@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
+from boundshift.models.response import Response
 from lab.suite.models import ScoreKind
 from lab.suite.train import RawScores
-from boundshift.models.response import Response
 
 __all__ = ["Fitted", "Sample", "Source"]
 

@@ -16,6 +16,10 @@ from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import CURVES, ErrorCurve
 from boundshift.decision import DEFAULT_BOUND, DEFAULT_RULE
 from boundshift.exceptions import InvalidInputError
+from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
+from boundshift.rules import Cost, GMean, Metric, Minimax, NeymanPearson, Rule, Sum
+from lab.reproduction.tuner import QUALITIES
+from lab.rivals import prior_threshold
 from lab.suite.decisions import (
     Decide,
     by_boundary,
@@ -25,10 +29,6 @@ from lab.suite.decisions import (
     keep_boundary,
 )
 from lab.suite.fitted import Sample, Source
-from lab.reproduction.tuner import QUALITIES
-from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
-from lab.rivals import prior_threshold
-from boundshift.rules import Cost, GMean, Metric, Minimax, NeymanPearson, Rule, Sum
 
 __all__ = [
     "CURVES_TRIED",

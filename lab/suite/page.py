@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from lab.reproduction.markup import html_page, html_table, to_markdown
+from lab.reproduction.tables import Table
 from lab.suite.diagram import draw_critical_difference, to_png
 from lab.suite.halves import Half
 from lab.suite.tables import (
@@ -21,7 +22,6 @@ from lab.suite.tables import (
     panel_table,
     stratum_tables,
 )
-from lab.reproduction.tables import Table
 
 __all__ = ["Heading", "Part", "Picture", "make_page", "page_to_html", "page_to_markdown"]
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from boundshift.promises.certificate import Certificate, certify_counts
 from boundshift.datasets.common import CommonDataset
+from boundshift.metrics import binary_metrics
+from boundshift.promises.certificate import Certificate, certify_counts
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.decisions import Decision
 from lab.suite.fitted import Fitted, Sample
 from lab.suite.halves import half_of
 from lab.suite.methods import Method
 from lab.suite.models import MODELS
-from boundshift.metrics import binary_metrics
 
 __all__ = ["CONFIDENCE", "METRICS", "SuiteRow", "rows_of_fit"]
 

@@ -17,7 +17,9 @@ from joblib import Parallel, delayed
 
 from boundshift.datasets.common import CommonDataset
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.validation import as_choice
 from lab.reproduction.files import write_whole
+from lab.reproduction.tidy import write_records
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.data import SETTINGS, suite_datasets
 from lab.suite.halves import HalfChoice, half_of, in_half
@@ -32,8 +34,6 @@ from lab.suite.page import (
 from lab.suite.results import Results
 from lab.suite.rows import SuiteRow, rows_of_fit
 from lab.suite.summary import summarise
-from lab.reproduction.tidy import write_records
-from boundshift.validation import as_choice
 
 __all__ = ["SUITES", "Benchmark", "Suite", "benchmark", "choose_datasets"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lab.reproduction.summary import compare
 from lab.suite.coverage import claims_covered, coverage
 from lab.suite.methods import METHODS, RIVAL_PANEL
 from lab.suite.models import MODELS
@@ -19,7 +20,6 @@ from lab.suite.statistics import (
     friedman,
     holm,
 )
-from lab.reproduction.summary import compare
 
 __all__ = ["STRATA", "summarise"]
 

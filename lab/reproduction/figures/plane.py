@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.metrics import binary_metrics
+from boundshift.rivals import SMOTEClassifier
 from lab.reproduction.collect import FittedScores, ModelName
 from lab.reproduction.figures.canvas import COLORS, SHADES, draw_points, new_figure
 from lab.reproduction.figures.scenes import (
@@ -16,8 +18,6 @@ from lab.reproduction.figures.scenes import (
     overlapping,
 )
 from lab.reproduction.methods import METHODS
-from boundshift.metrics import binary_metrics
-from boundshift.rivals import SMOTEClassifier
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.boundary import find_boundary
+from boundshift.plots import ProjectionDisplay
 from lab.reproduction.figures.canvas import COLORS, draw_points, new_figure
 from lab.reproduction.figures.scenes import far_apart, fitted_on_scene, overlapping
-from boundshift.plots import ProjectionDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,9 +3,9 @@ import csv
 import numpy as np
 import pytest
 
+from boundshift.exceptions import InvalidInputError
 from lab.data import load_mimic, paper_split
 from lab.data.mimic import MIMIC_FEATURES
-from boundshift.exceptions import InvalidInputError
 
 HEADER = ["icustay_id", *MIMIC_FEATURES, "cohort", "age", "sex", "bmi", "los", "outcome"]
 

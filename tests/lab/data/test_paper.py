@@ -6,8 +6,8 @@ from sklearn.svm import SVC
 from sklearn.utils import Bunch
 
 from boundshift.datasets import load_pima
-from lab.data import PAPER_DATASETS, paper_split
 from boundshift.exceptions import InvalidInputError
+from lab.data import PAPER_DATASETS, paper_split
 
 # Negative and positive rows of the training and the test part: the paper's table of data sets.
 SIZES = {

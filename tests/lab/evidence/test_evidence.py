@@ -8,19 +8,17 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
+from sklearn.datasets import make_classification
 
+from boundshift import BoundShiftClassifier
 from boundshift.curves import CURVES
+from lab.evidence.claims import _recall, cell
+from lab.evidence.evidence import average_ranks, table
+from lab.evidence.models import MODELS, SCORED, out_of_fold
+from lab.evidence.shapes import SHAPES, Problem
 
 ROOT = Path(__file__).parents[3]
-BENCHMARKS = ROOT / "benchmarks"
 SCRIPTS = ("costs", "coverage", "multiclass", "recall_floor", "unsolved")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _benchmarks_on_path():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(BENCHMARKS))
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +29,13 @@ def quick(tmp_path_factory):
     def facts_and_page(name):
         if name not in done:
             out = tmp_path_factory.mktemp(name)
-            command = [sys.executable, "-W", "error", str(BENCHMARKS / f"{name}.py")]
+            command = [sys.executable, "-W", "error", "-m", f"lab.evidence.{name}"]
             environment = {k: v for k, v in os.environ.items() if k != "BOUNDSHIFT_SCORES"}
             run = subprocess.run(
                 [*command, "--quick", "--out", str(out)],
                 capture_output=True,
                 text=True,
+                cwd=ROOT,
                 env=environment | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src")},
             )
             assert run.returncode == 0, run.stdout + run.stderr
@@ -96,8 +95,6 @@ def test_a_higher_floor_is_out_of_reach_more_often(quick):
 
 
 def test_two_humps_have_the_distribution_they_say():
-    from shapes import SHAPES
-
     humps = SHAPES["two-humped"]
     draws = humps.rvs(20_000, np.random.default_rng(0))
     assert stats.kstest(draws, humps.cdf).pvalue > 0.001
@@ -107,8 +104,6 @@ def test_two_humps_have_the_distribution_they_say():
 
 
 def test_both_classes_err_as_asked_in_the_middle():
-    from shapes import SHAPES, Problem
-
     for shape in SHAPES.values():
         problem = Problem.with_error(shape, 0.1)
         assert problem.errors(problem.distance / 2) == pytest.approx((0.1, 0.1), abs=1e-6)
@@ -118,8 +113,6 @@ def test_both_classes_err_as_asked_in_the_middle():
 
 
 def test_true_recall_of_three_classes_is_the_integral():
-    from claims import _recall
-
     biases = np.array([0.5, -0.2, -0.3])
 
     def integrand(z):
@@ -131,8 +124,6 @@ def test_true_recall_of_three_classes_is_the_integral():
 
 
 def test_a_bound_that_fails_too_often_is_marked():
-    from claims import cell
-
     held = np.ones(2000, dtype=bool)
     held[:100] = False
     assert cell("claim", "normal", 5, 0.95, held)["passes"]
@@ -143,11 +134,6 @@ def test_a_bound_that_fails_too_often_is_marked():
 
 
 def test_scores_given_are_the_scores_used():
-    from sklearn.datasets import make_classification
-
-    from boundshift import BoundShiftClassifier
-    from models import MODELS, SCORED, out_of_fold
-
     X, y = make_classification(300, weights=[0.9], random_state=0)
     for kind, method in (("logistic", "decision_function"), ("forest", "predict_proba")):
         whole = BoundShiftClassifier(MODELS[kind]()).fit(X, y)
@@ -157,14 +143,10 @@ def test_scores_given_are_the_scores_used():
 
 
 def test_table_puts_numbers_to_the_right():
-    from evidence import table
-
     text = table(["name", "value", "note"], [["a", 1.5, "–"], ["b", 2, "x"]])
     assert text.splitlines()[1] == "| --- | ---: | --- |"
     assert "| a | 1.500 | – |" in text
 
 
 def test_average_ranks_share_ties():
-    from evidence import average_ranks
-
     assert average_ranks([[0.9, 0.5, 0.5], [0.1, 0.2, 0.3]]) == [2.0, 2.25, 1.75]

@@ -4,12 +4,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, make_scorer
 from sklearn.model_selection import TunedThresholdClassifierCV, cross_val_predict
 
+from boundshift.metrics import geometric_mean_score
+from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from lab.data import PaperSplit
 from lab.reproduction.classifiers import ClassifierOptions
 from lab.reproduction.collect import collect_scores
 from lab.reproduction.problems import PROBLEMS
-from boundshift.metrics import geometric_mean_score
-from boundshift.rivals import BalancedWeights, SMOTEClassifier
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import BoundShiftClassifier, find_boundary
+from boundshift.rivals import BayesMinimumRisk, CostThresholding
 from lab.reproduction.methods import METHODS, post_hoc_rivals
 from lab.reproduction.problems import PROBLEMS
-from boundshift.rivals import BayesMinimumRisk, CostThresholding
 from lab.rivals import PriorThreshold
 
 

@@ -5,8 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from lab.data.mimic import MIMIC_FEATURES
 from boundshift.exceptions import InvalidInputError
+from lab.data.mimic import MIMIC_FEATURES
 from lab.reproduction import METHODS, PROBLEMS, figures, read_rows, reproduce
 from lab.reproduction import cache as cache_module
 

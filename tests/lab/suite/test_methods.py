@@ -5,6 +5,9 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 
 from boundshift import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
+from boundshift.metrics import geometric_mean_score
+from boundshift.rivals import BayesMinimumRisk, CostThresholding
+from lab.rivals import PriorThreshold
 from lab.suite.data import load_rows, split
 from lab.suite.methods import (
     METHODS,
@@ -14,9 +17,6 @@ from lab.suite.methods import (
     f1_of_weights,
 )
 from lab.suite.models import MODELS, prepared
-from boundshift.metrics import geometric_mean_score
-from boundshift.rivals import BayesMinimumRisk, CostThresholding
-from lab.rivals import PriorThreshold
 
 DATASET = "spectf"
 

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from lab.reproduction.tables import Table
 from lab.suite.diagram import draw_critical_difference, to_png
 from lab.suite.methods import RIVAL_PANEL, default_method
 from lab.suite.page import (
@@ -20,7 +21,6 @@ from lab.suite.rows import METRICS
 from lab.suite.run import _plain
 from lab.suite.summary import summarise
 from lab.suite.tables import panel_table
-from lab.reproduction.tables import Table
 from tests.lab.suite_rows import row
 
 DEFAULT = default_method()

@@ -5,13 +5,13 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from boundshift import certify
+from lab.reproduction.tidy import read_records, write_records
 from lab.suite import rows as rows_module
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.data import suite_datasets
 from lab.suite.decisions import Decision
 from lab.suite.methods import Method, choose_methods
 from lab.suite.rows import SuiteRow, area_under_curve, rows_of_fit
-from lab.reproduction.tidy import read_records, write_records
 
 FIT = Fit("new_thyroid1", "logistic", 0)
 ENTRY = next(entry for entry in suite_datasets() if entry.name == FIT.dataset)

@@ -3,12 +3,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from boundshift.app import app
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from lab.commands import app
+from lab.reproduction.tidy import read_records
 from lab.suite import benchmark, default_method
 from lab.suite.rows import SuiteRow
 from lab.suite.run import choose_datasets
-from lab.reproduction.tidy import read_records
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def two(monkeypatch):
 @pytest.mark.usefixtures("two")
 def test_the_command_writes_rows_facts_and_a_page(tmp_path):
     arguments = [
-        "benchmark", "--suite", "quick", "--models", "logistic", "--methods", "tuned/*",
+        "suite", "--suite", "quick", "--models", "logistic", "--methods", "tuned/*",
         "--methods", "untouched", "--jobs", "1", "--out", str(tmp_path),
     ]  # fmt: skip
     result = CliRunner().invoke(app, arguments)
@@ -101,8 +101,6 @@ def test_a_missing_extra_is_named(module, extra, monkeypatch, tmp_path):
 
 
 def test_the_default_must_be_a_method(monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        "lab.suite.run.default_method", lambda: "new/rule@training"
-    )
+    monkeypatch.setattr("lab.suite.run.default_method", lambda: "new/rule@training")
     with pytest.raises(InvalidInputError, match="new/rule@training"):
         benchmark(out=tmp_path)
