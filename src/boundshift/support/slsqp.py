@@ -6,6 +6,7 @@ on an end of the constraint and mostly stays there; the exact solver does not de
 
 from __future__ import annotations
 
+import warnings
 from typing import cast
 
 import numpy as np
@@ -64,13 +65,16 @@ def _solve_level(problem: SupportProblem, level: Levels, start: float) -> Suppor
     def slope(delta: FloatVector) -> FloatVector:
         return np.array([float(loss_gradient(delta[0], space, weight))])
 
-    result = minimize(
-        value,
-        x0=np.array([min(max(start, low), _NEAREST_TO_ONE)]),
-        jac=slope,
-        bounds=[(low, _NEAREST_TO_ONE)],
-        method="SLSQP",
-    )
+    with warnings.catch_warnings():
+        # Up to SciPy 1.15 a step may round to just outside the bounds; SciPy says so and clips it.
+        warnings.filterwarnings("ignore", "Values in x were outside bounds", RuntimeWarning)
+        result = minimize(
+            value,
+            x0=np.array([min(max(start, low), _NEAREST_TO_ONE)]),
+            jac=slope,
+            bounds=[(low, _NEAREST_TO_ONE)],
+            method="SLSQP",
+        )
     delta1 = float(np.clip(result.x[0], low, _NEAREST_TO_ONE))
     u1 = float(np.sqrt(-2 * np.log(delta1)))
     u2 = max(float((level.space[0] - level.step[0, 0] * u1) / level.step[1, 0]), 0.0)
