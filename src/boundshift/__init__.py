@@ -7,49 +7,96 @@ classifier. Both return one number, the boundary, and an account of how it was f
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from boundshift.boundary import Boundary, Status, find_boundary
-from boundshift.promises.certificate import Certificate, certify
-from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
-from boundshift.promises.interval import threshold_interval
-
 if TYPE_CHECKING:
+    from boundshift import streaming
+    from boundshift.boundary import find_boundary
     from boundshift.classifier import BoundShiftClassifier
-    from boundshift.models.store import load, save
+    from boundshift.curves import (
+        DKW,
+        SLSQP,
+        ClopperPearson,
+        EmpiricalBernstein,
+        ErrorCurve,
+        Exact,
+        KthPoint,
+        Logistic,
+        Smoothed,
+        StudentT,
+        SupportRadius,
+    )
+    from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
     from boundshift.models.onnx.export import to_onnx
+    from boundshift.models.store import load, save
+    from boundshift.promises.certificate import Certificate, certify
+    from boundshift.promises.interval import threshold_interval
+    from boundshift.result.boundary import Boundary
+    from boundshift.rules import Cost, Floors, GMean, Metric, Minimax, Rule, Sum
+    from boundshift.status import Status
 
 __version__ = "0.1.0.dev0"
 
+# Loaded on demand, so that a name costs only what it needs; type checkers see the imports above.
+_HOMES = {
+    "boundshift.boundary": ("find_boundary",),
+    "boundshift.classifier": ("BoundShiftClassifier",),
+    "boundshift.curves": (
+        "DKW", "SLSQP", "ClopperPearson", "EmpiricalBernstein", "ErrorCurve", "Exact", "KthPoint",
+        "Logistic", "Smoothed", "StudentT", "SupportRadius",
+    ),
+    "boundshift.exceptions": ("BoundaryWarning", "InvalidInputError", "MissingExtraError"),
+    "boundshift.models.onnx.export": ("to_onnx",),
+    "boundshift.models.store": ("load", "save"),
+    "boundshift.promises.certificate": ("Certificate", "certify"),
+    "boundshift.promises.interval": ("threshold_interval",),
+    "boundshift.result.boundary": ("Boundary",),
+    "boundshift.rules": ("Cost", "Floors", "GMean", "Metric", "Minimax", "Rule", "Sum"),
+    "boundshift.status": ("Status",),
+}  # fmt: skip
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
 __all__ = [
+    "DKW",
+    "SLSQP",
     "BoundShiftClassifier",
     "Boundary",
     "BoundaryWarning",
     "Certificate",
+    "ClopperPearson",
+    "Cost",
+    "EmpiricalBernstein",
+    "ErrorCurve",
+    "Exact",
+    "Floors",
+    "GMean",
     "InvalidInputError",
+    "KthPoint",
+    "Logistic",
+    "Metric",
+    "Minimax",
     "MissingExtraError",
+    "Rule",
+    "Smoothed",
     "Status",
+    "StudentT",
+    "Sum",
+    "SupportRadius",
     "certify",
     "find_boundary",
     "load",
     "save",
+    "streaming",
     "threshold_interval",
     "to_onnx",
 ]
 
 
-# scikit-learn loads pandas where it finds it, so it is not loaded for scores alone.
-_LAZY = {
-    "BoundShiftClassifier": "boundshift.classifier",
-    "load": "boundshift.models.store",
-    "save": "boundshift.models.store",
-    "to_onnx": "boundshift.models.onnx.export",
-}
-
-
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    if name == "streaming":
+        return import_module("boundshift.streaming")
+    if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_LAZY[name]), name)
+    return getattr(import_module(_HOME_OF[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

@@ -33,7 +33,6 @@ from sklearn.utils.validation import (
 )
 
 from boundshift.boundary import find_boundary
-from boundshift.promises.certificate import Certificate, certify_counts
 from boundshift.curves import ErrorCurve
 from boundshift.curves.support import SupportRadius
 from boundshift.decision import DEFAULT_RULE, choose_claims
@@ -56,8 +55,10 @@ from boundshift.models.response import (
 )
 from boundshift.models.state import pack, unpack
 from boundshift.multiclass import fit_biases, joint_biases
-from boundshift.result.boundary import Boundary, Status
+from boundshift.promises.certificate import Certificate, certify_counts
+from boundshift.result.boundary import Boundary
 from boundshift.rules import GMean, Rule, as_rule
+from boundshift.status import Status
 from boundshift.validation import as_choice
 
 __all__ = ["BoundShiftClassifier"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift.exceptions import InvalidInputError
 
 __all__ = [
+    "are_signs",
     "as_choice",
-    "as_fallback",
     "as_pair",
     "as_positive",
     "as_scores",
     "as_share",
+    "nearest_name",
     "order_labels",
     "split_by_label",
 ]
@@ -39,6 +41,18 @@ def as_choice(name: str, value: object, choices: Sequence[object]) -> Any:
         return value
     allowed = ", ".join(repr(choice) for choice in choices)
     raise InvalidInputError(f"`{name}` must be one of {allowed}, got {value!r}.")
+
+
+def nearest_name(given: object, names: Iterable[str]) -> str:
+    """Return a sentence that suggests the name nearest to a mistyped one, or nothing.
+
+    Examples
+    --------
+    >>> nearest_name("minmax", ["sum", "minimax"])
+    " Did you mean 'minimax'?"
+    """
+    near = difflib.get_close_matches(str(given).lower(), list(names), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def as_positive(name: str, value: object, cure: str = "", *, zero: bool = False) -> float:
@@ -74,22 +88,6 @@ def as_pair(name: str, value: object, cure: str = "") -> tuple[float, float]:
     )
 
 
-def as_fallback(value: object) -> Any:
-    """Return "edges", "means", or a finite float."""
-    if isinstance(value, str) and value in ("edges", "means"):
-        return value
-    if (
-        isinstance(value, numbers.Real)
-        and not isinstance(value, bool)
-        and np.isfinite(float(value))
-    ):
-        return float(value)
-    raise InvalidInputError(
-        f"`fallback` must be 'edges', 'means' or a finite number, got {value!r}. "
-        "Use fallback='edges' for the middle between what is kept of the classes."
-    )
-
-
 def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
     """Return scores as a one-dimensional float64 array; finiteness is checked after sorting."""
     cure = "Pass the column of the positive class, for example `proba[:, 1]`."
@@ -107,7 +105,11 @@ def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
 
 
 def split_by_label(
-    y_true: ArrayLike, scores: NDArray[np.float64], pos_label: object = None
+    y_true: ArrayLike,
+    scores: NDArray[np.float64],
+    pos_label: object = None,
+    *,
+    alike: bool = True,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[Any, Any]]:
     """Split scores by class.
 
@@ -128,22 +130,81 @@ def split_by_label(
         raise InvalidInputError(
             "`y_true` must not be empty, got 0 rows. Pass rows of both classes."
         )
-    is_positive, labels = _positive_mask(labels_seen, pos_label)
+    is_positive, labels = _positive_mask(labels_seen, pos_label, alike)
     positive = scores[is_positive]
     np.logical_not(is_positive, out=is_positive)
     return scores[is_positive], positive, labels
 
 
-def _positive_mask(y: NDArray[Any], pos_label: object) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
+def _positive_mask(
+    y: NDArray[Any], pos_label: object, alike: bool
+) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
     """Return which rows are positive, and the labels (negative, positive)."""
     labels = _two_labels(y)
-    low, high = order_labels(labels.tolist(), pos_label)
+    low, high = order_labels(labels.tolist(), pos_label, alike=alike)
     positive = labels[labels.tolist().index(high)]
     return np.asarray(y == positive, dtype=np.bool_), (low, high)
 
 
-def order_labels(labels: list[Any], pos_label: object = None) -> tuple[Any, Any]:
-    """Return two distinct labels as (negative, positive); raise unless there are two."""
+def order_labels(
+    labels: Iterable[Any],
+    pos_label: object = None,
+    *,
+    counts: Mapping[Any, float] | None = None,
+    alike: bool = True,
+) -> tuple[Any, Any]:
+    """Return two distinct labels as (negative, positive): the one rule for which is positive.
+
+    Parameters
+    ----------
+    labels : iterable of labels
+        The distinct ones; two, or an error is raised.
+    pos_label : label, default=None
+        The positive class, if it is named.
+    counts : mapping from label to number of rows, default=None
+        None for bare scores, which point to the greater label as those of scikit-learn do. With
+        counts the rarer label is positive, as in the paper; but of 0 and 1, -1 and 1, False and
+        True always the greater.
+    alike : bool, default=True
+        Whether what follows treats both classes alike. If not, a class that only its name or a
+        tie makes positive is an error that asks.
+
+    Examples
+    --------
+    >>> order_labels(["ok", "fraud"], counts={"ok": 90, "fraud": 10})
+    ('ok', 'fraud')
+    >>> order_labels([0, 1], counts={0: 10, 1: 90})
+    (0, 1)
+    """
+    low, high = _two_in_order(list(labels))
+    if pos_label is not None:
+        if pos_label in (low, high):
+            return (low, high) if pos_label == high else (high, low)
+        raise InvalidInputError(
+            f"`pos_label` must be one of the labels {low!r} and {high!r}, got {pos_label!r}. "
+            "Use pos_label=None to let boundshift choose."
+        )
+    if are_signs((low, high)):
+        return low, high
+    if counts is not None and counts[low] != counts[high]:
+        return (low, high) if counts[high] < counts[low] else (high, low)
+    if not alike:
+        why = "scores alone do not say" if counts is None else "both are equally frequent"
+        raise InvalidInputError(
+            f"`pos_label` must name the positive class where a rule does not treat {low!r} and "
+            f"{high!r} alike, got None: {why} which one is meant. Use pos_label={high!r}, for "
+            "example."
+        )
+    return low, high
+
+
+def are_signs(labels: tuple[Any, Any]) -> bool:
+    """Return whether labels say by themselves which one is positive: 0/1, -1/1, False/True."""
+    return set(labels) in ({0, 1}, {-1, 1})
+
+
+def _two_in_order(labels: list[Any]) -> tuple[Any, Any]:
+    """Return two labels in sorted order; raise unless there are two."""
     try:
         labels = sorted(labels)
     except TypeError as error:
@@ -163,15 +224,7 @@ def order_labels(labels: list[Any], pos_label: object = None) -> tuple[Any, Any]
             f"`y_true` must hold two classes, got {len(labels)}: {shown}"
             f"{', …' if len(labels) > 5 else ''}. {_MORE_THAN_TWO}"
         )
-    low, high = labels
-    if pos_label is None or pos_label == high:
-        return low, high
-    if pos_label == low:
-        return high, low
-    raise InvalidInputError(
-        f"`pos_label` must be one of the labels {low!r} and {high!r}, got {pos_label!r}. "
-        "Use pos_label=None to take the greater label."
-    )
+    return labels[0], labels[1]
 
 
 def _two_labels(y: NDArray[Any]) -> NDArray[Any]:

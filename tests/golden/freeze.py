@@ -27,7 +27,9 @@ def freeze() -> dict[str, np.ndarray]:
     with ProcessPoolExecutor() as pool:
         answers = list(pool.map(decide, range(N_PROBLEMS), chunksize=10))
     rows = [(seed, way, *a) for seed, by_way in enumerate(answers) for way, a in by_way.items()]
-    seed, way, threshold, negative, positive, status = (np.array(c) for c in zip(*rows, strict=True))
+    seed, way, threshold, negative, positive, status = (
+        np.array(c) for c in zip(*rows, strict=True)
+    )
     numbers = np.stack([threshold, negative, positive], axis=1)
     return {"seed": seed.astype(np.int16), "way": way, "numbers": numbers, "status": status}
 

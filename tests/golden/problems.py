@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boundshift import BoundaryWarning, find_boundary
-from boundshift.rules import Cost, Metric, NeymanPearson
+from boundshift.rules import Cost, Floors, Metric
 
 N_PROBLEMS = 500
 CURVES = (
@@ -62,18 +62,18 @@ def ways(seed: int) -> Iterator[tuple[str, dict[str, Any]]]:
         "sum": "sum",
         "minimax": "minimax",
         "g-mean": "g-mean",
-        "cost": Cost(costs=(1, 20)),
-        "recall": NeymanPearson(floor=0.9),
-        "specificity": NeymanPearson(floor=0.9, protect="negative"),
+        "cost": Cost(false_positive=1, false_negative=20),
+        "recall": Floors(recall=0.9),
+        "specificity": Floors(specificity=0.9),
     }
     if seed % 100 == 0:
         rules["metric"] = Metric("f1")
     for curve in CURVES:
         for name, rule in rules.items():
-            yield f"{curve}/{name}", {"bound": curve, "rule": rule}
+            yield f"{curve}/{name}", {"curve": curve, "rule": rule}
     yield "default", {}
-    yield "paper", {"preset": "paper"}
-    yield "authors", {"preset": "authors"}
+    yield "paper", {"curve": "paper"}
+    yield "authors", {"curve": "authors"}
 
 
 def decide(seed: int) -> dict[str, Answer]:
@@ -84,5 +84,5 @@ def decide(seed: int) -> dict[str, Answer]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BoundaryWarning)
             boundary = find_boundary(y, s, **arguments)
-        answers[name] = Answer(boundary.threshold, *boundary.error_bounds, boundary.status.name)
+        answers[name] = Answer(boundary.threshold, *boundary.errors, boundary.status.name)
     return answers

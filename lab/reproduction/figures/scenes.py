@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from boundshift.boundary import Boundary, find_boundary
+from boundshift.boundary import find_boundary
+from boundshift.result.boundary import Boundary
 from boundshift.datasets import make_gaussians
 from lab.data import PaperSplit
 from lab.reproduction.classifiers import ClassifierOptions

@@ -1,50 +1,76 @@
-"""Error curves: one small class an inequality, each in a file of its own.
+"""Error curves: one small frozen dataclass an inequality, each in a file of its own.
 
 | name | claim |
 |---|---|
-| ``"support"`` | the paper's radius; nominal |
+| ``"logistic"`` | average case, log-odds linear in the score; the default |
+| ``"smoothed"`` | average case, smooth density |
+| ``"student-t"`` | average case, normal scores |
 | ``"kth-point"`` | exact by exchangeability |
 | ``"clopper-pearson"``, ``"dkw"``, ``"bernstein"`` | high probability, any distribution |
-| ``"student-t"`` | average case, normal scores |
-| ``"smoothed"`` | average case, smooth density |
-
-Every module of this package is imported, and every curve in it that has a name is known by it.
+| ``"support"``, ``"paper"``, ``"authors"`` | the paper's radius; nominal |
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from collections.abc import Callable
 
-from boundshift.curves.base import Claim, CountCurve, ErrorCurve, ShapeCurve
+from boundshift.curves.base import Claim, CountCurve, ErrorCurve, PairCurve, ShapeCurve
+from boundshift.curves.bernstein import EmpiricalBernstein
+from boundshift.curves.clopper_pearson import ClopperPearson
+from boundshift.curves.dkw import DKW
+from boundshift.curves.kth_point import KthPoint
+from boundshift.curves.logistic import Logistic
+from boundshift.curves.smoothed import Smoothed
+from boundshift.curves.student_t import StudentT
+from boundshift.curves.support import SupportRadius
 from boundshift.exceptions import InvalidInputError
+from boundshift.support.exact import Exact
+from boundshift.support.slsqp import SLSQP
+from boundshift.validation import nearest_name
 
-__all__ = ["CURVES", "Claim", "CountCurve", "ErrorCurve", "ShapeCurve", "as_curve"]
+__all__ = [
+    "CURVES",
+    "DKW",
+    "SLSQP",
+    "Claim",
+    "ClopperPearson",
+    "CountCurve",
+    "EmpiricalBernstein",
+    "ErrorCurve",
+    "Exact",
+    "KthPoint",
+    "Logistic",
+    "PairCurve",
+    "ShapeCurve",
+    "Smoothed",
+    "StudentT",
+    "SupportRadius",
+    "as_curve",
+]
+
+CURVES: dict[str, type[ErrorCurve]] = {
+    curve.name: curve
+    for curve in (
+        EmpiricalBernstein,
+        ClopperPearson,
+        DKW,
+        KthPoint,
+        Logistic,
+        Smoothed,
+        StudentT,
+        SupportRadius,
+    )
+}
+"""Name → class of every curve."""
+
+_NAMED: dict[str, Callable[[], ErrorCurve]] = {
+    **CURVES,
+    "paper": SupportRadius.paper,
+    "authors": SupportRadius.authors,
+}
 
 
-def _named(cls: type[ErrorCurve]) -> dict[str, type[ErrorCurve]]:
-    """Return all curves below a class by their names."""
-    found = {cls.name: cls} if "name" in vars(cls) else {}
-    for child in cls.__subclasses__():
-        found |= _named(child)
-    return found
-
-
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
-
-CURVES: dict[str, type[ErrorCurve]] = dict(sorted(_named(ErrorCurve).items()))
-
-
-def __getattr__(name: str) -> type[ErrorCurve]:
-    """Return a curve's class by its Python name, so that new files need no line here."""
-    for curve in CURVES.values():
-        if curve.__name__ == name:
-            return curve
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def as_curve(bound: str | ErrorCurve) -> ErrorCurve:
+def as_curve(curve: str | ErrorCurve) -> ErrorCurve:
     """Return a curve given itself or its name.
 
     Examples
@@ -52,10 +78,14 @@ def as_curve(bound: str | ErrorCurve) -> ErrorCurve:
     >>> as_curve("dkw")
     DKW(confidence=0.95)
     """
-    if isinstance(bound, ErrorCurve):
-        return bound
-    if isinstance(bound, str) and bound in CURVES:
-        return CURVES[bound]()
+    if isinstance(curve, ErrorCurve):
+        return curve
+    if isinstance(curve, str) and curve in _NAMED:
+        return _NAMED[curve]()
+    cure = nearest_name(curve, _NAMED)
+    if isinstance(curve, type) and issubclass(curve, ErrorCurve):
+        cure = f" Pass an object: {curve.__name__}()."
     raise InvalidInputError(
-        f"`bound` must be an ErrorCurve or one of {', '.join(map(repr, CURVES))}, got {bound!r}."
+        f"`curve` must be an ErrorCurve or one of {', '.join(map(repr, _NAMED))}, got {curve!r}."
+        f"{cure}"
     )

@@ -10,13 +10,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boundshift.rules import Rule
+from boundshift.scores.orientation import is_reversed
 from boundshift.scores.sample import OrderedScores, ScoreSample
+from boundshift.search.found import ErrorsAt, FloatArray, Found
+from boundshift.search.gaps import count_wrong, search_gaps
+from boundshift.search.line import search_line
+from boundshift.status import Status
+from boundshift.support.geometry import SupportGeometry
 from boundshift.validation import as_share
 
 __all__ = [
@@ -26,10 +33,10 @@ __all__ = [
     "ErrorCurve",
     "PairCurve",
     "ShapeCurve",
+    "Solution",
     "Tail",
 ]
 
-FloatArray = NDArray[np.float64]
 Tail = Callable[[FloatArray], FloatArray]
 
 
@@ -42,35 +49,108 @@ class Claim(Enum):
     NOMINAL = "Holds under assumptions that real scores do not meet."
 
 
-class ErrorCurve(ABC):
-    """A claim on the share of a class beyond the boundary.
+@dataclass(frozen=True)
+class Solution:
+    """The boundary that a curve and a rule ask for, in the sample's units.
 
-    A subclass in a file of its own in this package is found by its `name`, with no change
-    elsewhere.
+    Parameters
+    ----------
+    found : Found
+        Threshold, plateau, claimed errors and the rule's value.
+    status : Status
+        What happened.
+    geometry : SupportGeometry, default=None
+        The paper's quantities, in units of the given scores.
+    """
+
+    found: Found
+    status: Status
+    geometry: SupportGeometry | None = None
+
+    def mirror_back(self) -> Solution:
+        """Return the solution of the problem whose scores have the other sign."""
+        low, high = self.found.plateau
+        return Solution(
+            self.found._replace(threshold=-self.found.threshold, plateau=(-high, -low)),
+            Status.REVERSED if self.status.solved else self.status,
+            None if self.geometry is None else self.geometry.mirror_back(),
+        )
+
+
+@dataclass(frozen=True)
+class ErrorCurve(ABC):
+    """A claim on the share of each class on the wrong side of a boundary.
+
+    A curve of your own is a frozen dataclass with `errors` and the five class attributes below;
+    pass an instance as ``curve``. Derive from :class:`CountCurve` or :class:`ShapeCurve` where one
+    class's claim does not depend on the other class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from boundshift import find_boundary
+    >>> @dataclass(frozen=True)
+    ... class Halved(CountCurve):
+    ...     name = "halved"
+    ...     claim = Claim.AVERAGE_CASE
+    ...     def bound(self, wrong, n):
+    ...         return (np.asarray(wrong) + 0.5) / (n + 1)
+    >>> find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 5, 6], curve=Halved()).threshold
+    3.5
     """
 
     name: ClassVar[str]
     claim: ClassVar[Claim]
-    assumptions: ClassVar[str]
-    formula: ClassVar[str]
-    reference: ClassVar[str]
+    assumptions: ClassVar[str] = ""
+    formula: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+    default_rule: ClassVar[str] = "g-mean"
+    """Name of the rule that goes with the curve where none is asked for."""
 
-    @property
-    def delta(self) -> float:
-        """Probability with which the claim may fail; NaN where no such thing is claimed."""
-        return float("nan")
+    @abstractmethod
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive).
 
-    def __repr__(self) -> str:
-        arguments = ", ".join(f"{k}={v!r}" for k, v in vars(self).items())
-        return f"{type(self).__name__}({arguments})"
+        Parameters
+        ----------
+        sample : ScoreSample
+            Scores of both classes.
+        """
 
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
+    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
+        """Return the boundary at which the rule on this curve is least.
 
-    def __hash__(self) -> int:
-        return hash((type(self), tuple(vars(self).items())))
+        A rule that treats both classes alike is solved in the orientation in which the positive
+        class lies above.
+
+        Parameters
+        ----------
+        sample : ScoreSample
+            Scores of both classes.
+        rule : Rule
+            What to minimise.
+        """
+        if rule.alike and sample.positive.median < sample.negative.median:
+            return self.solve(sample.reversed(), rule).mirror_back()
+        found = self._search(sample, rule)
+        return Solution(found, _status(sample) if rule.met(*found.errors) else Status.UNMET)
+
+    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        """Return the boundary at which the rule is least, the sample as it is."""
+        return search_line(self.errors(sample), rule, sample)
 
 
+def _status(sample: ScoreSample) -> Status:
+    """Return what is to be said about a boundary of this sample."""
+    negative, positive = sample.negative, sample.positive
+    if negative.median == positive.median and positive.mean <= negative.mean:
+        return Status.CHANCE
+    if is_reversed(sample):
+        return Status.REVERSED
+    return Status.LONE_ROW if min(sample.n_samples) == 1 else Status.OPTIMAL
+
+
+@dataclass(frozen=True)
 class CountCurve(ErrorCurve):
     """A curve that sees only how many of n points lie beyond the boundary."""
 
@@ -86,7 +166,20 @@ class CountCurve(ErrorCurve):
             Points of the class.
         """
 
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
 
+        def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+            above, below = count_wrong(sample, t)
+            return self.bound(above, sample.negative.n), self.bound(below, sample.positive.n)
+
+        return at
+
+    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        return search_gaps(self.bound, rule, sample)
+
+
+@dataclass(frozen=True)
 class ConfidenceCurve(CountCurve):
     """A curve of counts that holds with high probability.
 
@@ -98,8 +191,10 @@ class ConfidenceCurve(CountCurve):
 
     claim = Claim.HIGH_PROBABILITY
 
-    def __init__(self, confidence: float = 0.95) -> None:
-        self.confidence = as_share("confidence", confidence)
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "confidence", as_share("confidence", self.confidence))
 
     @property
     def delta(self) -> float:
@@ -107,8 +202,29 @@ class ConfidenceCurve(CountCurve):
         return 1.0 - self.confidence
 
 
-class ShapeCurve(ErrorCurve):
-    """A curve that sees the scores."""
+@dataclass(frozen=True)
+class PairCurve(ErrorCurve):
+    """A curve that sees the scores of both classes at once."""
+
+    @abstractmethod
+    def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
+        """Return both classes' tails, as `ShapeCurve.tail` does; the positive one's mirrored.
+
+        Parameters
+        ----------
+        sample : ScoreSample
+            Scores of both classes.
+        """
+
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        negative, positive = self.tails(sample)
+        return lambda t: (negative(t), positive(-t))
+
+
+@dataclass(frozen=True)
+class ShapeCurve(PairCurve):
+    """A curve that sees the scores of one class at a time."""
 
     @abstractmethod
     def tail(self, scores: OrderedScores, pooled: float) -> Tail:
@@ -123,26 +239,7 @@ class ShapeCurve(ErrorCurve):
             cannot be known leans on it.
         """
 
-
-class PairCurve(ErrorCurve):
-    """A curve that sees the scores of both classes at once."""
-
-    @abstractmethod
     def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
-        """Return both classes' tails, as `ShapeCurve.tail` does; the positive one's mirrored.
-
-        Parameters
-        ----------
-        sample : ScoreSample
-            Scores of both classes.
-        """
-
-    @abstractmethod
-    def bends(self, sample: ScoreSample) -> FloatArray:
-        """Return scores between which the tails are smooth, where a minimum is looked for.
-
-        Parameters
-        ----------
-        sample : ScoreSample
-            Scores of both classes.
-        """
+        """Return both classes' tails; the positive one's in mirrored scores."""
+        pooled = sample.pooled_std
+        return self.tail(sample.negative, pooled), self.tail(sample.positive.mirrored(), pooled)

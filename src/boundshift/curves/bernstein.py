@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.curves.base import ConfidenceCurve, FloatArray
+from boundshift.curves.base import ConfidenceCurve
+from boundshift.search.found import FloatArray
 
 __all__ = ["EmpiricalBernstein"]
 
 
+@dataclass(frozen=True)
 class EmpiricalBernstein(ConfidenceCurve):
     """Empirical share plus a width that shrinks with the share itself.
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from boundshift.curves.base import ConfidenceCurve, FloatArray
+from boundshift.curves.base import ConfidenceCurve
+from boundshift.search.found import FloatArray
 
 __all__ = ["ClopperPearson"]
 
 
+@dataclass(frozen=True)
 class ClopperPearson(ConfidenceCurve):
     """Largest error rate under which so few points on the wrong side are not too unlikely.
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.curves.base import Claim, CountCurve, FloatArray
+from boundshift.curves.base import Claim, CountCurve
+from boundshift.search.found import FloatArray
 
 __all__ = ["KthPoint"]
 
 
+@dataclass(frozen=True)
 class KthPoint(CountCurve):
-    """Share of classes of fresh points beyond the k-th of n: (k + 1)/(n + 1).
+    """Probability that a fresh point lies beyond the k-th most extreme of n: (k + 1)/(n + 1).
 
     A fresh point is equally likely to fall into any of the n + 1 gaps that the seen ones leave,
     so it lies beyond the (k + 1)-th from the end with exactly this probability. At k = 0 it is

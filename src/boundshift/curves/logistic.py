@@ -2,11 +2,16 @@ r"""Logistic calibration: both classes' errors from all rows at once."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import expit
 
-from boundshift.curves.base import Claim, FloatArray, PairCurve, Tail
+from boundshift.curves.base import Claim, PairCurve, Tail
+from boundshift.rules import Rule
 from boundshift.scores.sample import Binning, ScoreSample, robust_std
+from boundshift.search.found import FloatArray, Found
+from boundshift.search.line import search_line
 
 __all__ = ["Logistic"]
 
@@ -17,6 +22,7 @@ _RIDGE = 1e-6
 _MOST_STEPS = 100
 
 
+@dataclass(frozen=True)
 class Logistic(PairCurve):
     r"""Tails of both classes under a logistic calibration of the scores.
 
@@ -66,9 +72,9 @@ class Logistic(PairCurve):
 
         return negative, positive
 
-    def bends(self, sample: ScoreSample) -> FloatArray:
-        """Return the nodes of the grid."""
-        return _grid(sample)[0].nodes
+    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        # The tails bend at the nodes of the grid and nowhere else.
+        return search_line(self.errors(sample), rule, sample, _grid(sample)[0].nodes)
 
 
 def _grid(sample: ScoreSample) -> tuple[Binning, float]:

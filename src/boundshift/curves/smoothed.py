@@ -2,11 +2,14 @@ r"""Kernel-smoothed tail: the empirical error with its steps rounded off."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import ndtr
 
-from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
+from boundshift.curves.base import Claim, ShapeCurve, Tail
 from boundshift.scores.sample import Binning, OrderedScores, robust_std
+from boundshift.search.found import FloatArray
 from boundshift.validation import as_positive
 
 __all__ = ["Smoothed"]
@@ -16,6 +19,7 @@ _KERNEL_REACH = 9 * _CELLS_PER_BANDWIDTH  # a normal tail beyond 9 is below 1e-1
 _MOST_CELLS = 1 << 16
 
 
+@dataclass(frozen=True)
 class Smoothed(ShapeCurve):
     r"""Tail of the class's kernel density estimate.
 
@@ -46,8 +50,11 @@ class Smoothed(ShapeCurve):
     formula = "mean of Phi((s - t) / h), h = b min(sd, 2 IQR / 1.349) n^(-1/5)"
     reference = "Silverman 1986, Density Estimation, section 3.4"
 
-    def __init__(self, bandwidth: float = 1.0) -> None:
-        self.bandwidth = as_positive("bandwidth", bandwidth, "Use bandwidth=1.")
+    bandwidth: float = 1.0
+
+    def __post_init__(self) -> None:
+        width = as_positive("bandwidth", self.bandwidth, "Use bandwidth=1.")
+        object.__setattr__(self, "bandwidth", width)
 
     def tail(self, scores: OrderedScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import stdtr
 
-from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
+from boundshift.curves.base import Claim, ShapeCurve, Tail
 from boundshift.scores.sample import OrderedScores
+from boundshift.search.found import FloatArray
 
 __all__ = ["StudentT"]
 
 
+@dataclass(frozen=True)
 class StudentT(ShapeCurve):
     """Predictive tail of a normal class whose mean and spread are estimated.
 

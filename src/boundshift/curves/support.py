@@ -2,42 +2,97 @@ r"""The paper's support radius as an error curve."""
 
 from __future__ import annotations
 
-from typing import Literal
+import numbers
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 
-from boundshift.curves.base import Claim, FloatArray, ShapeCurve, Tail
-from boundshift.scores.sample import OrderedScores
+from boundshift.curves.base import Claim, ShapeCurve, Solution, Tail
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Rule, Sum
+from boundshift.scores.sample import OrderedScores, ScoreSample
+from boundshift.search.found import FloatArray
+from boundshift.support.exact import Exact
+from boundshift.support.settings import SupportSettings
+from boundshift.support.solve import Fallback, Solver, fall_back, solve_support
 from boundshift.support.windows import Windows
-from boundshift.validation import as_choice, as_positive
 
 __all__ = ["SupportRadius"]
 
 _MOST_LEVELS = 512
+# What a rule other than the sum makes use of.
+_SHAPE = ("gamma", "constant", "radius", "centre", "fallback")
 
 
-class SupportRadius(ShapeCurve):
-    r"""Points given up, plus the average error of what is kept.
+@dataclass(frozen=True)
+class SupportRadius(SupportSettings, ShapeCurve):
+    r"""The paper's claim: points given up, plus the average error of what is kept.
+
+    With the rule "sum", its own, the paper's problem is solved exactly: both classes give up the
+    same share of points. With any other rule each class gives up what is best for it,
 
     .. math:: U(t) = \min_m \frac{m}{n} + \frac{1 - \delta_m(t)}{n - m + 1} + \delta_m(t),
               \qquad \delta_m(t) = e^{-u_m(t)^2/2},\;
               u_m(t) = \frac{t - \mu_m - R_m}{a_m} - c
 
-    over the numbers m of points given up, at most 512 of them. With the rule "sum",
-    :func:`~boundshift.find_boundary` solves the paper's own problem instead, in which both
-    classes give up the same share.
+    over the numbers m of points given up, at most 512 of them; it then takes gamma, constant,
+    radius, centre and fallback only.
 
     Parameters
     ----------
-    gamma, constant, radius, centre
-        As in :func:`~boundshift.find_boundary`.
+    gamma : float, default=1
+        Factor of the concentration term: 1 as in Eq. R_hat_upper_bound, 2 as in
+        Eq. test_point_bound, which the triangle inequality gives.
+    constant : float, default=0
+        Constant of the concentration term: 2 as printed, or 0, since scores have one dimension
+        and Hoeffding's inequality does not need it.
+    radius : {"one-sided", "two-sided"}, default="one-sided"
+        Whether a class's radius counts only the points towards the other class.
+    slack : {"binary", "continuous"}, default="binary"
+        Whether a point given up costs 1 or its distance to the class centre. Continuous slack
+        depends on the unit of the scores.
+    penalty : {"proportional", "count"}, default="proportional"
+        Whether the slack of a class is divided by the class's size. Proportional slack adds up
+        with the loss to a claim on both error rates.
+    alpha : float or pair (negative, positive), default=1
+        Price of slack, above 0.
+    budget : int, float or "all", default="all"
+        Most points to give up: a number, a share of all rows in (0, 1], or all but two of each
+        class.
+    class_weight : float, pair (negative, positive) or dict from label to float, default=1
+        Weights of the two classes' errors in the loss.
+    centre : {"median", "mean"}, default="median"
+        Points farthest from here are given up first. A single far outlier drags the mean, which
+        the paper uses, and with it the wrong points. With "median" both classes give up equal
+        shares at a time, with "mean" one point at a time as in the authors' code.
+    stop_at_zero : bool, default=False
+        Whether to give up nothing where the problem has a solution as it is, or to look at every
+        slack level for a lower loss.
+    solver : Exact or SLSQP, default=Exact()
+        The exact global optimum over all slack levels, or the paper's local optimiser.
+    fallback : {"edges", "means"} or float, default="edges"
+        Boundary where no level is feasible: the middle between the facing edges of what is kept
+        when the whole budget is given up, the middle between the class means, or a number.
+
+    Notes
+    -----
+    Per class, on the kept points: count :math:`N_i`, mean :math:`\mu_i`, radius :math:`R_i`. The
+    confidence radius is :math:`R_i + \gamma R_i N_i^{-1/2} (c + \sqrt{2 \ln 1/\delta_i})`. Both
+    confidence radii together fill the distance of the means, and the sum over the classes of
+    :math:`(1 - \delta_i)/(N_i + 1) + \delta_i`, plus the price of the points given up, is as
+    small as it can be. The boundary is where they meet.
+
+    References
+    ----------
+    M. Clifford, J. Erskine, A. Hepburn, R. Santos-Rodríguez, D. Garcia-Garcia, "Learning
+    Confidence Bounds for Classification with Imbalanced Data", ECAI 2024.
 
     Examples
     --------
-    >>> from boundshift.scores.sample import ClassScores
-    >>> tail = SupportRadius().tail(ClassScores(np.linspace(-1, 1, 99)), pooled=1.0)
-    >>> tail(np.array([0.0, 1.5, 9.0])).round(3).tolist()
-    [1.0, 0.01, 0.01]
+    >>> SupportRadius.authors(budget="all") == SupportRadius(
+    ...     constant=2, radius="two-sided", centre="mean", stop_at_zero=True)
+    True
     """
 
     name = "support"
@@ -45,18 +100,52 @@ class SupportRadius(ShapeCurve):
     assumptions = "Independent scores, and a support whose radius is that of the sample."
     formula = "min over m of m/n + (1 - d)/(n - m + 1) + d, d = exp(-((t - edge)/a - c)^2 / 2)"
     reference = "Clifford et al. 2024, ECAI"
+    default_rule = "sum"
 
-    def __init__(
-        self,
-        gamma: float = 1.0,
-        constant: float = 0.0,
-        radius: Literal["one-sided", "two-sided"] = "one-sided",
-        centre: Literal["median", "mean"] = "median",
-    ) -> None:
-        self.gamma = as_positive("gamma", gamma, "The paper has 1 and 2.")
-        self.constant = as_positive("constant", constant, "The paper has 2.", zero=True)
-        self.radius = as_choice("radius", radius, ("one-sided", "two-sided"))
-        self.centre = as_choice("centre", centre, ("median", "mean"))
+    solver: Solver = Exact()  # noqa: RUF009 (it is frozen)
+    fallback: Fallback = "edges"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (hasattr(self.solver, "solve") and hasattr(self.solver, "is_global")):
+            raise InvalidInputError(
+                f"`solver` must be Exact() or SLSQP(), got {self.solver!r}. "
+                "Use solver=Exact() for the global optimum."
+            )
+        object.__setattr__(self, "fallback", _as_fallback(self.fallback))
+
+    def __repr__(self) -> str:
+        plain = {f.name: f.default for f in fields(self)}
+        values = {name: getattr(self, name) for name in plain}
+        changed = (f"{name}={value!r}" for name, value in values.items() if value != plain[name])
+        return f"SupportRadius({', '.join(changed)})"
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Self:
+        """Return the paper's text: constant 2, two-sided radius, penalty by count, every level."""
+        own: dict[str, Any] = {"constant": 2.0, "radius": "two-sided", "penalty": "count"}
+        return cls(**{**own, "centre": "mean", **changes})
+
+    @classmethod
+    def authors(cls, **changes: Any) -> Self:
+        """Return the settings of the authors' code.
+
+        Constant 2, two-sided radius, proportional penalty, half of the rows as budget, no slack
+        where none is needed.
+        """
+        own: dict[str, Any] = {"constant": 2.0, "radius": "two-sided", "centre": "mean"}
+        return cls(**{**own, "budget": 0.5, "stop_at_zero": True, **changes})
+
+    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
+        """Return the boundary of the paper's problem, or the rule's best on the curve."""
+        if rule == Sum():
+            settings = self.resolve(sum(sample.n_samples), sample.labels)
+            return Solution(*solve_support(sample, settings, self.solver, self.fallback))
+        self._refuse_what_only_the_sum_uses(rule)
+        solution = super().solve(sample, rule)
+        if solution.found.errors == (1.0, 1.0):
+            return Solution(*fall_back(sample, self, self.fallback)[:2])
+        return solution
 
     def tail(self, scores: OrderedScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
@@ -82,3 +171,29 @@ class SupportRadius(ShapeCurve):
             return np.asarray(np.minimum(1.0, claims.min(axis=1)))
 
         return above
+
+    def _refuse_what_only_the_sum_uses(self, rule: Rule) -> None:
+        """Raise if a setting was changed that another rule than the sum cannot use."""
+        plain = SupportRadius()
+        for name in (f.name for f in fields(self) if f.name not in _SHAPE):
+            if getattr(self, name) != getattr(plain, name):
+                raise InvalidInputError(
+                    f"`{name}` of SupportRadius must be left as it is with the rule "
+                    f"{rule.name!r}, got {getattr(self, name)!r}. Only the rule 'sum' uses it."
+                )
+
+
+def _as_fallback(value: object) -> Fallback:
+    """Return "edges", "means", or a finite float."""
+    if isinstance(value, str) and value in ("edges", "means"):
+        return value  # type: ignore[return-value]
+    if (
+        isinstance(value, numbers.Real)
+        and not isinstance(value, bool)
+        and np.isfinite(float(value))
+    ):
+        return float(value)
+    raise InvalidInputError(
+        f"`fallback` must be 'edges', 'means' or a finite number, got {value!r}. "
+        "Use fallback='edges' for the middle between what is kept of the classes."
+    )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundshift.promises.certificate import Certificate
 from boundshift.models.response import Response
-from boundshift.result.boundary import Boundary, Status
+from boundshift.promises.certificate import Certificate
+from boundshift.result.boundary import Boundary
+from boundshift.status import Status
 
 __all__ = ["pack", "unpack"]
 

@@ -16,10 +16,10 @@ from sklearn import model_selection
 
 from boundshift.curves import CURVES
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.writing import write_whole
-from boundshift.result.plain import check_format
 from boundshift.result.boundary import Boundary
+from boundshift.result.plain import check_format
 from boundshift.rules import RULES
+from boundshift.writing import write_whole
 
 __all__ = ["load", "own_types", "save"]
 

@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
-from boundshift.boundary import Boundary, find_boundary
+from boundshift.boundary import find_boundary
 from boundshift.curves import ErrorCurve
 from boundshift.plots.canvas import add_legend, split_axes
 from boundshift.plots.fitted import own_threshold, read_fitted
 from boundshift.plots.palette import Palette, Theme
 from boundshift.plots.profile import rule_values
-from boundshift.view.axis import choose_axis
-from boundshift.view.rows import read_rows
-from boundshift.view.words import score_text
+from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_share
+from boundshift.view.axis import choose_axis
+from boundshift.view.rows import read_rows
+from boundshift.view.words import score_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

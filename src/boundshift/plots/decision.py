@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.boundary import Boundary
 from boundshift.exceptions import InvalidInputError
 from boundshift.plots.canvas import add_legend, split_axes
 from boundshift.plots.fitted import own_threshold, read_fitted
 from boundshift.plots.palette import Palette, Theme
+from boundshift.result.boundary import Boundary
 from boundshift.validation import as_scores, split_by_label
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from boundshift.boundary import Boundary
 from boundshift.exceptions import InvalidInputError
+from boundshift.result.boundary import Boundary
 
 __all__ = ["own_threshold", "read_fitted"]
 

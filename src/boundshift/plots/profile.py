@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.curves.support import SupportRadius
-from boundshift.support.settings import read_options
 from boundshift.rules import Rule, Sum, as_rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.minimum import errors_at
 from boundshift.support.levels import Levels, Support, SupportProblem, solve
+from boundshift.support.settings import read_options
 
 __all__ = ["rule_values"]
 

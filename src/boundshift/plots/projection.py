@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.boundary import Boundary, find_boundary
+from boundshift.boundary import find_boundary
 from boundshift.plots.canvas import add_legend, open_axes
 from boundshift.plots.fitted import own_threshold, read_fitted
 from boundshift.plots.palette import Palette, Theme
+from boundshift.result.boundary import Boundary
+from boundshift.validation import as_scores, split_by_label
 from boundshift.view.axis import choose_axis
 from boundshift.view.rows import ScoredRows
 from boundshift.view.words import score_text
-from boundshift.validation import as_scores, split_by_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,6 +8,7 @@ on the same scores. With n rows of a class no claim below :math:`1 - \delta^{1/n
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -18,12 +19,14 @@ from scipy.special import betainccinv
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming.driver import decide_in_passes
+from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ScoreSample
+from boundshift.search.gaps import count_wrong
 from boundshift.streaming.dispatch import find_source
+from boundshift.streaming.driver import decide_in_passes
 from boundshift.validation import as_choice, as_share
 
-__all__ = ["Certificate", "certify", "certify_counts", "count_wrong"]
+__all__ = ["Certificate", "certify", "certify_counts", "count_at_threshold", "read_threshold"]
 
 Scores = Literal["held-out", "out-of-fold", "training"]
 
@@ -129,7 +132,7 @@ class Certificate:
 def certify(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    threshold: float,
+    threshold: float | Boundary,
     confidence: float = 0.95,
     *,
     pos_label: object = None,
@@ -145,12 +148,13 @@ def certify(
         Two labels of any kind.
     y_score : array-like of shape (n_samples,)
         Scores of the rows.
-    threshold : float
-        A row is called positive iff its score is greater.
+    threshold : float or Boundary
+        A row is called positive iff its score is greater. A boundary brings its labels along:
+        its positive class is positive here too.
     confidence : float, default=0.95
         Between 0 and 1.
     pos_label : label, default=None
-        The positive class; None takes the greater label.
+        The positive class; None takes that of the boundary, or the greater label.
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
         Where the scores come from. Training scores give a nominal claim only: such claims have
         been found to hold far less often than they say.
@@ -181,16 +185,14 @@ def certify(
     class 1              10        1   0.1000   0.3942   0.2589
     """
     as_choice("scores", scores, tuple(_REASON))
-    if not np.isscalar(threshold) or not np.isfinite(threshold):
-        raise InvalidInputError(f"`threshold` must be a finite number, got {threshold!r}.")
-    t = float(np.asarray(threshold))
+    t, pos_label = read_threshold(threshold, pos_label)
     source = find_source(y_true, y_score)
     if source is None:
         sample = ScoreSample.from_labels(y_true, y_score, pos_label)
-        wrong, n_samples, labels = count_wrong(sample, t)
+        wrong, n_samples, labels = count_at_threshold(sample, t)
     else:
         (wrong, n_samples, labels), _ = decide_in_passes(
-            source, lambda sample: count_wrong(sample, t), pos_label=pos_label
+            source, lambda sample: count_at_threshold(sample, t), pos_label=pos_label
         )
     return certify_counts(
         wrong,
@@ -203,22 +205,44 @@ def certify(
     )
 
 
-def count_wrong(
+def read_threshold(threshold: float | Boundary, pos_label: object) -> tuple[float, object]:
+    """Return a threshold as a number, and the positive class, which a boundary knows.
+
+    Examples
+    --------
+    >>> read_threshold(0.5, "sick")
+    (0.5, 'sick')
+    """
+    if isinstance(threshold, Boundary):
+        positive = threshold.labels[1]
+        if pos_label is not None and pos_label != positive:
+            raise InvalidInputError(
+                f"`pos_label` must be that of the boundary, {positive!r}, got {pos_label!r}. "
+                "Leave it out, or pass the boundary's threshold as a number."
+            )
+        return threshold.threshold, positive
+    is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
+    if not is_number or not np.isfinite(float(threshold)):
+        raise InvalidInputError(
+            f"`threshold` must be a finite number or a Boundary, got {threshold!r}. "
+            "Pass what find_boundary returned."
+        )
+    return float(threshold), pos_label
+
+
+def count_at_threshold(
     sample: ScoreSample, threshold: float
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[Any, Any]]:
     """Return rows on the wrong side of a threshold, all rows, and labels (negative, positive).
 
     Examples
     --------
-    >>> count_wrong(ScoreSample.from_labels([0, 0, 1], [1.0, 2.0, 1.5]), 1.7)
+    >>> count_at_threshold(ScoreSample.from_labels([0, 0, 1], [1.0, 2.0, 1.5]), 1.7)
     ((1, 1), (2, 1), (0, 1))
     """
     t = float(np.ldexp(threshold, -sample.exponent))
-    wrong = (
-        sample.negative.n - int(sample.negative.count_at_most(t)),
-        int(sample.positive.count_at_most(t)),
-    )
-    return wrong, sample.n_samples, sample.labels
+    above, below = count_wrong(sample, np.array([t]))
+    return (int(above[0]), int(below[0])), sample.n_samples, sample.labels
 
 
 def certify_counts(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.boundary import find_boundary
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.scores.sample import ScoreSample
+from boundshift.boundary import choose_claims, make_decision
+from boundshift.curves import ErrorCurve
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Rule
+from boundshift.scores.sample import ClassScores, ScoreSample
 from boundshift.validation import as_share
 
 __all__ = ["threshold_interval"]
@@ -21,10 +20,11 @@ def threshold_interval(
     y_score: ArrayLike,
     confidence: float = 0.95,
     *,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
     pos_label: object = None,
     n_resamples: int = 200,
     random_state: int | np.random.Generator | None = None,
-    **options: Any,
 ) -> tuple[float, float]:
     """Return where the threshold would fall had other rows of the same kind been drawn.
 
@@ -38,14 +38,12 @@ def threshold_interval(
         As in :func:`~boundshift.find_boundary`.
     confidence : float, default=0.95
         Share of the thresholds inside.
-    pos_label : label, default=None
-        The positive class; None takes the greater label.
+    curve, rule, pos_label
+        As in :func:`~boundshift.find_boundary`.
     n_resamples : int, default=200
         Number of draws, at least 2.
     random_state : int, Generator or None, default=None
         Seed of the draws.
-    **options : dict
-        Passed to :func:`~boundshift.find_boundary`.
 
     Returns
     -------
@@ -64,17 +62,15 @@ def threshold_interval(
         raise InvalidInputError(
             f"`n_resamples` must be a whole number of at least 2, got {n_resamples!r}. Use 200."
         )
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label)
+    alike = choose_claims(curve, rule)[1].alike
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
     random = np.random.default_rng(random_state)
-    classes = [
-        np.ldexp(c.at(np.arange(c.n)), sample.exponent) for c in (sample.negative, sample.positive)
-    ]
-    labels = np.repeat([0, 1], sample.n_samples)
+    decide = make_decision(curve, rule)
+    classes = [c.at(np.arange(c.n)) for c in (sample.negative, sample.positive)]
     thresholds = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)
-        for _ in range(n_resamples):
-            drawn = np.concatenate([random.choice(c, len(c)) for c in classes])
-            thresholds.append(find_boundary(labels, drawn, **options).threshold)
-    low, high = np.quantile(thresholds, [(1 - share) / 2, (1 + share) / 2])
-    return float(low), float(high)
+    for _ in range(n_resamples):
+        low, high = (ClassScores(np.sort(random.choice(c, len(c)))) for c in classes)
+        resampled = ScoreSample(low, high, sample.exponent, sample.labels)
+        thresholds.append(decide(resampled).threshold)
+    ends = np.quantile(thresholds, [(1 - share) / 2, (1 + share) / 2])
+    return float(ends[0]), float(ends[1])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundshift.boundary import Boundary
-from boundshift.promises.certificate import Certificate
 from boundshift.curves import as_curve
+from boundshift.promises.certificate import Certificate
 from boundshift.report.verdict import Source
+from boundshift.result.boundary import Boundary
 from boundshift.view.words import Names, at_most, percent
 
 __all__ = ["collect_claims"]

@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from boundshift.boundary import Boundary
 from boundshift.promises.certificate import Certificate
-from boundshift.result.boundary import QUIET
+from boundshift.result.boundary import Boundary
+from boundshift.rules import RULES
+from boundshift.status import QUIET
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import ScoredRows
 from boundshift.view.words import Names, at_most, percent, score_text
-from boundshift.rules import RULES
 
 __all__ = ["diagnose"]
 

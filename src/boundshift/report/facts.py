@@ -11,20 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import boundshift
-from boundshift.boundary import Boundary, find_boundary
-from boundshift.promises.certificate import Certificate, Scores, certify_counts
+from boundshift.boundary import find_boundary
 from boundshift.exceptions import InvalidInputError
-from boundshift.result.boundary import Status
-from boundshift.view.axis import choose_axis, is_probability
+from boundshift.promises.certificate import Certificate, Scores, certify_counts
 from boundshift.report.claims import collect_claims
 from boundshift.report.comparison import collect_comparison, compare_thresholds
 from boundshift.report.diagnosis import diagnose
-from boundshift.view.rows import ScoredRows, read_rows
 from boundshift.report.space import collect_space
 from boundshift.report.stops import collect_stops
 from boundshift.report.verdict import Source, decide_verdict
-from boundshift.view.words import read_names
+from boundshift.result.boundary import Boundary
+from boundshift.status import Status
 from boundshift.validation import as_choice, as_share
+from boundshift.view.axis import choose_axis, is_probability
+from boundshift.view.rows import ScoredRows, read_rows
+from boundshift.view.words import read_names
 
 __all__ = ["collect_facts"]
 

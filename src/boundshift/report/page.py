@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.writing import write_whole
-from boundshift.view.axis import ScoreAxis
 from boundshift.report.drawing import draw_space, draw_threshold_plot
+from boundshift.view.axis import ScoreAxis
 from boundshift.view.words import at_most, percent, score_text
+from boundshift.writing import write_whole
 
 __all__ = ["render_report", "write_report"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.boundary import Boundary
+from boundshift.result.boundary import Boundary
 from boundshift.view.axis import ScoreAxis
 from boundshift.view.rows import ScoredRows
 

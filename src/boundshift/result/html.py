@@ -10,6 +10,8 @@ from html import escape
 from math import isfinite
 from typing import Any
 
+from boundshift.result.text import class_rows
+
 __all__ = ["boundary_html"]
 
 # Between the shades for light and for dark paper, so that they can be seen on either.
@@ -32,14 +34,19 @@ def boundary_html(boundary: Any) -> str:
         f'<div style="max-width:{_WIDTH}px;font-family:system-ui,sans-serif;line-height:1.45">'
         f'<div style="font-size:1.1em;font-weight:600">Predict {positive} iff score &gt; '
         f"{_number(boundary.threshold)}</div>"
-        f'<div style="opacity:.75;margin-bottom:6px">{escape(boundary.status.value)}</div>'
-        f"{_picture(boundary)}{_table(boundary)}</div>"
+        f'<div style="opacity:.75;margin-bottom:6px">{escape(boundary.message)}</div>'
+        f"{_picture(boundary)}{_table(boundary)}"
+        f'<div style="opacity:.75;margin-top:6px">By {escape(str(boundary.curve))} and '
+        f"{escape(str(boundary.rule))}. {boundary.curve.claim.value}</div></div>"
     )
 
 
 def _picture(boundary: Any) -> str:
-    """Draw supports, means, radii and the threshold, one line a class."""
-    ends = [end for support in boundary.supports for end in support]
+    """Draw the paper's supports, means and radii and the threshold, one line a class."""
+    geometry = boundary.geometry
+    if geometry is None:
+        return ""
+    ends = [end for support in geometry.supports for end in support]
     low, high = min(*ends, boundary.threshold), max(*ends, boundary.threshold)
     if not isfinite(high - low) or high <= low:
         return ""
@@ -51,11 +58,11 @@ def _picture(boundary: Any) -> str:
     lanes = []
     for i, top in ((1, 0), (0, _LANE)):
         y, color = top + _LANE / 2, _COLORS[i]
-        mean, other = boundary.means[i], boundary.means[1 - i]
+        mean, other = geometry.means[i], geometry.means[1 - i]
         towards = 1 if other >= mean else -1
-        edge = mean + towards * boundary.radii[i]
-        reach = mean + towards * boundary.confidence_radii[i]
-        start, end = (place(v) for v in boundary.supports[i])
+        edge = mean + towards * geometry.radii[i]
+        reach = mean + towards * geometry.confidence_radii[i]
+        start, end = (place(v) for v in geometry.supports[i])
         lanes.append(
             f'<g stroke="{color}"><path d="M{start} {y}H{end}" stroke-width="8" opacity=".25"/>'
             f'<path d="M{place(mean)} {y}H{place(edge)}" stroke-width="4"/>'
@@ -74,14 +81,6 @@ def _picture(boundary: Any) -> str:
 
 def _table(boundary: Any) -> str:
     """Return the numbers of both classes."""
-    rows = (
-        ("rows", boundary.n_samples),
-        ("points given up", boundary.slack),
-        ("mean of kept scores", boundary.means),
-        ("radius", boundary.radii),
-        ("confidence radius", boundary.confidence_radii),
-        ("error bound, nominal", boundary.error_bounds),
-    )
     cell = 'style="text-align:right;padding:2px 12px"'
     name = 'style="text-align:left;padding:2px 12px 2px 0;font-weight:400"'
     heads = "".join(
@@ -93,14 +92,14 @@ def _table(boundary: Any) -> str:
         f'<tr><th {name} scope="row">{title}</th>'
         + "".join(f"<td {cell}>{_number(value)}</td>" for value in values)
         + "</tr>"
-        for title, values in rows
+        for title, values in class_rows(boundary)
     )
     style = "color:inherit;background:none;border-collapse:collapse;margin:4px 0 0"
     head = f"<thead><tr><td></td>{heads}</tr></thead>"
     return f'<table style="{style}">{head}<tbody>{lines}</tbody></table>'
 
 
-def _number(value: float) -> str:
+def _number(value: Any) -> str:
     """Return a number in short, with a true minus."""
     if isinstance(value, int):
         return f"{value:,}"

@@ -1,7 +1,8 @@
 """Labelled scores as the mathematics sees them: two samples in order, one per class.
 
 `OrderedScores` is all that curves, rules and certificates ask of a class. The sorted array
-`ClassScores` answers from memory; :mod:`boundshift.streaming.cells` answers from a summary of fixed size.
+`ClassScores` answers from memory; :mod:`boundshift.streaming` has a class that answers from a
+summary of fixed size.
 """
 
 from __future__ import annotations
@@ -171,8 +172,8 @@ class OrderedScores(Protocol):
     def binned(self, binning: Binning) -> FloatArray:
         """Return how much of the scores counts at each node."""
 
-    def matter(self, positions: FloatArray) -> None:
-        """Take note that the scores around these positions decide."""
+    def request_exact(self, positions: FloatArray) -> None:
+        """Take note that the scores around these positions decide and must be known."""
 
     def mirrored(self) -> OrderedScores:
         """Return the scores with their sign changed."""
@@ -277,7 +278,7 @@ class ClassScores:
         """Return how much of the scores counts at each node."""
         return binning.count(self.values)
 
-    def matter(self, positions: FloatArray) -> None:
+    def request_exact(self, positions: FloatArray) -> None:
         """Every score is known."""
 
     def mirrored(self) -> ClassScores:
@@ -306,16 +307,26 @@ class ScoreSample:
 
     @classmethod
     def from_labels(
-        cls, y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        pos_label: object = None,
+        *,
+        alike: bool = True,
     ) -> ScoreSample:
         """Collect and sort labelled scores.
+
+        With ``alike=False``, for rules that do not treat both classes alike, words as labels need
+        a `pos_label`.
 
         Raises
         ------
         InvalidInputError
             If a score is not finite, the lengths differ, or there are not exactly two classes.
         """
-        negative, positive, labels = split_by_label(y_true, as_scores(y_score), pos_label)
+        negative, positive, labels = split_by_label(
+            y_true, as_scores(y_score), pos_label, alike=alike
+        )
         negative.sort()
         positive.sort()
         _check_finite(negative, positive)

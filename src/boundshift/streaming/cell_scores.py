@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.streaming.cells import Cells, Cuts, Needs
 from boundshift.scores.sample import Binning, OrderedScores, SumTo
+from boundshift.streaming.cells import Cells, Cuts, Needs
 from boundshift.streaming.tally import ClassTally
 
 __all__ = ["CellScores"]
@@ -119,7 +119,7 @@ class CellScores:
         """Known scores and the smallest numbers that all other cells may hold."""
         return np.where(self._cell >= 0, np.nextafter(self._edge, np.inf), self._value)
 
-    def matter(self, positions: FloatArray) -> None:
+    def request_exact(self, positions: FloatArray) -> None:
         """Take note that the scores around these positions decide."""
         place = np.searchsorted(self._value, positions, side="left")
         self._note(place[place < len(self._value)])
@@ -290,9 +290,9 @@ class _Mirrored:
         """Known scores and the tops of all other cells."""
         return -self._scores.bottoms[::-1]
 
-    def matter(self, positions: FloatArray) -> None:
+    def request_exact(self, positions: FloatArray) -> None:
         """Take note that the scores around these positions decide."""
-        self._scores.matter(-positions)
+        self._scores.request_exact(-positions)
 
     def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
         """Return the number of scores ≤ t, for every t."""

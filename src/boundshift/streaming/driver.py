@@ -13,11 +13,11 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from boundshift.exceptions import InvalidInputError
+from boundshift.scores.sample import Binning, ScoreSample, scale_exponent
 from boundshift.streaming.cell_scores import CellScores
 from boundshift.streaming.cells import Cells, Needs, changed_rows
 from boundshift.streaming.chunk import Chunk, Fault
-from boundshift.exceptions import InvalidInputError
-from boundshift.scores.sample import Binning, ScoreSample, scale_exponent
 from boundshift.streaming.tally import Grid, Look, Tally
 from boundshift.validation import order_labels
 

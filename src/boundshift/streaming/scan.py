@@ -7,10 +7,12 @@ from importlib import import_module
 from os import PathLike
 from typing import Any
 
-from boundshift.boundary import Boundary, decide_on, warn_of
-from boundshift.promises.certificate import Certificate, certify_counts, count_wrong
-from boundshift.decision import decision
+from boundshift.boundary import decide_on, make_decision, warn_of
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
+from boundshift.result.boundary import Boundary
+from boundshift.rules import Rule
 from boundshift.streaming.driver import Source, decide_in_passes
 
 __all__ = ["open_source", "scan_boundary", "scan_certificate"]
@@ -27,7 +29,8 @@ def scan_boundary(
     element: int = -1,
     max_passes: int | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
 ) -> Boundary:
     """Find the decision boundary of data that is read in passes and never held whole.
 
@@ -50,8 +53,8 @@ def scan_boundary(
         boundary is an estimate, and its ``resolution`` says how wide the doubtful scores lie.
     progress : callable, default=None
         Called with the name of the pass, the parts done, and all parts.
-    **options : dict
-        All other arguments of :func:`boundshift.find_boundary`.
+    curve, rule
+        As in :func:`boundshift.find_boundary`.
 
     Returns
     -------
@@ -63,11 +66,11 @@ def scan_boundary(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> chunks = [(y, rng.normal(size=1000) + 3 * y) for y in rng.random((5, 1000)) < 0.02]
-    >>> boundary = scan_boundary(chunks, bound="smoothed")
+    >>> boundary = scan_boundary(chunks, curve="smoothed")
     >>> round(boundary.threshold, 2), boundary.n_samples, boundary.resolution
     (1.83, (4894, 106), 0.0)
     """
-    decide = decision(**options)
+    decide = make_decision(curve, rule)
     source = open_source(data, label, score, element)
     limits = {} if max_passes is None else {"max_passes": _at_least_one(max_passes)}
     boundary = decide_on(source, decide, pos_label=pos_label, progress=progress, **limits)
@@ -107,7 +110,7 @@ def scan_certificate(
     """
     (wrong, n_samples, labels), _ = decide_in_passes(
         open_source(data, label, score, element),
-        lambda sample: count_wrong(sample, threshold),
+        lambda sample: count_at_threshold(sample, threshold),
         pos_label=pos_label,
         progress=progress,
     )

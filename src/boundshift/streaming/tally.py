@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.streaming.chunk import Chunk, Fault, distinct_labels
 from boundshift.scores.sample import Binning
+from boundshift.streaming.chunk import Chunk, Fault, distinct_labels
 
 __all__ = ["ClassTally", "Grid", "Look", "Refinement", "Tally", "add_exactly", "spaced_doubles"]
 

@@ -1,1 +1,1 @@
-"""The paper's problem: windows of kept points, levels of slack, and the division of the free space."""
+"""The paper's problem: kept points, levels of slack, and the division of the free space."""

@@ -1,66 +1,32 @@
-r"""The paper's method: support radii, slack, and the exact optimum over all slack levels.
+r"""The paper's problem at every level of slack: support radii and the space left between them.
 
 Per class and level, on the kept points: count :math:`N_i`, mean :math:`\mu_i`, radius
 :math:`R_i`. The free space between the classes is :math:`C = D - \sum_i (R_i + c\, a_i)` with
 :math:`a_i = \gamma R_i/\sqrt{N_i}`; a level is feasible iff :math:`C \ge 0`, and
 :mod:`boundshift.support.division` divides it. The boundary is
 :math:`t = \mu_1 + R_1 + c\, a_1 + \theta C`.
-
-Implements Algorithm 1 of the paper. What differs:
-
-- The optimisation is solved, not searched, and over all slack levels together. A level's loss is
-  bounded from below in one vector pass, and only levels that could win are solved.
-- The optimum is global. A local optimiser that starts at :math:`\delta_1 \approx 1` starts on an
-  end of the constraint, which is a local minimum, and stays there.
-- Feasibility is the sign of :math:`C`, not that of a rounding error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.search.runs import cut_runs
 from boundshift.scores.sample import ScoreSample
+from boundshift.support.settings import SupportSettings
 from boundshift.support.windows import Case, Kept, Path, ProportionalPath, SequentialPath, Windows
-from boundshift.support.division import lower_bound, split_space
 
-__all__ = ["Levels", "Support", "SupportProblem", "SupportSolution", "best_of", "solve"]
+__all__ = ["Levels", "SupportProblem", "SupportSolution"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Spans of levels examined together, and those of them solved to improve the best loss.
+# Levels looked at together in the search for the first gap.
 _FAN = 256
-_LIKELY = 16
-# Spans that bounds may leave before the scores in them have to be known.
-_DOUBTFUL = 4096
-_LARGEST = np.finfo(np.float64).max
 # Free space smaller than this share of the kept points' range is a rounding error around zero.
 _ROUNDING = 1e-13
-
-
-@dataclass(frozen=True)
-class Support:
-    """The paper's family, one member of it.
-
-    Parameters are those of :func:`boundshift.find_boundary`, checked and completed.
-    """
-
-    gamma: float = 1.0
-    constant: float = 0.0
-    radius: Literal["one-sided", "two-sided"] = "one-sided"
-    slack: Literal["binary", "continuous"] = "binary"
-    penalty: Literal["proportional", "count"] = "proportional"
-    alpha: tuple[float, float] = (1.0, 1.0)
-    budget: int | float | Literal["all"] = "all"
-    class_weight: tuple[float, float] = (1.0, 1.0)
-    centre: Literal["median", "mean"] = "median"
-    stop_at_zero: bool = False
 
 
 class Levels(NamedTuple):
@@ -125,19 +91,19 @@ class SupportProblem:
     ----------
     sample : ScoreSample
         Scores with the negative class below the positive one.
-    options : Support
-        Which member of the family.
+    settings : SupportSettings
+        Of the paper's method, resolved for the sample.
     """
 
-    def __init__(self, sample: ScoreSample, options: Support) -> None:
-        self.options = options
+    def __init__(self, sample: ScoreSample, settings: SupportSettings) -> None:
+        self.settings = settings
         self.n_samples = sample.n_samples
         facing = (sample.negative, sample.positive.mirrored())
-        self.windows = tuple(Windows(c, options.centre) for c in facing)
+        self.windows = tuple(Windows(c, settings.centre) for c in facing)
         self.exact = all(w.exact for w in self.windows)
         self.path: Path = (
             SequentialPath(sample.n_samples)
-            if options.centre == "mean"
+            if settings.centre == "mean"
             else ProportionalPath(sample.n_samples)
         )
         self.last = self._last_within_budget()
@@ -204,11 +170,11 @@ class SupportProblem:
         )
         radius = np.maximum(facing - inner_mean, 0.0)
         edge = facing
-        if self.options.radius == "two-sided":
+        if self.settings.radius == "two-sided":
             radius = np.maximum(radius, mean - low)
             edge = np.maximum(facing, mean + radius)
-        step = self.options.gamma * radius / np.sqrt(n)
-        space = self._apart - edge.sum(axis=0) - self.options.constant * step.sum(axis=0)
+        step = self.settings.gamma * radius / np.sqrt(n)
+        space = self._apart - edge.sum(axis=0) - self.settings.constant * step.sum(axis=0)
         distance = self._apart - mean.sum(axis=0)
         distance[distance <= rounding] = 0.0
         # Kept points that are all alike in both classes leave nothing to divide.
@@ -229,12 +195,12 @@ class SupportProblem:
 
     def weights(self, levels: Levels) -> FloatArray:
         """Return the weights of the two confidences in the loss."""
-        v = np.array(self.options.class_weight)[:, None]
+        v = np.array(self.settings.class_weight)[:, None]
         return v * levels.n / (levels.n + 1.0)
 
     def constant_loss(self, levels: Levels) -> FloatArray:
         """Return what the loss holds beside the confidences: Σ 1/(N+1) and the penalty."""
-        v = np.array(self.options.class_weight)[:, None]
+        v = np.array(self.settings.class_weight)[:, None]
         constant: FloatArray = (v / (levels.n + 1.0)).sum(axis=0) + levels.penalty
         return constant
 
@@ -263,15 +229,15 @@ class SupportProblem:
 
     def _penalty(self, given_up: IntArray, distance: FloatArray) -> FloatArray:
         """Return the price of the points given up at each level."""
-        amount = given_up.astype(np.float64) if self.options.slack == "binary" else distance
-        price = np.array(self.options.alpha)
-        if self.options.penalty == "proportional":
+        amount = given_up.astype(np.float64) if self.settings.slack == "binary" else distance
+        price = np.array(self.settings.alpha)
+        if self.settings.penalty == "proportional":
             price = price / np.array(self.n_samples)
         return price @ amount
 
     def _last_within_budget(self) -> int:
         """Return the highest level whose points given up stay within the budget."""
-        budget = self.options.budget
+        budget = self.settings.budget
         if budget == "all":
             return self.path.last
         most = float(budget)
@@ -292,80 +258,3 @@ def _rounding(kept: list[Kept]) -> FloatArray:
     below, above = kept
     top = np.maximum(below.high, -above.low)
     return _ROUNDING * (top - np.minimum(below.low, -above.high))
-
-
-def solve(problem: SupportProblem) -> SupportSolution | None:
-    """Return the global optimum over all slack levels, or None if no level is feasible."""
-    if problem.options.stop_at_zero:
-        untouched = best_of(problem, np.array([0]), None)
-        if untouched is not None:
-            return untouched
-    starts, lasts = cut_runs(np.array([problem.first_with_gap()]), np.array([problem.last]), _FAN)
-    best = best_of(problem, starts, None, problem.pessimistic)
-    if np.array_equal(starts, lasts):
-        return best_of(problem, starts, None)
-    while np.any(starts < lasts):
-        starts, lasts = cut_runs(starts, lasts, _FAN)
-        bound = _span_bound(problem, starts, lasts, best)
-        likely = np.sort(np.argsort(bound)[:_LIKELY])
-        best = best_of(problem, starts[likely], best, problem.pessimistic)
-        # A span without a feasible level has an infinite bound.
-        alive = bound <= (_LARGEST if best is None else best.loss * (1 + 1e-13))
-        starts, lasts = starts[alive], lasts[alive]
-        if not problem.exact and len(starts) > _DOUBTFUL:
-            # The bounds cannot tell these apart before the scores around them are known.
-            break
-    if problem.exact:
-        return best_of(problem, starts, best)
-    return best_of(problem, np.unique(np.concatenate([starts, lasts])), None)
-
-
-def _span_bound(
-    problem: SupportProblem, starts: IntArray, lasts: IntArray, best: SupportSolution | None
-) -> FloatArray:
-    """Return a number for each span that the loss of none of its levels falls below."""
-    spans = problem.optimistic(starts, lasts)
-    bound = np.full(len(starts), np.inf)
-    feasible = problem.feasible(spans)
-    spans = spans.take(feasible)
-    shares = _fine_shares(None if best is None else best.theta)
-    bound[feasible] = problem.constant_loss(spans) + lower_bound(
-        problem.ratios(spans), problem.weights(spans), shares
-    )
-    return bound
-
-
-def _fine_shares(theta: float | None) -> FloatArray:
-    """Return shares from 0 to 1, finest around the likely optimum."""
-    shares = np.linspace(0.0, 1.0, 17)
-    if theta is not None:
-        offset = 0.25 * 0.5 ** np.arange(14)
-        shares = np.concatenate([shares, theta + offset, theta - offset])
-    return np.unique(np.clip(shares, 0.0, 1.0))
-
-
-def best_of(
-    problem: SupportProblem,
-    level: IntArray,
-    best: SupportSolution | None,
-    set_up: Callable[[IntArray], Levels] | None = None,
-) -> SupportSolution | None:
-    """Return the best solution among some levels and the best so far."""
-    levels = (set_up or problem.levels)(level)
-    levels = levels.take(problem.feasible(levels))
-    if not len(levels.level):
-        return best
-    split = split_space(problem.ratios(levels), problem.weights(levels))
-    losses = problem.constant_loss(levels) + split.loss
-    i = int(losses.argmin())
-    if best is not None and losses[i] >= best.loss:
-        return best
-    winner = levels.take(np.array([i]))
-    foot = winner.edge[0, 0] + problem.options.constant * winner.step[0, 0]
-    return SupportSolution(
-        level=winner,
-        theta=float(split.theta[i]),
-        u=(float(split.u[0, i]), float(split.u[1, i])),
-        loss=float(losses[i]),
-        threshold=float(foot + split.theta[i] * winner.space[0]),
-    )

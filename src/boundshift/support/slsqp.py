@@ -7,32 +7,56 @@ on an end of the constraint and mostly stays there; the exact solver does not de
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from scipy.optimize import minimize
 
+from boundshift.exceptions import InvalidInputError
 from boundshift.support.equations import Geometry, class_error, loss, loss_gradient
-from boundshift.support.levels import Levels, SupportProblem, SupportSolution, best_of
+from boundshift.support.exact import best_of
+from boundshift.support.levels import Levels, SupportProblem, SupportSolution
+from boundshift.validation import as_positive
 
 FloatVector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-__all__ = ["solve_slsqp"]
+__all__ = ["SLSQP"]
 
 # The gradient is infinite where a confidence is exactly 1.
 _NEAREST_TO_ONE = 1.0 - 1e-12
 
 
-def solve_slsqp(problem: SupportProblem, start: float) -> SupportSolution | None:
-    """Return the best of one local optimisation per slack level, or None.
+@dataclass(frozen=True)
+class SLSQP:
+    """The paper's local optimiser, about a millisecond a level.
 
     Parameters
     ----------
-    problem : SupportProblem
-        The optimisation at every level.
-    start : float
-        First guess of the negative class's confidence, between 0 and 1.
+    start : float, default=1
+        First guess of the negative class's δ, above 0 and at most 1; the authors' is 1.
     """
+
+    name = "slsqp"
+    is_global = False
+
+    start: float = 1.0
+
+    def __post_init__(self) -> None:
+        number = as_positive("start", self.start, "Use start=1, as the authors do.")
+        if number > 1:
+            raise InvalidInputError(
+                f"`start` must be a confidence in (0, 1], got {self.start!r}. "
+                "Use start=1, as the authors do."
+            )
+        object.__setattr__(self, "start", number)
+
+    def solve(self, problem: SupportProblem) -> SupportSolution | None:
+        """Return the best of one local optimisation per slack level, or None."""
+        return _solve(problem, self.start)
+
+
+def _solve(problem: SupportProblem, start: float) -> SupportSolution | None:
+    """Return the best of one local optimisation per slack level, or None."""
     best: SupportSolution | None = None
     for index in range(problem.last + 1):
         level = problem.levels(np.array([index]))
@@ -43,7 +67,7 @@ def solve_slsqp(problem: SupportProblem, start: float) -> SupportSolution | None
         found = _solve_level(problem, level, start)
         if best is None or found.loss < best.loss:
             best = found
-        if index == 0 and problem.options.stop_at_zero:
+        if index == 0 and problem.settings.stop_at_zero:
             break
     return best
 
@@ -54,7 +78,7 @@ def _solve_level(problem: SupportProblem, level: Levels, start: float) -> Suppor
         # A class that is a point is sure of itself: nothing is left to optimise.
         return cast(SupportSolution, best_of(problem, level.level, None))
     space = _geometry(problem, level)
-    weight = problem.options.class_weight
+    weight = cast(tuple[float, float], problem.settings.class_weight)
     # Below this the other class has no confidence left.
     smallest = float(np.exp(-0.5 * (level.space[0] / level.step[0, 0]) ** 2))
     low = min(max(smallest, np.finfo(float).tiny), _NEAREST_TO_ONE)
@@ -64,6 +88,8 @@ def _solve_level(problem: SupportProblem, level: Levels, start: float) -> Suppor
 
     def slope(delta: FloatVector) -> FloatVector:
         return np.array([float(loss_gradient(delta[0], space, weight))])
+
+    from scipy.optimize import minimize  # slow to import, and seldom needed
 
     with warnings.catch_warnings():
         # Up to SciPy 1.15 a step may round to just outside the bounds; SciPy says so and clips it.
@@ -78,7 +104,7 @@ def _solve_level(problem: SupportProblem, level: Levels, start: float) -> Suppor
     delta1 = float(np.clip(result.x[0], low, _NEAREST_TO_ONE))
     u1 = float(np.sqrt(-2 * np.log(delta1)))
     u2 = max(float((level.space[0] - level.step[0, 0] * u1) / level.step[1, 0]), 0.0)
-    reach = problem.options.constant + u1
+    reach = problem.settings.constant + u1
     return SupportSolution(
         level=level,
         theta=float(level.step[0, 0] * u1 / level.space[0]) if level.space[0] > 0 else 0.0,
@@ -102,6 +128,6 @@ def _geometry(problem: SupportProblem, level: Levels) -> Geometry:
         n=(int(level.n[0, 0]), int(level.n[1, 0])),
         radius=(float(first), float(second)),
         distance=float(level.distance[0]),
-        gamma=problem.options.gamma,
-        constant=problem.options.constant,
+        gamma=problem.settings.gamma,
+        constant=problem.settings.constant,
     )

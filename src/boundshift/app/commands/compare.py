@@ -84,8 +84,8 @@ def compare(
                 "Give either --score and --label, for a file of scores, or --target, for a table."
             )
         if out is not None:
-            from boundshift.writing import write_whole
             from boundshift.app.workflow.folder import comparison_csv
+            from boundshift.writing import write_whole
 
             write_whole(out, comparison_csv(table))
     if as_json:

@@ -38,9 +38,9 @@ def datasets(
         if name is None:
             _list(everything)
             return
-        from boundshift.datasets.catalogue import load_table
         from boundshift.app.tables import write_frame
         from boundshift.app.tables.writing import check_writable
+        from boundshift.datasets.catalogue import load_table
 
         if out is not None:
             check_writable(out)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundshift.app.application import app, check_new, errors, examples, print_line, progress
+from boundshift.app.commands.threshold import Origin
 from boundshift.app.options import (
     Bound,
     Confidence,
@@ -21,7 +22,6 @@ from boundshift.app.options import (
     TableFile,
     read_costs,
 )
-from boundshift.app.commands.threshold import Origin
 from boundshift.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -102,11 +102,11 @@ def report(
     with errors(), progress() as show:
         check_new(out, force)
         _check_test(test, test_share)
+        from boundshift.app.tables import read_scores
+        from boundshift.app.workflow.decision import choose_decision
         from boundshift.boundary import find_boundary
         from boundshift.promises.interval import threshold_interval
         from boundshift.report import collect_facts, write_report
-        from boundshift.app.tables import read_scores
-        from boundshift.app.workflow.decision import choose_decision
 
         options = choose_decision(
             rule=rule,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.app.tables.files import (
     arrow,
     check_names,
@@ -15,6 +14,7 @@ from boundshift.app.tables.files import (
     read_batches,
     readable,
 )
+from boundshift.exceptions import InvalidInputError, MissingExtraError
 
 __all__ = ["Kind", "read_frame"]
 

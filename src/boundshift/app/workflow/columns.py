@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from boundshift.exceptions import InvalidInputError
 from boundshift.app.tables.frames import Kind
+from boundshift.exceptions import InvalidInputError
 
 __all__ = ["Columns", "as_features", "choose_columns", "kind_of"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.exceptions import InvalidInputError
 from boundshift.app.tables.scores import positive_last
+from boundshift.exceptions import InvalidInputError
 
 __all__ = ["read_target"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from boundshift.exceptions import InvalidInputError
 from boundshift.app.workflow.columns import Columns
+from boundshift.exceptions import InvalidInputError
 
 __all__ = ["MODELS", "NAMES", "TRUSTED", "load_model", "make_model", "make_preparation"]
 

@@ -7,14 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from boundshift.boundary import Boundary, find_boundary, warn_of
-from boundshift.promises.certificate import Certificate, certify, certify_counts, count_wrong
-from boundshift.decision import decision as decider
-from boundshift.exceptions import InvalidInputError
-from boundshift.streaming.driver import decide_in_passes
-from boundshift.scores.sample import ScoreSample
 from boundshift.app.tables import read_scores
 from boundshift.app.tables.scores import label_values, one_column_twice, positive_last
+from boundshift.boundary import find_boundary, warn_of
+from boundshift.decision import decision as decider
+from boundshift.exceptions import InvalidInputError
+from boundshift.promises.certificate import Certificate, certify, certify_counts, count_wrong
+from boundshift.result.boundary import Boundary
+from boundshift.scores.sample import ScoreSample
+from boundshift.streaming.driver import decide_in_passes
 
 __all__ = ["decide_scores"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.onnx import trees
 from boundshift.models.margins import is_a
+from boundshift.models.onnx import trees
 from boundshift.models.onnx.graph import Graph
 
 __all__ = ["find_writer"]

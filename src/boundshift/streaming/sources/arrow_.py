@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.sources.columns import check_columns, check_lengths
 from boundshift.streaming.sources.local import PartSource
-from boundshift.exceptions import InvalidInputError
 
 __all__ = ["arrow_chunk", "from_arrays", "from_table"]
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import Any
 
+from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.sources.columns import as_chunk
 from boundshift.streaming.sources.local import ChunkSource
-from boundshift.exceptions import InvalidInputError
 
 __all__ = ["from_arrays", "from_pairs"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from boundshift.streaming.chunk import Chunk
 from boundshift.exceptions import InvalidInputError
+from boundshift.streaming.chunk import Chunk
 
 __all__ = ["as_chunk", "check_columns", "check_lengths", "check_one_dimensional"]
 

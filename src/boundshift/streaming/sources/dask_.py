@@ -11,9 +11,14 @@ from typing import Any
 import dask
 import numpy as np
 
-from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.sources.columns import as_chunk, check_columns, check_lengths, check_one_dimensional
 from boundshift.exceptions import InvalidInputError
+from boundshift.streaming.chunk import Chunk
+from boundshift.streaming.sources.columns import (
+    as_chunk,
+    check_columns,
+    check_lengths,
+    check_one_dimensional,
+)
 from boundshift.streaming.tally import Look, Tally
 
 __all__ = ["DaskSource", "from_arrays", "from_frame", "predict"]

@@ -16,11 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.sources.arrow_ import arrow_chunk
-from boundshift.streaming.sources.columns import check_columns
-from boundshift.streaming.sources.local import Part, PartSource
-from boundshift.exceptions import InvalidInputError
 from boundshift.app.tables.files import (
     FORMATS,
     Format,
@@ -30,6 +25,11 @@ from boundshift.app.tables.files import (
     open_source,
     read_batches,
 )
+from boundshift.exceptions import InvalidInputError
+from boundshift.streaming.chunk import Chunk
+from boundshift.streaming.sources.arrow_ import arrow_chunk
+from boundshift.streaming.sources.columns import check_columns
+from boundshift.streaming.sources.local import Part, PartSource
 
 __all__ = ["are_text", "count_labels", "find_files", "from_columns"]
 

@@ -17,10 +17,10 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, DoubleType, FloatType, NumericType
 
+from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk, distinct_labels
 from boundshift.streaming.sources.arrow_ import arrow_chunk
 from boundshift.streaming.sources.columns import check_columns
-from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.sql import FAULTY, USABLE, Query, filter_for, queries_for
 from boundshift.streaming.tally import Look, Tally
 

@@ -1,0 +1,40 @@
+"""A boundary as a readable table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["class_rows", "summary_text"]
+
+
+def class_rows(boundary: Any) -> list[tuple[str, tuple[object, ...]]]:
+    """Return what is known of both classes, the paper's quantities only where there are some."""
+    rows: list[tuple[str, tuple[object, ...]]] = [
+        ("rows", boundary.n_samples),
+        ("on the wrong side", boundary.wrong),
+    ]
+    if boundary.geometry is not None:
+        geometry = boundary.geometry
+        rows += [
+            ("points given up", geometry.slack),
+            ("mean of the kept", geometry.means),
+            ("radius", geometry.radii),
+            ("confidence radius", geometry.confidence_radii),
+            ("delta", geometry.deltas),
+        ]
+    return [*rows, ("claimed error", boundary.errors)]
+
+
+def summary_text(boundary: Any) -> str:
+    """Return an account of a :class:`~boundshift.Boundary` in lines."""
+    rows = [*class_rows(boundary), ("loss", (boundary.loss,))]
+    if boundary.resolution:
+        rows.append(("resolution", (boundary.resolution,)))
+    head = "".join(f"{f'class {label}':>14}" for label in boundary.labels)
+    lines = [f"Predict {boundary.labels[1]} iff score > {boundary.threshold:.6g}", boundary.message]
+    lines.append(f"{'':<18}{head}".rstrip())
+    for name, values in rows:
+        cells = "".join(f"{v:>14.4g}" if isinstance(v, float) else f"{v!s:>14}" for v in values)
+        lines.append(f"{name:<18}{cells}")
+    lines.append(f"By {boundary.curve} and {boundary.rule}. {boundary.curve.claim.value}")
+    return "\n".join(lines)

@@ -1,0 +1,60 @@
+"""What a rule is: how two claimed error rates become one number to minimise."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FloatArray", "Rule"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rule(ABC):
+    """Combines the error rates of the negative and the positive class.
+
+    A rule of your own is a frozen dataclass with a `name` and a `value` that grows with each of
+    the two error rates; the search relies on that.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from boundshift import find_boundary
+    >>> @dataclass(frozen=True)
+    ... class Squares(Rule):
+    ...     name = "squares"
+    ...     alike = True
+    ...     def value(self, negative, positive, n_samples):
+    ...         return negative**2 + positive**2
+    >>> round(find_boundary([0, 0, 0, 0, 1, 1], [0, 1, 2, 4, 3, 5], rule=Squares()).threshold, 1)
+    2.9
+    """
+
+    name: ClassVar[str]
+    alike: ClassVar[bool] = False
+    """Whether both classes are treated alike, so that it does not matter which one is positive."""
+    own_curve: ClassVar[str | None] = None
+    """Name of the curve that goes with the rule where none is asked for; None for the default."""
+
+    @abstractmethod
+    def value(
+        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
+    ) -> FloatArray:
+        """Return what to minimise.
+
+        Parameters
+        ----------
+        negative, positive : arrays
+            Claimed error rates of the two classes.
+        n_samples : tuple of float
+            Rows of each class, for rules that use their frequencies.
+        """
+
+    def met(self, negative: float, positive: float) -> bool:
+        """Return whether the rule's condition holds, if it has one."""
+        return True

@@ -1,0 +1,129 @@
+r"""The best gap between neighbouring scores, for curves that see counts only.
+
+Such curves change only where the boundary passes a score, so the candidates are the gaps between
+neighbouring scores. The negative class's curve falls and the positive one's rises with the
+boundary, and every rule grows with both: over a run of gaps it cannot fall below its value at the
+negative error of the last and the positive error of the first. Runs that cannot hold the minimum
+are dropped before they are looked into, so a curve is evaluated at some hundreds of gaps out of
+millions. The middle of a plateau is taken, in score units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundshift.rules import Rule
+from boundshift.scores.sample import ScoreSample
+from boundshift.search.found import FloatArray, Found, IntArray
+from boundshift.search.runs import cut_runs
+
+__all__ = ["count_wrong", "search_gaps"]
+
+_FAN = 64
+# Values this close to the minimum belong to its plateau.
+_FLAT = 1e-12
+
+Bound = Callable[[ArrayLike, int], FloatArray]
+
+
+def count_wrong(sample: ScoreSample, t: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return how many rows of each class lie on the wrong side of each boundary.
+
+    Examples
+    --------
+    >>> sample = ScoreSample.from_labels([0, 0, 1], [1.0, 2.0, 1.5])
+    >>> above, below = count_wrong(sample, np.array([1.7]))
+    >>> above.tolist(), below.tolist()
+    ([1], [1])
+    """
+    above = sample.negative.n - sample.negative.count_at_most(t)
+    return np.asarray(above), np.asarray(sample.positive.count_at_most(t))
+
+
+class _Gaps:
+    """The gaps between neighbouring distinct scores, from below all of them to above."""
+
+    def __init__(self, bound: Bound, rule: Rule, sample: ScoreSample) -> None:
+        merged = np.concatenate([sample.negative.positions, sample.positive.positions])
+        merged.sort(kind="stable")
+        self._distinct = merged[np.concatenate([[True], merged[1:] > merged[:-1]])]
+        # Beyond the outermost scores a boundary stands off by half the mean distance of scores.
+        self._beyond = (sample.spread or abs(merged[0]) or 1.0) / (2 * sum(sample.n_samples))
+        self._bound, self._rule, self._sample = bound, rule, sample
+        self.count = len(self._distinct) + 1
+
+    def floor(self, gap: IntArray) -> FloatArray:
+        """Return the score below each gap; a boundary there decides as one inside."""
+        # A position may stand for scores below it.
+        lowest = min(self._sample.negative.minimum, self._sample.positive.minimum)
+        first = min(self._distinct[0], lowest) - 2 * self._beyond
+        inside = self._distinct[np.maximum(gap - 1, 0)]
+        return np.asarray(np.where(gap == 0, first, inside))
+
+    def ceiling(self, gap: IntArray) -> FloatArray:
+        """Return the score above each gap."""
+        last = self._distinct[-1] + 2 * self._beyond
+        inside = self._distinct[np.minimum(gap, len(self._distinct) - 1)]
+        return np.asarray(np.where(gap == self.count - 1, last, inside))
+
+    def bound(self, first: IntArray, last: IntArray) -> FloatArray:
+        """Return a number that the rule cannot fall below from the first to the last gap."""
+        negative, positive = self._sample.negative, self._sample.positive
+        above = negative.n - negative.count_at_most(self.floor(last))
+        below = positive.count_at_most(self.floor(first))
+        return self._rule.value(
+            self._bound(above, negative.n),
+            self._bound(below, positive.n),
+            self._sample.n_samples,
+        )
+
+    def value(self, gap: IntArray) -> FloatArray:
+        """Return the rule in each gap."""
+        return self.bound(gap, gap)
+
+
+def search_gaps(bound: Bound, rule: Rule, sample: ScoreSample) -> Found:
+    """Return the best gap, merged with neighbours that are as good.
+
+    Parameters
+    ----------
+    bound : callable
+        From rows on the wrong side, and all rows of a class, to the claimed error rate.
+    rule : Rule
+        What to minimise.
+    sample : ScoreSample
+        Scores of both classes.
+    """
+    gaps = _Gaps(bound, rule, sample)
+    first, last = np.array([0]), np.array([gaps.count - 1])
+    best = np.inf
+    while np.any(first < last):
+        first, last = cut_runs(first, last, _FAN)
+        least = gaps.bound(first, np.minimum(last + 1, gaps.count - 1))
+        likely = np.argsort(least, kind="stable")[:_FAN]
+        best = min(best, float(gaps.value((first + last)[likely] // 2).min()))
+        alive = least <= best + _FLAT * max(abs(best), 1.0)
+        first, last = first[alive], last[alive]
+    # A position may stand for scores below it, so that the gaps on both its sides bound it.
+    for c in (sample.negative, sample.positive):
+        c.request_exact(gaps.ceiling(first))
+    start, end = _widest_run(gaps, first, best)
+    threshold = start + (end - start) / 2
+    if threshold >= end:  # no number lies between the two scores
+        threshold = start
+    above, below = count_wrong(sample, np.array([threshold]))
+    errors = float(bound(above, sample.negative.n)[0]), float(bound(below, sample.positive.n)[0])
+    return Found(threshold, (start, end), errors, best)
+
+
+def _widest_run(gaps: _Gaps, alive: IntArray, best: float) -> tuple[float, float]:
+    """Return the ends of the widest run of neighbouring gaps at the minimum."""
+    alive = alive[gaps.value(alive) <= best + _FLAT * max(abs(best), 1.0)]
+    runs = np.split(alive, np.flatnonzero(np.diff(alive) > 1) + 1)
+    starts = gaps.floor(np.array([run[0] for run in runs]))
+    ends = gaps.ceiling(np.array([run[-1] for run in runs]))
+    widest = int(np.argmax(ends - starts))
+    return float(starts[widest]), float(ends[widest])

@@ -1,0 +1,145 @@
+r"""The best boundary on the line, for curves that see the scores.
+
+They are looked at between quantiles of both classes, or where they bend, and then closer and
+closer around the best. The middle of a plateau is taken, in score units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from boundshift.rules import Rule
+from boundshift.scores.sample import ScoreSample
+from boundshift.search.found import ErrorsAt, FloatArray, Found
+
+__all__ = ["search_line"]
+
+_QUANTILES = 129
+_VALLEYS = 8
+# Boundaries closer than this share of the grid are one.
+_CLOSE = 1e-13
+# Values this close to the minimum belong to its plateau.
+_FLAT = 1e-12
+# The ends of the plateau are where a round minimum has risen by this much: its middle is known to
+# more digits than the place of its least value.
+_RISE_TOLERANCE = 1e-10
+
+
+def search_line(
+    errors: ErrorsAt, rule: Rule, sample: ScoreSample, bends: FloatArray | None = None
+) -> Found:
+    """Return the best boundary on the line, closing in from all over it.
+
+    Parameters
+    ----------
+    errors : callable
+        From boundaries to the claimed error rates at each.
+    rule : Rule
+        What to minimise.
+    sample : ScoreSample
+        Scores of both classes.
+    bends : array, default=None
+        Scores between which the errors are smooth; None takes quantiles of both classes.
+    """
+
+    def value(t: FloatArray) -> FloatArray:
+        return rule.value(*errors(t), sample.n_samples)
+
+    t, values = _close_in(value, _start(sample, bends))
+    low, high = _plateau(value, t, values)
+    threshold = low + (high - low) / 2
+    negative, positive = errors(np.array([threshold]))
+    claimed = float(negative[0]), float(positive[0])
+    return Found(threshold, (low, high), claimed, float(values.min()))
+
+
+def _close_in(
+    value: Callable[[FloatArray], FloatArray], t: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return boundaries, ever denser around the best of them, and the rule at each."""
+    values = value(t)
+    # Of the valleys of a coarse grid the lowest need not be the deepest.
+    beside = np.concatenate([[np.inf], values, [np.inf]])
+    left, right = beside[:-2], beside[2:]
+    is_end = (values < left) | (values < right)  # of a flat valley its ends
+    valleys = np.flatnonzero((values <= left) & (values <= right) & is_end)
+    few = valleys[np.argsort(values[valleys], kind="stable")[:_VALLEYS]]
+    closer = np.setdiff1d(np.concatenate([_around(t, int(i)) for i in few]), t)
+    t, values = _merged(t, values, closer, value(closer))
+    while True:
+        best = int(values.argmin())
+        closer = _around(t, best)
+        low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
+        if not high - low > _CLOSE * (t[-1] - t[0]) or not len(closer):
+            return t, values
+        inner = value(closer)
+        if np.ptp(inner) <= _FLAT and abs(inner[0] - values[best]) <= _FLAT:
+            return t, values
+        t, values = _merged(t, values, closer, inner)
+
+
+def _around(t: FloatArray, i: int) -> FloatArray:
+    """Return boundaries between the neighbours of one of them."""
+    low, high = t[max(i - 1, 0)], t[min(i + 1, len(t) - 1)]
+    closer = np.linspace(low, high, 34)[1:-1]
+    return np.asarray(closer[(closer > low) & (closer < high) & (closer != t[i])])
+
+
+def _merged(
+    t: FloatArray, values: FloatArray, more: FloatArray, more_values: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return boundaries in order, and the rule at each."""
+    t = np.concatenate([t, more])
+    order = np.argsort(t)
+    return t[order], np.concatenate([values, more_values])[order]
+
+
+def _plateau(
+    value: Callable[[FloatArray], FloatArray], t: FloatArray, values: FloatArray
+) -> tuple[float, float]:
+    """Return the ends of the run around the minimum where the rule is flat."""
+    best = int(values.argmin())
+    most = float(values[best]) + _RISE_TOLERANCE * max(abs(float(values[best])), 1.0)
+    before = np.flatnonzero(values[:best] > most)
+    after = np.flatnonzero(values[best:] > most)
+    ends: list[float] = []
+    for outside in (before[-1:], best + after[:1]):
+        flat = t[best] if len(outside) else (t[-1] if len(ends) else t[0])
+        edge = t[outside[0]] if len(outside) else flat
+        while abs(edge - flat) > _CLOSE * (t[-1] - t[0]):
+            middle = flat + (edge - flat) / 2
+            if middle in (edge, flat):
+                break
+            if value(np.array([middle]))[0] <= most:
+                flat = middle
+            else:
+                edge = middle
+        ends.append(float(flat))
+    return ends[0], ends[1]
+
+
+def _start(sample: ScoreSample, bends: FloatArray | None) -> FloatArray:
+    """Return boundaries all over the scores: where the curve bends, or between quantiles."""
+    bends = _quantiles(sample) if bends is None else bends
+    classes = (sample.negative, sample.positive)
+    low, high = min(c.minimum for c in classes), max(c.maximum for c in classes)
+    margin = sample.spread / 16 or abs(low) or 1.0
+    grid = np.unique(np.concatenate([[low - margin, low], bends, [high, high + margin]]))
+    steps = np.arange(4) / 4
+    inner = grid[:-1, None] + np.diff(grid)[:, None] * steps
+    return np.unique(np.append(inner.ravel(), grid[-1]))
+
+
+def _quantiles(sample: ScoreSample) -> FloatArray:
+    """Return quantiles of both classes."""
+    share = np.linspace(0, 1, _QUANTILES)
+    parts = []
+    for c in (sample.negative, sample.positive):
+        place = share * (c.n - 1)
+        left = np.floor(place).astype(np.int64)
+        right = np.minimum(left + 1, c.n - 1)
+        low, high = c.at(left), c.at(right)
+        parts.append(low + (place - left) * (high - low))
+    return np.concatenate(parts)
