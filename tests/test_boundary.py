@@ -15,18 +15,23 @@ from boundshift import (
     Boundary,
     BoundaryWarning,
     BoundShiftClassifier,
+    Floors,
     InvalidInputError,
     Status,
+    SupportRadius,
     find_boundary,
 )
-from boundshift.rules import NeymanPearson
+from boundshift.curves import CURVES
 from tests.problems import classes, labelled, many
 
+CONSTANT_2 = SupportRadius(constant=2.0)
+TWO_SIDED = SupportRadius(radius="two-sided", constant=2.0)
 FAMILY = [
     {},
-    {"preset": "paper"},
-    {"preset": "authors"},
-    {"radius": "two-sided", "gamma": 2.0, "constant": 2.0},
+    {"curve": "support"},
+    {"curve": "paper"},
+    {"curve": "authors"},
+    {"curve": SupportRadius(radius="two-sided", gamma=2.0, constant=2.0)},
 ]
 
 
@@ -51,7 +56,7 @@ def is_unique(y, s, options):
     rng = np.random.default_rng(0)
     moved = s + 1e-9 * np.ptp(s) * rng.uniform(-1, 1, len(s))
     found, near = find(y, s, **options), find(y, moved, **options)
-    return found.slack == near.slack and abs(found.threshold - near.threshold) < 1e-6 * np.ptp(s)
+    return found.wrong == near.wrong and abs(found.threshold - near.threshold) < 1e-6 * np.ptp(s)
 
 
 @many(100)
@@ -69,7 +74,7 @@ def test_boundary_moves_with_the_scores(pair, options, exponent, shift, seed):
 
 
 @many(100)
-@given(classes(most=40), st.sampled_from([{}, {"radius": "two-sided", "constant": 2.0}]))
+@given(classes(most=40), st.sampled_from([{}, {"curve": TWO_SIDED}]))
 def test_mirrored_problem_has_the_mirrored_boundary(pair, options):
     y, s = labelled(*pair)
     if is_unique(y, s, options):
@@ -92,11 +97,12 @@ def test_any_positive_scale_gives_the_same_claims(problem, options, factor):
     y, s = problem
     found, expected = find(y, factor * s, **options), find(y, s, **options)
     assert found.loss == pytest.approx(expected.loss, rel=1e-12)
-    assert found.slack == expected.slack
+    assert found.wrong == expected.wrong
+    assert found.geometry is None or found.geometry.slack == expected.geometry.slack
     assert found.threshold == pytest.approx(factor * expected.threshold, rel=1e-9)
 
 
-@pytest.mark.parametrize("options", [{"bound": "support"}, *FAMILY[1:]])
+@pytest.mark.parametrize("options", FAMILY[1:])
 @pytest.mark.parametrize(("offset", "scale"), [(1e9, 1e-6), (-1e9, 1e-6), (1e6, 1e-3)])
 def test_large_offset_is_the_same_problem_rescaled_by_hand(problem, options, offset, scale):
     y, s = problem
@@ -104,7 +110,8 @@ def test_large_offset_is_the_same_problem_rescaled_by_hand(problem, options, off
     by_hand = (given_scores - offset) / scale
     found, expected = find(y, given_scores, **options), find(y, by_hand, **options)
     assert found.loss == pytest.approx(expected.loss, rel=1e-9)
-    assert found.slack == expected.slack
+    assert found.wrong == expected.wrong
+    assert found.geometry is None or found.geometry.slack == expected.geometry.slack
     digits = np.spacing(abs(offset)) / scale  # a threshold has no more digits than a score
     moved_back = (found.threshold - offset) / scale
     assert moved_back == pytest.approx(expected.threshold, abs=digits)
@@ -142,8 +149,8 @@ def test_one_outlier_changes_little(problem, outlier, row, radius):
     y, s = problem
     rest = np.arange(400) != row
     spoiled = np.where(rest, s, outlier)
-    expected = find(y[rest], s[rest], radius=radius).threshold
-    found = find(y, spoiled, radius=radius)
+    expected = find(y[rest], s[rest], curve=SupportRadius(radius=radius)).threshold
+    found = find(y, spoiled, curve=SupportRadius(radius=radius))
     assert found.status is Status.RELAXED
     assert found.threshold == pytest.approx(expected, abs=0.05)  # of a range of 9
 
@@ -159,13 +166,13 @@ def test_two_rows_a_class_are_split_in_the_middle_of_equal_radii():
 
 def test_two_rows_a_class_that_overlap_fall_back():
     with pytest.warns(BoundaryWarning, match="overlap too much"):
-        found = find_boundary([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0], bound="support")
+        found = find_boundary([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0], curve="support")
     assert (found.threshold, found.status) == (1.5, Status.INFEASIBLE)
 
 
 def test_one_row_of_a_class_falls_back_between_the_classes():
     with pytest.warns(BoundaryWarning, match="only one row"):
-        found = find_boundary([0, 0, 0, 1], [0.0, 1.0, 2.0, 9.0], bound="support")
+        found = find_boundary([0, 0, 0, 1], [0.0, 1.0, 2.0, 9.0], curve="support")
     # What is kept at the end of the path: the two scores nearest to the median, 0 and 1.
     assert (found.threshold, found.status) == ((1.0 + 9.0) / 2, Status.SINGLE_ROW)
 
@@ -173,7 +180,7 @@ def test_one_row_of_a_class_falls_back_between_the_classes():
 @pytest.mark.parametrize("value", [0.0, 5.1, -1e300, 1e-300])
 def test_constant_scores_have_no_boundary_but_get_a_finite_one(value):
     with pytest.warns(BoundaryWarning, match="no boundary separates them"):
-        found = find_boundary([0, 0, 0, 1, 1], np.full(5, value), bound="support")
+        found = find_boundary([0, 0, 0, 1, 1], np.full(5, value), curve="support")
     assert (found.threshold, found.status) == (value, Status.UNINFORMATIVE)
 
 
@@ -191,15 +198,17 @@ def test_the_default_says_that_one_row_has_no_spread():
     assert 2 < found.threshold < 9
 
 
-def test_deltas_of_the_default_are_the_papers_at_its_boundary(problem):
+@pytest.mark.parametrize("curve", [name for name in CURVES if name != "support"])
+def test_only_the_papers_method_has_its_geometry(problem, curve):
+    assert find(*problem, curve=curve).geometry is None
+
+
+def test_wrong_counts_the_rows_that_the_boundary_gets_wrong(problem):
     y, s = problem
-    found = find_boundary(y, s)
-    for label, sign in ((0, 1), (1, -1)):
-        kept = sign * s[(y == label) & (sign * s <= sign * found.threshold)]
-        reach = kept.max() - kept.mean()
-        radius = reach + reach / len(kept) ** 0.5 * (2 * -found.log_deltas[label]) ** 0.5
-        assert kept.mean() + radius == pytest.approx(sign * found.threshold)
-        assert found.deltas[label] == pytest.approx(math.exp(found.log_deltas[label]))
+    for options in FAMILY:
+        found = find(y, s, **options)
+        missed = found.predict(s) != y
+        assert found.wrong == (np.sum(missed & (y == 0)), np.sum(missed & (y == 1)))
 
 
 @pytest.mark.parametrize(
@@ -207,21 +216,21 @@ def test_deltas_of_the_default_are_the_papers_at_its_boundary(problem):
     [
         ({}, ("logistic", "g-mean")),
         ({"rule": "minimax"}, ("logistic", "minimax")),
-        ({"rule": NeymanPearson(0.5)}, ("clopper-pearson", "neyman-pearson")),
-        ({"bound": "dkw"}, ("dkw", "g-mean")),
-        ({"bound": "support"}, ("support", "sum")),
-        ({"preset": "paper"}, ("support", "sum")),
-        ({"alpha": 2.0}, ("support", "sum")),
+        ({"rule": Floors(recall=0.5)}, ("clopper-pearson", "floors")),
+        ({"curve": "dkw"}, ("dkw", "g-mean")),
+        ({"curve": "support"}, ("support", "sum")),
+        ({"curve": "paper"}, ("support", "sum")),
+        ({"curve": SupportRadius(alpha=2.0)}, ("support", "sum")),
     ],
 )
 def test_what_is_not_named_follows_from_what_is(problem, options, names):
     found = find_boundary(*problem, **options)
-    assert (found.bound, found.rule) == names
+    assert (found.curve.name, found.rule.name) == names
 
 
 def test_identical_classes_have_no_boundary():
     with pytest.warns(BoundaryWarning, match="no boundary separates them"):
-        found = find_boundary([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 4] * 2, bound="support")
+        found = find_boundary([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 4] * 2, curve="support")
     assert found.status is Status.UNINFORMATIVE
     assert found.loss == math.inf
 
@@ -379,28 +388,6 @@ BAD = {
         "Drop those rows",
     ),
     "pos_label": ((GOOD_Y, GOOD_S), {"pos_label": 2}, "got 2", "pos_label=None"),
-    "alpha 0": ((GOOD_Y, GOOD_S), {"alpha": 0}, "got 0", "alpha=1"),
-    "alpha negative": ((GOOD_Y, GOOD_S), {"alpha": -1}, "got -1", "alpha=1"),
-    "alpha pair": ((GOOD_Y, GOOD_S), {"alpha": (1, 0)}, "got 0", "alpha=1"),
-    "alpha triple": ((GOOD_Y, GOOD_S), {"alpha": (1, 2, 3)}, "got (1, 2, 3)", "alpha=1"),
-    "alpha text": ((GOOD_Y, GOOD_S), {"alpha": "x"}, "got 'x'", "alpha=1"),
-    "alpha NaN": ((GOOD_Y, GOOD_S), {"alpha": math.nan}, "got nan", "alpha=1"),
-    "budget > N": ((GOOD_Y, GOOD_S), {"budget": 11}, "got 11", "budget='all'"),
-    "budget share": ((GOOD_Y, GOOD_S), {"budget": 1.5}, "got 1.5", "budget='all'"),
-    "budget negative": ((GOOD_Y, GOOD_S), {"budget": -1}, "got -1", "budget='all'"),
-    "budget bool": ((GOOD_Y, GOOD_S), {"budget": True}, "got True", "budget='all'"),
-    "gamma": ((GOOD_Y, GOOD_S), {"gamma": 0}, "got 0", "1 and 2"),
-    "constant": ((GOOD_Y, GOOD_S), {"constant": -1}, "got -1", "The paper has 2"),
-    "radius": ((GOOD_Y, GOOD_S), {"radius": "x"}, "got 'x'", "'one-sided', 'two-sided'"),
-    "slack": ((GOOD_Y, GOOD_S), {"slack": "x"}, "got 'x'", "'binary', 'continuous'"),
-    "penalty": ((GOOD_Y, GOOD_S), {"penalty": "x"}, "got 'x'", "'proportional', 'count'"),
-    "centre": ((GOOD_Y, GOOD_S), {"centre": "x"}, "got 'x'", "'median', 'mean'"),
-    "preset": ((GOOD_Y, GOOD_S), {"preset": "x"}, "got 'x'", "'paper', 'authors'"),
-    "solver": ((GOOD_Y, GOOD_S), {"solver": "x"}, "got 'x'", "'exact', 'slsqp'"),
-    "fallback": ((GOOD_Y, GOOD_S), {"fallback": "x"}, "got 'x'", "fallback='edges'"),
-    "fallback NaN": ((GOOD_Y, GOOD_S), {"fallback": math.nan}, "got nan", "fallback='edges'"),
-    "class_weight": ((GOOD_Y, GOOD_S), {"class_weight": 0}, "got 0", "class_weight=1"),
-    "class_weight keys": ((GOOD_Y, GOOD_S), {"class_weight": {0: 1}}, "got [0]", "class_weight=1"),
 }
 
 
@@ -415,9 +402,45 @@ def test_bad_input_is_refused_with_rule_value_and_cure(name):
     assert cure in message
 
 
+BAD_SETTINGS = {
+    "alpha 0": ({"alpha": 0}, "got 0", "alpha=1"),
+    "alpha negative": ({"alpha": -1}, "got -1", "alpha=1"),
+    "alpha pair": ({"alpha": (1, 0)}, "got 0", "alpha=1"),
+    "alpha triple": ({"alpha": (1, 2, 3)}, "got (1, 2, 3)", "alpha=1"),
+    "alpha text": ({"alpha": "x"}, "got 'x'", "alpha=1"),
+    "alpha NaN": ({"alpha": math.nan}, "got nan", "alpha=1"),
+    "budget > N": ({"budget": 11}, "got 11", "budget='all'"),
+    "budget share": ({"budget": 1.5}, "got 1.5", "budget='all'"),
+    "budget negative": ({"budget": -1}, "got -1", "budget='all'"),
+    "budget bool": ({"budget": True}, "got True", "budget='all'"),
+    "gamma": ({"gamma": 0}, "got 0", "1 and 2"),
+    "constant": ({"constant": -1}, "got -1", "The paper has 2"),
+    "radius": ({"radius": "x"}, "got 'x'", "'one-sided', 'two-sided'"),
+    "slack": ({"slack": "x"}, "got 'x'", "'binary', 'continuous'"),
+    "penalty": ({"penalty": "x"}, "got 'x'", "'proportional', 'count'"),
+    "centre": ({"centre": "x"}, "got 'x'", "'median', 'mean'"),
+    "solver": ({"solver": "slsqp"}, "got 'slsqp'", "Exact() or SLSQP()"),
+    "fallback": ({"fallback": "x"}, "got 'x'", "fallback='edges'"),
+    "fallback NaN": ({"fallback": math.nan}, "got nan", "fallback='edges'"),
+    "class_weight": ({"class_weight": 0}, "got 0", "class_weight=1"),
+    "class_weight keys": ({"class_weight": {0: 1}}, "got [0]", "class_weight=1"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_SETTINGS)
+def test_bad_settings_of_the_paper_are_refused_with_rule_value_and_cure(name):
+    settings, value, cure = BAD_SETTINGS[name]
+    with pytest.raises(InvalidInputError) as caught:
+        find_boundary(GOOD_Y, GOOD_S, curve=SupportRadius(**settings))
+    message = str(caught.value)
+    assert "` must " in message
+    assert value in message
+    assert cure in message
+
+
 def test_budget_of_all_rows_is_the_full_budget(problem):
-    y, s = problem
-    assert find_boundary(y, s, budget=400) == find_boundary(y, s, budget="all")
+    few, all_rows = (find(*problem, curve=SupportRadius(budget=b)) for b in (400, "all"))
+    assert (few.threshold, few.geometry) == (all_rows.threshold, all_rows.geometry)
 
 
 # What TunedThresholdClassifierCV gets wrong (PEERS).
@@ -472,35 +495,37 @@ def test_record_is_frozen(problem):
         find_boundary(*problem).threshold = 0.0
 
 
-def test_error_bounds_are_the_claims_plus_what_was_given_up(problem):
-    found = find_boundary(*problem, bound="support")
+def test_claimed_errors_are_the_claims_plus_what_was_given_up(problem):
+    found = find_boundary(*problem, curve="support")
+    geometry = found.geometry
     for n, m, d, claim in zip(
-        found.n_samples, found.slack, found.deltas, found.error_bounds, strict=True
+        found.n_samples, geometry.slack, geometry.deltas, found.errors, strict=True
     ):
         assert claim == pytest.approx((1 - d) / (n - m + 1) + d + m / n, rel=1e-12)
 
 
-def test_error_bounds_are_rates():
-    found = find([0] * 6 + [1] * 6, [0, 1, 2, 3, 4, 9, 3, 4, 5, 6, 7, 0], constant=2.0)
-    assert max(found.error_bounds) <= 1.0
+def test_claimed_errors_are_rates():
+    found = find([0] * 6 + [1] * 6, [0, 1, 2, 3, 4, 9, 3, 4, 5, 6, 7, 0], curve=CONSTANT_2)
+    assert max(found.errors) <= 1.0
 
 
 def test_slack_counts_the_rows_outside_the_supports(problem):
     y, s = problem
-    found = find_boundary(y, s, bound="support")
+    found = find_boundary(y, s, curve="support")
     for label in (0, 1):
-        low, high = found.supports[label]
-        assert np.sum((s[y == label] < low) | (s[y == label] > high)) == found.slack[label]
+        low, high = found.geometry.supports[label]
+        given_up = np.sum((s[y == label] < low) | (s[y == label] > high))
+        assert given_up == found.geometry.slack[label]
 
 
 def test_means_and_radii_are_those_of_the_kept_rows(problem):
     y, s = problem
-    found = find_boundary(y, s, radius="two-sided")
+    known = find_boundary(y, s, curve=SupportRadius(radius="two-sided")).geometry
     for label in (0, 1):
-        low, high = found.supports[label]
+        low, high = known.supports[label]
         kept = s[(y == label) & (s >= low) & (s <= high)]
-        assert found.means[label] == pytest.approx(kept.mean(), rel=1e-12)
-        assert found.radii[label] == pytest.approx(np.abs(kept - kept.mean()).max(), rel=1e-12)
+        assert known.means[label] == pytest.approx(kept.mean(), rel=1e-12)
+        assert known.radii[label] == pytest.approx(np.abs(kept - kept.mean()).max(), rel=1e-12)
 
 
 def test_dictionary_is_plain(problem):
@@ -532,7 +557,7 @@ def test_solved_problems_warn_of_nothing(problem):
 
 def test_warning_points_at_the_caller():
     with pytest.warns(BoundaryWarning) as caught:
-        find_boundary([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0], bound="support")
+        find_boundary([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0], curve="support")
     assert caught[0].filename == __file__
 
 
@@ -541,28 +566,33 @@ def test_warning_points_at_the_caller():
 OVERLAP = ([0] * 4 + [1] * 4, [0.0, 1.0, 2.0, 8.0, 1.5, 7.0, 8.0, 9.0])
 
 
+def hopeless(**settings):
+    """Return a curve so wide that no level is feasible."""
+    return SupportRadius(gamma=100.0, constant=2.0, **settings)
+
+
 def test_fallback_of_edges_is_between_what_is_kept():
     # Keeping two of each around the medians 1.5 and 7.5: {1, 2} and {7, 8}.
-    found = find(*OVERLAP, gamma=100.0, constant=2.0)
+    found = find(*OVERLAP, curve=hopeless())
     means, radii = (1.5, 7.5), (0.5, 0.5)
     expected = (means[0] + radii[0] + means[1] - radii[1]) / 2
     assert (found.threshold, found.status) == (expected, Status.INFEASIBLE)
 
 
 def test_fallback_of_means_is_between_the_class_means():
-    found = find(*OVERLAP, gamma=100.0, constant=2.0, fallback="means")
+    found = find(*OVERLAP, curve=hopeless(fallback="means"))
     assert found.threshold == pytest.approx((2.75 + 6.375) / 2)
 
 
 @pytest.mark.parametrize("value", [3, 3.25, np.float32(3.25), np.int64(-1)])
 def test_fallback_can_be_a_number(value):
-    found = find(*OVERLAP, gamma=100.0, constant=2.0, fallback=value)
+    found = find(*OVERLAP, curve=hopeless(fallback=value))
     assert found.threshold == float(value)
 
 
 def test_fallback_number_is_not_mirrored_with_reversed_scores():
     y, s = OVERLAP
-    found = find(y, [-v for v in s], gamma=100.0, constant=2.0, fallback=3.25)
+    found = find(y, [-v for v in s], curve=hopeless(fallback=3.25))
     assert found.threshold == 3.25
 
 
@@ -580,34 +610,36 @@ PAPER = {
 }
 
 
-def test_paper_preset_is_the_paper_spelled_out(problem):
-    assert find(*problem, preset="paper") == find(*problem, **PAPER)
+def test_paper_is_the_paper_spelled_out():
+    assert SupportRadius.paper() == SupportRadius(**PAPER)
 
 
-def test_authors_preset_is_their_code_spelled_out(problem):
+def test_authors_is_their_code_spelled_out():
     code = PAPER | {"penalty": "proportional", "budget": 0.5, "stop_at_zero": True}
-    assert find(*problem, preset="authors") == find(*problem, **code)
+    assert SupportRadius.authors() == SupportRadius(**code)
 
 
-def test_arguments_go_over_the_preset(problem):
-    assert find(*problem, preset="paper", alpha=0.25) == find(*problem, **(PAPER | {"alpha": 0.25}))
+def test_changes_go_over_the_papers_settings():
+    assert SupportRadius.paper(alpha=0.25) == SupportRadius(**(PAPER | {"alpha": 0.25}))
 
 
 def test_class_weight_by_label_is_the_pair(problem):
     y, s = problem
     labels = np.array(["no", "yes"])[y]
-    by_label = find(labels, s, class_weight={"yes": 5.0, "no": 1.0}).threshold
-    assert by_label == find(y, s, class_weight=(1.0, 5.0)).threshold
+    by_label = find(labels, s, curve=SupportRadius(class_weight={"yes": 5.0, "no": 1.0})).threshold
+    assert by_label == find(y, s, curve=SupportRadius(class_weight=(1.0, 5.0))).threshold
 
 
 def test_a_heavier_class_gets_more_room(problem):
     y, s = problem
-    thresholds = [find(y, s, class_weight=(1.0, v), budget=0.1).threshold for v in (0.1, 1, 10)]
+    curves = [SupportRadius(class_weight=(1.0, v), budget=0.1) for v in (0.1, 1, 10)]
+    thresholds = [find(y, s, curve=curve).threshold for curve in curves]
     assert thresholds == sorted(thresholds, reverse=True)
 
 
 def test_dearer_slack_gives_up_no_more(problem):
-    slack = [sum(find(*problem, alpha=a).slack) for a in (0.01, 0.1, 1.0, 10.0)]
+    curves = [SupportRadius(alpha=a) for a in (0.01, 0.1, 1.0, 10.0)]
+    slack = [sum(find(*problem, curve=curve).geometry.slack) for curve in curves]
     assert slack == sorted(slack, reverse=True)
 
 
@@ -615,8 +647,10 @@ def test_stop_at_zero_gives_up_nothing_where_nothing_need_be():
     rng = np.random.default_rng(4)
     y = np.repeat([0, 1], [60, 8])
     s = np.concatenate([rng.normal(0, 1, 60), rng.normal(5, 1, 8)])
-    assert sum(find(y, s, alpha=1e-3).slack) > 0
-    assert find(y, s, alpha=1e-3, stop_at_zero=True).slack == (0, 0)
+    cheap = SupportRadius(alpha=1e-3), SupportRadius(alpha=1e-3, stop_at_zero=True)
+    slack = [find(y, s, curve=curve).geometry.slack for curve in cheap]
+    assert sum(slack[0]) > 0
+    assert slack[1] == (0, 0)
 
 
 def test_input_arrays_are_left_alone(problem):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 from boundshift import InvalidInputError
-from boundshift.rules import RULES, Cost, GMean, Metric, Minimax, NeymanPearson, Rule, Sum, as_rule
+from boundshift.rules import RULES, Cost, Floors, GMean, Metric, Minimax, Rule, Sum, as_rule
 
 RATE = st.floats(0, 1)
 
@@ -15,13 +15,26 @@ def one(rule: Rule, negative: float, positive: float, n: tuple[int, int] = (90, 
 
 
 def test_the_names_of_the_rules() -> None:
-    assert list(RULES) == ["cost", "g-mean", "metric", "minimax", "neyman-pearson", "sum"]
+    assert list(RULES) == ["cost", "floors", "g-mean", "metric", "minimax", "sum"]
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Cost(1, 20),
+        Cost(1, 20, prevalence=0.01),
+        Floors(recall=0.9),
+        Floors(specificity=0.9),
+        GMean(),
+        GMean(0),
+        Metric("f1"),
+        Minimax(),
+        Sum(),
+    ],
+    ids=str,
+)
 @given(a=RATE, b=RATE, c=RATE, d=RATE)
-def test_rules_grow_with_each_error(name: str, a: float, b: float, c: float, d: float) -> None:
-    rule = as_rule(name)
+def test_rules_grow_with_each_error(rule: Rule, a: float, b: float, c: float, d: float) -> None:
     lower, upper = one(rule, min(a, b), min(c, d)), one(rule, max(a, b), max(c, d))
     assert lower <= upper + 1e-12
 
@@ -45,18 +58,17 @@ def test_the_g_mean_weighs_the_f1_of_the_rarer_class() -> None:
 
 
 def test_cost_multiplies_costs_with_frequencies() -> None:
-    assert one(Cost((1, 20)), 0.2, 0.1) == pytest.approx(0.9 * 0.2 + 0.1 * 20 * 0.1)
+    assert one(Cost(1, 20), 0.2, 0.1) == pytest.approx(0.9 * 0.2 + 0.1 * 20 * 0.1)
 
 
 def test_cost_takes_the_frequencies_of_deployment() -> None:
-    assert one(Cost((1, 1), priors=(1, 3)), 0.4, 0.2) == pytest.approx(0.25 * 0.4 + 0.75 * 0.2)
+    assert one(Cost(prevalence=0.75), 0.4, 0.2) == pytest.approx(0.25 * 0.4 + 0.75 * 0.2)
 
 
-@pytest.mark.parametrize("protect", ["positive", "negative"])
-def test_the_recall_floor_comes_first(protect: str) -> None:
-    rule = NeymanPearson(0.9, protect)
+@pytest.mark.parametrize("rule", [Floors(recall=0.9), Floors(specificity=0.9)])
+def test_the_floor_comes_first(rule: Floors) -> None:
     met, broken = ((0.9, 0.1), (0.0, 0.11))
-    if protect == "negative":
+    if rule.specificity:
         met, broken = met[::-1], broken[::-1]
     assert one(rule, *met) < one(rule, *broken)
     assert rule.met(*met)
@@ -86,12 +98,16 @@ def test_a_metric_of_rankings_is_refused() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Cost((1, -1)), "`costs` must be a positive"),
-        (lambda: Cost((1, 2, 3)), "`costs` must be one positive number or a pair"),
-        (lambda: Cost(priors=(0, 1)), "`priors` must be a positive"),
-        (lambda: NeymanPearson(1.0), "`floor` must be between 0 and 1"),
-        (lambda: NeymanPearson(0.9, "sick"), "`protect` must be one of 'positive', 'negative'"),
+        (lambda: Cost(1, -1), "`false_negative` must be a positive"),
+        (lambda: Cost((1, 20)), "`false_positive` must be a positive"),
+        (lambda: Cost(prevalence=0), "`prevalence` must be a positive"),
+        (lambda: Cost(prevalence=1), "`prevalence` must be between 0 and 1"),
+        (lambda: Floors(recall=1.2), "`recall` must be between 0 and 1"),
+        (Floors, "`Floors` must have one floor"),
         (lambda: as_rule("least"), "`rule` must be a Rule or one of 'cost'"),
+        (lambda: as_rule("gmean"), "Did you mean 'g-mean'"),
+        (lambda: as_rule("floors"), "which floor"),
+        (lambda: as_rule("metric"), "which metric"),
     ],
 )
 def test_bad_arguments(make: object, message: str) -> None:

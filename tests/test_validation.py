@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from boundshift import InvalidInputError
+from boundshift.curves import SupportRadius
 from boundshift.validation import (
     as_choice,
-    as_fallback,
     as_pair,
     as_positive,
     as_scores,
@@ -53,7 +53,7 @@ def test_choice_lists_what_is_allowed():
 @pytest.mark.parametrize("value", [True, None, np.nan, np.inf, "edge", [0.0]])
 def test_fallback_is_a_name_or_a_finite_number(value):
     with pytest.raises(InvalidInputError, match="`fallback` must be 'edges', 'means' or a finite"):
-        as_fallback(value)
+        SupportRadius(fallback=value)
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u8", "?", "O"])

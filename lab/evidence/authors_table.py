@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boundshift import Boundary, BoundaryWarning, find_boundary
+from boundshift import Boundary, BoundaryWarning, SupportRadius, find_boundary
 from boundshift.support.equations import Geometry, delta2_from_delta1, loss
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ INTRODUCTION = """\
 
 Made by `python -m lab.evidence.authors_table` from the runs in `tests/reference/data`: what the
 authors' public code (commit 0ea30f5) chose on 28 sets of training scores, with binary and with
-continuous slack, and what `find_boundary(..., preset="authors")` finds on the same scores. Every
+continuous slack, and what `find_boundary(..., curve="authors")` finds on the same scores. Every
 cause is computed from the run.
 
 - **grid step**: the optimum lies between two of their grid points of δ₁, which are 0.0001 apart.
@@ -73,7 +73,7 @@ def rows() -> list[Row]:
         for slack in ("binary", "continuous"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", BoundaryWarning)
-                ours = find_boundary(y, s, preset="authors", slack=slack)
+                ours = find_boundary(y, s, curve=SupportRadius.authors(slack=slack))
             found.append(Row(key, slack, run[slack], ours, cause(run[slack], ours, tried)))
     return found
 
@@ -110,21 +110,21 @@ def cause(theirs: dict[str, Any], ours: Boundary, tried: int) -> str:
     violation = bracket(theirs)
     if violation < 0:
         return f"not on the constraint (bracket {violation:.3f})"
-    if given_up(theirs) == ours.slack:
+    if given_up(theirs) == ours.geometry.slack:
         return cause_on_one_level(theirs, ours)
-    if sum(ours.slack) >= tried:
+    if sum(ours.geometry.slack) >= tried:
         return f"more slack levels (they end at {tried - 1})"
     if beats(theirs, ours):
-        return f"rounded-off feasibility (all better grid points at {ours.slack})"
-    return f"grid step (moves the best level to {ours.slack})"
+        return f"rounded-off feasibility (all better grid points at {ours.geometry.slack})"
+    return f"grid step (moves the best level to {ours.geometry.slack})"
 
 
 def cause_on_one_level(theirs: dict[str, Any], ours: Boundary) -> str:
     """Say why two results on the same slack level differ."""
-    if min(ours.log_deltas) < np.log(np.finfo(float).tiny):
+    if min(ours.geometry.log_deltas) < np.log(np.finfo(float).tiny):
         return "underflow"
-    if ours.deltas[0] < STEP:
-        return f"grid floor (optimal δ₁ {ours.deltas[0]:.1e})"
+    if ours.geometry.deltas[0] < STEP:
+        return f"grid floor (optimal δ₁ {ours.geometry.deltas[0]:.1e})"
     best, _ = best_grid_point(ours)
     if beats(theirs, ours):
         return f"rounded-off feasibility (δ₁ = {best:.4f} was dropped)"
@@ -159,8 +159,8 @@ def their_geometry(theirs: dict[str, Any]) -> Geometry:
 
 def our_geometry(ours: Boundary) -> Geometry:
     """Return the optimisation at the level of the exact optimum."""
-    n = ours.n_samples[0] - ours.slack[0], ours.n_samples[1] - ours.slack[1]
-    return Geometry(n, ours.radii, ours.means[1] - ours.means[0])
+    n = ours.n_samples[0] - ours.geometry.slack[0], ours.n_samples[1] - ours.geometry.slack[1]
+    return Geometry(n, ours.geometry.radii, ours.geometry.means[1] - ours.geometry.means[0])
 
 
 def best_grid_point(ours: Boundary) -> tuple[float, float]:
@@ -175,7 +175,7 @@ def best_grid_point(ours: Boundary) -> tuple[float, float]:
 
 def beats(theirs: dict[str, Any], ours: Boundary) -> bool:
     """Return whether a grid point at the level of the exact optimum beats what they chose."""
-    price = ours.loss - float(loss(ours.deltas[0], our_geometry(ours)))
+    price = ours.loss - float(loss(ours.geometry.deltas[0], our_geometry(ours)))
     return best_grid_point(ours)[1] + price < theirs["loss"] - 1e-12
 
 
@@ -221,7 +221,7 @@ def line(row: Row) -> str:
         chosen[0],
         f"{ours.threshold:.4f}" if solved else "–",
         chosen[1],
-        f"{ours.slack[0]}, {ours.slack[1]}" if solved else "–",
+        f"{ours.geometry.slack[0]}, {ours.geometry.slack[1]}" if solved else "–",
         row.cause,
     )
     return f"| {' | '.join(cells)} |"

@@ -87,7 +87,7 @@ def find_boundary(
     >>> labels = np.repeat(["healthy", "sick"], [1000, 10])
     >>> boundary = find_boundary(labels, scores, pos_label="sick")
     >>> round(boundary.threshold, 2), boundary.wrong
-    (0.52, (7, 0))
+    (0.52, (3, 0))
 
     The paper's method gives a rare class more room than a common one:
 

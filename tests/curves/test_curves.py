@@ -1,9 +1,6 @@
 """Each curve against an independent computation, and what all curves share."""
 
-import shutil
-import subprocess
-import sys
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -13,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 import boundshift
 from boundshift.curves import CURVES, Claim, CountCurve, ErrorCurve, ShapeCurve, as_curve
 from boundshift.scores.sample import ClassScores, ScoreSample
-from boundshift.search.minimum import errors_at
 
 NAMES = [
     "bernstein",
@@ -50,7 +46,7 @@ def test_logistic_counts_rows_by_the_probability_of_a_plain_logistic_regression(
     model = LogisticRegression(C=np.inf).fit(s[:, None], y)
     p = model.predict_proba(s[:, None])[:, 1]
     t = np.linspace(-2, 3, 11)
-    negative, positive = errors_at(as_curve("logistic"), ScoreSample.from_labels(y, s), t)
+    negative, positive = as_curve("logistic").errors(ScoreSample.from_labels(y, s))(t)
     expected = [((1 - p) @ (s > x) / (1 - p).sum(), p @ (s <= x) / p.sum()) for x in t]
     np.testing.assert_allclose(np.stack([negative, positive], axis=1), expected, atol=2e-3)
 
@@ -61,7 +57,7 @@ def test_logistic_with_the_sum_decides_where_the_probability_is_the_share() -> N
     s = rng.normal(size=5200) + 2 * y
     model = LogisticRegression(C=np.inf).fit(s[:, None], y)
     expected = (np.log(200 / 5000) - model.intercept_[0]) / model.coef_[0, 0]
-    found = boundshift.find_boundary(y, s, bound="logistic", rule="sum")
+    found = boundshift.find_boundary(y, s, curve="logistic", rule="sum")
     assert found.threshold == pytest.approx(expected, abs=0.02)
 
 
@@ -186,25 +182,50 @@ def test_curves_with_equal_arguments_are_equal() -> None:
     assert hash(as_curve("dkw")) == hash(CURVES["dkw"](0.95))
 
 
-def test_a_new_file_is_a_new_curve(tmp_path: Path) -> None:
-    package = tmp_path / "boundshift"
-    shutil.copytree(Path(boundshift.__file__).parent, package)
-    (package / "curves" / "certain.py").write_text(
-        "import numpy as np\n"
-        "from boundshift.curves.base import Claim, CountCurve\n"
-        "class Certain(CountCurve):\n"
-        "    name, claim = 'certain', Claim.NOMINAL\n"
-        "    assumptions = formula = reference = 'none'\n"
-        "    def bound(self, wrong, n):\n"
-        "        return np.asarray(wrong) / n\n"
-    )
-    code = "from boundshift import find_boundary as f; print(f([0,0,1],[0,1,3],bound='certain'))"
-    shown = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "threshold=2" in shown.stdout
+@dataclass(frozen=True)
+class Certain(CountCurve):
+    """A curve of someone else."""
+
+    name = "certain"
+    claim = Claim.NOMINAL
+
+    def bound(self, wrong, n):
+        return np.asarray(wrong) / n
+
+
+@dataclass(frozen=True)
+class Line(ErrorCurve):
+    """A curve of someone else, straight from the base."""
+
+    name = "line"
+    claim = Claim.NOMINAL
+
+    def errors(self, sample):
+        return lambda t: (np.clip(1 - t / 4, 0, 1), np.clip(t / 4, 0, 1))
+
+
+@dataclass(frozen=True)
+class Empty(ErrorCurve):
+    """A curve that lacks its claim."""
+
+    name = "empty"
+
+
+@pytest.mark.parametrize("curve", [Certain(), Line()])
+def test_a_curve_of_someone_else_works_as_an_object(curve) -> None:
+    found = boundshift.find_boundary([0, 0, 1, 1], [0, 1, 3, 4], curve=curve)
+    assert found.threshold == pytest.approx(2)
+    assert found.curve is curve
+    again = boundshift.Boundary.from_json(found.to_json())
+    assert again.threshold == found.threshold
+    assert again.to_json() == found.to_json()
+
+
+def test_a_curve_without_its_claim_is_told_what_it_lacks() -> None:
+    with pytest.raises(TypeError, match="errors"):
+        Empty()
+
+
+def test_a_class_instead_of_an_object_is_told_the_cure() -> None:
+    with pytest.raises(boundshift.InvalidInputError, match=r"Pass an object: DKW\(\)"):
+        as_curve(CURVES["dkw"])

@@ -9,8 +9,8 @@ S = RNG.normal(size=330) + 3 * Y
 
 
 def test_the_interval_holds_the_threshold() -> None:
-    low, high = threshold_interval(Y, S, random_state=0, bound="smoothed")
-    assert low < find_boundary(Y, S, bound="smoothed").threshold < high
+    low, high = threshold_interval(Y, S, random_state=0, curve="smoothed")
+    assert low < find_boundary(Y, S, curve="smoothed").threshold < high
 
 
 def test_more_confidence_is_wider() -> None:
@@ -21,8 +21,8 @@ def test_more_confidence_is_wider() -> None:
 
 def test_more_rows_are_narrower() -> None:
     many_y, many_s = np.tile(Y, 30), np.tile(S, 30) + RNG.normal(0, 0.1, 330 * 30)
-    few = np.diff(threshold_interval(Y, S, random_state=0, bound="smoothed"))
-    many = np.diff(threshold_interval(many_y, many_s, random_state=0, bound="smoothed"))
+    few = np.diff(threshold_interval(Y, S, random_state=0, curve="smoothed"))
+    many = np.diff(threshold_interval(many_y, many_s, random_state=0, curve="smoothed"))
     assert many < few / 2
 
 

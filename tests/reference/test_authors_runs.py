@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boundshift import BoundaryWarning, Status, find_boundary
+from boundshift import BoundaryWarning, Status, SupportRadius, find_boundary
 
 DATA = Path(__file__).parent / "data"
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,7 @@ def solve(run, slack, **options):
         return find_boundary(
             SCORES[f"{key}/train_y"],
             SCORES[f"{key}/train_scores"],
-            **({"preset": "authors", "slack": slack} | options),
+            curve=SupportRadius.authors(slack=slack, **options),
         )
 
 

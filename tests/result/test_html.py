@@ -27,25 +27,35 @@ class Tags(HTMLParser):
         self.text.append(data)
 
 
-@pytest.fixture
-def boundary():
+@pytest.fixture(params=["support", "logistic"])
+def boundary(request):
     rng = np.random.default_rng(0)
     y = np.repeat(["well", "sick"], [300, 30])
-    return find_boundary(y, rng.normal(3.0 * (y == "sick")), pos_label="sick")
+    return find_boundary(y, rng.normal(3.0 * (y == "sick")), curve=request.param, pos_label="sick")
 
 
 def test_notebooks_are_shown_the_sentence_and_every_number_of_the_table(boundary):
     text = "".join(Tags(boundary._repr_html_()).text)
     assert f"Predict sick iff score > {boundary.threshold:.4g}" in text
-    for values in (boundary.means, boundary.radii, boundary.confidence_radii):
-        for value in values:
-            assert f"{value:.4g}".replace("-", "−") in text
+    shown = [boundary.errors, boundary.n_samples, boundary.wrong]
+    if boundary.geometry is not None:
+        known = boundary.geometry
+        shown += [known.means, known.radii, known.confidence_radii]
+    for value in (value for pair in shown for value in pair):
+        assert f"{value:.4g}".replace("-", "−") in text
+
+
+def test_curves_without_radii_are_not_said_to_have_some(boundary):
+    page = boundary._repr_html_()
+    assert ("radius" in page) == ("<svg" in page) == (boundary.geometry is not None)
+    assert ("radius" in boundary.summary()) == (boundary.geometry is not None)
 
 
 def test_every_element_is_closed(boundary):
     assert Tags(boundary._repr_html_()).open == []
 
 
+@pytest.mark.parametrize("boundary", ["support"], indirect=True)
 def test_the_picture_puts_the_cut_between_the_means(boundary):
     page = boundary._repr_html_()
     positive, negative = (float(x) for x in re.findall(r'circle cx="([\d.]+)"', page))
@@ -68,6 +78,6 @@ def test_nothing_is_loaded(boundary):
 
 def test_a_problem_without_width_has_no_picture():
     with pytest.warns(BoundaryWarning):
-        boundary = find_boundary([0, 0, 1, 1], [1, 1, 1, 1], bound="support")
+        boundary = find_boundary([0, 0, 1, 1], [1, 1, 1, 1], curve="support")
     assert "<svg" not in boundary._repr_html_()
     assert "<table" in boundary._repr_html_()

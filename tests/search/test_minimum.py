@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundshift import BoundaryWarning, InvalidInputError, Status, find_boundary
+from boundshift import BoundaryWarning, InvalidInputError, Status, SupportRadius, find_boundary
 from boundshift.curves import CURVES, CountCurve, as_curve
-from boundshift.rules import Cost, NeymanPearson, as_rule
+from boundshift.rules import Cost, Floors, as_rule
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.minimum import errors_at, find_minimum
 from tests.problems import many
 
 COUNT = [name for name, c in CURVES.items() if issubclass(c, CountCurve)]
 SHAPE = [name for name in CURVES if name not in COUNT]
-VALUE_RULES = ["sum", "minimax", "g-mean", "cost", "neyman-pearson"]
+VALUE_RULES = ["sum", "minimax", "g-mean", "cost", Floors(recall=0.9)]
 
 score_lists = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=30)
 
@@ -33,6 +32,16 @@ def brute_force(curve: str, rule: str, negative: list[float], positive: list[flo
         v = as_curve(curve).bound([below], len(positive))
         values.append(float(as_rule(rule).value(u, v, (len(negative), len(positive)))[0]))
     return min(values)
+
+
+def find_minimum(curve, rule, sample):
+    """Return what the curve's own search finds, in the orientation given."""
+    return curve._search(sample, rule)
+
+
+def errors_at(curve, sample, t):
+    """Return the claimed errors at each boundary."""
+    return curve.errors(sample)(np.asarray(t, dtype=float))
 
 
 def sample_of(negative: list[float], positive: list[float]) -> ScoreSample:
@@ -79,10 +88,10 @@ def test_a_mirrored_problem_has_the_mirrored_boundary(curve: str, rule: str) -> 
     rng = np.random.default_rng(3)
     s, y = rng.normal(size=200), np.repeat([0, 1], [180, 20])
     s = s + 2 * y
-    there = find_boundary(y, s, bound=curve, rule=rule)
-    back = find_boundary(1 - y, -s, bound=curve, rule=rule)
+    there = find_boundary(y, s, curve=curve, rule=rule)
+    back = find_boundary(1 - y, -s, curve=curve, rule=rule)
     assert back.threshold == pytest.approx(-there.threshold, abs=1e-9)
-    assert back.error_bounds == pytest.approx(there.error_bounds[::-1])
+    assert back.errors == pytest.approx(there.errors[::-1])
 
 
 @pytest.mark.parametrize("curve", CURVES)
@@ -90,9 +99,9 @@ def test_rescaled_scores_have_the_rescaled_boundary(curve: str) -> None:
     rng = np.random.default_rng(4)
     s, y = rng.normal(size=200), np.repeat([0, 1], [180, 20])
     s = s + 2 * y
-    plain = find_boundary(y, s, bound=curve, rule="minimax").threshold
+    plain = find_boundary(y, s, curve=curve, rule="minimax").threshold
     for p, q in [(3.7, -5.0), (1e-300, 0.0), (1e300, 0.0)]:
-        moved = find_boundary(y, p * s + q, bound=curve, rule="minimax").threshold
+        moved = find_boundary(y, p * s + q, curve=curve, rule="minimax").threshold
         assert moved == pytest.approx(p * plain + q, rel=1e-9, abs=1e-9 * p)
 
 
@@ -100,11 +109,11 @@ def test_a_gap_between_the_classes_is_shared_and_not_given_to_the_larger_one() -
     y = np.repeat([0, 1], [1000, 8])
     scores = np.concatenate([np.linspace(-1, 1, 1000), np.linspace(9, 11, 8)])
     assert 4 < find_boundary(y, scores).threshold < 6
-    assert 4 < find_boundary(y, scores, bound="kth-point").threshold < 6
+    assert 4 < find_boundary(y, scores, curve="kth-point").threshold < 6
 
 
 def test_a_plateau_resolves_to_its_middle() -> None:
-    boundary = find_boundary([0, 0, 1, 1], [0, 1, 5, 6], bound="kth-point")
+    boundary = find_boundary([0, 0, 1, 1], [0, 1, 5, 6], curve="kth-point")
     assert boundary.threshold == 3.0
     assert boundary.plateau == (1.0, 5.0)
 
@@ -112,8 +121,8 @@ def test_a_plateau_resolves_to_its_middle() -> None:
 def test_neighbouring_gaps_that_are_as_good_are_one_plateau() -> None:
     # The negative class rules the maximum from 1 to 9: its points there change nothing.
     y, s = [0, 0, 0, 1, 1, 1], [0, 1, 20, 9, 9.5, 10]
-    boundary = find_boundary(y, s, bound="kth-point", rule="minimax")
-    assert boundary.error_bounds[0] == 0.5
+    boundary = find_boundary(y, s, curve="kth-point", rule="minimax")
+    assert boundary.errors[0] == 0.5
     assert boundary.plateau == (1.0, 9.5)
 
 
@@ -125,7 +134,7 @@ def test_neighbouring_gaps_that_are_as_good_are_one_plateau() -> None:
 )
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_there_is_always_an_answer(curve: str, scores: list[float]) -> None:
-    boundary = find_boundary([0, 0, 1, 1], scores, bound=curve)
+    boundary = find_boundary([0, 0, 1, 1], scores, curve=curve)
     assert np.isfinite(boundary.threshold)
     assert boundary.status.solved
 
@@ -133,27 +142,27 @@ def test_there_is_always_an_answer(curve: str, scores: list[float]) -> None:
 @pytest.mark.parametrize("curve", CURVES)
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_one_row_a_class_has_an_answer(curve: str) -> None:
-    assert 0 < find_boundary([0, 1], [0.0, 1.0], bound=curve).threshold < 1
+    assert 0 < find_boundary([0, 1], [0.0, 1.0], curve=curve).threshold < 1
 
 
 def test_the_recall_floor_is_met_where_it_can_be() -> None:
     rng = np.random.default_rng(5)
     y = np.repeat([0, 1], [500, 100])
     s = rng.normal(size=600) + 2 * y
-    boundary = find_boundary(y, s, bound="clopper-pearson", rule=NeymanPearson(0.8))
-    assert boundary.error_bounds[1] <= 0.2
-    assert boundary.status is Status.RELAXED
+    boundary = find_boundary(y, s, curve="clopper-pearson", rule=Floors(recall=0.8))
+    assert boundary.errors[1] <= 0.2
+    assert boundary.status is Status.OPTIMAL
     # One more positive point beyond the boundary would break the floor.
-    next_bound = as_curve("clopper-pearson").bound(boundary.slack[1] + 1, 100)
+    next_bound = as_curve("clopper-pearson").bound(boundary.wrong[1] + 1, 100)
     assert next_bound > 0.2
 
 
 def test_a_floor_that_no_boundary_meets_is_said_so() -> None:
     y, s = np.repeat([0, 1], [50, 5]), np.arange(55.0)
     with pytest.warns(BoundaryWarning, match="Collect more rows"):
-        boundary = find_boundary(y, s, bound="clopper-pearson", rule=NeymanPearson(0.9))
+        boundary = find_boundary(y, s, curve="clopper-pearson", rule=Floors(recall=0.9))
     assert boundary.status is Status.UNMET
-    assert boundary.slack[1] == 0
+    assert boundary.wrong[1] == 0
 
 
 def test_a_dearer_miss_lowers_the_boundary() -> None:
@@ -161,20 +170,40 @@ def test_a_dearer_miss_lowers_the_boundary() -> None:
     y = np.repeat([0, 1], [500, 100])
     s = rng.normal(size=600) + 2 * y
     cheap, dear = (
-        find_boundary(y, s, bound="smoothed", rule=Cost((1, c))).threshold for c in (1, 50)
+        find_boundary(y, s, curve="smoothed", rule=Cost(1, c)).threshold for c in (1, 50)
     )
     assert dear < cheap
 
 
-def test_arguments_of_the_paper_need_the_papers_curve_and_rule() -> None:
-    with pytest.raises(InvalidInputError, match=r"`alpha` must be left out.*ClopperPearson"):
-        find_boundary([0, 0, 1, 1], [0, 1, 2, 3], bound="dkw", alpha=2)
+@pytest.mark.parametrize(
+    "changed", [{"alpha": 2}, {"penalty": "count"}, {"budget": 3}, {"class_weight": (1, 2)}]
+)
+def test_settings_that_only_the_sum_uses_are_refused_with_other_rules(changed) -> None:
+    name = next(iter(changed))
+    with pytest.raises(InvalidInputError, match=rf"`{name}` of SupportRadius.*rule 'minimax'"):
+        find_boundary([0, 0, 1, 1], [0, 1, 2, 3], curve=SupportRadius(**changed), rule="minimax")
+
+
+@pytest.mark.parametrize("rule", ["minimax", "g-mean", "sum"])
+def test_a_numeric_fallback_is_used_with_every_rule(rule) -> None:
+    curve = SupportRadius(gamma=1e9, fallback=3.25)
+    with pytest.warns(BoundaryWarning, match="fallback"):
+        found = find_boundary([0, 0, 1, 1], [0, 2, 1, 3], curve=curve, rule=rule)
+    assert found.threshold == 3.25
+
+
+def test_the_fallback_keeps_the_settings_of_its_curve() -> None:
+    y, s = [0] * 4 + [1] * 4, [0.0, 1.0, 2.0, 8.0, 1.5, 7.0, 8.0, 9.0]
+    curve = SupportRadius(gamma=1e9, fallback="means")
+    with pytest.warns(BoundaryWarning, match="fallback"):
+        found = find_boundary(y, s, curve=curve, rule="minimax")
+    assert found.threshold == pytest.approx((2.75 + 6.375) / 2)
 
 
 def test_no_number_between_two_scores_still_separates_them() -> None:
     low = 1.0
     high = np.nextafter(low, 2)
-    boundary = find_boundary([0, 0, 1, 1], [low, low, high, high], bound="kth-point")
+    boundary = find_boundary([0, 0, 1, 1], [low, low, high, high], curve="kth-point")
     assert boundary.predict([low, high]).tolist() == [0, 1]
 
 

@@ -79,6 +79,7 @@ def test_every_function_named_exists():
 def test_every_test_named_is_a_path_under_tests():
     for _, _, tests, _ in table():
         assert all(re.fullmatch(r"tests/[\w/]+(\.py)?", name) for name in names(tests))
+        assert all((PAGE.parents[1] / name).exists() for name in names(tests))
 
 
 def test_every_correction_is_said_or_denied():

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests import exhaustive
-from boundshift import BoundaryWarning, find_boundary
-from boundshift.support import levels as support
+from boundshift import BoundaryWarning, SupportRadius, find_boundary
 from boundshift.scores.sample import ScoreSample
-from boundshift.support.levels import Support, SupportProblem, best_of, solve
+from boundshift.support import exact as support
+from boundshift.support.exact import Exact, best_of
+from boundshift.support.levels import SupportProblem
+from boundshift.support.settings import SupportSettings
+from tests import exhaustive
 from tests.exhaustive import Options
 from tests.problems import OPTIONS, classes, draw_classes, labelled, many, tied_classes, upright
 
@@ -17,10 +19,11 @@ from tests.problems import OPTIONS, classes, draw_classes, labelled, many, tied_
 def find(negative, positive, options: Options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
-        return find_boundary(*labelled(negative, positive), **options._asdict())
+        curve = SupportRadius(**options._asdict())
+        return find_boundary(*labelled(negative, positive), curve=curve)
 
 
-def problem_of(negative, positive, options: Support) -> SupportProblem:
+def problem_of(negative, positive, options: SupportSettings) -> SupportProblem:
     return SupportProblem(ScoreSample.from_labels(*labelled(negative, positive)), options)
 
 
@@ -79,7 +82,7 @@ def test_points_given_up_are_those_of_the_brute_force_optimum(pair, options):
     best = min((c.loss for c in minima), default=np.inf)
     equals = {c.slack for c in minima if c.loss <= best * (1 + 1e-10)}
     if len(equals) == 1:
-        assert find(*pair, options).slack in equals
+        assert find(*pair, options).geometry.slack in equals
 
 
 @pytest.mark.parametrize("preset", [Options(), Options(0.3, 2.0, "two-sided", centre="mean")])
@@ -107,11 +110,11 @@ def large_classes(rng, kind):
     return draw_classes(rng, kind, n, p, gap)
 
 
-def large_options(rng) -> Support:
+def large_options(rng) -> SupportSettings:
     def pick(*values):
         return values[rng.integers(len(values))]
 
-    return Support(
+    return SupportSettings(
         gamma=pick(1.0, 2.0, 0.3),
         constant=pick(0.0, 2.0, 0.5),
         radius=pick("one-sided", "two-sided"),
@@ -127,7 +130,7 @@ def large_options(rng) -> Support:
 def check_pruning(seed, kind):
     rng = np.random.default_rng([seed, LARGE.index(kind)])
     problem = problem_of(*upright(*large_classes(rng, kind)), large_options(rng))
-    pruned, complete = solve(problem), best_of(problem, np.arange(problem.last + 1), None)
+    pruned, complete = Exact().solve(problem), best_of(problem, np.arange(problem.last + 1), None)
     assert (pruned is None) == (complete is None)
     if pruned is not None:
         assert pruned.loss == pytest.approx(complete.loss, rel=1e-12, abs=0)
@@ -171,8 +174,8 @@ def test_few_levels_are_solved(monkeypatch):
 
     monkeypatch.setattr(support, "split_space", counted)
     rng = np.random.default_rng(0)
-    problem = problem_of(rng.normal(0, 1, 50_000), rng.normal(2, 1, 2000), Support())
-    solve(problem)
+    problem = problem_of(rng.normal(0, 1, 50_000), rng.normal(2, 1, 2000), SupportSettings())
+    Exact().solve(problem)
     assert sum(solved) < 0.05 * problem.last
 
 
@@ -185,15 +188,15 @@ def test_no_level_is_solved_where_none_is_feasible(monkeypatch):
         return optimistic(self, starts, lasts)
 
     monkeypatch.setattr(SupportProblem, "optimistic", counted)
-    problem = problem_of(np.zeros(20_000), np.zeros(3000), Support())
-    assert solve(problem) is None
+    problem = problem_of(np.zeros(20_000), np.zeros(3000), SupportSettings())
+    assert Exact().solve(problem) is None
     assert sum(looked_at) < 4000  # of 19,999 levels
 
 
 @many(200)
 @given(classes(most=12), OPTIONS)
 def test_levels_describe_what_is_kept(pair, options):
-    problem = problem_of(*pair, Support(**options._asdict()))
+    problem = problem_of(*pair, SupportSettings(**options._asdict()))
     levels = problem.levels(np.arange(problem.last + 1))
     frames = sorted(pair[0].tolist()), sorted((-pair[1]).tolist())
     windows = [exhaustive.all_windows(v, options.centre) for v in frames]
@@ -211,7 +214,7 @@ def test_levels_describe_what_is_kept(pair, options):
 @many(200)
 @given(classes(most=12), OPTIONS)
 def test_first_level_with_a_gap_is_the_first_whose_kept_points_do_not_overlap(pair, options):
-    problem = problem_of(*pair, Support(**options._asdict()))
+    problem = problem_of(*pair, SupportSettings(**options._asdict()))
     frames = sorted(pair[0].tolist()), sorted((-pair[1]).tolist())
     windows = [exhaustive.all_windows(v, options.centre) for v in frames]
     path = exhaustive.path(len(pair[0]), len(pair[1]), options)
@@ -224,7 +227,7 @@ def test_first_level_with_a_gap_is_the_first_whose_kept_points_do_not_overlap(pa
 @example(60, 40, 29)  # 0.29 * 100 is 28.999999999999996
 def test_budget_as_a_share_is_a_whole_number_of_rows(n, p, percent):
     rng = np.random.default_rng(0)
-    options = Support(budget=percent / 100, centre="mean")
+    options = SupportSettings(budget=percent / 100, centre="mean")
     problem = problem_of(rng.normal(0, 1, n), rng.normal(1, 1, p), options)
     given_up = int(problem.path.given_up(np.array([problem.last])).sum())
     assert given_up == min(percent * (n + p) // 100, max(n - 2, 0) + max(p - 2, 0))
@@ -234,18 +237,18 @@ def test_exact_where_every_confidence_underflows():
     # Two classes of radius 1 and n rows, 2000 apart: delta is exp(-(999 n**0.5)**2 / 2).
     pair = np.array([-1.0, 1.0] * 8), np.array([-1.0, 1.0] * 8) + 2000
     found = find(*pair, Options())
-    assert found.deltas == (0.0, 0.0)
+    assert found.geometry.deltas == (0.0, 0.0)
     assert found.threshold == pytest.approx(1000, rel=1e-12)
-    assert found.log_deltas[0] == pytest.approx(-(999**2) * 16 / 2, rel=1e-12)
+    assert found.geometry.log_deltas[0] == pytest.approx(-(999**2) * 16 / 2, rel=1e-12)
 
 
 def test_loss_adds_up_from_its_parts():
     rng = np.random.default_rng(3)
     pair = rng.normal(0, 1, 60), rng.normal(2.5, 1, 9)
     found = find(*pair, Options(alpha=(0.5, 2.0)))
-    n = [k - m for k, m in zip(found.n_samples, found.slack, strict=True)]
-    claims = [(1 - d) / (k + 1) + d for d, k in zip(found.deltas, n, strict=True)]
-    price = 0.5 * found.slack[0] / 60 + 2.0 * found.slack[1] / 9
+    n = [k - m for k, m in zip(found.n_samples, found.geometry.slack, strict=True)]
+    claims = [(1 - d) / (k + 1) + d for d, k in zip(found.geometry.deltas, n, strict=True)]
+    price = 0.5 * found.geometry.slack[0] / 60 + 2.0 * found.geometry.slack[1] / 9
     assert found.loss == pytest.approx(sum(claims) + price, rel=1e-12)
 
 
@@ -255,9 +258,9 @@ def test_confidence_radii_meet_at_the_boundary(pair, options):
     found = find(*pair, options)
     if found.status.solved:
         tolerance = 1e-9 * spread(*pair)
-        below = found.means[0] + found.confidence_radii[0]
-        above = found.means[1] - found.confidence_radii[1]
-        if min(found.radii) > 0:  # a point needs no space, and so has no unique radius
+        below = found.geometry.means[0] + found.geometry.confidence_radii[0]
+        above = found.geometry.means[1] - found.geometry.confidence_radii[1]
+        if min(found.geometry.radii) > 0:  # a point needs no space, and so has no unique radius
             assert below == pytest.approx(found.threshold, abs=tolerance)
             assert above == pytest.approx(found.threshold, abs=tolerance)
 
@@ -267,7 +270,6 @@ def test_confidence_radii_meet_at_the_boundary(pair, options):
 def test_no_kept_point_is_on_the_wrong_side(pair, options):
     found = find(*pair, options)
     if found.status.solved:
-        assert found.supports[0][1] <= found.threshold
-        assert (
-            found.threshold < found.supports[1][0] or found.supports[0][1] == found.supports[1][0]
-        )
+        low, high = found.geometry.supports[0][1], found.geometry.supports[1][0]
+        assert low <= found.threshold
+        assert found.threshold < high or low == high

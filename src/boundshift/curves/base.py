@@ -88,6 +88,7 @@ class ErrorCurve(ABC):
     Examples
     --------
     >>> from dataclasses import dataclass
+    >>> import numpy as np
     >>> from boundshift import find_boundary
     >>> @dataclass(frozen=True)
     ... class Halved(CountCurve):

@@ -32,7 +32,7 @@ class Rule(ABC):
     ...     def value(self, negative, positive, n_samples):
     ...         return negative**2 + positive**2
     >>> round(find_boundary([0, 0, 0, 0, 1, 1], [0, 1, 2, 4, 3, 5], rule=Squares()).threshold, 1)
-    2.9
+    3.0
     """
 
     name: ClassVar[str]

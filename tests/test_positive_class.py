@@ -1,0 +1,75 @@
+"""One rule says which class is positive, whoever asks."""
+
+import numpy as np
+import pytest
+
+from boundshift import Cost, Floors, InvalidInputError, certify, find_boundary
+from boundshift.validation import order_labels
+
+SIGNS = [(0, 1), (-1, 1), (False, True), (0.0, 1.0)]
+
+
+@pytest.mark.parametrize("labels", SIGNS)
+@pytest.mark.parametrize("counts", [None, (10, 90), (90, 10), (50, 50)])
+@pytest.mark.parametrize("alike", [True, False])
+def test_signs_point_to_the_greater(labels, counts, alike):
+    known = None if counts is None else dict(zip(labels, counts, strict=True))
+    assert order_labels(labels[::-1], counts=known, alike=alike) == labels
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_of_counted_words_the_rarer_is_positive(alike):
+    counts = {"ok": 90, "fraud": 10}
+    assert order_labels(counts, counts=counts, alike=alike) == ("ok", "fraud")
+    assert order_labels([1, 2], counts={1: 3, 2: 4}, alike=alike) == (2, 1)
+
+
+def test_bare_words_point_to_the_greater():
+    assert order_labels(["ok", "fraud"]) == ("fraud", "ok")
+
+
+def test_equally_frequent_words_are_asked_for_where_it_matters():
+    counts = {"ok": 50, "fraud": 50}
+    assert order_labels(counts, counts=counts) == ("fraud", "ok")
+    with pytest.raises(InvalidInputError, match="both are equally frequent"):
+        order_labels(counts, counts=counts, alike=False)
+
+
+@pytest.mark.parametrize("pos_label", ["ok", "fraud"])
+def test_a_named_class_is_positive(pos_label):
+    counts = {"ok": 90, "fraud": 10}
+    assert order_labels(counts, pos_label, counts=counts, alike=False)[1] == pos_label
+
+
+@pytest.fixture
+def frauds():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["ok", "fraud"], [400, 100])
+    return y, rng.normal(size=500) + 2 * (y == "fraud")
+
+
+@pytest.mark.parametrize("rule", [Floors(recall=0.8), Cost(false_negative=20), "cost"])
+def test_bare_words_need_a_name_where_the_rule_does_not_treat_classes_alike(frauds, rule):
+    with pytest.raises(InvalidInputError, match="`pos_label` must name the positive class"):
+        find_boundary(*frauds, rule=rule)
+
+
+def test_a_floor_protects_the_class_that_is_named(frauds):
+    y, s = frauds
+    found = find_boundary(y, s, rule=Floors(recall=0.8), pos_label="fraud")
+    assert np.mean(found.predict(s[y == "fraud"]) == "fraud") >= 0.8
+
+
+def test_scores_that_point_to_the_other_class_are_refused(frauds):
+    y, s = frauds
+    with pytest.raises(InvalidInputError, match=r"higher for the positive class.*-y_score"):
+        find_boundary(y, -s, rule=Floors(recall=0.8), pos_label="fraud")
+
+
+def test_a_certificate_takes_the_labels_of_the_boundary(frauds):
+    y, s = frauds
+    boundary = find_boundary(y, s, pos_label="fraud")
+    assert certify(y, s, boundary).labels == boundary.labels == ("ok", "fraud")
+    assert certify(y, s, boundary).wrong == boundary.wrong
+    with pytest.raises(InvalidInputError, match="must be that of the boundary"):
+        certify(y, s, boundary, pos_label="ok")
