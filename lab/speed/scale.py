@@ -272,7 +272,7 @@ def dask_run(folder: str | None, n: int, cases: Sequence[tuple[str, str]]) -> di
 
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="1GiB", dashboard_address=None
+            n_workers=2, threads_per_worker=1, memory_limit="1GiB", dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):

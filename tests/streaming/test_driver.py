@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import boundshift
 from boundshift import InvalidInputError, find_boundary, streaming
-from boundshift.streaming import cell_scores, driver
-from boundshift.streaming import cells as cells_module
 from boundshift.curves import CURVES
 from boundshift.rules import RULES, Metric
+from boundshift.streaming import cell_scores, driver
+from boundshift.streaming import cells as cells_module
 from tests.problems import classes, labelled, many, tied_classes
 
 RULE_NAMES = [name for name in RULES if name != "metric"]

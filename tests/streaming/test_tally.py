@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from boundshift.scores.sample import Binning, ClassScores
 from boundshift.streaming.cell_scores import CellScores
 from boundshift.streaming.cells import Cells, Cuts, Needs
 from boundshift.streaming.chunk import Chunk
-from boundshift.scores.sample import Binning, ClassScores
 from boundshift.streaming.tally import Grid, Look, Tally, add_exactly
 from tests.problems import many
 

@@ -2,7 +2,8 @@
 
 Every question that curves, rules and certificates ask of sorted scores has an answer here. An
 answer from inside a cell whose scores are not known is an estimate, and the cell goes on the list
-of `boundshift.streaming.cells.Needs`. With an empty list the answers were those of the sorted scores.
+of `boundshift.streaming.cells.Needs`. With an empty list the answers were those of the sorted
+scores.
 """
 
 from __future__ import annotations

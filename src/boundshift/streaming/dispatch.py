@@ -1,7 +1,8 @@
 """Which engine reads what is given, found by name so that no library is imported for nothing.
 
-A file in :mod:`boundshift.streaming.sources` offers ``from_arrays(y_true, y_score)``, the source of a pair of
-its library's own values, and ``predict(column, threshold, labels)`` where columns are lazy.
+A file in :mod:`boundshift.streaming.sources` offers ``from_arrays(y_true, y_score)``, the source
+of a pair of its library's own values, and ``predict(column, threshold, labels)`` where columns are
+lazy.
 """
 
 from __future__ import annotations

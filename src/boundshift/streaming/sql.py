@@ -2,8 +2,8 @@
 
 The rows have two columns: ``code``, the place of a row's label among the two classes, NULL for
 any other, and ``score``. A `Query` groups them by a whole number ``key`` and brings back a few
-aggregates of each group; its `read` turns these into the tally that `boundshift.streaming.tally.Look`
-finds in the same rows.
+aggregates of each group; its `read` turns these into the tally that
+`boundshift.streaming.tally.Look` finds in the same rows.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ def cluster():
             n_workers=2,
             threads_per_worker=1,
             memory_limit="1GiB",
-            dashboard_address=None,
+            dashboard_address=":0",
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -39,7 +39,7 @@ def decide_scores(
     r"""Find the boundary of scores in files, and certify it on the same rows.
 
     One file, or standard input, is read once, and only its two columns are held. Several files, a
-    glob, or more than 4 GB are read in passes by :mod:`boundshift.streaming.sources`, with the same answer.
+    glob, or more than 4 GB are read in passes by :mod:`boundshift.streaming`, with the same answer.
 
     Parameters
     ----------

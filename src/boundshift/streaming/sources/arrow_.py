@@ -25,7 +25,7 @@ def from_arrays(y_true: Any, y_score: Any) -> PartSource:
         if not isinstance(value, pa.Array | pa.ChunkedArray):
             raise InvalidInputError(
                 f"`{name}` must be an Arrow array, got {type(value).__name__}. Pick a column, or "
-                "use boundshift.streaming.sources.find_boundary with column names."
+                "use boundshift.streaming.scan_boundary with column names."
             )
     check_lengths(len(y_true), len(y_score))
     return PartSource(

@@ -144,7 +144,7 @@ def _from_series(y_true: Any, y_score: Any) -> DaskSource:
         if getattr(value, "ndim", 0) != 1 or not hasattr(value, "npartitions"):
             raise InvalidInputError(
                 f"`{name}` must be a Dask array or series like its partner, got "
-                f"{type(value).__name__}. Pick a column, or use boundshift.streaming.sources.find_boundary "
+                f"{type(value).__name__}. Pick a column, or use boundshift.streaming.scan_boundary "
                 "with column names."
             )
     if hasattr(y_true, "chunks") or hasattr(y_score, "chunks"):

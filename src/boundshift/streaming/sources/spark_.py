@@ -185,7 +185,7 @@ def from_arrays(y_true: Any, y_score: Any) -> SparkSource:
     """Refuse columns, which mean nothing without their frame."""
     raise InvalidInputError(
         f"`y_score` must be scores, got a Spark {type(y_score).__name__}, which holds none by "
-        "itself. Use boundshift.streaming.sources.find_boundary(frame, label=..., score=...)."
+        "itself. Use boundshift.streaming.scan_boundary(frame, label=..., score=...)."
     )
 
 
