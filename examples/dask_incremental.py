@@ -38,7 +38,7 @@ def main() -> None:
 
     X, y = draw(1)  # rows that the model has not seen
     scores = X.map_blocks(model.decision_function, drop_axis=1, dtype=np.float64)
-    boundary = find_boundary(y, scores, bound="smoothed")
+    boundary = find_boundary(y, scores, curve="smoothed")
     print(boundary.summary())
 
     X_test, y_test = draw(2)

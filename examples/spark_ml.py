@@ -39,7 +39,7 @@ def main(rows: int = ROWS) -> None:
 
     model = LogisticRegression().fit(train)
     boundary = streaming.scan_boundary(
-        model.transform(validate), label="label", score="rawPrediction", bound="smoothed"
+        model.transform(validate), label="label", score="rawPrediction", curve="smoothed"
     )
     print(boundary.summary())
 

@@ -43,23 +43,23 @@ class TestSparkFrame(EngineSuite):
         return lambda parts, **options: streaming.scan_boundary(frame_of(spark, parts), **options)
 
 
-@pytest.mark.parametrize("bound", ["logistic", "smoothed"])
-def test_many_rows_around_the_boundary_are_read_on_the_workers(spark, monkeypatch, bound):
+@pytest.mark.parametrize("curve", ["logistic", "smoothed"])
+def test_many_rows_around_the_boundary_are_read_on_the_workers(spark, monkeypatch, curve):
     from boundshift.streaming.sources import spark_
 
     monkeypatch.setattr(spark_, "_FAN", 2)
     monkeypatch.setattr(spark_, "_MOST_COLLECTED", 0)
     y, s = problem()
-    found = streaming.scan_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), bound=bound)
-    assert_same_boundary(found, y, s, bound=bound)
+    found = streaming.scan_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), curve=curve)
+    assert_same_boundary(found, y, s, curve=curve)
 
 
 def test_nodes_are_counted_by_a_query(spark, monkeypatch):
     monkeypatch.setattr(cell_scores, "_FEW_NODES", 0)
     y, s = problem()
-    for bound in ("smoothed", "logistic"):
-        found = streaming.scan_boundary(frame_of(spark, [(y, s)]), bound=bound)
-        assert_same_boundary(found, y, s, bound=bound)
+    for curve in ("smoothed", "logistic"):
+        found = streaming.scan_boundary(frame_of(spark, [(y, s)]), curve=curve)
+        assert_same_boundary(found, y, s, curve=curve)
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_a_query_finds_what_a_look_finds(spark, scores):
         np.testing.assert_allclose(a.sums, b.sums, rtol=1e-9, atol=1e-9 * spread)
 
 
-@pytest.mark.parametrize("bound", ["student-t", "smoothed"])
-def test_a_class_far_narrower_than_a_cell(spark, bound):
+@pytest.mark.parametrize("curve", ["student-t", "smoothed"])
+def test_a_class_far_narrower_than_a_cell(spark, curve):
     y, s = problem()
     tight = 300.3 + 1e-9 * np.random.default_rng(0).normal(size=len(s))
     s = np.where(y == 1, tight, 1e3 * s)
-    found = streaming.scan_boundary(frame_of(spark, [(y, s)]), bound=bound)
-    expected = find_boundary(y, s, bound=bound)
+    found = streaming.scan_boundary(frame_of(spark, [(y, s)]), curve=curve)
+    expected = find_boundary(y, s, curve=curve)
     assert found.threshold == pytest.approx(expected.threshold, rel=1e-9)
 
 
@@ -141,12 +141,12 @@ def test_vectors_give_their_last_element(spark, kind):
     frame = frame_of(spark, [(y, s)]).withColumn(
         "rawPrediction", array_to_vector(pair) if kind == "vector" else pair
     )
-    found = streaming.scan_boundary(frame, score="rawPrediction", bound="smoothed")
-    assert_same_boundary(found, y, s, bound="smoothed")
+    found = streaming.scan_boundary(frame, score="rawPrediction", curve="smoothed")
+    assert_same_boundary(found, y, s, curve="smoothed")
     first = streaming.scan_boundary(
-        frame, score="rawPrediction", element=0, bound="kth-point", pos_label=0
+        frame, score="rawPrediction", element=0, curve="kth-point", pos_label=0
     )
-    assert_same_boundary(first, y, -s, bound="kth-point", pos_label=0)
+    assert_same_boundary(first, y, -s, curve="kth-point", pos_label=0)
 
 
 def test_columns_and_sql_get_the_labels_of_predict(spark):

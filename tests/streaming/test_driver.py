@@ -9,21 +9,21 @@ from hypothesis import strategies as st
 
 import boundshift
 from boundshift import InvalidInputError, find_boundary, streaming
-from boundshift.curves import CURVES
-from boundshift.rules import RULES, Metric
+from boundshift.curves import CURVES, SupportRadius
+from boundshift.rules import Cost, Floors, GMean, Metric, Minimax, Sum
 from boundshift.streaming import cell_scores, driver
 from boundshift.streaming import cells as cells_module
 from tests.problems import classes, labelled, many, tied_classes
 
-RULE_NAMES = [name for name in RULES if name != "metric"]
+RULES = [Sum(), Minimax(), GMean(), Cost(), Floors(recall=0.9)]
 SUPPORT = [
-    {"preset": "paper"},
-    {"preset": "authors"},
-    {"slack": "continuous"},
-    {"penalty": "count", "gamma": 2.0},
-    {"radius": "two-sided", "constant": 2.0, "centre": "mean"},
-    {"budget": 0.3, "fallback": "means"},
-    {"class_weight": (1.0, 5.0), "alpha": 0.3},
+    SupportRadius.paper(),
+    SupportRadius.authors(),
+    SupportRadius(slack="continuous"),
+    SupportRadius(penalty="count", gamma=2.0),
+    SupportRadius(radius="two-sided", constant=2.0, centre="mean"),
+    SupportRadius(budget=0.3, fallback="means"),
+    SupportRadius(class_weight=(1.0, 5.0), alpha=0.3),
 ]
 
 
@@ -56,23 +56,27 @@ def assert_same(y, s, seed, **options):
     assert found.resolution == 0
     assert found.status is expected.status
     assert found.n_samples == expected.n_samples
-    assert found.slack == expected.slack
+    assert found.wrong == expected.wrong
     spread = np.ptp(s) or 1.0
     assert abs(found.threshold - expected.threshold) <= 1e-9 * spread
     assert found.loss == pytest.approx(expected.loss, rel=1e-9)
-    assert found.error_bounds == pytest.approx(expected.error_bounds, rel=1e-9)
-    assert found.means == pytest.approx(expected.means, rel=1e-9, abs=1e-12 * spread)
-    assert found.supports == expected.supports
+    assert found.errors == pytest.approx(expected.errors, rel=1e-9)
+    assert (found.geometry is None) == (expected.geometry is None)
+    if expected.geometry is not None:
+        means = pytest.approx(expected.geometry.means, rel=1e-9, abs=1e-12 * spread)
+        assert found.geometry.means == means
+        assert found.geometry.supports == expected.geometry.supports
+        assert found.geometry.slack == expected.geometry.slack
 
 
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize("rule", RULE_NAMES)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 @pytest.mark.parametrize("curve", list(CURVES))
 def test_every_curve_and_rule_decides_as_in_memory(curve, rule):
     @many(6)
     @given(problem=classes(most=120), seed=st.integers(0, 1000))
     def check(problem, seed):
-        assert_same(*labelled(*problem), seed, bound=curve, rule=rule)
+        assert_same(*labelled(*problem), seed, curve=curve, rule=rule)
 
     check()
 
@@ -86,7 +90,7 @@ def test_nodes_are_counted_at_or_their_cells_divided(curve, nodes, monkeypatch):
     @many(12)
     @given(problem=classes(most=120), seed=st.integers(0, 1000))
     def check(problem, seed):
-        assert_same(*labelled(*problem), seed, bound=curve)
+        assert_same(*labelled(*problem), seed, curve=curve)
 
     check()
 
@@ -98,18 +102,18 @@ def test_ties_within_and_across_classes_make_no_difference(curve):
     @given(problem=tied_classes(), seed=st.integers(0, 1000))
     def check(problem, seed):
         y, s = labelled(*problem)
-        assert_same(np.tile(y, 20), np.tile(np.asarray(s, float), 20), seed, bound=curve)
+        assert_same(np.tile(y, 20), np.tile(np.asarray(s, float), 20), seed, curve=curve)
 
     check()
 
 
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize("options", SUPPORT, ids=str)
-def test_every_reading_of_the_paper_decides_as_in_memory(options):
+@pytest.mark.parametrize("curve", SUPPORT, ids=str)
+def test_every_reading_of_the_paper_decides_as_in_memory(curve):
     @many(12)
     @given(problem=classes(most=60), seed=st.integers(0, 1000))
     def check(problem, seed):
-        assert_same(*labelled(*problem), seed, bound="support", **options)
+        assert_same(*labelled(*problem), seed, curve=curve)
 
     check()
 
@@ -117,7 +121,7 @@ def test_every_reading_of_the_paper_decides_as_in_memory(options):
 def test_a_metric_decides_as_in_memory():
     rng = np.random.default_rng(0)
     y = rng.random(4000) < 0.1
-    assert_same(y, rng.normal(size=4000) + 2 * y, 0, bound="smoothed", rule=Metric("f1"))
+    assert_same(y, rng.normal(size=4000) + 2 * y, 0, curve="smoothed", rule=Metric("f1"))
 
 
 @pytest.mark.parametrize("curve", ["logistic", "smoothed", "kth-point", "support", "student-t"])
@@ -129,12 +133,12 @@ def test_many_rows_take_few_passes(curve, rounding):
     s = s.astype(np.float32) if rounding == "float32" else s
     s = np.round(s, rounding) if isinstance(rounding, int) else s
     seen = set()
-    expected = find_boundary(y, s, bound=curve)
+    expected = find_boundary(y, s, curve=curve)
     found = streaming.scan_boundary(
-        cut(y, s, 0), bound=curve, progress=lambda name, *_: seen.add(name)
+        cut(y, s, 0), curve=curve, progress=lambda name, *_: seen.add(name)
     )
     assert abs(found.threshold - expected.threshold) <= 1e-9 * np.ptp(s)
-    assert found.slack == expected.slack
+    assert found.wrong == expected.wrong
     assert len(seen) <= 3
 
 
@@ -146,7 +150,7 @@ def test_scores_of_any_size(scale, shift):
     y = rng.random(5000) < 0.1
     s = (rng.normal(size=5000) + 2 * y) * scale + shift
     for curve in ("smoothed", "kth-point", "support"):
-        assert_same(y, s, 0, bound=curve)
+        assert_same(y, s, 0, curve=curve)
 
 
 def test_a_first_chunk_that_is_like_no_other():
@@ -158,14 +162,14 @@ def test_a_first_chunk_that_is_like_no_other():
         whole = np.concatenate([c[0] for c in chunks]), np.concatenate([c[1] for c in chunks])
         expected, found = find_boundary(*whole), streaming.scan_boundary(chunks)
         assert found.threshold == pytest.approx(expected.threshold, rel=1e-9)
-        assert found.slack == expected.slack
+        assert found.wrong == expected.wrong
 
 
 def test_a_reversed_problem():
     rng = np.random.default_rng(4)
     y = rng.random(3000) < 0.2
     for curve in ("support", "kth-point", "smoothed"):
-        assert_same(y, rng.normal(size=3000) - 3 * y, 0, bound=curve)
+        assert_same(y, rng.normal(size=3000) - 3 * y, 0, curve=curve)
 
 
 def test_classes_that_are_points():
@@ -188,8 +192,8 @@ def test_too_few_passes_say_their_resolution():
     rng = np.random.default_rng(6)
     y = rng.random(100_000) < 0.1
     s = rng.normal(size=len(y)) + 2 * y
-    exact = find_boundary(y, s, bound="kth-point").threshold
-    rough = streaming.scan_boundary([(y, s)], bound="kth-point", max_passes=1)
+    exact = find_boundary(y, s, curve="kth-point").threshold
+    rough = streaming.scan_boundary([(y, s)], curve="kth-point", max_passes=1)
     assert 0 < rough.resolution < 0.01 * np.ptp(s)
     assert 0 < abs(rough.threshold - exact) < 0.1
 
@@ -216,8 +220,8 @@ def test_bad_options_are_refused_before_any_work():
     def chunks():
         raise AssertionError("was read")
 
-    with pytest.raises(InvalidInputError, match="bound"):
-        streaming.scan_boundary(chunks, bound="nonsense")
+    with pytest.raises(InvalidInputError, match="curve"):
+        streaming.scan_boundary(chunks, curve="nonsense")
     with pytest.raises(InvalidInputError, match="max_passes"):
         streaming.scan_boundary(chunks, max_passes=0)
 
@@ -227,10 +231,10 @@ def test_a_narrow_range_far_from_zero(curve):
     rng = np.random.default_rng(8)
     y = np.arange(200) % 2
     for s in (1e9 + 1e-6 * (rng.normal(size=200) + y), 1.7e18 + 256.0 * np.arange(200)):
-        found = streaming.scan_boundary(cut(y, s, 0), bound=curve)
+        found = streaming.scan_boundary(cut(y, s, 0), curve=curve)
         assert found.n_samples == (100, 100)
         assert s.min() - np.ptp(s) <= found.threshold <= s.max() + np.ptp(s)
-    assert_same(np.array([0, 1]), np.array([1.0, 1.0 + 2**-52]), 0, bound=curve)
+    assert_same(np.array([0, 1]), np.array([1.0, 1.0 + 2**-52]), 0, curve=curve)
 
 
 @pytest.mark.parametrize("sentinel", [np.finfo(np.float64).max, -1e300, 1e30])
@@ -244,18 +248,18 @@ def test_one_score_far_larger_than_all_takes_few_passes(curve, sentinel, monkeyp
     seen = set()
     found = streaming.scan_boundary(
         [(y[:100], s[:100]), (y[100:], s[100:])],
-        bound=curve,
+        curve=curve,
         progress=lambda name, *_: seen.add(name),
     )
-    expected = find_boundary(y, s, bound=curve)
-    assert found.slack == expected.slack
+    expected = find_boundary(y, s, curve=curve)
+    assert found.wrong == expected.wrong
     assert found.threshold == pytest.approx(expected.threshold, rel=1e-9)
     assert len(seen) <= 8
 
 
 def test_the_first_gap_lies_below_all_scores():
     y, s = np.array([0, 0, 1, 0, 0]), np.array([9.0, 6.0, 4.0, 6.0, 7.0])
-    options = {"bound": "clopper-pearson", "rule": "neyman-pearson"}
+    options = {"rule": Floors(recall=0.9)}
     found = streaming.scan_boundary([(y[:2], s[:2]), (y[2:], s[2:])], **options)
     assert found.threshold == find_boundary(y, s, **options).threshold == 3.5
 

@@ -47,10 +47,10 @@ def test_series_and_arrays_of_other_chunks():
     y, s = problem()
     frame = frame_of(parts_of(y, s, [1000, 2000]))
     assert_same_boundary(
-        find_boundary(frame.label, frame.score, bound="smoothed"), y, s, bound="smoothed"
+        find_boundary(frame.label, frame.score, curve="smoothed"), y, s, curve="smoothed"
     )
     arrays = da.from_array(y, chunks=700), da.from_array(s, chunks=1100)
-    assert_same_boundary(find_boundary(*arrays, bound="smoothed"), y, s, bound="smoothed")
+    assert_same_boundary(find_boundary(*arrays, curve="smoothed"), y, s, curve="smoothed")
     assert certify(*arrays, 1.0) == certify(y, s, 1.0)
 
 
@@ -90,8 +90,7 @@ def _slowly(y, s, mark):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_killed_worker_changes_nothing(cluster, tmp_path):
-    from boundshift.boundary import decide_on
-    from boundshift.decision import decision
+    from boundshift.boundary import decide_on, make_decision
     from boundshift.streaming.sources.dask_ import DaskSource
 
     y, s = problem()
@@ -101,8 +100,8 @@ def test_a_killed_worker_changes_nothing(cluster, tmp_path):
         slowly(a, b, str(tmp_path / "mark" if i == 3 else tmp_path))
         for i, (a, b) in enumerate(parts_of(y, s, [500] * 6))
     ]
-    found = decide_on(DaskSource(parts), decision(bound="smoothed"))
-    assert_same_boundary(found, y, s, bound="smoothed")
+    found = decide_on(DaskSource(parts), make_decision("smoothed"))
+    assert_same_boundary(found, y, s, curve="smoothed")
     cluster.wait_for_workers(2, timeout=30)
     after = {w["pid"] for w in cluster.run(lambda: {"pid": os.getpid()}).values()}
     assert before != after

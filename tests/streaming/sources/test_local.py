@@ -118,8 +118,8 @@ def test_memory_maps(tmp_path):
     for name, values in (("y", y), ("s", s)):
         np.save(tmp_path / f"{name}.npy", values)
         maps.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
-    found = find_boundary(*maps, bound="smoothed")
-    assert_same_boundary(found, y, s, bound="smoothed")
+    found = find_boundary(*maps, curve="smoothed")
+    assert_same_boundary(found, y, s, curve="smoothed")
     assert certify(*maps, found.threshold) == certify(y, s, found.threshold)
 
 
@@ -128,8 +128,8 @@ def test_arrow_arrays_of_any_number(kind):
     y, s = problem()
     scores = pa.array(np.round(s * 10)).cast(kind)
     expected = np.asarray(scores.cast(pa.float64()))
-    found = find_boundary(pa.array(y).dictionary_encode(), scores, bound="kth-point")
-    assert_same_boundary(found, y, expected, bound="kth-point")
+    found = find_boundary(pa.array(y).dictionary_encode(), scores, curve="kth-point")
+    assert_same_boundary(found, y, expected, curve="kth-point")
 
 
 def test_folders_lists_and_compressed_files(tmp_path):
@@ -244,7 +244,7 @@ def test_whole_numbers_at_the_start_are_no_type(tmp_path, ending):
     lines = ['{{"label": {}, "score": {}}}', "{},{}"][ending == "csv"]
     text = [lines.format(a, int(b) if b == 0 else b) for a, b in zip(y, s.tolist(), strict=True)]
     path.write_text("\n".join((["label,score"] if ending == "csv" else []) + text) + "\n")
-    assert_same_boundary(streaming.scan_boundary(path, bound="kth-point"), y, s, bound="kth-point")
+    assert_same_boundary(streaming.scan_boundary(path, curve="kth-point"), y, s, curve="kth-point")
 
 
 def test_a_file_with_other_columns_is_named(tmp_path):
