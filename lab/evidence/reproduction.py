@@ -12,11 +12,11 @@ import re
 import sys
 from pathlib import Path
 
+from boundshift.writing import write_whole
+from lab.harness.canvas import save
+from lab.harness.markup import to_markdown
 from lab.reproduction import METHODS, PROBLEMS, Results, read_rows, write_rows
 from lab.reproduction.figures import FIGURES
-from lab.reproduction.figures.canvas import save
-from lab.reproduction.files import write_whole
-from lab.reproduction.markup import to_markdown
 from lab.reproduction.tables import (
     Estimate,
     Section,

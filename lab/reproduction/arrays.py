@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lab.reproduction.files import write_whole
+from boundshift.writing import write_whole
 
 __all__ = ["read_arrays", "write_arrays"]
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from boundshift.rivals import BalancedWeights, SMOTEClassifier, Untouched
 from lab.data import PaperSplit
+from lab.harness.tuner import QUALITIES, tune_as_scikit_learn
 from lab.reproduction.classifiers import (
     ClassifierOptions,
     decision_scores,
@@ -23,7 +24,6 @@ from lab.reproduction.classifiers import (
     with_probabilities,
 )
 from lab.reproduction.problems import ClassifierKind
-from lab.reproduction.tuner import QUALITIES, tune_as_scikit_learn
 
 __all__ = ["MODELS", "FittedScores", "ModelName", "collect_scores"]
 

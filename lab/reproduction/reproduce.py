@@ -10,11 +10,11 @@ from typing import Literal
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.validation import as_choice
+from boundshift.writing import write_whole
+from lab.harness.markup import to_html, to_latex, to_markdown
 from lab.reproduction.cache import ScoreCache
 from lab.reproduction.classifiers import ClassifierOptions
 from lab.reproduction.decisions import SlackKind
-from lab.reproduction.files import write_whole
-from lab.reproduction.markup import to_html, to_latex, to_markdown
 from lab.reproduction.problems import Problem, Protocol, choose_problems
 from lab.reproduction.protocols import Progress, run_protocol
 from lab.reproduction.rows import Row, write_rows

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from boundshift.metrics import binary_metrics
+from lab.harness.records import read_records, write_records
 from lab.reproduction.collect import FittedScores
 from lab.reproduction.decisions import SlackKind
 from lab.reproduction.methods import Method
-from lab.reproduction.tidy import read_records, write_records
 
 __all__ = ["METRICS", "Row", "evaluate", "failed_row", "read_rows", "write_rows"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boundshift.boundary import find_boundary
 from boundshift.exceptions import BoundaryWarning
-from lab.reproduction.tuner import Quality, tune_as_scikit_learn
+from lab.harness.tuner import Quality, tune_as_scikit_learn
 from lab.suite.fitted import Fitted, Sample, Source
 
 __all__ = [

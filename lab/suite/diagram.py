@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.reproduction.figures.canvas import COLORS, new_figure
-from lab.suite.statistics import groups_alike
+from lab.harness.canvas import COLORS, new_figure
+from lab.harness.statistics import groups_alike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from boundshift.decision import DEFAULT_BOUND, DEFAULT_RULE
 from boundshift.exceptions import InvalidInputError
 from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
 from boundshift.rules import Cost, GMean, Metric, Minimax, NeymanPearson, Rule, Sum
-from lab.reproduction.tuner import QUALITIES
+from lab.harness.tuner import QUALITIES
 from lab.rivals import prior_threshold
 from lab.suite.decisions import (
     Decide,

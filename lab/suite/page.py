@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from lab.reproduction.markup import html_page, html_table, to_markdown
+from lab.harness.markup import html_page, html_table, to_markdown
 from lab.reproduction.tables import Table
 from lab.suite.diagram import draw_critical_difference, to_png
 from lab.suite.halves import Half

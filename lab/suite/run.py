@@ -18,8 +18,8 @@ from joblib import Parallel, delayed
 from boundshift.datasets.common import CommonDataset
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.validation import as_choice
-from lab.reproduction.files import write_whole
-from lab.reproduction.tidy import write_records
+from boundshift.writing import write_whole
+from lab.harness.records import write_records
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.data import SETTINGS, suite_datasets
 from lab.suite.halves import HalfChoice, half_of, in_half

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from lab.harness.statistics import (
+    average_ranks,
+    critical_difference,
+    friedman,
+    holm,
+)
 from lab.reproduction.summary import compare
 from lab.suite.coverage import claims_covered, coverage
 from lab.suite.methods import METHODS, RIVAL_PANEL
 from lab.suite.models import MODELS
 from lab.suite.results import FitFacts, Results
 from lab.suite.rows import METRICS, SuiteRow
-from lab.suite.statistics import (
-    average_ranks,
-    critical_difference,
-    friedman,
-    holm,
-)
 
 __all__ = ["STRATA", "summarise"]
 

@@ -16,7 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.reproduction.figures.canvas import save
+from boundshift.writing import write_whole
+from lab.harness.canvas import save
 from lab.reproduction.figures.plane import (
     draw_classifiers,
     draw_moving_bias,
@@ -27,7 +28,6 @@ from lab.reproduction.figures.projected import (
     draw_overlap,
     draw_projected_space,
 )
-from lab.reproduction.files import write_whole
 from lab.reproduction.source import source_digest
 
 if TYPE_CHECKING:

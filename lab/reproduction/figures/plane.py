@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from boundshift.metrics import binary_metrics
 from boundshift.rivals import SMOTEClassifier
+from lab.harness.canvas import COLORS, SHADES, draw_points, new_figure
 from lab.reproduction.collect import FittedScores, ModelName
-from lab.reproduction.figures.canvas import COLORS, SHADES, draw_points, new_figure
 from lab.reproduction.figures.scenes import (
     far_apart,
     fitted_on_rows,

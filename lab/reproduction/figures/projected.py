@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boundshift.boundary import find_boundary
 from boundshift.plots import ProjectionDisplay
-from lab.reproduction.figures.canvas import COLORS, draw_points, new_figure
+from lab.harness.canvas import COLORS, draw_points, new_figure
 from lab.reproduction.figures.scenes import far_apart, fitted_on_scene, overlapping
 
 if TYPE_CHECKING:

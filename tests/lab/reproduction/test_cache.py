@@ -3,10 +3,10 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from boundshift.writing import write_whole
 from lab.reproduction import cache as cache_module
 from lab.reproduction.cache import ScoreCache
 from lab.reproduction.classifiers import ClassifierOptions
-from lab.reproduction.files import write_whole
 from lab.reproduction.problems import PROBLEMS
 
 RUN = (PROBLEMS["synthetic-raw"], "honest", 0, "balanced-weights")

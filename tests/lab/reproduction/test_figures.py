@@ -3,9 +3,9 @@ import sys
 import pytest
 
 from boundshift.exceptions import MissingExtraError
+from lab.harness.canvas import new_figure
 from lab.reproduction import figures
 from lab.reproduction.figures import FIGURES, draw_figures
-from lab.reproduction.figures.canvas import new_figure
 from lab.reproduction.figures.scenes import far_apart
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.reproduction.markup import to_html, to_latex, to_markdown
+from lab.harness.markup import to_html, to_latex, to_markdown
 from lab.reproduction.methods import METHODS
 from lab.reproduction.printed import printed_datasets, printed_value
 from lab.reproduction.problems import PROBLEMS

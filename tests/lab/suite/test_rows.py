@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from boundshift import certify
-from lab.reproduction.tidy import read_records, write_records
+from lab.harness.records import read_records, write_records
 from lab.suite import rows as rows_module
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.data import suite_datasets

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from lab.commands import app
-from lab.reproduction.tidy import read_records
+from lab.harness.records import read_records
 from lab.suite import benchmark, default_method
 from lab.suite.rows import SuiteRow
 from lab.suite.run import choose_datasets

@@ -10,7 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lab.reproduction.files import write_whole
+from boundshift.writing import write_whole
 
 __all__ = ["read_records", "write_records"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, rankdata
 
-from lab.suite.statistics import (
+from lab.harness.statistics import (
     average_ranks,
     critical_difference,
     friedman,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from boundshift.exceptions import MissingExtraError
 from boundshift.plots.palette import LIGHT
-from lab.reproduction.files import write_whole
+from boundshift.writing import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,1 @@
+"""What reproduction and suite share: scores on disk, methods, rows, statistics, tables."""
