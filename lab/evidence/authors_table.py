@@ -9,15 +9,15 @@ slack levels within its budget.
 from __future__ import annotations
 
 import json
-import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from boundshift import Boundary, BoundaryWarning, SupportRadius, find_boundary
+from boundshift import Boundary, SupportRadius, find_boundary
 from boundshift.support.equations import Geometry, delta2_from_delta1, loss
+from lab.harness.quiet import quiet
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "reference" / "data"
@@ -71,8 +71,7 @@ def rows() -> list[Row]:
         y, s = scores[f"{key}/train_y"], scores[f"{key}/train_scores"]
         tried = max(levels_tried(len(y), p) for p in processors)
         for slack in ("binary", "continuous"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", BoundaryWarning)
+            with quiet():
                 ours = find_boundary(y, s, curve=SupportRadius.authors(slack=slack))
             found.append(Row(key, slack, run[slack], ours, cause(run[slack], ours, tried)))
     return found

@@ -7,14 +7,13 @@ not more than three Monte-Carlo standard errors below the confidence.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift import BoundaryWarning, BoundShiftClassifier, certify, find_boundary
+from boundshift import BoundShiftClassifier, certify, find_boundary
 from boundshift.curves import CURVES, Claim
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW
@@ -23,6 +22,7 @@ from boundshift.promises.certificate import certify_counts
 from boundshift.rules import NeymanPearson
 from lab.evidence.models import Margins
 from lab.evidence.shapes import SHAPES, Problem
+from lab.harness.quiet import quiet
 
 FloatArray = NDArray[np.float64]
 Cell = dict[str, Any]
@@ -169,8 +169,7 @@ def many_classes(shape: str, n: int, replications: int) -> list[Cell]:
     for _ in range(replications):
         scores = SHAPES[shape].rvs((len(y), 3), random_state=rng) + separation * np.eye(3)[y]
         model = BoundShiftClassifier(Margins(3), cv="prefit", bound=KthPoint())
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BoundaryWarning)
+        with quiet():
             model.fit(scores, y)
         truth = 1 - _recall(SHAPES[shape], separation, model.biases_, 2)
         for confidence, held in holds.items():
@@ -204,8 +203,7 @@ def on_average(shape: str, n: int, replications: int) -> list[Cell]:
 
 def _quiet_boundary(*arguments: Any, **options: Any) -> Any:
     """Find a boundary; that a floor cannot be met is counted elsewhere."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)
+    with quiet():
         return find_boundary(*arguments, **options)
 
 

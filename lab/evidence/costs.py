@@ -10,25 +10,24 @@ second table is about prior shift: positives are three times as frequent where t
 
 from __future__ import annotations
 
-import os
 import sys
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-from boundshift import BoundaryWarning, BoundShiftClassifier
+from boundshift import BoundShiftClassifier
 from boundshift.datasets import fetch_common
 from boundshift.rivals import bayes_risk_threshold
 from boundshift.rules import Cost
 from lab.evidence.claims import generator
-from lab.evidence.evidence import Facts, average_ranks, memory, run, table
+from lab.evidence.evidence import Facts, in_parallel, memory, run, table
 from lab.evidence.models import MODELS, Halves, Margins, score_halves
+from lab.harness.quiet import quiet
+from lab.harness.statistics import average_ranks
 
 Pair = tuple[float, float]
 
@@ -70,8 +69,7 @@ def ours(bound: str) -> Callable[[Halves, Pair], float]:
     def threshold(halves: Halves, priors: Pair) -> float:
         rule = Cost(COSTS, priors)
         model = BoundShiftClassifier(Margins(), cv="prefit", bound=bound, rule=rule)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BoundaryWarning)
+        with quiet():
             return float(model.fit(halves.raw, halves.y).threshold_)
 
     return threshold
@@ -141,8 +139,7 @@ def expected_cost(halves: Halves, threshold: float, priors: Pair) -> float:
 def collect(quick: bool) -> Facts:
     problems, kinds = (SIMULATED[:1], KINDS[:1]) if quick else ((*SIMULATED, *REAL), KINDS)
     jobs = [(p, k, s) for p in problems for k in kinds for s in range(3 if quick else SEEDS)]
-    parallel = Parallel(n_jobs=1 if quick else min(2, os.cpu_count() or 1))
-    rows = [row for part in parallel(delayed(examine)(*job) for job in jobs) for row in part]
+    rows = [row for part in in_parallel(examine, jobs, quick) for row in part]
     return {"costs": COSTS, "seeds": len({r["seed"] for r in rows}), "table": summarise(rows)}
 
 
@@ -188,7 +185,7 @@ def page(facts: Facts) -> str:
         rows = [[line["problem"], line["model"], *line["cost"].values()] for line in lines]
         rows.append(["all", "relative", *(relative_cost(lines, way) for way in WAYS)])
         costs = [[-cost for cost in line["cost"].values()] for line in lines]
-        rows.append(["all", "mean rank", *average_ranks(costs)])
+        rows.append(["all", "mean rank", *average_ranks(costs).tolist()])
         parts.append(f"## Priors {priors}\n\n{table(['problem', 'model', *WAYS], rows)}")
     differences = [
         [line["priors"], line["problem"], line["model"], *line["difference"]]

@@ -1,4 +1,4 @@
-"""What the scripts that gather evidence share: Markdown tables, whole writes, one command line.
+"""What the scripts that gather evidence share: Markdown tables, two processors, one command line.
 
 A script names a function that collects facts (plain values), one that renders them as a page, and
 one that says whether the goal is met. `run` does the rest: without ``--quick`` it stores the facts
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -18,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
-import sklearn
-from joblib import Memory
+from joblib import Memory, Parallel, delayed
 
-import boundshift
+from boundshift.writing import write_whole
+from lab.harness.environment import environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,25 +30,10 @@ Facts = dict[str, Any]
 memory = Memory(os.environ.get("BOUNDSHIFT_SCORES"), verbose=0)
 
 
-def environment() -> dict[str, Any]:
-    return {
-        "boundshift": boundshift.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "machine": platform.machine(),
-        "system": platform.system(),
-        "processors": os.cpu_count(),
-    }
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+def in_parallel(function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], quick: bool) -> Any:
+    """Call a function with each of some arguments, on two processors unless it is quick."""
+    parallel = Parallel(n_jobs=1 if quick else min(2, os.cpu_count() or 1))
+    return parallel(delayed(function)(*job) for job in jobs)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -68,12 +51,6 @@ def _is_number(value: object) -> bool:
 
 def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float | np.floating) else str(value)
-
-
-def average_ranks(values: Any) -> list[float]:
-    """Return the mean rank of each column, 1 the largest value, ties shared."""
-    ranks = scipy.stats.rankdata(-np.round(np.asarray(values, dtype=float), 12), axis=1)
-    return [float(rank) for rank in ranks.mean(axis=0)]
 
 
 def run(

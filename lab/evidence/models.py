@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neural_network import MLPClassifier
@@ -19,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from boundshift.models.response import choose_response, read_response
+from lab.harness.training import fit_quietly
 
 __all__ = [
     "MODELS",
@@ -26,7 +26,6 @@ __all__ = [
     "Halves",
     "Margins",
     "Responses",
-    "fit_quietly",
     "out_of_fold",
     "responses",
     "score_halves",
@@ -105,13 +104,6 @@ class Halves(NamedTuple):
     method: Literal["margin", "decision_function", "predict_proba"]
 
 
-def fit_quietly(model: Any, X: FloatArray, y: NDArray[Any]) -> Any:
-    """Fit; a network that stops before it converges is a model like any other."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return clone(model).fit(X, y)
-
-
 def out_of_fold(model: Any, X: FloatArray, y: NDArray[Any], folds: int = 5) -> FloatArray:
     """Return raw responses in the folds that `BoundShiftClassifier` uses by default."""
     method, classes = choose_response(model, "auto"), np.unique(y)
@@ -120,7 +112,7 @@ def out_of_fold(model: Any, X: FloatArray, y: NDArray[Any], folds: int = 5) -> F
         warnings.filterwarnings("ignore", message="The least populated class")
         splits = list(StratifiedKFold(folds).split(X, y))
     for train, test in splits:
-        fold = fit_quietly(model, X[train], y[train])
+        fold = fit_quietly(clone(model), X[train], y[train])
         parts.append(read_response(fold, X[test], method, classes))
         rows.append(test)
     return np.concatenate(parts)[np.argsort(np.concatenate(rows))]
@@ -129,7 +121,7 @@ def out_of_fold(model: Any, X: FloatArray, y: NDArray[Any], folds: int = 5) -> F
 def responses(model: Any, X: FloatArray, y: NDArray[Any]) -> Responses:
     """Return both kinds of responses of a model to its training rows."""
     method: Any = choose_response(model, "auto")
-    fitted = fit_quietly(model, X, y)
+    fitted = fit_quietly(clone(model), X, y)
     training = read_response(fitted, X, method, np.unique(y))
     return Responses(training, out_of_fold(model, X, y), method)
 
@@ -139,6 +131,6 @@ def score_halves(
 ) -> Halves:
     """Train on some rows, and return responses to them and to fresh ones."""
     method: Any = choose_response(model, "auto")
-    fitted = fit_quietly(model, X, y)
+    fitted = fit_quietly(clone(model), X, y)
     raw = read_response(fitted, fresh[0], method, np.unique(y))
     return Halves(y, out_of_fold(model, X, y), fresh[1], raw, method)

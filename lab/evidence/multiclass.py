@@ -10,24 +10,24 @@ is never found). Ranks are taken per data set and model on means over the splits
 
 from __future__ import annotations
 
-import os
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
-from boundshift import BoundaryWarning, BoundShiftClassifier
+from boundshift import BoundShiftClassifier
 from boundshift.datasets import fetch_common, list_common
 from boundshift.models.response import Response
 from boundshift.rivals import BalancedWeights, tuned_threshold
-from lab.evidence.evidence import Facts, average_ranks, memory, run, table
-from lab.evidence.models import MODELS, SCORED, Halves, fit_quietly, score_halves
+from lab.evidence.evidence import Facts, in_parallel, memory, run, table
+from lab.evidence.models import MODELS, SCORED, Halves, score_halves
+from lab.harness.quiet import quiet
+from lab.harness.statistics import average_ranks
+from lab.harness.training import fit_quietly
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -61,8 +61,7 @@ def ours(**options: Any) -> Callable[[Split], IntArray]:
     def decide(split: Split) -> IntArray:
         scored = SCORED[split.halves.method](split.halves.fresh_raw.shape[1])
         model = BoundShiftClassifier(scored, cv="prefit", **options)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BoundaryWarning)
+        with quiet():
             model.fit(split.halves.raw, split.halves.y)
         return np.asarray(model.predict(split.halves.fresh_raw))
 
@@ -146,8 +145,7 @@ def names(quick: bool) -> list[str]:
 def collect(quick: bool) -> Facts:
     kinds, seeds = (KINDS[:1], SEEDS[:1]) if quick else (KINDS, SEEDS)
     jobs = [(name, kind, seed) for name in names(quick) for kind in kinds for seed in seeds]
-    parallel = Parallel(n_jobs=1 if quick else min(2, os.cpu_count() or 1))
-    rows = [row for part in parallel(delayed(examine)(*job) for job in jobs) for row in part]
+    rows = [row for part in in_parallel(examine, jobs, quick) for row in part]
     groups = {"all": kinds} | {kind: (kind,) for kind in kinds}
     return {
         "datasets": sorted({row["dataset"] for row in rows}),
@@ -166,7 +164,9 @@ def summarise(rows: list[dict[str, Any]], kinds: Sequence[str]) -> dict[str, dic
                 cell = cells.setdefault((row["dataset"], row["model"]), {way: [] for way in WAYS})
                 cell[row["way"]].append(row[metric])
         values = np.array([[np.mean(cell[way]) for way in WAYS] for cell in cells.values()])
-        for way, mean, rank in zip(WAYS, values.mean(axis=0), average_ranks(values), strict=True):
+        for way, mean, rank in zip(
+            WAYS, values.mean(axis=0), average_ranks(values).tolist(), strict=True
+        ):
             summary[way] |= {metric: float(mean), f"rank_{metric}": rank}
     return summary
 

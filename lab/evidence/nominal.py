@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-from boundshift import BoundaryWarning, BoundShiftClassifier, Certificate
+from boundshift import BoundShiftClassifier, Certificate
 from boundshift.curves import CURVES
 from boundshift.promises.certificate import certify_counts
 from boundshift.scores.sample import ScoreSample
@@ -17,6 +16,7 @@ from boundshift.search.minimum import errors_at
 from lab.evidence.claims import Cell, cell, generator
 from lab.evidence.models import MODELS
 from lab.evidence.shapes import SHAPES, Problem
+from lab.harness.quiet import quiet
 
 FloatArray = NDArray[np.float64]
 
@@ -60,8 +60,7 @@ def _certificates(
     kind: str, X: FloatArray, y: NDArray[Any], held: NDArray[np.bool_]
 ) -> dict[str, tuple[Any, Certificate]]:
     """Return models and what they say of themselves, by where the scores come from."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)
+    with quiet():
         unseen = BoundShiftClassifier(MODELS[kind]()).fit(X, y)
         trained = BoundShiftClassifier(MODELS[kind](), cv=None).fit(X, y)
         part = BoundShiftClassifier(MODELS[kind](), cv=None).fit(X[~held], y[~held])

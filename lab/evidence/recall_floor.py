@@ -11,17 +11,17 @@ nothing is promised; the best that there is then counts too.
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
 
-from boundshift import BoundaryWarning, Status, find_boundary
+from boundshift import Status, find_boundary
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.rules import NeymanPearson
 from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, run, table
 from lab.evidence.shapes import SHAPES, Problem
+from lab.harness.quiet import quiet
 
 PROBLEMS = 500
 FLOORS = (0.8, 0.9)
@@ -51,8 +51,7 @@ def simulate(index: int) -> list[dict[str, Any]]:
 
 
 def _find(y: Any, scores: Any, floor: float, confidence: float) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)
+    with quiet():
         return find_boundary(y, scores, bound=ClopperPearson(confidence), rule=NeymanPearson(floor))
 
 

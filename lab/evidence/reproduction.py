@@ -15,12 +15,10 @@ from pathlib import Path
 from boundshift.writing import write_whole
 from lab.harness.canvas import save
 from lab.harness.markup import to_markdown
+from lab.harness.tables import Estimate, Section, Table
 from lab.reproduction import METHODS, PROBLEMS, Results, read_rows, write_rows
 from lab.reproduction.figures import FIGURES
 from lab.reproduction.tables import (
-    Estimate,
-    Section,
-    Table,
     comparison_table,
     dataset_table,
     deviation_table,

@@ -10,18 +10,15 @@ run on training scores, as in the paper. No fit is left out: an exception counts
 
 from __future__ import annotations
 
-import os
 import sys
-import warnings
 from collections import Counter
 from itertools import product
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from boundshift import BoundaryWarning, BoundShiftClassifier
+from boundshift import BoundShiftClassifier
 from boundshift.curves import CURVES
 from boundshift.datasets import (
     fetch_common,
@@ -33,8 +30,9 @@ from boundshift.datasets import (
     make_gaussians,
 )
 from boundshift.rules import RULES
-from lab.evidence.evidence import Facts, memory, run, table
+from lab.evidence.evidence import Facts, in_parallel, memory, run, table
 from lab.evidence.models import MODELS, SCORED, Responses, responses
+from lab.harness.quiet import quiet
 
 BUNDLED = {
     "breast_cancer": load_breast_cancer,
@@ -74,8 +72,7 @@ def outcome(raw: NDArray[np.float64], y: NDArray[Any], method: Any, **options: A
     """Return the name of the boundary's status, or of the exception."""
     model = BoundShiftClassifier(SCORED[method](), cv="prefit", **options)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BoundaryWarning)
+        with quiet():
             boundary = model.fit(raw, y).boundary_
     except Exception as error:
         return f"{type(error).__name__}: {error}"
@@ -106,8 +103,7 @@ def examine(name: str, kind: str) -> list[dict[str, Any]]:
 def collect(quick: bool) -> Facts:
     kinds = ("logistic", "forest") if quick else tuple(MODELS)
     jobs = [(name, kind) for name in names(quick) for kind in kinds]
-    parallel = Parallel(n_jobs=1 if quick else min(2, os.cpu_count() or 1))
-    rows = [row for part in parallel(delayed(examine)(*job) for job in jobs) for row in part]
+    rows = [row for part in in_parallel(examine, jobs, quick) for row in part]
     return {
         "n_datasets": len({row["dataset"] for row in rows}),
         "n_fair": len({row["dataset"] for row in rows if min(row["rows"]) >= FAIR}),

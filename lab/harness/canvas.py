@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "SHADES", "draw_points", "new_figure", "save"]
+__all__ = ["COLORS", "SHADES", "draw_points", "new_figure", "save", "to_png"]
 
 COLORS = LIGHT.classes
 SHADES = LIGHT.pale
@@ -34,9 +34,14 @@ def new_figure(width: float, height: float) -> Figure:
 
 def save(figure: Figure, path: Path) -> Path:
     """Write a figure as PNG."""
+    return write_whole(path, to_png(figure, dpi=160))
+
+
+def to_png(figure: Figure, *, dpi: int = 130) -> bytes:
+    """Return a figure as PNG."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=160)
-    return write_whole(path, buffer.getvalue())
+    figure.savefig(buffer, format="png", dpi=dpi)
+    return buffer.getvalue()
 
 
 def draw_points(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from lab.reproduction.tables import Cell, Number, Table
+from lab.harness.tables import Cell, Number, Table
 
 __all__ = ["html_page", "html_table", "to_html", "to_latex", "to_markdown"]
 
@@ -39,7 +39,7 @@ def to_markdown(table: Table) -> str:
 
     Examples
     --------
-    >>> from lab.reproduction.tables import Section
+    >>> from lab.harness.tables import Section
     >>> section = Section("", (("SMOTE", Number(0.5)),))
     >>> print(to_markdown(Table("t", "Caption.", ("Method", "F1"), (section,))))
     Caption.
@@ -93,7 +93,7 @@ def to_latex(table: Table) -> str:
 
     Examples
     --------
-    >>> from lab.reproduction.tables import Section
+    >>> from lab.harness.tables import Section
     >>> section = Section("", (("SMOTE", Number(0.5)),))
     >>> print(to_latex(Table("t", "Caption.", ("Method", "F1"), (section,))))
     \begin{table}
@@ -176,7 +176,7 @@ def to_html(tables: Iterable[Table], title: str) -> str:
 
     Examples
     --------
-    >>> from lab.reproduction.tables import Section
+    >>> from lab.harness.tables import Section
     >>> section = Section("", (("R & D", Number(0.5)),))
     >>> "<td>R &amp; D</td><td>.500</td>" in to_html([Table("t", "", ("", ""), (section,))], "T")
     True

@@ -1,4 +1,4 @@
-"""Ranks and tests of several methods over several blocks."""
+"""Means, paired tests of two methods, ranks and tests of several."""
 
 from __future__ import annotations
 
@@ -8,11 +8,73 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import f as f_distribution
-from scipy.stats import friedmanchisquare, rankdata, studentized_range
+from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
-__all__ = ["Friedman", "average_ranks", "critical_difference", "friedman", "groups_alike", "holm"]
+__all__ = [
+    "Friedman",
+    "Mean",
+    "Paired",
+    "average_ranks",
+    "compare",
+    "critical_difference",
+    "friedman",
+    "groups_alike",
+    "holm",
+]
 
 FloatArray = NDArray[np.float64]
+
+
+class Mean(NamedTuple):
+    """Mean and sample standard deviation over seeds."""
+
+    mean: float
+    sd: float
+    n: int
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Mean:
+        """Describe values; of none there is nothing to say."""
+        if len(values) == 0:
+            return cls(float("nan"), float("nan"), 0)
+        sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+        return cls(float(values.mean()), sd, len(values))
+
+    @property
+    def standard_error(self) -> float:
+        """Return the standard error of the mean."""
+        return self.sd / float(np.sqrt(self.n))
+
+
+class Paired(NamedTuple):
+    """One method less another, seed by seed."""
+
+    difference: Mean
+    p_value: float
+    wins: int
+    ties: int
+    losses: int
+
+
+def compare(ours: FloatArray, theirs: FloatArray) -> Paired:
+    """Compare two methods on the same seeds by Wilcoxon's signed-rank test, two-sided.
+
+    Seeds without a difference are ranked with the others and then left out (Pratt).
+
+    Examples
+    --------
+    >>> pair = compare(np.array([0.8, 0.9, 0.7]), np.array([0.7, 0.9, 0.8]))
+    >>> pair.wins, pair.ties, pair.losses, pair.p_value
+    (1, 1, 1, 1.0)
+    """
+    both = ~(np.isnan(ours) | np.isnan(theirs))
+    # A difference of the last digit is none.
+    difference = np.round(ours[both] - theirs[both], 12)
+    wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
+    p_value = 1.0
+    if wins + losses:
+        p_value = float(wilcoxon(difference, zero_method="pratt", method="approx").pvalue)
+    return Paired(Mean.of(difference), p_value, wins, len(difference) - wins - losses, losses)
 
 
 def average_ranks(values: ArrayLike) -> FloatArray:

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import sklearn
 
-from lab.reproduction.arrays import read_arrays, write_arrays
+from lab.harness.cache import ScoreCache
 from lab.reproduction.classifiers import ClassifierOptions
 from lab.reproduction.collect import FittedScores, ModelName, collect_scores
-from lab.reproduction.decisions import SlackKind
+from lab.reproduction.fitted import SlackKind
 from lab.reproduction.problems import Problem, Protocol
 from lab.reproduction.source import source_digest
 
-__all__ = ["PROTOCOL_VERSION", "ScoreCache"]
+__all__ = ["PROTOCOL_VERSION", "ReproductionCache", "Run"]
 
 # Raise it when splits, classifiers or what is kept of them change: old files are then ignored.
 PROTOCOL_VERSION = 1
 
 
-class ScoreCache:
-    """Fitted scores, from disk where they are there and otherwise by training.
+class Run(NamedTuple):
+    """One training."""
+
+    problem: Problem
+    protocol: Protocol
+    seed: int
+    model: ModelName
+
+
+@dataclass(frozen=True)
+class ReproductionCache(ScoreCache[Run, FittedScores]):
+    """Scores of the paper's classifiers.
 
     Parameters
     ----------
@@ -31,40 +43,26 @@ class ScoreCache:
         Grid and network.
     """
 
-    def __init__(self, folder: Path, options: ClassifierOptions) -> None:
-        self.folder = folder
-        self.options = options
+    options: ClassifierOptions
 
-    def path(self, problem: Problem, protocol: Protocol, seed: int, model: ModelName) -> Path:
+    kind = FittedScores
+
+    def path(self, training: Run) -> Path:
         """Return the file of one training."""
-        release = ".".join(sklearn.__version__.split(".")[:2])
-        version = f"v{PROTOCOL_VERSION}-sklearn{release}-{self.options.digest(problem.classifier)}"
-        return self.folder / f"{problem.key}-{protocol}-{version}" / f"{seed:04d}-{model}.npz"
+        return self._folder(training) / f"{training.seed:04d}-{training.model}.npz"
 
-    def rows_path(self, problem: Problem, protocol: Protocol, seed: int, slack: SlackKind) -> Path:
+    def rows_path(self, training: Run, slack: SlackKind) -> Path:
         """Return the file of what all methods decided; a change of the code changes its name."""
-        folder = self.path(problem, protocol, seed, "untouched").parent
-        return folder / f"{seed:04d}-{slack}-{source_digest()}.csv.gz"
+        return self._folder(training) / f"{training.seed:04d}-{slack}-{source_digest()}.csv.gz"
 
-    def get(
-        self, problem: Problem, protocol: Protocol, seed: int, model: ModelName
-    ) -> FittedScores | None:
-        """Return stored scores; None where there are none, or where the file is broken."""
-        return read_arrays(self.path(problem, protocol, seed, model), FittedScores)
+    def train(self, training: Run) -> FittedScores:
+        """Train on the split of the seed."""
+        problem, protocol, seed, model = training
+        split, state = problem.split(seed, protocol), problem.smote_state(seed, protocol)
+        return collect_scores(split, problem.classifier, model, state, self.options)
 
-    def has(self, problem: Problem, protocol: Protocol, seed: int, model: ModelName) -> bool:
-        """Say whether the scores are there, without reading them."""
-        return self.path(problem, protocol, seed, model).is_file()
-
-    def make(
-        self, problem: Problem, protocol: Protocol, seed: int, model: ModelName
-    ) -> FittedScores:
-        """Train and store, or read what is stored."""
-        stored = self.get(problem, protocol, seed, model)
-        if stored is not None:
-            return stored
-        split = problem.split(seed, protocol)
-        state = problem.smote_state(seed, protocol)
-        scores = collect_scores(split, problem.classifier, model, state, self.options)
-        write_arrays(self.path(problem, protocol, seed, model), scores)
-        return scores
+    def _folder(self, training: Run) -> Path:
+        release = ".".join(sklearn.__version__.split(".")[:2])
+        digest = self.options.digest(training.problem.classifier)
+        version = f"v{PROTOCOL_VERSION}-sklearn{release}-{digest}"
+        return self.folder / f"{training.problem.key}-{training.protocol}-{version}"

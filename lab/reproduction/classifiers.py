@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,20 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
+from lab.harness.quiet import quiet
 from lab.reproduction.problems import ClassifierKind
 
 __all__ = [
     "PAPER_GRID",
     "PAPER_LAYERS",
     "ClassifierOptions",
-    "decision_scores",
-    "fit_quietly",
     "make_classifier",
     "settled",
     "weight_norm",
@@ -88,26 +85,9 @@ def make_classifier(kind: ClassifierKind, options: ClassifierOptions) -> Any:
     )
 
 
-def fit_quietly(classifier: Any, X: FloatArray, y: NDArray[np.int64]) -> Any:
-    """Fit; that a network stops at its last epoch is no news."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return classifier.fit(X, y)
-
-
 def settled(fitted: Any) -> Any:
     """Return the model itself: of a grid search, its best one."""
     return getattr(fitted, "best_estimator_", fitted)
-
-
-def decision_scores(model: Any, X: FloatArray) -> FloatArray:
-    """Return margins whose zero is the model's own boundary; of a network, its last sum."""
-    if not isinstance(model, MLPClassifier):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    hidden = X
-    for weights, bias in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
-        hidden = np.maximum(hidden @ weights + bias, 0.0)
-    return np.asarray((hidden @ model.coefs_[-1] + model.intercepts_[-1])[:, 0])
 
 
 def weight_norm(model: Any) -> float:
@@ -130,6 +110,5 @@ def with_probabilities(model: Any, X: FloatArray, y: NDArray[np.int64]) -> Any:
         platt = clone(model).set_params(probability=True, random_state=0)
     except ValueError:
         return CalibratedClassifierCV(clone(model), ensemble=False).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
+    with quiet(FutureWarning):
         return platt.fit(X, y)

@@ -13,11 +13,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from boundshift.rivals import BalancedWeights, SMOTEClassifier, Untouched
 from lab.data import PaperSplit
-from lab.harness.tuner import QUALITIES, tune_as_scikit_learn
+from lab.harness.training import decision_scores, fit_quietly
 from lab.reproduction.classifiers import (
     ClassifierOptions,
-    decision_scores,
-    fit_quietly,
     make_classifier,
     settled,
     weight_norm,
@@ -25,7 +23,7 @@ from lab.reproduction.classifiers import (
 )
 from lab.reproduction.problems import ClassifierKind
 
-__all__ = ["MODELS", "FittedScores", "ModelName", "collect_scores"]
+__all__ = ["MODELS", "FittedScores", "ModelName", "collect_scores", "folds_of"]
 
 FloatArray = NDArray[np.float64]
 ModelName = Literal["untouched", "smote", "balanced-weights"]
@@ -50,9 +48,6 @@ class FittedScores:
         parameters that have not seen them.
     train_probability, test_probability : ndarray
         Probabilities of the positive class.
-    tuned : ndarray of shape (2,)
-        Thresholds of scikit-learn's tuner on the out-of-fold scores, for balanced accuracy and
-        G-mean.
     unit : float
         What the authors divide the scores by.
     seconds : float
@@ -68,10 +63,18 @@ class FittedScores:
     out_of_fold: FloatArray
     train_probability: FloatArray
     test_probability: FloatArray
-    tuned: FloatArray
     unit: float
     seconds: float
     parameters: str
+
+    def tested(self, probability: bool) -> FloatArray:
+        """Return scores of the test rows, or their probabilities."""
+        return self.test_probability if probability else self.test
+
+
+def folds_of(y: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """Return the training rows of each fold of the out-of-fold scores."""
+    return [unseen for _, unseen in StratifiedKFold(_FOLDS).split(y, y)]
 
 
 def collect_scores(
@@ -123,7 +126,7 @@ def _wrapped(model: ModelName, classifier: Any, smote_state: int | np.random.Ran
 
 _EMPTY = np.empty(0)
 _NOTHING: dict[str, FloatArray] = dict.fromkeys(
-    ("train", "out_of_fold", "train_probability", "test_probability", "tuned"), _EMPTY
+    ("train", "out_of_fold", "train_probability", "test_probability"), _EMPTY
 )
 
 
@@ -131,26 +134,18 @@ def _deciding(model: Any, split: PaperSplit) -> dict[str, FloatArray]:
     """Return what decisions after training look at."""
     X, y = split.X_train, split.y_train
     probable = with_probabilities(model, X, y)
-    out_of_fold = _out_of_fold(model, X, y)
     return {
         "train": decision_scores(model, X),
-        "out_of_fold": out_of_fold,
+        "out_of_fold": _out_of_fold(model, X, y),
         "train_probability": probable.predict_proba(X)[:, 1],
         "test_probability": probable.predict_proba(split.X_test)[:, 1],
-        "tuned": _tuned(out_of_fold, y),
     }
 
 
 def _out_of_fold(model: Any, X: FloatArray, y: NDArray[np.int64]) -> FloatArray:
     """Score every row by a model that has not seen it, with the parameters already chosen."""
     scores = np.empty(len(y))
-    for seen, unseen in StratifiedKFold(_FOLDS).split(X, y):
+    for unseen in folds_of(y):
+        seen = np.setdiff1d(np.arange(len(y)), unseen)
         scores[unseen] = decision_scores(fit_quietly(clone(model), X[seen], y[seen]), X[unseen])
     return scores
-
-
-def _tuned(scores: FloatArray, y: NDArray[np.int64]) -> FloatArray:
-    """Return the tuner's thresholds for balanced accuracy and G-mean."""
-    folds = [unseen for _, unseen in StratifiedKFold(_FOLDS).split(scores, y)]
-    names = ("balanced-accuracy", "g-mean")
-    return np.array([tune_as_scikit_learn(y, scores, folds, QUALITIES[name]) for name in names])

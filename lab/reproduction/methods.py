@@ -6,89 +6,91 @@ printed numbers and decides which seeds count in protocol "paper", and solved ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
-from lab.reproduction.collect import ModelName
-from lab.reproduction.decisions import (
+from lab.harness.methods import (
     Decide,
+    Decision,
+    Group,
+    Method,
     Source,
     by_boundary,
-    by_grid,
-    by_rule,
-    by_support,
+    by_probability,
     by_tuner,
+    decide_boundary,
     keep_boundary,
 )
+from lab.harness.tuner import QUALITIES
+from lab.reproduction.authors_grid import solve_on_grid
+from lab.reproduction.fitted import FittedSeed
+from lab.rivals import THRESHOLD_RULES
 
-__all__ = ["DEFAULT", "METHODS", "PAPER_METHOD", "Group", "Method", "post_hoc_rivals"]
-
-Group = Literal["paper", "rival", "ours"]
+__all__ = ["DEFAULT", "METHODS", "PAPER_METHOD", "PRINTED", "by_group", "post_hoc_rivals"]
 
 
-@dataclass(frozen=True)
-class Method:
-    """One line of a table.
+def _by_rule(name: str) -> Decide:
+    """Return a rival's rule on the probabilities of the training rows."""
+    return by_probability(THRESHOLD_RULES[name], "training")
 
-    Parameters
-    ----------
-    name : str
-        Short name, as in the tidy rows.
-    title : str
-        Name in tables.
-    group : {"paper", "rival", "ours"}
-        The paper's six; rivals beyond it; more settings of this library.
-    decide : callable
-        From fitted scores and the kind of slack to a decision.
-    model : {"untouched", "smote", "balanced-weights"}, default="untouched"
-        Whose scores.
-    post_hoc : bool, default=True
-        Whether it works on a model trained as usual.
-    printed : str, default=None
-        Name in the paper's printed tables; None is `name`.
-    """
 
-    name: str
-    title: str
-    group: Group
-    decide: Decide
-    model: ModelName = "untouched"
-    post_hoc: bool = True
-    printed: str | None = None
+def _by_support(source: Source, **options: Any) -> Decide:
+    """Return the paper's bound and rule with the kind of slack that was asked for."""
+    paper = {"bound": "support", "rule": "sum"} | options
+    return lambda fitted: decide_boundary(fitted, source, slack=fitted.slack, **paper)
+
+
+def _by_grid(fitted: FittedSeed) -> Decision:
+    """Search as the authors' program does; without a solution the model stays as it is."""
+    y, scores = fitted.sample("training")
+    found = solve_on_grid(y, scores / fitted.unit, slack=fitted.slack)
+    if found is None:
+        return Decision(0.0, status="INFEASIBLE", solved=False)
+    return Decision(
+        threshold=found.threshold * fitted.unit,
+        status="RELAXED" if any(found.slack) else "OPTIMAL",
+        deltas=found.deltas,
+        slack=found.slack,
+        loss=found.loss,
+    )
 
 
 _PAPER = (
-    Method("untouched", "Baseline", "paper", keep_boundary),
-    Method("smote", "SMOTE", "paper", keep_boundary, "smote", post_hoc=False),
-    Method("balanced-weights", "BW", "paper", keep_boundary, "balanced-weights", post_hoc=False),
-    Method("bayes-minimum-risk", "BMR", "paper", by_rule("bayes_minimum_risk")),
-    Method("thresholding", "Thresh", "paper", by_rule("cost_thresholding")),
-    Method("ours-grid", "Our Method, as coded", "paper", by_grid, printed="our-method"),
+    Method("untouched", "paper", keep_boundary, title="Baseline"),
+    Method("smote", "paper", keep_boundary, "smote", title="SMOTE"),
+    Method("balanced-weights", "paper", keep_boundary, "balanced", title="BW"),
+    Method("bayes-minimum-risk", "paper", _by_rule("bayes_minimum_risk"), title="BMR"),
+    Method("thresholding", "paper", _by_rule("cost_thresholding"), title="Thresh"),
+    Method("ours-grid", "paper", _by_grid, title="Our Method, as coded"),
     Method(
         "ours-authors",
-        "Our Method, exact",
         "paper",
-        by_support("training", preset="authors", fallback=0.0),
-        printed="our-method",
+        _by_support("training", preset="authors", fallback=0.0),
+        title="Our Method, exact",
     ),
 )
 
+PRINTED = {"ours-grid": "our-method", "ours-authors": "our-method"}
+"""Method → name in the paper's printed tables, where it is another."""
+
+
+def _rival(name: str, title: str, decide: Decide, source: Source = "out-of-fold") -> Method:
+    return Method(name, "rival", decide, source, title)
+
+
 _RIVALS = (
-    Method("tuned-balanced-accuracy", "Tuned threshold, bal. acc.", "rival", by_tuner(0)),
-    Method("tuned-g-mean", "Tuned threshold, G-mean", "rival", by_tuner(1)),
-    Method("prior-threshold", "Prior threshold", "rival", by_rule("prior_threshold")),
-    Method(
+    _rival(
+        "tuned-balanced-accuracy",
+        "Tuned threshold, bal. acc.",
+        by_tuner(QUALITIES["balanced-accuracy"]),
+    ),
+    _rival("tuned-g-mean", "Tuned threshold, G-mean", by_tuner(QUALITIES["g-mean"])),
+    _rival("prior-threshold", "Prior threshold", _by_rule("prior_threshold"), "training"),
+    _rival(
         "clopper-pearson-minimax",
         "Clopper–Pearson, minimax",
-        "rival",
         by_boundary("out-of-fold", bound="clopper-pearson", rule="minimax"),
     ),
-    Method(
-        "dkw-minimax",
-        "DKW, minimax",
-        "rival",
-        by_boundary("out-of-fold", bound="dkw", rule="minimax"),
-    ),
+    _rival("dkw-minimax", "DKW, minimax", by_boundary("out-of-fold", bound="dkw", rule="minimax")),
 )
 
 _SUFFIX: dict[Source, str] = {"training": "", "out-of-fold": " (out-of-fold)"}
@@ -102,10 +104,10 @@ def _of_source(source: Source) -> list[Method]:
         "support": ("Ours, support radius", by_boundary(source, bound="support", rule="sum")),
         "full-budget": (
             "Ours, full budget",
-            by_support(source, preset="authors", budget="all", stop_at_zero=False),
+            _by_support(source, preset="authors", budget="all", stop_at_zero=False),
         ),
-        "paper-text": ("Ours, paper's text", by_support(source, preset="paper")),
-        "support-sum": ("Ours, support/sum", by_support(source)),
+        "paper-text": ("Ours, paper's text", _by_support(source, preset="paper")),
+        "support-sum": ("Ours, support/sum", _by_support(source)),
         "support-minimax": (
             "Ours, support/minimax",
             by_boundary(source, bound="support", rule="minimax"),
@@ -116,7 +118,7 @@ def _of_source(source: Source) -> list[Method]:
             decide = by_boundary(source, bound=curve, rule=rule)
             settings[f"{curve}-{rule}"] = (f"Ours, {curve}/{rule}", decide)
     return [
-        Method(f"ours-{name}{mark}", title + suffix, "ours", decide)
+        Method(f"ours-{name}{mark}", "ours", decide, source, title + suffix)
         for name, (title, decide) in settings.items()
     ]
 
@@ -130,6 +132,11 @@ PAPER_METHOD = "ours-grid"
 DEFAULT = "ours-default"
 
 
+def by_group(group: Group) -> list[str]:
+    """Return the names of the methods of a group."""
+    return [m.name for m in METHODS.values() if m.group == group]
+
+
 def post_hoc_rivals() -> list[str]:
     """Return the names of all rivals that need no new training.
 
@@ -141,5 +148,5 @@ def post_hoc_rivals() -> list[str]:
     return [
         m.name
         for m in METHODS.values()
-        if m.post_hoc and m.group != "ours" and m.printed != "our-method"
+        if m.post_hoc and m.group != "ours" and m.name not in PRINTED
     ]

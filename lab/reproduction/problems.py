@@ -5,16 +5,27 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
 from lab.data import PaperSplit, load_mimic, paper_split
 
-__all__ = ["CHOICES", "PROBLEMS", "ClassifierKind", "Problem", "Protocol", "choose_problems"]
+__all__ = [
+    "CHOICES",
+    "PROBLEMS",
+    "ClassifierKind",
+    "MimicRows",
+    "Problem",
+    "ProblemChoice",
+    "Protocol",
+    "choose_problems",
+]
 
-Protocol = Literal["paper", "honest"]
+Protocol = Literal["honest", "paper"]
+ProblemChoice = Literal["synthetic", "pima", "breast-cancer", "hepatitis", "heart", "mimic", "all"]
+MimicRows = Literal["paper", "all"]
 ClassifierKind = Literal["logistic-regression", "rbf-machine", "network"]
 
 
@@ -83,14 +94,14 @@ PROBLEMS: dict[str, Problem] = {
 }
 """Name → problem, for those whose data are bundled."""
 
-CHOICES = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart", "mimic", "all")
+CHOICES: tuple[str, ...] = get_args(ProblemChoice)
 
 
 def choose_problems(
     choice: str,
     *,
     mimic_file: str | PathLike[str] | None = None,
-    mimic_rows: Literal["paper", "all"] = "paper",
+    mimic_rows: MimicRows = "paper",
 ) -> list[Problem]:
     """Return the problems meant by a word of the command line.
 

@@ -2,44 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
-from joblib import Parallel, delayed
-
-from lab.reproduction.cache import ScoreCache
-from lab.reproduction.collect import MODELS, FittedScores, ModelName
-from lab.reproduction.decisions import SlackKind
-from lab.reproduction.methods import METHODS, PAPER_METHOD, Method
+from lab.harness.cache import Progress, say_nothing
+from lab.reproduction.cache import ReproductionCache, Run
+from lab.reproduction.collect import MODELS, ModelName
+from lab.reproduction.fitted import FittedSeed, SlackKind
+from lab.reproduction.methods import METHODS, PAPER_METHOD
 from lab.reproduction.problems import Problem, Protocol
-from lab.reproduction.rows import Row, evaluate, failed_row, read_rows, write_rows
+from lab.reproduction.rows import Row, evaluate, read_rows, write_rows
 
-__all__ = ["Progress", "Run", "run_protocol"]
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is going on, how many steps are done, and how many there are."""
+__all__ = ["run_protocol"]
 
 # The authors' loop has no end where no seed is ever solved.
 _MOST_SEEDS_PER_WANTED = 40
 
 
-class Run(NamedTuple):
-    """One training."""
-
-    problem: Problem
-    seed: int
-    model: ModelName
-
-
 @dataclass(frozen=True)
 class _Setting:
-    """What all trainings of a run share."""
+    """What all seeds of a run share."""
 
     protocol: Protocol
-    cache: ScoreCache
+    slack: SlackKind
+    cache: ReproductionCache
     jobs: int
     progress: Progress
+
+    def run(self, problem: Problem, seed: int, model: ModelName = "untouched") -> Run:
+        """Return one training."""
+        return Run(problem, self.protocol, seed, model)
+
+    def train(self, runs: Sequence[Run]) -> None:
+        """Train what is not in the cache."""
+        self.cache.fill(runs, jobs=self.jobs, progress=self.progress)
+
+    def evaluate(
+        self,
+        problem: Problem,
+        seed: int,
+        kept: bool,
+        names: Iterable[str],
+        models: Sequence[ModelName],
+    ) -> list[Row]:
+        """Let some methods decide on the scores of some models, or on what stood in the way."""
+        found = {model: self.cache.attempt(self.run(problem, seed, model)) for model in models}
+        fitted = FittedSeed(found, self.slack)
+        run = {"protocol": self.protocol, "problem": problem.name, "seed": seed, "kept": kept}
+        return [evaluate(fitted, METHODS[name], **run) for name in names]
 
 
 def run_protocol(
@@ -48,9 +58,9 @@ def run_protocol(
     *,
     slack: SlackKind,
     seeds: int,
-    cache: ScoreCache,
+    cache: ReproductionCache,
     jobs: int = 1,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = say_nothing,
 ) -> list[Row]:
     """Run all methods on every seed of a protocol.
 
@@ -66,96 +76,55 @@ def run_protocol(
         Kind of slack.
     seeds : int
         How many.
-    cache : ScoreCache
+    cache : ReproductionCache
         Where fitted scores are.
     jobs : int, default=1
         Trainings at a time.
     progress : callable
         Told what is going on.
     """
-    setting = _Setting(protocol, cache, jobs, progress)
+    setting = _Setting(protocol, slack, cache, jobs, progress)
     choose = _until_solved if protocol == "paper" else _fixed
-    chosen = {p.name: choose(p, seeds, slack, setting) for p in problems}
-    _train([Run(p, s, m) for p in problems for s in chosen[p.name] for m in MODELS], setting)
+    chosen = {p.name: choose(p, seeds, setting) for p in problems}
+    setting.train([setting.run(p, s, m) for p in problems for s in chosen[p.name] for m in MODELS])
     rows: list[Row] = []
     total = sum(len(c) for c in chosen.values())
     for problem in problems:
         for seed, kept in chosen[problem.name].items():
             progress("deciding", len(rows) // len(METHODS), total)
-            rows += _rows_of_seed(problem, seed, kept, slack, setting)
+            rows += _rows_of_seed(problem, seed, kept, setting)
     progress("deciding", total, total)
     return rows
 
 
-def _fixed(problem: Problem, seeds: int, slack: SlackKind, setting: _Setting) -> dict[int, bool]:
+def _fixed(problem: Problem, seeds: int, setting: _Setting) -> dict[int, bool]:
     """Return a fixed list of seeds, all kept."""
     return dict.fromkeys(range(seeds), True)
 
 
-def _until_solved(
-    problem: Problem, seeds: int, slack: SlackKind, setting: _Setting
-) -> dict[int, bool]:
+def _until_solved(problem: Problem, seeds: int, setting: _Setting) -> dict[int, bool]:
     """Return seeds in order, and which are kept, until enough are solved."""
     kept: dict[int, bool] = {}
     while (missing := seeds - sum(kept.values())) and len(kept) < seeds * _MOST_SEEDS_PER_WANTED:
         batch = range(len(kept), len(kept) + missing)
-        _train([Run(problem, seed, "untouched") for seed in batch], setting)
+        setting.train([setting.run(problem, seed) for seed in batch])
         for seed in batch:
-            kept[seed] = _is_solved(problem, seed, slack, setting)
+            kept[seed] = _is_solved(problem, seed, setting)
     return kept
 
 
-def _is_solved(problem: Problem, seed: int, slack: SlackKind, setting: _Setting) -> bool:
+def _is_solved(problem: Problem, seed: int, setting: _Setting) -> bool:
     """Say whether the paper's method has a solution on a seed."""
-    fitted = _fitted(Run(problem, seed, "untouched"), setting.cache, setting.protocol)
-    if isinstance(fitted, Exception):
-        return False
-    return METHODS[PAPER_METHOD].decide(fitted, slack).solved
+    (row,) = setting.evaluate(problem, seed, True, [PAPER_METHOD], ["untouched"])
+    return row.solved
 
 
-def _train(runs: Iterable[Run], setting: _Setting) -> None:
-    """Train what is not in the cache; what fails is tried again, and reported, by its row."""
-    cache, protocol = setting.cache, setting.protocol
-    absent = [r for r in runs if not cache.has(r.problem, protocol, r.seed, r.model)]
-    parallel = Parallel(setting.jobs, return_as="generator_unordered")
-    trained = parallel(delayed(_store)(run, cache, protocol) for run in absent)
-    for done, _ in enumerate(trained, 1):
-        setting.progress("training", done, len(absent))
-
-
-def _store(run: Run, cache: ScoreCache, protocol: Protocol) -> None:
-    """Train in a process of its own; progress stays behind, since a terminal cannot be sent."""
-    _fitted(run, cache, protocol)
-
-
-def _fitted(run: Run, cache: ScoreCache, protocol: Protocol) -> FittedScores | Exception:
-    """Return fitted scores, or the error that stood in the way."""
-    try:
-        return cache.make(run.problem, protocol, run.seed, run.model)
-    except Exception as error:
-        return error
-
-
-def _rows_of_seed(
-    problem: Problem, seed: int, kept: bool, slack: SlackKind, setting: _Setting
-) -> list[Row]:
+def _rows_of_seed(problem: Problem, seed: int, kept: bool, setting: _Setting) -> list[Row]:
     """Return one row a method, as stored where the same code has decided before."""
-    cache, protocol = setting.cache, setting.protocol
-    stored = cache.rows_path(problem, protocol, seed, slack)
+    stored = setting.cache.rows_path(setting.run(problem, seed), setting.slack)
     if stored.is_file():
         return [replace(row, kept=kept) for row in read_rows(stored)]
-    fitted = {model: _fitted(Run(problem, seed, model), cache, protocol) for model in MODELS}
-    run = {"protocol": protocol, "problem": problem.name, "seed": seed, "kept": kept}
-    rows = [_row(fitted[m.model], m, slack, run) for m in METHODS.values()]
+    rows = setting.evaluate(problem, seed, kept, METHODS, MODELS)
     if all(row.status != "FAILED" for row in rows):
         write_rows(stored, rows, digits=17)
     return rows
-
-
-def _row(
-    fitted: FittedScores | Exception, method: Method, slack: SlackKind, run: dict[str, object]
-) -> Row:
-    """Return the row of one method."""
-    if isinstance(fitted, Exception):
-        return failed_row(method, slack, fitted, **run)
-    return evaluate(fitted, method, slack, **run)

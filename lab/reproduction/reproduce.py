@@ -6,21 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Literal
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.validation import as_choice
 from boundshift.writing import write_whole
+from lab.harness.cache import Progress, say_nothing
 from lab.harness.markup import to_html, to_latex, to_markdown
-from lab.reproduction.cache import ScoreCache
+from lab.harness.tables import Table
+from lab.reproduction.cache import ReproductionCache
 from lab.reproduction.classifiers import ClassifierOptions
-from lab.reproduction.decisions import SlackKind
-from lab.reproduction.problems import Problem, Protocol, choose_problems
-from lab.reproduction.protocols import Progress, run_protocol
+from lab.reproduction.fitted import SlackKind
+from lab.reproduction.methods import DEFAULT
+from lab.reproduction.problems import MimicRows, Problem, Protocol, choose_problems
+from lab.reproduction.protocols import run_protocol
 from lab.reproduction.rows import Row, write_rows
 from lab.reproduction.summary import Results
 from lab.reproduction.tables import (
-    Table,
     comparison_table,
     dataset_table,
     deviation_table,
@@ -41,10 +42,6 @@ class Reproduction:
     files: list[Path]
 
 
-def _no_progress(what: str, done: int, total: int) -> None:
-    """Say nothing."""
-
-
 def reproduce(
     problem: str = "all",
     *,
@@ -52,12 +49,12 @@ def reproduce(
     protocol: Protocol = "honest",
     seeds: int | None = None,
     jobs: int = 1,
-    out: str | PathLike[str] = "boundshift-reproduction",
+    out: str | PathLike[str] = "out/reproduction",
     mimic_file: str | PathLike[str] | None = None,
-    mimic_rows: Literal["paper", "all"] = "paper",
+    mimic_rows: MimicRows = "paper",
     figures: bool = True,
     options: ClassifierOptions | None = None,
-    progress: Progress = _no_progress,
+    progress: Progress = say_nothing,
 ) -> Reproduction:
     """Run the paper's experiments and write rows, tables and figures.
 
@@ -74,7 +71,7 @@ def reproduce(
         How many; None is 30 for "honest" and 10 for "paper".
     jobs : int, default=1
         Trainings at a time.
-    out : path-like, default="boundshift-reproduction"
+    out : path-like, default="out/reproduction"
         Folder to write to. It holds the fitted scores, so that a run that was interrupted goes on
         where it stopped.
     mimic_file : path-like, default=None
@@ -103,7 +100,7 @@ def reproduce(
         protocol,
         slack=slack,
         seeds=seeds,
-        cache=ScoreCache(folder / "scores", options or ClassifierOptions()),
+        cache=ReproductionCache(folder / "scores", options or ClassifierOptions()),
         jobs=jobs,
         progress=progress,
     )
@@ -124,11 +121,8 @@ def make_tables(rows: Sequence[Row], problems: Sequence[Problem]) -> list[Table]
     tables += [result_table(results, name) for name in results.problems]
     if results.protocol == "paper":
         return [*tables, deviation_table(results)]
-    return [
-        *tables,
-        comparison_table(results, "ours-default"),
-        comparison_table(results, "ours-default-oof"),
-    ]
+    compared = (comparison_table(results, name) for name in (DEFAULT, f"{DEFAULT}-oof"))
+    return [*tables, *compared]
 
 
 def _as_seeds(seeds: object) -> int:

@@ -1,29 +1,27 @@
-"""Tables as plain records: what stands in each cell, not how it looks."""
+"""The paper's tables, and ours beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from lab.harness.methods import Group
+from lab.harness.statistics import compare
+from lab.harness.tables import Cell, Estimate, Number, Section, Table, p_value
 from lab.reproduction.methods import (
     DEFAULT,
     METHODS,
     PAPER_METHOD,
-    Group,
+    PRINTED,
+    by_group,
     post_hoc_rivals,
 )
 from lab.reproduction.printed import Printed, printed_datasets, printed_value
 from lab.reproduction.problems import PROBLEMS, Problem, Protocol
-from lab.reproduction.summary import Mean, Results, compare
+from lab.reproduction.summary import Results
 
 __all__ = [
-    "Cell",
-    "Estimate",
-    "Number",
-    "Section",
-    "Table",
     "comparison_table",
     "dataset_table",
     "deviation_table",
@@ -32,57 +30,6 @@ __all__ = [
 
 _SHOWN = {"accuracy": "Accuracy", "g_mean": "G-Mean", "f1": "F1"}
 _TOLERANCE = 0.01
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean with its standard deviation; the best of its column is marked."""
-
-    value: Mean
-    best: bool = False
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number, mostly a share or a difference of shares; None leaves the cell empty."""
-
-    value: float | None
-    signed: bool = False
-    digits: int = 3
-    best: bool = False
-
-
-Cell = str | Estimate | Number
-
-
-@dataclass(frozen=True)
-class Section:
-    """Lines of a table under a title of their own."""
-
-    title: str
-    lines: tuple[tuple[Cell, ...], ...]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file and the label.
-    caption : str
-        What the table shows.
-    header : tuple of str
-        Titles of the columns.
-    sections : tuple of Section
-        The lines.
-    """
-
-    name: str
-    caption: str
-    header: tuple[str, ...]
-    sections: tuple[Section, ...]
 
 
 _GROUPS: dict[Group, str] = {
@@ -109,15 +56,10 @@ def result_table(results: Results, problem: str, groups: Sequence[Group] = tuple
         header += [title, "paper", "Δ"]
     return Table(
         name=f"{problem}-{results.protocol}-{results.slack}",
-        caption=_caption(results, problem, [m for g in groups for m in _names(g)]),
+        caption=_caption(results, problem, [m for g in groups for m in by_group(g)]),
         header=(*header, "Solved"),
-        sections=tuple(_section(results, problem, _GROUPS[g], _names(g)) for g in groups),
+        sections=tuple(_section(results, problem, _GROUPS[g], by_group(g)) for g in groups),
     )
-
-
-def _names(group: Group) -> list[str]:
-    """Return the methods of a group."""
-    return [m.name for m in METHODS.values() if m.group == group]
 
 
 def _title(problem: str) -> str:
@@ -170,8 +112,7 @@ def _line(results: Results, problem: str, method: str, best: dict[str, str]) -> 
 
 def _printed(results: Results, problem: str, method: str, metric: str) -> Printed | None:
     """Return what the paper prints for a method."""
-    name = METHODS[method].printed or method
-    return printed_value(results.slack, problem, name, metric)
+    return printed_value(results.slack, problem, PRINTED.get(method, method), metric)
 
 
 def deviation_table(results: Results) -> Table:
@@ -188,7 +129,7 @@ def deviation_table(results: Results) -> Table:
 
 def _deviations(results: Results, problem: str) -> Iterable[tuple[Cell, ...]]:
     """Yield the lines of one problem."""
-    for method in _names("paper"):
+    for method in by_group("paper"):
         for metric, title in _SHOWN.items():
             mean = results.mean(problem, method, metric)
             printed = _printed(results, problem, method, metric)
@@ -234,7 +175,7 @@ def _compared(results: Results, problem: str, ours: str) -> Iterable[tuple[Cell,
             Estimate(other, other.mean > mean.mean),
             Number(pair.difference.mean, signed=True),
             f"{pair.wins}/{pair.ties}/{pair.losses}",
-            "<.001" if pair.p_value < 0.001 else f"{pair.p_value:.3f}".removeprefix("0"),
+            p_value(pair.p_value),
         )
 
 

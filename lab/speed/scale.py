@@ -27,7 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from lab.evidence.evidence import environment, table, write_whole
+from boundshift.writing import write_whole
+from lab.evidence.evidence import table
+from lab.harness.environment import environment
 from lab.speed.scale_model import cost_model, model_text
 
 RESULTS = Path(__file__).parents[1] / "results" / "scale.json"

@@ -29,8 +29,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TunedThresholdClassifierCV
 
 from boundshift import BoundShiftClassifier, find_boundary
+from boundshift.writing import write_whole
 from lab.evidence.brute_force import brute_force
-from lab.evidence.evidence import environment, write_whole
+from lab.harness.environment import environment
 
 RESULTS = Path(__file__).parents[1] / "results"
 SEED = 0

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from joblib import Parallel, delayed
-
-from lab.reproduction.arrays import read_arrays, write_arrays
+from lab.harness.cache import ScoreCache
 from lab.suite.data import SETTINGS, load_rows, split
 from lab.suite.models import MODELS
 from lab.suite.train import RawScores, train
@@ -32,8 +30,9 @@ class Fit(NamedTuple):
     seed: int
 
 
-class SuiteCache:
-    """Raw scores, from disk where they are there and otherwise by training.
+@dataclass(frozen=True)
+class SuiteCache(ScoreCache[Fit, RawScores]):
+    """Raw scores of the suite's models.
 
     Parameters
     ----------
@@ -43,52 +42,16 @@ class SuiteCache:
         trains anew what it concerns and nothing else.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    kind = RawScores
 
-    def path(self, fit: Fit) -> Path:
+    def path(self, training: Fit) -> Path:
         """Return the file of one training."""
         releases = {name: ".".join(version(name).split(".")[:2]) for name in _LIBRARIES}
-        matters = [PROTOCOL_VERSION, MODELS[fit.model].identity, SETTINGS, releases]
+        matters = [PROTOCOL_VERSION, MODELS[training.model].identity, SETTINGS, releases]
         digest = hashlib.sha256(json.dumps(matters, sort_keys=True).encode()).hexdigest()[:10]
-        return self.folder / fit.dataset / f"{fit.model}-{fit.seed}-{digest}.npz"
+        return self.folder / training.dataset / f"{training.model}-{training.seed}-{digest}.npz"
 
-    def has(self, fit: Fit) -> bool:
-        """Say whether the scores are there, without reading them."""
-        return self.path(fit).is_file()
-
-    def get(self, fit: Fit) -> RawScores | None:
-        """Return stored scores; None where there are none, or where the file is broken."""
-        return read_arrays(self.path(fit), RawScores)
-
-    def make(self, fit: Fit) -> RawScores:
-        """Train and store, or read what is stored."""
-        stored = self.get(fit)
-        if stored is not None:
-            return stored
-        scores = train(MODELS[fit.model], split(load_rows(fit.dataset), fit.seed), fit.seed)
-        write_arrays(self.path(fit), scores)
-        return scores
-
-    def fill(
-        self,
-        fits: Iterable[Fit],
-        *,
-        jobs: int = 1,
-        progress: Callable[[str, int, int], None] = lambda what, done, total: None,
-    ) -> None:
-        """Train what is not there; what fails is tried again, and reported, where it is read."""
-        absent = [fit for fit in fits if not self.has(fit)]
-        trained = Parallel(jobs, return_as="generator_unordered")(
-            delayed(_try)(self.folder, fit) for fit in absent
-        )
-        for done, _ in enumerate(trained, 1):
-            progress("training", done, len(absent))
-
-
-def _try(folder: Path, fit: Fit) -> None:
-    """Train in a process of its own."""
-    try:
-        SuiteCache(folder).make(fit)
-    except Exception:
-        return
+    def train(self, training: Fit) -> RawScores:
+        """Train on the split of the seed."""
+        rows = split(load_rows(training.dataset), training.seed)
+        return train(MODELS[training.model], rows, training.seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_critical_difference", "to_png"]
+__all__ = ["draw_critical_difference"]
 
 _STEP = 0.2
 _FIRST = 0.32
@@ -113,10 +112,3 @@ def _draw_method(
         color=color,
         weight="bold" if marked else "normal",
     )
-
-
-def to_png(figure: Figure) -> bytes:
-    """Return a figure as PNG."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=130)
-    return buffer.getvalue()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +10,17 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
 from boundshift.models.response import Response
+from lab.harness.methods import Decision, Fitted, Sample, Scored, Source
 from lab.suite.models import ScoreKind
 from lab.suite.train import RawScores
 
-__all__ = ["Fitted", "Sample", "Source"]
+__all__ = ["FittedSplit", "platt"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Source = Literal["training", "out-of-fold", "held-out", "smote", "balanced"]
 
 
-class Sample(NamedTuple):
-    """Labels and scores."""
-
-    y: IntArray
-    s: FloatArray
-
-
-class Fitted:
+class FittedSplit(Fitted):
     """Scores of one split on one scale.
 
     Margins are as the model gives them. Probabilities of a forest become log-odds as in
@@ -99,10 +91,24 @@ class Fitted:
         }
         return float(needs[source])
 
-    def probabilities(self, source: Literal["training", "out-of-fold"]) -> FloatArray:
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether scikit-learn's tuner works on probabilities of this model."""
+        return self.kind != "margin"
+
+    def probabilities(self, source: Scored) -> FloatArray:
         """Return probabilities of the training rows; of margins by Platt's sigmoid."""
         raw = self.raw.out_of_fold if source == "out-of-fold" else self.raw.train
         return self._probability(raw)
+
+    def at_probability(self, probability: float) -> Decision:
+        """Return the decision that predicts positive above a probability."""
+        return Decision(self.threshold_at(probability))
+
+    def predict(self, source: Source, decision: Decision) -> tuple[IntArray, NDArray[np.bool_]]:
+        """Return labels of the test rows, and whether each is predicted positive."""
+        y, s = self.test(source)
+        return y, s > decision.threshold
 
     def threshold_at(self, probability: float) -> float:
         """Return a score that divides all rows as a threshold of probabilities divides them.

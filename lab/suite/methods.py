@@ -1,16 +1,15 @@
 """Every method of the suite, by name: ``curve/rule@source``, and rivals.
 
 To try a curve or a rule, add it to `CURVES_TRIED` or `RULES_TRIED`; to try anything else, add a
-:class:`Method` with a function from :class:`~lab.suite.fitted.Fitted` to a
-:class:`~lab.suite.decisions.Decision`. The scores are there already.
+:class:`~lab.harness.methods.Method` with a function from
+:class:`~lab.suite.fitted.FittedSplit` to a decision. The scores are there already.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Literal, get_args
+from typing import get_args
 
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import CURVES, ErrorCurve
@@ -18,57 +17,32 @@ from boundshift.decision import DEFAULT_BOUND, DEFAULT_RULE
 from boundshift.exceptions import InvalidInputError
 from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
 from boundshift.rules import Cost, GMean, Metric, Minimax, NeymanPearson, Rule, Sum
-from lab.harness.tuner import QUALITIES
-from lab.rivals import prior_threshold
-from lab.suite.decisions import (
+from lab.harness.methods import (
     Decide,
+    Decision,
+    Group,
+    Method,
+    Sample,
+    Scored,
+    Source,
     by_boundary,
     by_probability,
-    by_scores,
     by_tuner,
     keep_boundary,
 )
-from lab.suite.fitted import Sample, Source
+from lab.harness.tuner import QUALITIES
+from lab.rivals import prior_threshold
 
 __all__ = [
     "CURVES_TRIED",
     "METHODS",
     "RIVAL_PANEL",
     "RULES_TRIED",
-    "Method",
     "choose_methods",
     "default_method",
 ]
 
-Group = Literal["rival", "ours", "other aim"]
-Scored = Literal["training", "out-of-fold", "held-out"]
 SCORED: tuple[Scored, ...] = get_args(Scored)
-
-
-@dataclass(frozen=True)
-class Method:
-    """One way to decide.
-
-    Parameters
-    ----------
-    name : str
-        Name in rows and tables.
-    group : {"rival", "ours", "other aim"}
-        What there is without this library; curves and rules of this library that treat both
-        classes alike; rules that are meant for something else.
-    decide : callable
-        From fitted scores to a decision.
-    source : {"training", "out-of-fold", "held-out", "smote", "balanced"}
-        Which training it needs, and so which model predicts.
-    fixed : bool, default=False
-        Whether its threshold does not depend on the scores.
-    """
-
-    name: str
-    group: Group
-    decide: Decide
-    source: Source
-    fixed: bool = False
 
 
 def f1_of_weights(y: object, predicted: object, sample_weight: Sequence[float]) -> float:
@@ -143,18 +117,23 @@ def _rivals() -> list[Method]:
         for name, quality in QUALITIES.items()
     ]
     of_probabilities = {"bmr": bayes_risk_threshold, "thresholding": cost_threshold}
-    known: tuple[Literal["training", "out-of-fold"], ...] = ("training", "out-of-fold")
+    known: tuple[Scored, ...] = ("training", "out-of-fold")
     methods += [
         Method(f"{name}@{source}", "rival", by_probability(rule, source), source)
         for name, rule in of_probabilities.items()
         for source in known
     ]
     methods += [
-        Method(f"best-cut/{name}@{source}", "rival", by_scores(rule, source), source)
+        Method(f"best-cut/{name}@{source}", "rival", _by_scores(rule, source), source)
         for name, rule in _best_cuts().items()
         for source in SCORED
     ]
     return methods
+
+
+def _by_scores(rule: Callable[[Sample], float], source: Source) -> Decide:
+    """Return a rule from labelled scores to a threshold, on scores of a source."""
+    return lambda fitted: Decision(rule(fitted.sample(source)))
 
 
 def _best_cuts() -> dict[str, Callable[[Sample], float]]:

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from lab.reproduction.classifiers import decision_scores, fit_quietly
+from lab.harness.training import decision_scores, fit_quietly
 from lab.suite.data import Rows
 
 __all__ = ["MODELS", "Model", "ScoreKind"]

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from lab.harness.canvas import to_png
 from lab.harness.markup import html_page, html_table, to_markdown
-from lab.reproduction.tables import Table
-from lab.suite.diagram import draw_critical_difference, to_png
+from lab.harness.tables import Table
+from lab.suite.diagram import draw_critical_difference
 from lab.suite.halves import Half
 from lab.suite.tables import (
     METRIC_TITLES,
@@ -61,7 +62,7 @@ def make_page(facts: Facts) -> list[Part]:
     Parameters
     ----------
     facts : dict
-        What :func:`~lab.suite.run.benchmark` stores.
+        What :func:`~lab.suite.run.run_suite` stores.
     """
     parts: list[Part] = [_introduction(facts)]
     for half, title in HALVES.items():

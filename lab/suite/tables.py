@@ -1,11 +1,11 @@
-"""Tables of the benchmark as plain records."""
+"""The tables of the suite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lab.reproduction.tables import Cell, Number, Section, Table
+from lab.harness.tables import Cell, Number, Section, Table, p_value
 
 __all__ = [
     "METRIC_TITLES",
@@ -96,14 +96,10 @@ def _tested(found: Mapping[str, Facts]) -> Iterable[tuple[Cell, ...]]:
             name,
             Number(facts["difference"], signed=True),
             "/".join(str(facts[k]) for k in ("wins", "ties", "losses")),
-            _p_value(facts["holm"]),
+            p_value(facts["holm"]),
             "/".join(str(facts[f"{k}_by_family"]) for k in ("wins", "ties", "losses")),
-            _p_value(facts["holm_by_family"]),
+            p_value(facts["holm_by_family"]),
         )
-
-
-def _p_value(p: float) -> str:
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def stratum_tables(facts: Facts, half: str) -> list[Table]:

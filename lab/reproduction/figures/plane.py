@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from boundshift.metrics import binary_metrics
 from boundshift.rivals import SMOTEClassifier
 from lab.harness.canvas import COLORS, SHADES, draw_points, new_figure
-from lab.reproduction.collect import FittedScores, ModelName
+from lab.reproduction.collect import ModelName
 from lab.reproduction.figures.scenes import (
     far_apart,
     fitted_on_rows,
-    fitted_on_scene,
+    fitted_seed,
     overlapping,
 )
 from lab.reproduction.methods import METHODS
@@ -109,31 +109,20 @@ def draw_test_set() -> Figure:
     figure = new_figure(12.4, 6.4)
     axes = figure.subplots(2, 4, sharex=True, sharey=True).ravel()
     across, up, grid = _grid(split.X_test)
-    surfaces = {model: fitted_on_rows(model, grid) for model in _models()}
-    tested = {model: fitted_on_scene(model) for model in _models()}
+    surface, scene = fitted_seed(grid), fitted_seed()
     for ax, name in zip(axes, _SHOWN, strict=True):
         method = METHODS[name]
-        decision = method.decide(tested[method.model], "binary")
-        values = _height(surfaces[method.model], decision).reshape(across.shape)
+        decision = method.decide(scene)
+        scores = surface.scores(method.source).tested(decision.probability)
+        values = (scores - decision.threshold).reshape(across.shape)
         ax.contourf(across, up, values, levels=[-np.inf, 0, np.inf], colors=SHADES)
         draw_points(ax, split.X_test, split.y_test, size=6.0)
         ax.contour(across, up, values, levels=[0.0], colors="black", linewidths=2)
         ax.axline((0, 0), slope=-1, color="black", lw=1.5, ls=(0, (4, 2)))
-        metrics = binary_metrics(split.y_test, decision.predict(tested[method.model]))
+        metrics = binary_metrics(*scene.predict(method.source, decision))
         ax.set_title(f"{method.title}\nG-mean {metrics['g_mean']:.3f}", fontsize=11)
     _explain(figure)
     return figure
-
-
-def _models() -> tuple[ModelName, ...]:
-    """Return the models of the methods shown."""
-    return tuple(dict.fromkeys(METHODS[name].model for name in _SHOWN))
-
-
-def _height(fitted: FittedScores, decision: Any) -> FloatArray:
-    """Return scores, or probabilities, less the threshold."""
-    scores = fitted.test_probability if decision.probability else fitted.test
-    return np.asarray(scores - decision.threshold)
 
 
 def _pale_map() -> Any:

@@ -14,10 +14,18 @@ from boundshift.result.boundary import Boundary
 from boundshift.datasets import make_gaussians
 from lab.data import PaperSplit
 from lab.reproduction.classifiers import ClassifierOptions
-from lab.reproduction.collect import FittedScores, ModelName, collect_scores
+from lab.reproduction.collect import MODELS, FittedScores, ModelName, collect_scores
+from lab.reproduction.fitted import FittedSeed
 from lab.reproduction.problems import PROBLEMS
 
-__all__ = ["FarApart", "far_apart", "fitted_on_rows", "fitted_on_scene", "overlapping"]
+__all__ = [
+    "FarApart",
+    "far_apart",
+    "fitted_on_rows",
+    "fitted_on_scene",
+    "fitted_seed",
+    "overlapping",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -61,6 +69,12 @@ def fitted_on_rows(model: ModelName, rows: FloatArray) -> FittedScores:
     """Return the same models' scores on rows of one's own, in place of the test rows."""
     labels = np.zeros(len(rows), dtype=np.int64)
     return _fitted(model, overlapping()._replace(X_test=rows, y_test=labels))
+
+
+def fitted_seed(rows: FloatArray | None = None) -> FittedSeed:
+    """Return what methods see of the scene, or of rows of one's own in place of its test rows."""
+    models = {m: fitted_on_scene(m) if rows is None else fitted_on_rows(m, rows) for m in MODELS}
+    return FittedSeed(models, "binary")
 
 
 def _fitted(model: ModelName, split: PaperSplit) -> FittedScores:

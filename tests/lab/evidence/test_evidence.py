@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification
 from boundshift import BoundShiftClassifier
 from boundshift.curves import CURVES
 from lab.evidence.claims import _recall, cell
-from lab.evidence.evidence import average_ranks, table
+from lab.evidence.evidence import table
 from lab.evidence.models import MODELS, SCORED, out_of_fold
 from lab.evidence.shapes import SHAPES, Problem
 
@@ -146,7 +146,3 @@ def test_table_puts_numbers_to_the_right():
     text = table(["name", "value", "note"], [["a", 1.5, "–"], ["b", 2, "x"]])
     assert text.splitlines()[1] == "| --- | ---: | --- |"
     assert "| a | 1.500 | – |" in text
-
-
-def test_average_ranks_share_ties():
-    assert average_ranks([[0.9, 0.5, 0.5], [0.1, 0.2, 0.3]]) == [2.0, 2.25, 1.75]

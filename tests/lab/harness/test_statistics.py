@@ -6,6 +6,7 @@ from scipy.stats import chi2, rankdata
 
 from lab.harness.statistics import (
     average_ranks,
+    compare,
     critical_difference,
     friedman,
     groups_alike,
@@ -95,3 +96,24 @@ def test_runs_are_all_that_cannot_be_made_longer():
 
 def test_ranks_share_ties_and_ignore_the_last_digits():
     assert average_ranks([[0.3, 0.1 + 0.2, 0.1]]).tolist() == [1.5, 1.5, 3.0]
+
+
+def test_p_value_is_near_the_exact_one():
+    rng = np.random.default_rng(0)
+    difference = rng.normal(0.4, 1, 12)
+    ranks = np.argsort(np.argsort(np.abs(difference))) + 1
+    seen = ranks[difference > 0].sum()
+    middle = ranks.sum() / 2
+    signs = np.array(list(product([0, 1], repeat=12)))
+    exact = np.mean(np.abs(signs @ ranks - middle) >= abs(seen - middle))
+    assert compare(difference, np.zeros(12)).p_value == pytest.approx(exact, abs=0.03)
+
+
+def test_equal_methods_do_not_differ():
+    pair = compare(np.array([0.1, 0.2]), np.array([0.1, 0.2]))
+    assert (pair.p_value, pair.ties, pair.difference.mean) == (1.0, 2, 0.0)
+
+
+def test_failed_seeds_are_left_out_of_pairs():
+    pair = compare(np.array([0.5, np.nan, 0.7]), np.array([0.4, 0.1, np.nan]))
+    assert (pair.wins, pair.ties, pair.losses) == (1, 0, 0)

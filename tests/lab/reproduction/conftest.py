@@ -1,6 +1,6 @@
 import pytest
 
-from lab.reproduction.cache import ScoreCache
+from lab.reproduction.cache import ReproductionCache
 from lab.reproduction.classifiers import ClassifierOptions
 
 SMALL = ClassifierOptions(
@@ -15,4 +15,4 @@ def small():
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory):
-    return ScoreCache(tmp_path_factory.mktemp("scores"), SMALL)
+    return ReproductionCache(tmp_path_factory.mktemp("scores"), SMALL)

@@ -5,47 +5,46 @@ import pytest
 
 from boundshift.writing import write_whole
 from lab.reproduction import cache as cache_module
-from lab.reproduction.cache import ScoreCache
+from lab.reproduction.cache import ReproductionCache, Run
 from lab.reproduction.classifiers import ClassifierOptions
 from lab.reproduction.problems import PROBLEMS
 
-RUN = (PROBLEMS["synthetic-raw"], "honest", 0, "balanced-weights")
+RUN = Run(PROBLEMS["synthetic-raw"], "honest", 0, "balanced-weights")
 
 
 def test_what_is_stored_is_read_back(cache):
-    made, read = cache.make(*RUN), cache.get(*RUN)
+    made, read = cache.make(RUN), cache.get(RUN)
     for name, value in asdict(made).items():
         np.testing.assert_array_equal(asdict(read)[name], value)
 
 
 def test_nothing_is_trained_twice(cache, monkeypatch):
-    cache.make(*RUN)
+    cache.make(RUN)
     monkeypatch.setattr(cache_module, "collect_scores", None)
-    assert cache.make(*RUN) is not None
+    assert cache.make(RUN) is not None
 
 
 def test_a_broken_file_is_made_anew(tmp_path, small):
-    cache = ScoreCache(tmp_path, small)
-    whole = cache.make(*RUN)
-    path = cache.path(*RUN)
+    cache = ReproductionCache(tmp_path, small)
+    whole = cache.make(RUN)
+    path = cache.path(RUN)
     path.write_bytes(path.read_bytes()[:100])
-    assert cache.get(*RUN) is None
-    np.testing.assert_array_equal(cache.make(*RUN).test, whole.test)
-    assert cache.get(*RUN) is not None
+    assert cache.get(RUN) is None
+    np.testing.assert_array_equal(cache.make(RUN).test, whole.test)
+    assert cache.get(RUN) is not None
 
 
 def test_other_options_have_another_file(tmp_path, small):
-    run = (PROBLEMS["pima"], "honest", 0, "untouched")
-    assert ScoreCache(tmp_path, small).path(*run) != ScoreCache(tmp_path, ClassifierOptions()).path(
-        *run
-    )
+    run = Run(PROBLEMS["pima"], "honest", 0, "untouched")
+    caches = (ReproductionCache(tmp_path, options) for options in (small, ClassifierOptions()))
+    assert len({cache.path(run) for cache in caches}) == 2
 
 
 def test_another_version_has_another_file(tmp_path, small, monkeypatch):
-    cache = ScoreCache(tmp_path, small)
-    before = cache.path(*RUN)
+    cache = ReproductionCache(tmp_path, small)
+    before = cache.path(RUN)
     monkeypatch.setattr(cache_module, "PROTOCOL_VERSION", 99)
-    assert cache.path(*RUN) != before
+    assert cache.path(RUN) != before
 
 
 def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):

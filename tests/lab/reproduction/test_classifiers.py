@@ -10,11 +10,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from lab.data import paper_split
+from lab.harness.training import decision_scores, fit_quietly
 from lab.reproduction import classifiers
 from lab.reproduction.classifiers import (
     ClassifierOptions,
-    decision_scores,
-    fit_quietly,
     make_classifier,
     settled,
     weight_norm,

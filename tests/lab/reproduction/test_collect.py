@@ -9,6 +9,8 @@ from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from lab.data import PaperSplit
 from lab.reproduction.classifiers import ClassifierOptions
 from lab.reproduction.collect import collect_scores
+from lab.reproduction.fitted import FittedSeed
+from lab.reproduction.methods import METHODS
 from lab.reproduction.problems import PROBLEMS
 
 
@@ -41,12 +43,17 @@ def test_out_of_fold_scores_are_scikit_learns(split, fitted):
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("metric", [balanced_accuracy_score, geometric_mean_score])
-def test_the_tuner_is_scikit_learns(metric, seed):
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("tuned-balanced-accuracy", balanced_accuracy_score),
+        ("tuned-g-mean", geometric_mean_score),
+    ],
+)
+def test_the_tuner_is_scikit_learns(name, metric, seed):
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([0, 1], [50, 12]))
     X = rng.normal(y[:, None], 1.2, (len(y), 2))
-    position = (balanced_accuracy_score, geometric_mean_score).index(metric)
     tuner = TunedThresholdClassifierCV(
         LogisticRegression(),
         scoring=make_scorer(metric),
@@ -54,8 +61,9 @@ def test_the_tuner_is_scikit_learns(metric, seed):
         cv=5,
     ).fit(X, y)
     split = PaperSplit(X, X, y, y)
-    fitted = collect_scores(split, "logistic-regression", "untouched", 0, ClassifierOptions())
-    assert fitted.tuned[position] == pytest.approx(tuner.best_threshold_)
+    scores = collect_scores(split, "logistic-regression", "untouched", 0, ClassifierOptions())
+    decided = METHODS[name].decide(FittedSeed({"untouched": scores}, "binary"))
+    assert decided.threshold == pytest.approx(tuner.best_threshold_)
 
 
 @pytest.mark.parametrize(

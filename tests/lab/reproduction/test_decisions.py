@@ -1,12 +1,16 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import BoundShiftClassifier, find_boundary
 from boundshift.rivals import BayesMinimumRisk, CostThresholding
+from lab.reproduction.fitted import FittedSeed
 from lab.reproduction.methods import METHODS, post_hoc_rivals
 from lab.reproduction.problems import PROBLEMS
 from lab.rivals import PriorThreshold
+from tests.lab.reproduction_seeds import seed_of
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +20,7 @@ def split():
 
 @pytest.fixture(scope="module")
 def fitted(cache):
-    return cache.make(PROBLEMS["synthetic-raw"], "honest", 0, "untouched")
+    return seed_of(cache, "synthetic-raw", "honest")
 
 
 @pytest.mark.parametrize(
@@ -32,31 +36,28 @@ def fitted(cache):
     ],
 )
 def test_decisions_from_scores_are_those_of_the_estimators(split, fitted, name, rival):
-    found = METHODS[name].decide(fitted, "binary").predict(fitted)
+    method = METHODS[name]
+    _, found = fitted.predict(method.source, method.decide(fitted))
     expected = rival.fit(split.X_train, split.y_train).predict(split.X_test)
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, expected == 1)
 
 
 def test_continuous_slack_is_measured_in_units_of_the_weight_norm(fitted):
-    found = METHODS["ours-authors"].decide(fitted, "continuous")
-    scores = fitted.train / fitted.unit
-    expected = find_boundary(fitted.y_train, scores, preset="authors", slack="continuous")
+    found = METHODS["ours-authors"].decide(FittedSeed(fitted.models, "continuous"))
+    y, scores = fitted.sample("training")
+    expected = find_boundary(y, scores / fitted.unit, preset="authors", slack="continuous")
     assert found.threshold / fitted.unit == pytest.approx(expected.threshold)
-    raw = find_boundary(fitted.y_train, fitted.train, preset="authors", slack="continuous")
+    raw = find_boundary(y, scores, preset="authors", slack="continuous")
     assert found.loss == pytest.approx(expected.loss)
     assert found.loss != pytest.approx(raw.loss)
 
 
 def test_without_a_solution_the_papers_method_keeps_the_models_boundary(cache):
-    fitted = cache.make(PROBLEMS["pima"], "paper", 0, "untouched")
-    hopeless = type(fitted)(
-        **{
-            **vars(fitted),
-            "train": np.random.default_rng(0).normal(size=len(fitted.train)),
-        }
-    )
+    scores = seed_of(cache, "pima", "paper").scores("training")
+    noise = np.random.default_rng(0).normal(size=len(scores.train))
+    hopeless = FittedSeed({"untouched": replace(scores, train=noise)}, "binary")
     for name in ("ours-authors", "ours-grid"):
-        decision = METHODS[name].decide(hopeless, "binary")
+        decision = METHODS[name].decide(hopeless)
         assert (decision.solved, decision.threshold) == (False, 0.0)
 
 

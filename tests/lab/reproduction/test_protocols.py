@@ -3,13 +3,14 @@ import threading
 
 from lab.reproduction import cache as cache_module
 from lab.reproduction import protocols
-from lab.reproduction.cache import ScoreCache
+from lab.reproduction.cache import ReproductionCache, Run
 from lab.reproduction.collect import MODELS
 from lab.reproduction.methods import METHODS, PAPER_METHOD
 from lab.reproduction.problems import PROBLEMS
 from lab.reproduction.protocols import run_protocol
 
 SYNTHETIC = [PROBLEMS["synthetic-raw"]]
+RUN = Run(SYNTHETIC[0], "honest", 0, "untouched")
 
 
 def _run(cache, protocol, seeds, problems=SYNTHETIC, **options):
@@ -46,18 +47,18 @@ def test_kept_is_solved_by_the_papers_method(cache):
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, small, monkeypatch):
-    cache = ScoreCache(tmp_path, small)
+    cache = ReproductionCache(tmp_path, small)
     for model in MODELS[:2]:
-        cache.make(SYNTHETIC[0], "honest", 0, model)
+        cache.make(Run(SYNTHETIC[0], "honest", 0, model))
     trained = []
-    make = ScoreCache.make
+    make = ReproductionCache.make
 
-    def spy(self, problem, protocol, seed, model):
-        if not self.has(problem, protocol, seed, model):
-            trained.append(model)
-        return make(self, problem, protocol, seed, model)
+    def spy(self, run):
+        if not self.has(run):
+            trained.append(run.model)
+        return make(self, run)
 
-    monkeypatch.setattr(ScoreCache, "make", spy)
+    monkeypatch.setattr(ReproductionCache, "make", spy)
     told = []
     _run(cache, "honest", 1, progress=lambda *step: told.append(step))
     assert trained == ["balanced-weights"]
@@ -66,22 +67,22 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, small, monkeypatc
 
 
 def test_a_failed_training_is_a_row_a_method(tmp_path, small, monkeypatch):
-    cache = ScoreCache(tmp_path, small)
-    make = ScoreCache.make
+    cache = ReproductionCache(tmp_path, small)
+    make = ReproductionCache.make
 
-    def fail(self, problem, protocol, seed, model):
-        if model == "smote":
+    def fail(self, run):
+        if run.model == "smote":
             raise RuntimeError("no neighbours")
-        return make(self, problem, protocol, seed, model)
+        return make(self, run)
 
-    monkeypatch.setattr(ScoreCache, "make", fail)
+    monkeypatch.setattr(ReproductionCache, "make", fail)
     rows = {r.method: r for r in _run(cache, "honest", 1)}
     assert len(rows) == len(METHODS)
     assert rows["smote"].status == "FAILED"
     assert rows["smote"].message == "RuntimeError: no neighbours"
     assert math.isnan(rows["smote"].g_mean)
     assert rows["untouched"].status == "DECIDED"
-    assert not cache.rows_path(SYNTHETIC[0], "honest", 0, "binary").is_file()
+    assert not cache.rows_path(RUN, "binary").is_file()
 
 
 def test_the_same_code_decides_once(cache, monkeypatch):
@@ -93,9 +94,9 @@ def test_the_same_code_decides_once(cache, monkeypatch):
 
 
 def test_other_code_decides_anew(cache, monkeypatch):
-    before = cache.rows_path(SYNTHETIC[0], "honest", 0, "binary")
+    before = cache.rows_path(RUN, "binary")
     monkeypatch.setattr(cache_module, "source_digest", lambda: "another")
-    assert cache.rows_path(SYNTHETIC[0], "honest", 0, "binary") != before
+    assert cache.rows_path(RUN, "binary") != before
 
 
 def test_jobs_change_nothing(tmp_path, small, cache):
@@ -106,5 +107,5 @@ def test_jobs_change_nothing(tmp_path, small, cache):
         with lock:
             pass
 
-    together = _run(ScoreCache(tmp_path, small), "honest", 1, jobs=2, progress=progress)
+    together = _run(ReproductionCache(tmp_path, small), "honest", 1, jobs=2, progress=progress)
     assert [r.g_mean for r in alone] == [r.g_mean for r in together]

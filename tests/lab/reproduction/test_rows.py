@@ -1,19 +1,16 @@
 import math
 from dataclasses import replace
 
-from lab.reproduction.methods import METHODS, Method
-from lab.reproduction.problems import PROBLEMS
+from lab.harness.methods import Method
+from lab.reproduction.methods import METHODS
 from lab.reproduction.rows import Row, evaluate, read_rows, write_rows
+from tests.lab.reproduction_seeds import seed_of
 
 RUN = {"protocol": "honest", "problem": "synthetic-raw", "seed": 0, "kept": True}
 
 
-def _fitted(cache):
-    return cache.make(PROBLEMS["synthetic-raw"], "honest", 0, "untouched")
-
-
 def test_a_row_has_the_whole_decision(cache):
-    row = evaluate(_fitted(cache), METHODS["ours-authors"], "binary", **RUN)
+    row = evaluate(seed_of(cache, "synthetic-raw"), METHODS["ours-authors"], **RUN)
     assert row.status == "RELAXED"
     assert 0 < row.delta_negative < 1
     assert row.slack_negative > row.slack_positive > 0
@@ -23,15 +20,15 @@ def test_a_row_has_the_whole_decision(cache):
 
 
 def test_an_error_is_a_row(cache):
-    def fail(fitted, slack):
+    def fail(fitted):
         raise ZeroDivisionError("by nought")
 
-    row = evaluate(_fitted(cache), Method("bad", "Bad", "rival", fail), "binary", **RUN)
+    row = evaluate(seed_of(cache, "synthetic-raw"), Method("bad", "rival", fail), **RUN)
     assert (row.status, row.message) == ("FAILED", "ZeroDivisionError: by nought")
 
 
 def test_rows_survive_the_file(tmp_path, cache):
-    row = evaluate(_fitted(cache), METHODS["untouched"], "binary", **RUN)
+    row = evaluate(seed_of(cache, "synthetic-raw"), METHODS["untouched"], **RUN)
     rows = [row, replace(row, message='with, comma and "quotes"\nand lines', solved=False)]
     for name in ("rows.csv", "rows.csv.gz"):
         read = read_rows(write_rows(tmp_path / name, rows))

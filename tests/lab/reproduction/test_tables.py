@@ -3,16 +3,14 @@ from dataclasses import replace
 import pytest
 
 from lab.harness.markup import to_html, to_latex, to_markdown
-from lab.reproduction.methods import METHODS
+from lab.harness.statistics import Mean
+from lab.harness.tables import Estimate, Number, Section, Table
+from lab.reproduction.methods import METHODS, PRINTED
 from lab.reproduction.printed import printed_datasets, printed_value
 from lab.reproduction.problems import PROBLEMS
 from lab.reproduction.rows import Row
-from lab.reproduction.summary import Mean, Results
+from lab.reproduction.summary import Results
 from lab.reproduction.tables import (
-    Estimate,
-    Number,
-    Section,
-    Table,
     comparison_table,
     dataset_table,
     deviation_table,
@@ -24,7 +22,10 @@ SLACKS = ("binary", "continuous")
 
 @pytest.fixture
 def results():
-    row = Row("paper", "binary", "pima", 0, "untouched", True, "DECIDED", True)
+    row = Row(
+    protocol="paper", slack_kind="binary", problem="pima", seed=0, method="untouched",
+    kept=True, status="DECIDED", solved=True,
+)  # fmt: skip
     rows = []
     for i, method in enumerate(METHODS):
         for seed, kept in enumerate([True, True, False]):
@@ -44,7 +45,7 @@ def results():
 
 
 def _name(method):
-    return METHODS[method].printed or method
+    return PRINTED.get(method, method)
 
 
 def test_all_printed_values_are_there():

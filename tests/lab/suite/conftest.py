@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from lab.suite.cache import Fit, SuiteCache
-from lab.suite.fitted import Fitted
+from lab.suite.fitted import FittedSplit
 from lab.suite.models import MODELS
 
 
@@ -16,7 +16,7 @@ def store(tmp_path_factory) -> SuiteCache:
 def fitted_of(store):
     """Scores of a small data set, trained once a session."""
 
-    def make(model: str, dataset: str = "new_thyroid1") -> Fitted:
-        return Fitted(store.make(Fit(dataset, model, 0)), MODELS[model].kind)
+    def make(model: str, dataset: str = "new_thyroid1") -> FittedSplit:
+        return FittedSplit(store.make(Fit(dataset, model, 0)), MODELS[model].kind)
 
     return make

@@ -5,8 +5,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from lab.reproduction.tables import Table
-from lab.suite.diagram import draw_critical_difference, to_png
+from lab.harness.canvas import to_png
+from lab.harness.rows import METRICS
+from lab.harness.tables import Table
+from lab.suite.diagram import draw_critical_difference
 from lab.suite.methods import RIVAL_PANEL, default_method
 from lab.suite.page import (
     Heading,
@@ -17,7 +19,6 @@ from lab.suite.page import (
     page_to_markdown,
 )
 from lab.suite.results import Results
-from lab.suite.rows import METRICS
 from lab.suite.run import _plain
 from lab.suite.summary import summarise
 from lab.suite.tables import panel_table

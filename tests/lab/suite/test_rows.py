@@ -5,12 +5,12 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from boundshift import certify
+from lab.harness.methods import Decision, Method, Sample
 from lab.harness.records import read_records, write_records
-from lab.suite import rows as rows_module
+from lab.harness.rows import Outcome
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.data import suite_datasets
-from lab.suite.decisions import Decision
-from lab.suite.methods import Method, choose_methods
+from lab.suite.methods import choose_methods
 from lab.suite.rows import SuiteRow, area_under_curve, rows_of_fit
 
 FIT = Fit("new_thyroid1", "logistic", 0)
@@ -119,12 +119,10 @@ def test_a_broken_file_is_made_anew(tmp_path, store):
 
 
 def test_every_column_is_documented():
-    text = rows_module.SuiteRow.__doc__
+    text = SuiteRow.__doc__ + Outcome.__doc__
     assert all(field.name in text for field in fields(SuiteRow))
 
 
 def test_ties_count_half_in_the_area():
-    from lab.suite.fitted import Sample
-
     y, s = np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 2.0, 3.0])
     assert area_under_curve(Sample(y, s)) == roc_auc_score(y, s) == 0.875

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from lab.commands import app
 from lab.harness.records import read_records
-from lab.suite import benchmark, default_method
+from lab.suite import default_method, run_suite
 from lab.suite.rows import SuiteRow
 from lab.suite.run import choose_datasets
 
@@ -45,7 +45,7 @@ def test_a_second_run_trains_nothing_and_says_the_same(tmp_path, monkeypatch):
     seen = []
 
     def once():
-        return benchmark(
+        return run_suite(
             models=["logistic"], methods=["smote"], half="report", out=tmp_path,
             progress=lambda what, done, total: seen.append(what),
         )  # fmt: skip
@@ -74,7 +74,7 @@ def test_halves_make_the_whole():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"suite": "slow"}, "suite"),
+        ({"size": "slow"}, "size"),
         ({"half": "none"}, "half"),
         ({"models": ["tree"]}, "models"),
         ({"methods": ["nothing"]}, "methods"),
@@ -83,7 +83,7 @@ def test_halves_make_the_whole():
 )
 def test_unknown_values_are_refused_before_any_work(wrong, message, tmp_path):
     with pytest.raises(InvalidInputError, match=f"`{message}`"):
-        benchmark(**{"out": tmp_path / "none"} | wrong)
+        run_suite(**{"out": tmp_path / "none"} | wrong)
     assert not (tmp_path / "none").exists()
 
 
@@ -97,10 +97,10 @@ def test_a_missing_extra_is_named(module, extra, monkeypatch, tmp_path):
         lambda name: None if name == module else object(),
     )
     with pytest.raises(MissingExtraError, match=extra):
-        benchmark(out=tmp_path)
+        run_suite(out=tmp_path)
 
 
 def test_the_default_must_be_a_method(monkeypatch, tmp_path):
     monkeypatch.setattr("lab.suite.run.default_method", lambda: "new/rule@training")
     with pytest.raises(InvalidInputError, match="new/rule@training"):
-        benchmark(out=tmp_path)
+        run_suite(out=tmp_path)
