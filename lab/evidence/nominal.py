@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from boundshift.search.minimum import errors_at
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
@@ -12,7 +13,6 @@ from boundshift import BoundShiftClassifier, Certificate
 from boundshift.curves import CURVES
 from boundshift.promises.certificate import certify_counts
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.minimum import errors_at
 from lab.evidence.claims import Cell, cell, generator
 from lab.evidence.models import MODELS
 from lab.evidence.shapes import SHAPES, Problem

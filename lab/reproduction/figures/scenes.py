@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from boundshift.boundary import find_boundary
-from boundshift.result.boundary import Boundary
 from boundshift.datasets import make_gaussians
+from boundshift.result.boundary import Boundary
 from lab.data import PaperSplit
 from lab.reproduction.classifiers import ClassifierOptions
 from lab.reproduction.collect import MODELS, FittedScores, ModelName, collect_scores
