@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 import boundshift
 from boundshift import Boundary
 from boundshift.app import app
-from boundshift.datasets import load_hepatitis, load_pima
-from boundshift.datasets.catalogue import load_table
 from boundshift.app.workflow import TRUSTED
 from boundshift.app.workflow.folder import FILES
+from boundshift.datasets import load_hepatitis, load_pima
+from boundshift.datasets.catalogue import load_table
 
 FIT = ["fit", "pima.csv", "--target", "target"]
 

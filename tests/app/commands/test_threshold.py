@@ -206,7 +206,7 @@ def test_dates_as_labels_are_text(run, tmp_path, rows, name):
 
 
 def test_a_large_file_is_read_in_passes(run, monkeypatch, scores, rows):
-    from boundshift.app.workflow import scores as module
+    from boundshift.app.workflow import file_boundary as module
 
     monkeypatch.setattr(module, "_LARGE", 100)
     monkeypatch.setattr(module, "read_scores", None)

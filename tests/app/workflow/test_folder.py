@@ -1,9 +1,9 @@
 import pytest
 
 from boundshift import InvalidInputError
-from boundshift.datasets import load_hepatitis
 from boundshift.app.workflow import fit_table, predict_table, report_facts, write_folder
 from boundshift.app.workflow.folder import FILES
+from boundshift.datasets import load_hepatitis
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from boundshift import (
     find_boundary,
     threshold_interval,
 )
+from boundshift.app.workflow import choose_decision, compare_scores, fit_table
+from boundshift.app.workflow.compared_methods import thresholds
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
-from boundshift.app.workflow import choose_decision, compare_scores, fit_table
-from boundshift.app.workflow.comparison import thresholds
 
 
 @pytest.fixture(scope="module")

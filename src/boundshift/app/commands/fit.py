@@ -32,7 +32,7 @@ __all__ = ["fit"]
 
 
 def _models() -> list[str]:
-    from boundshift.app.workflow.models import MODELS
+    from boundshift.app.workflow.estimators import MODELS
 
     return list(MODELS)
 

@@ -86,7 +86,7 @@ def threshold(
     """
     with errors(), progress() as show:
         from boundshift.app.workflow.decision import choose_decision
-        from boundshift.app.workflow.scores import decide_scores
+        from boundshift.app.workflow.file_boundary import decide_scores
 
         decision = choose_decision(
             rule=rule,

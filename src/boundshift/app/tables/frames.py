@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from boundshift.app.tables.files import (
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.streaming.sources.batches import (
     arrow,
     check_names,
     convert_options,
@@ -14,7 +15,6 @@ from boundshift.app.tables.files import (
     read_batches,
     readable,
 )
-from boundshift.exceptions import InvalidInputError, MissingExtraError
 
 __all__ = ["Kind", "read_frame"]
 

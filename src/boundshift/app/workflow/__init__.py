@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from boundshift.app.workflow.columns import Columns, choose_columns
-    from boundshift.app.workflow.comparison import compare_scores
+    from boundshift.app.workflow.compared_methods import compare_scores
     from boundshift.app.workflow.decision import choose_decision
+    from boundshift.app.workflow.estimators import MODELS, TRUSTED, make_model
+    from boundshift.app.workflow.feature_columns import Columns, choose_columns
+    from boundshift.app.workflow.file_boundary import decide_scores
     from boundshift.app.workflow.folder import predict_table, report_facts, write_folder
-    from boundshift.app.workflow.models import MODELS, TRUSTED, make_model
-    from boundshift.app.workflow.scores import decide_scores
     from boundshift.app.workflow.training import FittedTable, fit_table
 
 __all__ = [
@@ -29,12 +29,12 @@ __all__ = [
 ]
 
 _FILES = {
-    "columns": ("Columns", "choose_columns"),
-    "comparison": ("compare_scores",),
+    "feature_columns": ("Columns", "choose_columns"),
+    "compared_methods": ("compare_scores",),
     "decision": ("choose_decision",),
     "folder": ("predict_table", "report_facts", "write_folder"),
-    "models": ("MODELS", "TRUSTED", "make_model"),
-    "scores": ("decide_scores",),
+    "estimators": ("MODELS", "TRUSTED", "make_model"),
+    "file_boundary": ("decide_scores",),
     "training": ("FittedTable", "fit_table"),
 }
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from boundshift.app.tables import column_names, read_frame
-from boundshift.app.tables.files import check_names
 from boundshift.app.tables.frames import Kind
-from boundshift.app.workflow.columns import Columns, as_features
-from boundshift.app.workflow.models import TRUSTED
+from boundshift.app.workflow.estimators import TRUSTED
+from boundshift.app.workflow.feature_columns import Columns, as_features
 from boundshift.app.workflow.training import FittedTable, explain
 from boundshift.exceptions import InvalidInputError
 from boundshift.result.plain import as_label
+from boundshift.streaming.sources.batches import check_names
 
 __all__ = ["FILES", "comparison_csv", "predict_table", "report_facts", "write_folder"]
 

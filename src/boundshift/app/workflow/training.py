@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
-from boundshift.app.tables.files import check_names
-from boundshift.app.workflow.columns import Columns, as_features, choose_columns, kind_of
-from boundshift.app.workflow.comparison import judge, retrained, thresholds
-from boundshift.app.workflow.labels import read_target
-from boundshift.app.workflow.models import MODELS, NAMES, load_model, make_model
+from boundshift.app.workflow.compared_methods import judge, retrained, thresholds
+from boundshift.app.workflow.estimators import MODELS, NAMES, load_model, make_model
+from boundshift.app.workflow.feature_columns import Columns, as_features, choose_columns, kind_of
+from boundshift.app.workflow.target import read_target
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate, certify
 from boundshift.promises.interval import threshold_interval
 from boundshift.result.boundary import Boundary
 from boundshift.status import Status
+from boundshift.streaming.sources.batches import check_names
 
 __all__ = ["FittedTable", "explain", "fit_table"]
 

@@ -16,7 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from boundshift.app.tables.files import (
+from boundshift.exceptions import InvalidInputError
+from boundshift.streaming.chunk import Chunk
+from boundshift.streaming.sources.arrow_ import arrow_chunk
+from boundshift.streaming.sources.batches import (
     FORMATS,
     Format,
     Source,
@@ -25,9 +28,6 @@ from boundshift.app.tables.files import (
     open_source,
     read_batches,
 )
-from boundshift.exceptions import InvalidInputError
-from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.sources.arrow_ import arrow_chunk
 from boundshift.streaming.sources.columns import check_columns
 from boundshift.streaming.sources.local import Part, PartSource
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from boundshift.app.workflow.columns import Columns
+from boundshift.app.workflow.feature_columns import Columns
 from boundshift.exceptions import InvalidInputError
 
 __all__ = ["MODELS", "NAMES", "TRUSTED", "load_model", "make_model", "make_preparation"]

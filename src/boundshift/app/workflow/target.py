@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.app.tables.scores import positive_last
+from boundshift.app.tables.score_file import positive_last
 from boundshift.exceptions import InvalidInputError
 
 __all__ = ["read_target"]

@@ -6,7 +6,7 @@ from pyarrow import feather, parquet
 
 from boundshift import InvalidInputError
 from boundshift.app.tables import column_names, read_frame, read_scores, write_frame
-from boundshift.app.tables import files as module
+from boundshift.streaming.sources import batches as module
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from boundshift.app.tables import read_scores
-from boundshift.app.tables.scores import label_values, one_column_twice, positive_last
+from boundshift.app.tables.score_file import label_values, one_column_twice, positive_last
 from boundshift.boundary import find_boundary, warn_of
 from boundshift.decision import decision as decider
 from boundshift.exceptions import InvalidInputError

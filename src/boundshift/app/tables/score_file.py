@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.app.tables.files import Source, arrow, open_source, read_batches
 from boundshift.exceptions import InvalidInputError
+from boundshift.streaming.sources.batches import Source, arrow, open_source, read_batches
 
 __all__ = [
     "LabelledScores",

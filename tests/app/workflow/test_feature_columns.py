@@ -4,7 +4,7 @@ import pytest
 
 from boundshift import InvalidInputError
 from boundshift.app.workflow import choose_columns
-from boundshift.app.workflow.columns import as_features
+from boundshift.app.workflow.feature_columns import as_features
 
 N = 60
 
