@@ -94,13 +94,13 @@ def find_boundary(
     >>> round(find_boundary(labels, scores, curve="authors").threshold, 2)
     -0.31
     """
+    curve, rule = choose_claims(curve, rule)
     decide = make_decision(curve, rule)
     source = find_source(y_true, y_score)
     if source is None:
-        alike = choose_claims(curve, rule)[1].alike
-        boundary = decide(ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike))
+        boundary = decide(ScoreSample.from_labels(y_true, y_score, pos_label, alike=rule.alike))
     else:
-        boundary = decide_on(source, decide, pos_label=pos_label)
+        boundary = decide_on(source, decide, pos_label=pos_label, alike=rule.alike)
     warn_of(boundary, stacklevel=3)
     return boundary
 

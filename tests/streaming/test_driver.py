@@ -172,6 +172,27 @@ def test_a_reversed_problem():
         assert_same(y, rng.normal(size=3000) - 3 * y, 0, curve=curve)
 
 
+def test_reversed_words_are_refused_as_in_memory():
+    rng = np.random.default_rng(4)
+    y = np.where(rng.random(3000) < 0.2, "sick", "well")
+    s = rng.normal(size=3000) - 3 * (y == "sick")
+    messages = []
+    for find in (find_boundary, lambda y, s, **how: streaming.scan_boundary(cut(y, s, 0), **how)):
+        with pytest.raises(InvalidInputError, match="must be higher for") as refused:
+            find(y, s, rule=Floors(recall=0.9), pos_label="sick")
+        messages.append(str(refused.value))
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.usefixtures("coarse")
+def test_medians_that_only_seem_reversed_are_not_refused():
+    # One cell holds both medians, 4.005 and 4.025, and the means point the other way.
+    no = np.concatenate([np.linspace(0, 1, 10), np.linspace(4, 4.01, 80), np.linspace(7, 8, 10)])
+    yes = np.concatenate([np.linspace(0, 1, 45), np.full(10, 4.025), np.linspace(7, 8, 45)])
+    y, s = np.repeat(["no", "yes"], 100), np.concatenate([no, yes])
+    assert_same(y, s, 0, rule=Floors(recall=0.9), pos_label="yes")
+
+
 def test_classes_that_are_points():
     assert_same(np.repeat([0, 1], 50), np.repeat([0.0, 1.0], 50), 0)
     assert_same(np.repeat([0, 1], 50), np.zeros(100), 0)
@@ -186,6 +207,14 @@ def test_certificates_count_as_in_memory():
         expected = boundshift.certify(y, s, 1.0, chosen_here=chosen_here)
         found = streaming.scan_certificate(cut(y, s, 0), 1.0, chosen_here=chosen_here)
         assert found == expected
+
+
+def test_a_certificate_takes_the_labels_of_a_boundary():
+    rng = np.random.default_rng(5)
+    y = np.where(rng.random(5000) < 0.1, "a", "b")
+    s = rng.normal(size=len(y)) + 2 * (y == "a")
+    boundary = find_boundary(y, s, pos_label="a")
+    assert streaming.scan_certificate(cut(y, s, 0), boundary) == boundshift.certify(y, s, boundary)
 
 
 def test_too_few_passes_say_their_resolution():
@@ -224,6 +253,12 @@ def test_bad_options_are_refused_before_any_work():
         streaming.scan_boundary(chunks, curve="nonsense")
     with pytest.raises(InvalidInputError, match="max_passes"):
         streaming.scan_boundary(chunks, max_passes=0)
+    with pytest.raises(InvalidInputError, match="threshold"):
+        streaming.scan_certificate(chunks, "high")
+    with pytest.raises(InvalidInputError, match="scores"):
+        streaming.scan_certificate(chunks, 0.5, scores="fresh")
+    with pytest.raises(InvalidInputError, match="confidence"):
+        streaming.scan_certificate(chunks, 0.5, confidence=95)
 
 
 @pytest.mark.parametrize("curve", list(CURVES))

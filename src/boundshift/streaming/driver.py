@@ -64,7 +64,8 @@ def decide_in_passes(
     decide: Callable[[ScoreSample], Result],
     *,
     pos_label: object = None,
-    max_passes: int = _MOST_PASSES,
+    alike: bool = True,
+    max_passes: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Result, Resolved]:
     """Return the decision on the scores of a source, and how it was reached.
@@ -77,27 +78,40 @@ def decide_in_passes(
         From a sample to the decision.
     pos_label : label, default=None
         The positive class; None takes the greater label.
-    max_passes : int, default=40
+    alike : bool, default=True
+        Whether the decision treats both classes alike; if not, words as labels need a `pos_label`.
+    max_passes : int, default=None
         Most passes; with fewer than needed the decision is an estimate that says its resolution.
+        None for as many as it takes to be exact, but 40 at most.
     progress : callable, default=None
         Called with the name of the pass, chunks done, and all chunks.
     """
-    passes = _Passes(source, pos_label, progress)
+    most = _MOST_PASSES if max_passes is None else max_passes
+    passes = _Passes(source, pos_label, alike, progress)
     passes.first()
     while True:
         needs = Needs()
-        result = decide(passes.sample(needs))
-        if not needs or passes.count >= max_passes:
-            return result, Resolved(passes.count, passes.resolution(needs))
+        try:
+            result = decide(passes.sample(needs))
+        except InvalidInputError:
+            # What an estimate finds wrong, the scores themselves may not.
+            if not needs or passes.count >= most:
+                raise
+        else:
+            if not needs or passes.count >= most:
+                return result, Resolved(passes.count, passes.resolution(needs))
         passes.further(needs)
 
 
 class _Passes:
     """What is known after some passes."""
 
-    def __init__(self, source: Source, pos_label: object, progress: Progress | None) -> None:
+    def __init__(
+        self, source: Source, pos_label: object, alike: bool, progress: Progress | None
+    ) -> None:
         self.count = 0
-        self._source, self._pos_label, self._progress = source, pos_label, progress
+        self._source, self._progress = source, progress
+        self._pos_label, self._alike = pos_label, alike
         self._binned: tuple[dict[Binning, Any], dict[Binning, Any]] = ({}, {})
 
     def first(self, exponent: int | None = None) -> None:
@@ -105,7 +119,7 @@ class _Passes:
         look = _first_look(self._source.peek(), exponent)
         tally = self._run(look)
         _check_faults(tally.faults)
-        self.labels = order_labels(list(tally.classes), self._pos_label)
+        self.labels = order_labels(tally.classes, self._pos_label, alike=self._alike)
         found = [tally.classes[label] for label in self.labels]
         largest = max(max(abs(c.low), abs(c.high)) for c in found)
         exponent = scale_exponent(float(np.ldexp(largest, look.exponent)))

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from os import PathLike
-from typing import Any
+from typing import Any, get_args
 
-from boundshift.boundary import decide_on, make_decision, warn_of
+from boundshift.boundary import choose_claims, decide_on, make_decision, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
+from boundshift.promises.certificate import (
+    Certificate,
+    Scores,
+    certify_counts,
+    count_at_threshold,
+    read_threshold,
+)
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.streaming.driver import Source, decide_in_passes
+from boundshift.validation import as_choice, as_share
 
 __all__ = ["open_source", "scan_boundary", "scan_certificate"]
 
@@ -45,7 +52,8 @@ def scan_boundary(
     score : str, default="score"
         Column of the scores; in Spark also a column of vectors such as ``rawPrediction``.
     pos_label : label, default=None
-        The positive class; None takes the greater label.
+        The positive class. None takes the greater label, to which scores point as those of
+        scikit-learn do; words need it where the rule does not treat both classes alike.
     element : int, default=-1
         Which element of a vector is the score; the last one is that of the positive class.
     max_passes : int, default=None
@@ -70,17 +78,23 @@ def scan_boundary(
     >>> round(boundary.threshold, 2), boundary.n_samples, boundary.resolution
     (1.83, (4894, 106), 0.0)
     """
-    decide = make_decision(curve, rule)
-    source = open_source(data, label, score, element)
-    limits = {} if max_passes is None else {"max_passes": _at_least_one(max_passes)}
-    boundary = decide_on(source, decide, pos_label=pos_label, progress=progress, **limits)
+    curve, rule = choose_claims(curve, rule)
+    _check_passes(max_passes)
+    boundary = decide_on(
+        open_source(data, label, score, element),
+        make_decision(curve, rule),
+        pos_label=pos_label,
+        alike=rule.alike,
+        max_passes=max_passes,
+        progress=progress,
+    )
     warn_of(boundary, stacklevel=3)
     return boundary
 
 
 def scan_certificate(
     data: Any,
-    threshold: float,
+    threshold: float | Boundary,
     confidence: float = 0.95,
     *,
     label: str = "label",
@@ -88,7 +102,9 @@ def scan_certificate(
     pos_label: object = None,
     element: int = -1,
     progress: Progress | None = None,
-    **options: Any,
+    scores: Scores = "held-out",
+    chosen_here: bool = False,
+    joint: bool = False,
 ) -> Certificate:
     """Bound each class's error rate at a boundary, on data that is read in passes.
 
@@ -96,10 +112,13 @@ def scan_certificate(
     ----------
     data, label, score, pos_label, element, progress
         As in :func:`scan_boundary`.
-    threshold, confidence
+    threshold, confidence, scores, chosen_here, joint
         As in :func:`boundshift.certify`.
-    **options : dict
-        ``scores``, ``chosen_here`` and ``joint`` of :func:`boundshift.certify`.
+
+    Returns
+    -------
+    Certificate
+        That of :func:`boundshift.certify` on the same rows in memory.
 
     Examples
     --------
@@ -108,13 +127,24 @@ def scan_certificate(
     >>> scan_certificate(chunks, 0.5).n_samples
     (200, 200)
     """
+    t, pos_label = read_threshold(threshold, pos_label)
+    as_choice("scores", scores, get_args(Scores))
+    as_share("confidence", confidence)
     (wrong, n_samples, labels), _ = decide_in_passes(
         open_source(data, label, score, element),
-        lambda sample: count_at_threshold(sample, threshold),
+        lambda sample: count_at_threshold(sample, t),
         pos_label=pos_label,
         progress=progress,
     )
-    return certify_counts(wrong, n_samples, labels, confidence=confidence, **options)
+    return certify_counts(
+        wrong,
+        n_samples,
+        labels,
+        confidence=confidence,
+        joint=joint,
+        chosen_here=chosen_here,
+        scores=scores,
+    )
 
 
 def open_source(data: Any, label: str, score: str, element: int = -1) -> Source:
@@ -161,10 +191,11 @@ def _is_list_of_paths(data: object) -> bool:
     )
 
 
-def _at_least_one(passes: object) -> int:
-    """Return a number of passes."""
-    if isinstance(passes, int) and not isinstance(passes, bool) and passes >= 1:
-        return passes
+def _check_passes(passes: object) -> None:
+    """Raise unless a number of passes is None or at least 1."""
+    if passes is None or (isinstance(passes, int) and passes is not True and passes >= 1):
+        return
     raise InvalidInputError(
-        f"`max_passes` must be a whole number of at least 1, got {passes!r}. Use None for exact."
+        f"`max_passes` must be a whole number of at least 1, got {passes!r}. Use None for as many "
+        "as it takes to be exact."
     )

@@ -73,6 +73,19 @@ class EngineSuite:
         found = find(parts_of(y, s, [1500, 1500]), curve="smoothed", pos_label="fraud")
         assert_same_boundary(found, y, s, curve="smoothed", pos_label="fraud")
 
+    def test_words_need_a_positive_class_where_the_rule_does_not_treat_them_alike(self, find):
+        y, s = problem(2)
+        words = np.where(y == 1, "fraud", "good")
+        parts = parts_of(words, s, [1500, 1500])
+        with pytest.raises(InvalidInputError) as in_memory:
+            find_boundary(words, s, rule=Floors(recall=0.9))
+        with pytest.raises(InvalidInputError) as refused:
+            find(parts, rule=Floors(recall=0.9))
+        assert str(refused.value) == str(in_memory.value)
+        assert "`pos_label` must name the positive class" in str(refused.value)
+        options = {"rule": Floors(recall=0.9), "pos_label": "fraud"}
+        assert_same_boundary(find(parts, **options), words, s, **options)
+
     def test_decimal_scores(self, find):
         y, s = problem(3)
         s = np.round(s, 3)
