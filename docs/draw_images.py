@@ -134,7 +134,7 @@ def report() -> str:
             boundary=find_boundary(rows.y, rows.left_out),
             test=(rows.y_test, rows.test),
             training=(rows.y, rows.training),
-            out_of_sample="out-of-fold",
+            scores="out-of-fold",
             model="Logistic regression, Cleveland heart disease",
             names=NAMES,
             interval=threshold_interval(rows.y, rows.left_out, n_resamples=100, random_state=0),

@@ -49,6 +49,12 @@ def _projection(ax, theme):
     ProjectionDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
 
 
+def _paper(ax, theme):
+    ProjectionDisplay.from_predictions(
+        *_scores(), curve="support", old_threshold=0.0, ax=ax, theme=theme
+    )
+
+
 def _million(ax, theme):
     rng = np.random.default_rng(1)
     y = np.repeat([0, 1], [990_000, 10_000])
@@ -67,7 +73,7 @@ def _boundary(ax, theme):
 def _plateau(ax, theme):
     y, scores = _scores()
     BoundaryDisplay.from_predictions(
-        y, np.round(scores, 1), bound="clopper-pearson", rule="minimax", ax=ax, theme=theme
+        y, np.round(scores, 1), curve="clopper-pearson", rule="minimax", ax=ax, theme=theme
     )
 
 
@@ -90,6 +96,7 @@ def _comparison(ax, theme):
 
 SCENES = {
     "projection": (_projection, (8.0, 4.8)),
+    "projection-paper": (_paper, (8.0, 4.8)),
     "projection-million": (_million, (8.0, 4.8)),
     "boundary": (_boundary, (8.0, 5.6)),
     "boundary-plateau": (_plateau, (8.0, 5.6)),

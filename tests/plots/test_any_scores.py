@@ -23,15 +23,17 @@ AWKWARD = {
 }
 
 
+@pytest.mark.parametrize("curve", ["logistic", "support", "clopper-pearson"])
 @pytest.mark.parametrize("display", [ProjectionDisplay, BoundaryDisplay])
 @pytest.mark.parametrize("name", AWKWARD)
-def test_awkward_scores_are_drawn(name, display):
+def test_awkward_scores_are_drawn(name, display, curve):
     negative, positive = AWKWARD[name]
     y = np.repeat([0, 1], [len(negative), len(positive)])
     figure = Figure(layout="constrained")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
-        shown = display.from_predictions(y, [*negative, *positive], ax=figure.subplots())
+        ax, scores = figure.subplots(), [*negative, *positive]
+        shown = display.from_predictions(y, scores, curve=curve, ax=ax)
     FigureCanvasAgg(figure).draw()
     axes = getattr(shown, "ax_", None) or shown.axes_[0]
     low, high = axes.get_xlim()

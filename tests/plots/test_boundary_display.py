@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from matplotlib import pyplot
 from matplotlib.figure import Figure
 from scipy.stats import binomtest
 from sklearn.datasets import make_classification
@@ -13,22 +12,9 @@ from boundshift import (
     MissingExtraError,
     find_boundary,
 )
-from boundshift.curves import ClopperPearson
+from boundshift.curves import SLSQP, ClopperPearson, SupportRadius
 from boundshift.plots import BoundaryDisplay
-from boundshift.rules import Cost, NeymanPearson
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
-
-
-@pytest.fixture
-def problem():
-    rng = np.random.default_rng(3)
-    y = np.repeat([0, 1], [300, 30])
-    return y, rng.normal(3.0 * y)
+from boundshift.rules import Cost, Floors
 
 
 def test_error_rates_are_those_counted_by_hand(problem):
@@ -50,35 +36,43 @@ def test_bands_are_exact_binomial_intervals(problem):
         assert display.errors[1].high[i] == pytest.approx(interval.high, abs=1e-9)
 
 
+def test_the_boundary_is_the_one_that_find_boundary_finds_by_default(problem):
+    display = BoundaryDisplay.from_predictions(*problem)
+    assert display.boundary == find_boundary(*problem)
+
+
 @pytest.mark.parametrize(
-    "options",
+    "claims",
     [
         {},
-        {"preset": "authors"},
-        {"preset": "paper"},
-        {"constant": 2.0, "radius": "two-sided"},
-        {"alpha": 3.0},
-        {"class_weight": (1.0, 4.0)},
-        {"slack": "continuous"},
+        {"curve": "support"},
+        {"curve": "authors"},
+        {"curve": "paper"},
+        {"curve": SupportRadius(constant=2.0, radius="two-sided")},
+        {"curve": SupportRadius(alpha=3.0)},
+        {"curve": SupportRadius(class_weight={0: 1.0, 1: 4.0})},
+        {"curve": SupportRadius(slack="continuous")},
+        {"curve": "support", "rule": "minimax"},
         {"rule": "minimax"},
-        {"rule": "sum", "bound": "smoothed"},
-        {"rule": "g-mean", "bound": "dkw"},
-        {"rule": Cost(costs=(1, 20)), "bound": ClopperPearson(0.8)},
-        {"rule": NeymanPearson(floor=0.8), "bound": "kth-point"},
+        {"rule": "sum", "curve": "smoothed"},
+        {"rule": "g-mean", "curve": "dkw"},
+        {"rule": Cost(false_negative=20), "curve": ClopperPearson(0.8)},
+        {"rule": Floors(recall=0.8), "curve": "kth-point"},
     ],
     ids=str,
 )
-def test_the_rule_is_nowhere_below_its_value_at_the_boundary(problem, options):
-    display = BoundaryDisplay.from_predictions(*problem, **options)
+def test_the_rule_is_nowhere_below_its_value_at_the_boundary(problem, claims):
+    display = BoundaryDisplay.from_predictions(*problem, **claims)
     at = np.flatnonzero(display.thresholds == display.boundary.threshold)[0]
     assert display.rule_values[at] == pytest.approx(display.boundary.loss, rel=1e-6)
     assert np.nanmin(display.rule_values) >= display.boundary.loss * (1 - 1e-9)
 
 
-def test_reversed_scores_have_a_rule_too(problem):
+@pytest.mark.parametrize("curve", ["logistic", "support", "clopper-pearson"])
+def test_reversed_scores_have_a_rule_too(problem, curve):
     y, scores = problem
     with pytest.warns(BoundaryWarning):
-        display = BoundaryDisplay.from_predictions(y, -scores)
+        display = BoundaryDisplay.from_predictions(y, -scores, curve=curve)
     at = np.flatnonzero(display.thresholds == display.boundary.threshold)[0]
     assert display.rule_values[at] == pytest.approx(display.boundary.loss)
 
@@ -86,14 +80,22 @@ def test_reversed_scores_have_a_rule_too(problem):
 def test_a_problem_without_solution_is_drawn_without_a_rule():
     y, scores = np.repeat([0, 1], 20), np.tile(np.arange(20.0), 2)
     with pytest.warns(BoundaryWarning):
-        display = BoundaryDisplay.from_predictions(y, scores)
+        display = BoundaryDisplay.from_predictions(y, scores, curve="support")
     assert np.isnan(display.rule_values).all()
+
+
+def test_a_local_optimum_is_drawn_on_the_true_loss(problem):
+    curve = SupportRadius(solver=SLSQP(start=1))
+    display = BoundaryDisplay.from_predictions(*problem, curve=curve)
+    best = find_boundary(*problem, curve="support")
+    assert np.nanmin(display.rule_values) == pytest.approx(best.loss, abs=1e-3)
+    assert display.boundary.loss >= best.loss
 
 
 def test_plateau_and_interval_are_drawn_where_they_are(problem):
     y, scores = problem
     display = BoundaryDisplay.from_predictions(
-        y, np.round(scores), bound="clopper-pearson", interval=(0.5, 2.5)
+        y, np.round(scores), curve="clopper-pearson", interval=(0.5, 2.5)
     )
     texts = [text.get_text() for text in display.axes_[1].get_legend().get_texts()]
     assert {"plateau", "where the boundary may fall"} <= set(texts)
@@ -103,9 +105,9 @@ def test_plateau_and_interval_are_drawn_where_they_are(problem):
     assert len(spans) == 1
 
 
-def test_from_estimator_uses_the_models_own_scores_and_options():
+def test_from_estimator_uses_the_models_own_scores_curve_and_rule():
     X, y = make_classification(400, weights=[0.9], random_state=0)
-    model = BoundShiftClassifier(LogisticRegression(), cv=None, preset="authors").fit(X, y)
+    model = BoundShiftClassifier(LogisticRegression(), cv=None, curve="authors").fit(X, y)
     display = BoundaryDisplay.from_estimator(model, X, y)
     assert display.old_threshold == 0.0
     assert display.boundary.threshold == model.threshold_
@@ -137,11 +139,37 @@ def test_axes_without_a_grid_are_refused(problem):
         BoundaryDisplay.from_predictions(*problem, ax=ax)
 
 
-def test_a_boundary_of_another_rule_brings_its_name(problem):
-    boundary = find_boundary(*problem, rule="minimax", bound="dkw")
+def test_a_boundary_brings_its_curve_and_its_rule(problem):
+    boundary = find_boundary(*problem, rule="minimax", curve=ClopperPearson(0.7))
     display = BoundaryDisplay.from_predictions(*problem, boundary=boundary)
     at = np.flatnonzero(display.thresholds == boundary.threshold)[0]
     assert display.rule_values[at] == pytest.approx(boundary.loss)
+
+
+def test_a_stored_boundary_is_drawn_as_the_one_that_was_stored(problem):
+    boundary = find_boundary(*problem, curve=ClopperPearson(0.9))
+    stored = type(boundary).from_json(boundary.to_json())
+    values = [
+        BoundaryDisplay.from_predictions(*problem, boundary=known).rule_values
+        for known in (boundary, stored)
+    ]
+    np.testing.assert_array_equal(*values)
+
+
+@pytest.mark.parametrize("claim", [{"curve": "dkw"}, {"rule": "sum"}])
+def test_a_boundary_with_another_curve_or_rule_is_refused(problem, claim):
+    boundary = find_boundary(*problem)
+    with pytest.raises(InvalidInputError, match="`curve` and `rule` must be left out"):
+        BoundaryDisplay.from_predictions(*problem, boundary=boundary, **claim)
+
+
+def test_what_the_claims_are_worth_is_said(problem):
+    for curve, worth in (
+        ("logistic", "“logistic”: an estimate of the error, not a bound on it."),
+        ("clopper-pearson", "“clopper-pearson”: holds with the stated confidence"),
+    ):
+        display = BoundaryDisplay.from_predictions(*problem, curve=curve)
+        assert worth in display.axes_[1].get_legend().get_title().get_text()
 
 
 def test_missing_matplotlib_is_named_with_its_extra(problem, monkeypatch):

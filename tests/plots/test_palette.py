@@ -52,7 +52,6 @@ def test_auto_follows_the_style_of_matplotlib():
         dark = ProjectionDisplay.from_predictions(y, scores)
     light = ProjectionDisplay.from_predictions(y, scores)
     colors = [d.ax_.get_yticklabels()[1].get_color() for d in (dark, light)]
-    pyplot.close("all")
     assert colors == [DARK.classes[1], LIGHT.classes[1]]
 
 

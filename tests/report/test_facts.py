@@ -39,7 +39,7 @@ def test_the_boundary_is_the_one_that_find_boundary_finds():
 
 def test_certificates_are_counted_on_the_test_rows():
     y, s = rows(800, 90, seed=1)
-    for name, t in (("shifted", facts()["boundary"]["threshold"]), ("baseline", 0.0)):
+    for name, t in (("shifted", facts()["boundary"]["threshold"]), ("old", 0.0)):
         known = facts()["certificates"][name]
         _, fp, fn, _ = counts(y, s, t)
         assert known["wrong"] == [fp, fn]
@@ -80,16 +80,16 @@ def test_stops_rise_and_hold_both_thresholds():
     assert np.all(np.diff(stops["threshold"]) > 0)
     marks = stops["marks"]
     assert stops["threshold"][marks["shifted"]] == facts()["boundary"]["threshold"]
-    assert stops["threshold"][marks["baseline"]] == 0.0
+    assert stops["threshold"][marks["old"]] == 0.0
 
 
 def test_thresholds_closer_than_a_stop_keep_their_order():
     y, s = rows()
     t = find_boundary(y, s).threshold
-    near = collect_facts(y, s, baseline_threshold=t + 1e-9)["stops"]
-    assert near["marks"]["baseline"] == near["marks"]["shifted"] + 1
-    same = collect_facts(y, s, baseline_threshold=t)["stops"]
-    assert same["marks"]["baseline"] == same["marks"]["shifted"]
+    near = collect_facts(y, s, old_threshold=t + 1e-9)["stops"]
+    assert near["marks"]["old"] == near["marks"]["shifted"] + 1
+    same = collect_facts(y, s, old_threshold=t)["stops"]
+    assert same["marks"]["old"] == same["marks"]["shifted"]
 
 
 def test_measures_are_those_of_scikit_learn():
@@ -146,13 +146,12 @@ def test_without_test_rows_the_estimate_is_nominal_and_the_bound_pays_for_the_ch
     assert bounds == pytest.approx([uniform(fp, 600, 0.05), uniform(fn, 50, 0.05)])
     assert bounds == list(certify(y, s, t, chosen_here=True).error_bounds)
     # The model's own threshold was not chosen here.
-    own = known["certificates"]["baseline"]
+    own = known["certificates"]["old"]
     assert own["method"] == "clopper-pearson"
 
 
-@pytest.mark.parametrize("origin", [False, "training"])
-def test_training_scores_certify_nothing(origin):
-    known = collect_facts(*rows(), out_of_sample=origin)
+def test_training_scores_certify_nothing():
+    known = collect_facts(*rows(), scores="training")
     assert known["verdict"]["status"] == "nominal"
     assert "confidence" not in known["verdict"]["sentence"]
     assert {c["status"] for c in known["claims"]} == {"nominal"}
@@ -160,12 +159,12 @@ def test_training_scores_certify_nothing(origin):
 
 
 def test_out_of_fold_scores_say_which_models_they_are_about():
-    known = collect_facts(*rows(), out_of_sample="out-of-fold")
+    known = collect_facts(*rows(), scores="out-of-fold")
     assert "fitted without it" in known["certificates"]["shifted"]["reason"]
 
 
 def test_test_rows_certify_even_if_training_rows_decided():
-    known = collect_facts(*rows(), out_of_sample=False, test=rows(seed=1))
+    known = collect_facts(*rows(), scores="training", test=rows(seed=1))
     assert known["verdict"]["status"] == "certified"
     optimism = next(f for f in known["diagnosis"]["findings"] if f["key"] == "optimism")
     assert optimism["level"] == "caution"
@@ -173,9 +172,9 @@ def test_test_rows_certify_even_if_training_rows_decided():
 
 def test_probabilities_have_their_own_threshold_at_one_half():
     y, s = rows()
-    assert collect_facts(y, s)["baseline"]["threshold"] == 0.0
+    assert collect_facts(y, s)["old"]["threshold"] == 0.0
     known = collect_facts(y, 1 / (1 + np.exp(-s)))
-    assert known["baseline"]["threshold"] == 0.5
+    assert known["old"]["threshold"] == 0.5
     assert "predict_proba" in known["deploy"][1]
 
 
@@ -206,8 +205,8 @@ def test_one_far_outlier_does_not_squeeze_the_axis():
     s = np.append(s, 1e9)
     known = collect_facts(np.append(y, 0), s)
     assert known["axis"]["high"] < 100
-    assert known["space"]["classes"][0]["outside"] == 1
-    assert sum(known["space"]["classes"][0]["counts"]) == 601
+    assert known["projection"]["classes"][0]["outside"] == 1
+    assert sum(known["projection"]["classes"][0]["counts"]) == 601
 
 
 def test_rare_errors_are_told_out_of_more():
@@ -245,7 +244,7 @@ def test_a_boundary_far_from_the_best_threshold_is_said_with_a_remedy():
     def place(known):
         return [f for f in known["diagnosis"]["findings"] if f["key"] == "place"]
 
-    raw = collect_facts(y, share, boundary=find_boundary(y, share, bound="support"))
+    raw = collect_facts(y, share, boundary=find_boundary(y, share, curve="support"))
     t = raw["boundary"]["threshold"]
     here = (np.mean(share[y == 0] > t) + np.mean(share[y == 1] <= t)) / 2
     assert here > raw["diagnosis"]["measures"]["best_balanced_error"] + 0.05
@@ -280,6 +279,78 @@ def test_a_search_that_fell_back_is_said():
     assert any(f["key"] == "status" for f in known["diagnosis"]["findings"])
 
 
+def spoken(known):
+    """Return all words of the facts that a reader sees."""
+    parts = [known[key] for key in ("verdict", "diagnosis", "claims", "projection")]
+    return json.dumps([*parts, known["boundary"]["table"]])
+
+
+@pytest.mark.parametrize("curve", ["logistic", "student-t", "clopper-pearson"])
+def test_what_only_the_papers_method_has_is_not_said_of_other_curves(curve):
+    y, s = rows()
+    found = find_boundary(y, s, curve=curve)
+    known = collect_facts(y, s, boundary=found)
+    words = spoken(known)
+    for word in ("given up", "given_up", "radius", "delta", "kept", "bounds, which placed"):
+        assert word not in words
+    assert [lane["bar"] for lane in known["projection"]["classes"]] == [None, None]
+    table = {row["title"]: row["values"] for row in known["boundary"]["table"]}
+    assert table["on the wrong side"] == list(found.wrong)
+    assert table["claimed error"] == list(found.errors)
+    lanes = known["projection"]["classes"]
+    assert [lane["hollow"] for lane in lanes] == list(found.wrong)
+    worth = found.curve.claim.value
+    assert worth[1:] in known["claims"][-1]["reason"]
+
+
+def test_the_papers_method_shows_what_it_gave_up():
+    y, s = rows()
+    found = find_boundary(y, s, curve="support")
+    known = collect_facts(y, s, boundary=found)
+    lanes = known["projection"]["classes"]
+    assert sum(found.geometry.slack) > 0
+    assert [lane["hollow"] for lane in lanes] == list(found.geometry.slack)
+    assert known["projection"]["marks"] == ["kept", "given up"]
+    share = 100 * found.geometry.slack[1] / 50
+    overlap = next(f for f in known["diagnosis"]["findings"] if f["key"] == "overlap")
+    assert f"{share:.1f}% of the rows of class 1 were given up" in overlap["text"]
+    # Both dashed ends meet at the boundary.
+    axis = known["axis"]
+    at = (found.threshold - axis["low"]) / (axis["high"] - axis["low"])
+    assert [lane["bar"][2] for lane in lanes] == pytest.approx([at, at], abs=1e-3)
+
+
+def test_a_boundary_brings_its_labels():
+    y, s = rows()
+    words = np.where(y == 1, "a sick", "well")
+    found = find_boundary(words, s, pos_label="a sick")
+    known = collect_facts(words, s, boundary=found, test=(words, s))
+    assert known["labels"] == ["well", "a sick"]
+    assert known["certificates"]["shifted"]["wrong"] == list(found.wrong)
+    with pytest.raises(InvalidInputError, match="`pos_label` must be that of the boundary"):
+        collect_facts(words, s, boundary=found, pos_label="well")
+    with pytest.raises(InvalidInputError, match="`y_true` must hold the labels 'well' and"):
+        collect_facts(y, s, boundary=found)
+
+
+@pytest.mark.parametrize("squash", [False, True])
+def test_lines_of_code_turn_responses_to_the_positive_class(squash):
+    y, s = rows()
+    words = np.where(y == 1, "a sick", "well")
+    scores = 1 / (1 + np.exp(-s)) if squash else s
+    found = find_boundary(words, scores, pos_label="a sick")
+    known = collect_facts(words, scores, boundary=found)
+
+    class model:  # noqa: N801
+        # As in scikit-learn: towards "well", the greater label.
+        decision_function = staticmethod(lambda X: -X)
+        predict_proba = staticmethod(lambda X: np.column_stack([X, 1 - X]))
+
+    space = {"model": model, "X_new": scores}
+    exec("\n".join(known["deploy"]), space)
+    assert np.array_equal(space["decisions"], found.predict(scores))
+
+
 def test_labels_stand_in_for_names():
     y, s = rows()
     known = collect_facts(np.where(y == 1, "yes", "no"), s)
@@ -309,15 +380,15 @@ def test_own_deployment_lines_are_kept():
     [
         ({"test": [1, 2, 3]}, r"`test` must be a pair \(labels, scores\)"),
         ({"test": ([0, 1], [0.0, float("nan")])}, "`test`: `y_score` must be finite"),
-        ({"test": ([0, 2], [0.0, 1.0])}, "`test`: `pos_label` must be one of the labels"),
+        ({"test": ([0, 2], [0.0, 1.0])}, "`test` must hold the labels 0 and 1"),
         ({"training": ([1, 5], [0.0, 1.0])}, "`training` must hold the labels 0 and 1"),
-        ({"baseline_threshold": float("inf")}, "`baseline_threshold` must be a finite number"),
+        ({"old_threshold": float("inf")}, "`old_threshold` must be a finite number"),
         ({"interval": (2.0, 1.0)}, "`interval` must have low <= high"),
         ({"interval": 3}, r"`interval` must be a pair \(low, high\)"),
         ({"confidence": 95}, "`confidence` must be between 0 and 1"),
         ({"names": {"colour": "red"}}, "`names` must have the keys"),
         ({"comparison": [{"g_mean": 1}]}, "`comparison` must be a list of mappings"),
-        ({"out_of_sample": "maybe"}, "`out_of_sample` must be one of"),
+        ({"scores": "maybe"}, "`scores` must be one of"),
     ],
 )
 def test_wrong_input_is_refused_in_words(change, message):

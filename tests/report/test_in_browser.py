@@ -5,9 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from boundshift import find_boundary
 from boundshift.report import collect_facts, write_report
 from tests.browser import console, open_browser, requests, set_screen
 from tests.report.problems import HOSTILE, clopper_pearson, facts, rows, uniform
+
+PAGES = ("full", "hostile", "large", "training", "paper")
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +33,15 @@ def files(tmp_path_factory):
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], [990_000, 10_000])
     large = collect_facts(labels, 1 / (1 + np.exp(4 - rng.normal(3.0 * labels))))
-    plain = collect_facts(y, s, out_of_sample=False)
-    pages = {"full": facts(), "hostile": hostile, "large": large, "training": plain}
+    plain = collect_facts(y, s, scores="training")
+    paper = collect_facts(y, s, boundary=find_boundary(y, s, curve="support"))
+    pages = {
+        "full": facts(),
+        "hostile": hostile,
+        "large": large,
+        "training": plain,
+        "paper": paper,
+    }
     return {name: write_report(known, folder / f"{name}.html") for name, known in pages.items()}
 
 
@@ -88,7 +98,7 @@ def check_numbers(browser, marks):
 
 
 def test_opens_without_a_complaint_and_asks_for_nothing(page):
-    for name in ("full", "hostile", "large", "training"):
+    for name in PAGES:
         browser = page(name)
         assert console(browser) == []
         asked = requests(browser)
@@ -145,7 +155,7 @@ def test_a_button_goes_to_the_models_own_threshold_and_back(page):
     browser = page()
     marks = facts()["stops"]["marks"]
     browser.find_element("id", "to-own").click()
-    assert stop(browser) == marks["baseline"]
+    assert stop(browser) == marks["old"]
     check_numbers(browser, marks)
     assert text(browser, "where") == "the model's own"
     browser.find_element("id", "to-shifted").click()
@@ -181,7 +191,7 @@ def test_the_pictures_can_be_dragged(page, which):
     check_numbers(browser, facts()["stops"]["marks"])
 
 
-@pytest.mark.parametrize("name", ["full", "hostile", "large", "training"])
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("width", [320, 390, 1100])
 def test_no_page_is_wider_than_its_screen(page, name, width):
     browser = page(name, width=width)

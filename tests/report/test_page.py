@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from boundshift import InvalidInputError, MissingExtraError
+from boundshift import InvalidInputError, MissingExtraError, find_boundary
 from boundshift.report import collect_facts, render_report, write_report
 from boundshift.report.drawing import draw_threshold_plot
 from tests.report.problems import HOSTILE, facts, rows
@@ -110,6 +110,19 @@ def test_curves_go_through_the_error_rates():
     y = np.interp(1000 * np.array(stops["at"]), points[:, 0], points[:, 1])
     rates = np.array(stops["wrong"][1]) / n[1]
     np.testing.assert_allclose(1 - y / 240, rates, atol=0.01)
+
+
+def test_only_the_papers_method_has_means_and_radii(page):
+    y, s = rows()
+    paper = render_report(collect_facts(y, s, boundary=find_boundary(y, s, curve="support")))
+    for mark in ('class="mean', 'class="radius"', "key thick", "points given up", "delta"):
+        assert mark in paper
+        assert mark not in page.split("</style>")[1]
+
+
+def test_the_curve_is_named_with_its_settings_and_its_claim(page):
+    assert "by Logistic() and GMean(f1_weight=0.08)" in page
+    assert "“logistic”: an estimate of the error, not a bound on it." in page
 
 
 def test_a_report_is_written_once(tmp_path):

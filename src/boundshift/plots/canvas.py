@@ -12,7 +12,7 @@ from boundshift.plots.palette import Palette, Theme, choose_palette
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["add_legend", "open_axes", "split_axes"]
+__all__ = ["add_legend", "boundary_marks", "draw_boundaries", "open_axes", "split_axes"]
 
 
 def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> tuple[Axes, Palette]:
@@ -72,8 +72,27 @@ def add_legend(ax: Axes, handles: list[Any], palette: Palette, **style: Any) -> 
         "ncols": 4,
         "frameon": False,
         "fontsize": "small",
+        "title_fontsize": "small",
     }
-    ax.legend(handles=handles, labelcolor=palette.ink, **(place | style))
+    legend = ax.legend(handles=handles, labelcolor=palette.ink, **(place | style))
+    legend.get_title().set_color(palette.soft)
+
+
+def draw_boundaries(ax: Axes, new: float, old: float | None, palette: Palette) -> None:
+    """Draw the new boundary as a line across the axes, and the old one dotted if it is known."""
+    if old is not None:
+        ax.axvline(old, color=palette.soft, lw=1.8, ls=":", zorder=6)
+    ax.axvline(new, color=palette.ink, lw=1.8, zorder=6)
+
+
+def boundary_marks(old: float | None, palette: Palette) -> list[Any]:
+    """Return the legend's lines for the new boundary, and the old one if it is known."""
+    from matplotlib.lines import Line2D
+
+    marks = [Line2D([], [], color=palette.ink, lw=1.8, label="new boundary")]
+    if old is not None:
+        marks.append(Line2D([], [], color=palette.soft, lw=1.8, ls=":", label="old boundary"))
+    return marks
 
 
 def _pyplot() -> Any:

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.plots.canvas import split_axes
+from boundshift.plots.display import Display
 from boundshift.plots.palette import Palette, Theme
-from boundshift.report.comparison import TITLES
-from boundshift.validation import as_scores, split_by_label
+from boundshift.validation import order_labels
+from boundshift.view.words import OUR_METHODS, metric_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ FloatArray = NDArray[np.float64]
 _METRICS = ("g_mean", "balanced_accuracy", "f1", "recall_positive", "recall_negative")
 
 
-class ComparisonDisplay:
+class ComparisonDisplay(Display):
     """One column a metric, one line a method, a dot for its value.
 
     The best value of a metric is ringed, the highlighted method is drawn in colour. A bar through
@@ -80,10 +81,7 @@ class ComparisonDisplay:
         y: ArrayLike,
         *,
         pos_label: object = None,
-        metrics: Sequence[str] = _METRICS,
-        highlight: str | None = None,
-        ax: Axes | None = None,
-        theme: Theme = "auto",
+        **settings: Any,
     ) -> ComparisonDisplay:
         """Compare fitted classifiers on the same rows.
 
@@ -96,31 +94,16 @@ class ComparisonDisplay:
         y : array-like of shape (n_samples,)
             Their labels, of two classes.
         pos_label : label, default=None
-            The positive class; None takes the greater label.
-        metrics : sequence of str, default=("g_mean", "balanced_accuracy", "f1", \
-"recall_positive", "recall_negative")
-            Of those that :func:`boundshift.metrics.binary_metrics` returns.
-        highlight : str, default=None
-            Method to draw in colour.
-        ax : matplotlib Axes, default=None
-            Panels take its place; None makes a new figure.
-        theme : {"auto", "light", "dark"}, default="auto"
-            Paper to draw on; "auto" follows the axes, or matplotlib's style.
+            The positive class, as in :meth:`from_predictions`.
+        **settings : dict
+            `metrics`, `highlight`, `ax` and `theme`, as in :meth:`from_rows`.
 
         Returns
         -------
         ComparisonDisplay
         """
         predictions = {name: model.predict(X) for name, model in dict(estimators).items()}
-        return cls.from_predictions(
-            y,
-            predictions,
-            pos_label=pos_label,
-            metrics=metrics,
-            highlight=highlight,
-            ax=ax,
-            theme=theme,
-        )
+        return cls.from_predictions(y, predictions, pos_label=pos_label, **settings)
 
     @classmethod
     def from_predictions(
@@ -129,10 +112,7 @@ class ComparisonDisplay:
         y_pred: Mapping[str, ArrayLike],
         *,
         pos_label: object = None,
-        metrics: Sequence[str] = _METRICS,
-        highlight: str | None = None,
-        ax: Axes | None = None,
-        theme: Theme = "auto",
+        **settings: Any,
     ) -> ComparisonDisplay:
         """Compare predictions of the same rows.
 
@@ -143,27 +123,22 @@ class ComparisonDisplay:
         y_pred : mapping of str to array-like of shape (n_samples,)
             Predicted labels, by the names to show.
         pos_label : label, default=None
-            The positive class; None takes the greater label.
-        metrics : sequence of str
-            As in `from_estimator`.
-        highlight : str, default=None
-            Method to draw in colour.
-        ax : matplotlib Axes, default=None
-            Panels take its place; None makes a new figure.
-        theme : {"auto", "light", "dark"}, default="auto"
-            Paper to draw on; "auto" follows the axes, or matplotlib's style.
+            The positive class; None takes 1 of 0 and 1, and the rarer of two words.
+        **settings : dict
+            `metrics`, `highlight`, `ax` and `theme`, as in :meth:`from_rows`.
 
         Returns
         -------
         ComparisonDisplay
         """
-        rows = np.zeros(len(np.asarray(y_true)))
-        _, _, labels = split_by_label(y_true, as_scores(rows), pos_label)
+        labels, counts = np.unique(np.asarray(y_true), return_counts=True)
+        known = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+        positive = order_labels(known, pos_label, counts=known, alike=False)[1]
         table = [
-            {"method": name} | binary_metrics(y_true, predicted, pos_label=labels[1])
+            {"method": name} | binary_metrics(y_true, predicted, pos_label=positive)
             for name, predicted in dict(y_pred).items()
         ]
-        return cls.from_rows(table, metrics=metrics, highlight=highlight, ax=ax, theme=theme)
+        return cls.from_rows(table, **settings)
 
     @classmethod
     def from_rows(
@@ -182,14 +157,13 @@ class ComparisonDisplay:
         rows : iterable of mappings
             Each with "method" and its metrics. Several rows of a method, one a seed or a fold,
             become a mean with its standard deviation.
-        metrics : sequence of str
-            Which to show.
+        metrics : sequence of str, default=("g_mean", "balanced_accuracy", "f1", \
+"recall_positive", "recall_negative")
+            Which to show, such as those of :func:`boundshift.metrics.binary_metrics`.
         highlight : str, default=None
             Method to draw in colour.
-        ax : matplotlib Axes, default=None
-            Panels take its place; None makes a new figure.
-        theme : {"auto", "light", "dark"}, default="auto"
-            Paper to draw on; "auto" follows the axes, or matplotlib's style.
+        ax, theme
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -216,36 +190,20 @@ class ComparisonDisplay:
         display = cls(names, means, spreads=spreads, highlight=highlight)
         return display.plot(ax, theme=theme)
 
-    def plot(self, ax: Axes | None = None, *, theme: Theme = "auto") -> ComparisonDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Panels take its place; None makes a new figure.
-        theme : {"auto", "light", "dark"}, default="auto"
-            Paper to draw on; "auto" follows the axes, or matplotlib's style.
-
-        Returns
-        -------
-        ComparisonDisplay
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib is not installed.
-        """
+    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
         size = (2.0 + 1.75 * len(self.metrics), 1.2 + 0.36 * len(self.methods))
         self.axes_, palette = split_axes(ax, theme, size, 1, len(self.metrics), sharey=True)
         self.figure_ = self.axes_[0].figure
+        return palette
+
+    def _draw(self, palette: Palette) -> None:
         for axes, metric in zip(self.axes_, self.metrics, strict=True):
             self._draw_metric(axes, metric, palette)
         self._name_methods(self.axes_[0], palette)
-        return self
 
     def _chosen(self) -> int | None:
         """Return the place of the method to draw in colour."""
-        wanted = [self.highlight] if self.highlight else ["boundshift", "shifted"]
+        wanted = [self.highlight] if self.highlight else OUR_METHODS
         return next((i for i, name in enumerate(self.methods) if name in wanted), None)
 
     def _draw_metric(self, ax: Axes, metric: str, palette: Palette) -> None:
@@ -264,7 +222,7 @@ class ComparisonDisplay:
                 values[best], best, "o", ms=14, mfc="none", mec=palette.ink, mew=1.4, zorder=5,
                 clip_on=False,
             )  # fmt: skip
-        ax.set_title(TITLES.get(metric, metric.replace("_", " ")), fontsize="medium")
+        ax.set_title(metric_title(metric), fontsize="medium")
         ax.grid(axis="both", color=palette.line, lw=0.7)
         ax.set_axisbelow(True)
         ax.margins(x=0.2)

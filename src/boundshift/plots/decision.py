@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.plots.canvas import add_legend, split_axes
-from boundshift.plots.fitted import own_threshold, read_fitted
+from boundshift.plots.display import Display, own_threshold, read_fitted
 from boundshift.plots.palette import Palette, Theme
 from boundshift.result.boundary import Boundary
 from boundshift.validation import as_scores, split_by_label
+from boundshift.view.rows import check_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ _MARGIN = 0.06
 _MOST_POINTS = 5000
 
 
-class DecisionDisplay:
+class DecisionDisplay(Display):
     """Which side of the plane belongs to which class, before and after.
 
     The pale areas are what the model decides, the solid line its boundary; after the shift the
@@ -112,10 +113,8 @@ class DecisionDisplay:
             Where the wrapped classifier decides; "auto" is 0, its place on margins and log-odds.
         grid_resolution : int, default=200
             Points along each feature.
-        ax : matplotlib Axes, default=None
-            Two panels take its place; None makes a new figure.
-        theme : {"auto", "light", "dark"}, default="auto"
-            Paper to draw on; "auto" follows the axes, or matplotlib's style.
+        ax, theme
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -176,20 +175,10 @@ class DecisionDisplay:
             Two labels of any kind.
         y_score : array-like of shape (n_samples,)
             Scores of the rows.
-        grid : pair of array-like of shape (nx,) and (ny,)
-            Values of the two features.
-        grid_scores : array-like of shape (ny, nx)
-            Scores on the grid.
-        boundary : Boundary
-            The moved boundary.
-        old_threshold : float, default=0
-            Where the classifier decided before.
-        feature_names : pair of str, default=("feature 1", "feature 2")
-            Names of the axes.
-        ax : matplotlib Axes, default=None
-            Two panels take its place; None makes a new figure.
-        theme : {"auto", "light", "dark"}, default="auto"
-            Paper to draw on; "auto" follows the axes, or matplotlib's style.
+        grid, grid_scores, boundary, old_threshold, feature_names
+            Parameters of the class; the boundary's labels are those of `y_true`.
+        ax, theme
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -205,7 +194,8 @@ class DecisionDisplay:
             )
         scores = as_scores(y_score)
         place = np.arange(len(scores), dtype=np.float64)
-        negative, positive, _ = split_by_label(y_true, place, boundary.labels[1])
+        negative, positive, labels = split_by_label(y_true, place, boundary.labels[1])
+        check_labels(labels, boundary.labels, "y_true")
         index = [part.astype(np.intp) for part in (negative, positive)]
         rows = [(features[i], scores[i]) for i in index]
         display = cls(
@@ -218,27 +208,12 @@ class DecisionDisplay:
         )
         return display.plot(ax, theme=theme)
 
-    def plot(self, ax: Axes | None = None, *, theme: Theme = "auto") -> DecisionDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Two panels take its place; None makes a new figure.
-        theme : {"auto", "light", "dark"}, default="auto"
-            Paper to draw on; "auto" follows the axes, or matplotlib's style.
-
-        Returns
-        -------
-        DecisionDisplay
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib is not installed.
-        """
+    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
         self.axes_, palette = split_axes(ax, theme, _SIZE, 1, 2, sharex=True, sharey=True)
         self.figure_ = self.axes_[0].figure
+        return palette
+
+    def _draw(self, palette: Palette) -> None:
         thresholds = (self.old_threshold, self.boundary.threshold)
         for axes, when, t in zip(self.axes_, ("before", "after"), thresholds, strict=True):
             self._draw_surface(axes, t, palette)
@@ -248,7 +223,6 @@ class DecisionDisplay:
         self._draw_line(self.axes_[1], self.old_threshold, palette.soft, "dotted")
         self.axes_[0].set_ylabel(self.feature_names[1])
         self._add_legend(palette)
-        return self
 
     def _draw_surface(self, ax: Axes, threshold: float, palette: Palette) -> None:
         """Draw what is decided where, and the line between."""

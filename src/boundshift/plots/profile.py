@@ -7,33 +7,24 @@ t and a slack level both confidences follow,
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.curves import ErrorCurve, as_curve
-from boundshift.curves.support import SupportRadius
-from boundshift.rules import Rule, Sum, as_rule
+from boundshift.curves import ErrorCurve, Exact, SupportRadius
+from boundshift.rules import Rule, Sum
+from boundshift.scores.orientation import is_reversed
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.minimum import errors_at
-from boundshift.support.levels import Levels, Support, SupportProblem, solve
-from boundshift.support.settings import read_options
+from boundshift.support.levels import Levels, SupportProblem
 
 __all__ = ["rule_values"]
 
 FloatArray = NDArray[np.float64]
 
 _MOST_LEVELS = 512
-_TAKEN = ("gamma", "constant", "radius", "centre")
 
 
 def rule_values(
-    sample: ScoreSample,
-    thresholds: FloatArray,
-    bound: str | ErrorCurve,
-    rule: str | Rule,
-    options: dict[str, Any],
+    sample: ScoreSample, thresholds: FloatArray, curve: ErrorCurve, rule: Rule
 ) -> FloatArray:
     """Return the rule at every threshold, NaN where it has no value.
 
@@ -43,45 +34,39 @@ def rule_values(
         Both classes.
     thresholds : array
         In the units of the given scores.
-    bound, rule : str or object
-        As in :func:`~boundshift.find_boundary`.
-    options : dict
-        Other arguments of `find_boundary`.
+    curve, rule : ErrorCurve and Rule
+        Of the boundary.
 
     Examples
     --------
     >>> from boundshift import find_boundary
     >>> y, s = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
-    >>> boundary = find_boundary(y, s, bound="support")
+    >>> boundary = find_boundary(y, s)
     >>> sample = ScoreSample.from_labels(y, s)
-    >>> at = rule_values(sample, np.array([boundary.threshold]), "support", "sum", {})
+    >>> at = rule_values(sample, np.array([boundary.threshold]), boundary.curve, boundary.rule)
     >>> bool(np.isclose(at[0], boundary.loss))
     True
     """
-    curve, rule = as_curve(bound), as_rule(rule)
     t = np.ldexp(thresholds, -sample.exponent)
-    given = {name: value for name, value in options.items() if value is not None}
-    for name in ("solver", "start", "fallback"):
-        given.pop(name, None)
-    if isinstance(curve, SupportRadius):
-        given = {k: v for k, v in vars(curve).items() if isinstance(bound, ErrorCurve)} | given
-        if isinstance(rule, Sum):
-            return _paper_loss(sample, t, read_options(given.pop("preset", None), given, sample))
-        curve = SupportRadius(**{name: given[name] for name in _TAKEN if name in given})
-    negative, positive = errors_at(curve, sample, t)
+    if isinstance(curve, SupportRadius) and rule == Sum():
+        if is_reversed(sample):
+            sample, t = sample.reversed(), -t
+        return _paper_loss(sample, t, curve)
+    # As a curve is solved: where the positive class lies below, for rules that do not mind.
+    if rule.alike and sample.positive.median < sample.negative.median:
+        sample, t = sample.reversed(), -t
+    negative, positive = curve.errors(sample)(t)
     return rule.value(negative, positive, sample.n_samples)
 
 
-def _paper_loss(sample: ScoreSample, t: FloatArray, options: Support) -> FloatArray:
+def _paper_loss(sample: ScoreSample, t: FloatArray, curve: SupportRadius) -> FloatArray:
     """Return the least loss over the slack levels at each threshold."""
-    if sample.positive.median < sample.negative.median:
-        sample, t = sample.reversed(), -t
-    problem = SupportProblem(sample, options)
-    solution = solve(problem) if min(sample.n_samples) > 1 else None
-    if solution is None:
+    problem = SupportProblem(sample, curve.resolve(sum(sample.n_samples), sample.labels))
+    best = Exact().solve(problem) if min(sample.n_samples) > 1 else None
+    if best is None:
         return np.full(len(t), np.nan)
     level = np.linspace(0, problem.last, _MOST_LEVELS).astype(np.int64)
-    levels = problem.levels(np.unique(np.append(level, solution.level.level)))
+    levels = problem.levels(np.unique(np.append(level, best.level.level)))
     return _least_loss(problem, levels.take(problem.feasible(levels)), t)
 
 
@@ -90,12 +75,11 @@ def _least_loss(problem: SupportProblem, levels: Levels, t: FloatArray) -> Float
     facing = np.stack([t, -t])[:, :, None]
     distance = facing - levels.edge[:, None, :]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        u = distance / levels.step[:, None, :] - problem.options.constant
+        u = distance / levels.step[:, None, :] - problem.settings.constant
         # A class of radius zero is certain as soon as the threshold has passed it.
         u = np.where(levels.step[:, None, :] == 0, np.where(distance >= 0, np.inf, -1.0), u)
         delta = np.where(u >= -1e-9, np.exp(-0.5 * u**2), np.nan)
-    losses = (problem.weights(levels)[:, None, :] * delta).sum(axis=0) + problem.constant_loss(
-        levels
-    )
+    weighted = (problem.weights(levels)[:, None, :] * delta).sum(axis=0)
+    losses = weighted + problem.constant_loss(levels)
     least = np.nanmin(np.where(np.isnan(losses), np.inf, losses), axis=1)
     return np.where(np.isfinite(least), least, np.nan)

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundshift.curves import as_curve
-from boundshift.promises.certificate import Certificate
-from boundshift.report.verdict import Source
+from boundshift.promises.certificate import Certificate, Scores
+from boundshift.report.verdict import JudgedOn
 from boundshift.result.boundary import Boundary
-from boundshift.view.words import Names, at_most, percent
+from boundshift.view.words import Names, at_most, claim_text, error_text
 
 __all__ = ["collect_claims"]
 
 
 def collect_claims(
     shifted: Certificate,
-    baseline: Certificate,
+    old: Certificate,
     boundary: Boundary,
-    source: Source,
-    origin: str,
+    judged_on: JudgedOn,
+    origin: Scores,
     names: Names,
 ) -> list[dict[str, Any]]:
     """Return each claim of the report with its status and the reason for it."""
     bounds = [
         _bound(certificate, i, model, names)
-        for certificate, model in ((shifted, "shifted model"), (baseline, "model as it was"))
+        for certificate, model in ((shifted, "shifted model"), (old, "model as it was"))
         for i in (1, 0)
     ]
-    return [*bounds, _rates(source, origin), _slider(source, origin), _method(boundary, names)]
+    return [
+        *bounds,
+        _rates(judged_on, origin),
+        _slider(judged_on, origin),
+        _method(boundary, names),
+    ]
 
 
 def _claim(claim: str, status: str, reason: str) -> dict[str, Any]:
@@ -46,10 +50,10 @@ def _bound(certificate: Certificate, i: int, model: str, names: Names) -> dict[s
     return _claim(claim, certificate.status, f"{certificate.reason}.")
 
 
-def _rates(source: Source, origin: str) -> dict[str, Any]:
+def _rates(judged_on: JudgedOn, origin: Scores) -> dict[str, Any]:
     """State what the observed error rates are worth."""
     claim = "The observed error rates, and the table of methods if it was made from the same rows"
-    if source == "test":
+    if judged_on == "test":
         return _claim(claim, "estimate", "Fair guesses: these rows were used for nothing else.")
     reason = "The boundary was chosen on these rows, so they flatter it."
     if origin == "training":
@@ -57,22 +61,21 @@ def _rates(source: Source, origin: str) -> dict[str, Any]:
     return _claim(claim, "nominal", reason)
 
 
-def _slider(source: Source, origin: str) -> dict[str, Any]:
+def _slider(judged_on: JudgedOn, origin: Scores) -> dict[str, Any]:
     """State what the bounds beside the slider are worth."""
     claim = "The bounds beside the slider, wherever it stands"
-    if source == "deciding" and origin == "training":
+    if judged_on == "deciding" and origin == "training":
         return _claim(claim, "nominal", "The model was trained on these rows.")
     reason = "They hold for all thresholds together, so one may be chosen by looking at them."
     return _claim(claim, "certified", reason)
 
 
 def _method(boundary: Boundary, names: Names) -> dict[str, Any]:
-    """State what the method itself claims, which only decides."""
-    flagged, missed = boundary.error_bounds
+    """State what the curve itself claims, which only decides."""
+    flagged, missed = boundary.errors
     claim = (
-        f"The method's own bounds, which placed the boundary: {percent(missed)} of "
-        f"{names.positives} missed, {percent(flagged)} of {names.negatives} flagged"
+        f"The errors by which the boundary was placed: {error_text(missed)} of {names.positives} "
+        f"missed, {error_text(flagged)} of {names.negatives} flagged"
     )
-    kind = as_curve(boundary.bound).claim.value
-    reason = f"{kind} They decided where the boundary goes; quote the certified ones instead."
+    reason = f"{claim_text(boundary)} They decided where it goes; quote the certified ones instead."
     return _claim(claim, "nominal", reason)

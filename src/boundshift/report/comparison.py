@@ -9,33 +9,26 @@ from typing import Any
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.view.rows import ScoredRows
+from boundshift.scores.sample import ScoreSample
+from boundshift.view.rows import metrics_at
+from boundshift.view.words import METRIC_TITLES, OUR_METHODS, metric_title
 
-__all__ = ["TITLES", "collect_comparison", "compare_thresholds"]
-
-TITLES = {
-    "g_mean": "G-mean",
-    "balanced_accuracy": "balanced accuracy",
-    "f1": "F1",
-    "mcc": "Matthews",
-    "accuracy": "accuracy",
-    "recall_positive": "recall, positive",
-    "recall_negative": "recall, negative",
-}
-_SHOWN = tuple(TITLES)
+__all__ = ["collect_comparison", "compare_thresholds"]
 
 
-def compare_thresholds(rows: ScoredRows, thresholds: Mapping[str, float]) -> list[dict[str, Any]]:
+def compare_thresholds(
+    sample: ScoreSample, thresholds: Mapping[str, float]
+) -> list[dict[str, Any]]:
     """Return the metrics of each threshold on the same rows.
 
     Examples
     --------
-    >>> from boundshift.view.rows import read_rows
-    >>> table = compare_thresholds(read_rows([0, 0, 1], [0.0, 1.0, 2.0]), {"here": 1.5})
+    >>> sample = ScoreSample.from_labels([0, 0, 1], [0.0, 1.0, 2.0])
+    >>> table = compare_thresholds(sample, {"here": 1.5})
     >>> table[0]["method"], table[0]["g_mean"]
     ('here', 1.0)
     """
-    return [{"method": name} | rows.metrics(t) for name, t in thresholds.items()]
+    return [{"method": name} | metrics_at(sample, t) for name, t in thresholds.items()]
 
 
 def collect_comparison(methods: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -50,19 +43,24 @@ def collect_comparison(methods: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``columns`` (key, title, best) and ``rows`` (method, values in the columns' order).
+        ``columns`` (key, title, best) and ``rows`` (method, whether it is ours, values in the
+        columns' order).
     """
     flat = [_flatten(method) for method in methods]
     keys = list(dict.fromkeys(key for method in flat for key in method if key != "method"))
-    known = [key for key in _SHOWN if key in keys]
+    known = [key for key in METRIC_TITLES if key in keys]
     keys = known + [key for key in keys if key not in known]
     columns = []
     for key in keys:
         values = [v for method in flat if (v := _number(method.get(key))) is not None]
-        best = max(values) if key in TITLES and values else None
-        columns.append({"key": key, "title": TITLES.get(key, key.replace("_", " ")), "best": best})
+        best = max(values) if key in METRIC_TITLES and values else None
+        columns.append({"key": key, "title": metric_title(key), "best": best})
     rows = [
-        {"method": str(method["method"]), "values": [_cell(method.get(key)) for key in keys]}
+        {
+            "method": str(method["method"]),
+            "ours": method["method"] in OUR_METHODS,
+            "values": [_cell(method.get(key)) for key in keys],
+        }
         for method in flat
     ]
     return {"columns": columns, "rows": rows}

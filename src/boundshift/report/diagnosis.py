@@ -6,12 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from boundshift.curves import CountCurve
 from boundshift.promises.certificate import Certificate
 from boundshift.result.boundary import Boundary
-from boundshift.rules import RULES
+from boundshift.scores.sample import ScoreSample
 from boundshift.status import QUIET
 from boundshift.view.axis import is_probability
-from boundshift.view.rows import ScoredRows
+from boundshift.view.rows import area_under_curve, least_balanced_error
 from boundshift.view.words import Names, at_most, percent, score_text
 
 __all__ = ["diagnose"]
@@ -30,13 +31,12 @@ _FAR = 0.05
 def diagnose(
     *,
     boundary: Boundary,
-    deciding: ScoredRows,
-    evidence: ScoredRows,
+    judging: ScoreSample,
     certificate: Certificate,
-    training: ScoredRows | None,
+    training: ScoreSample | None,
     trained_on: bool,
     interval: tuple[float, float] | None,
-    baseline_threshold: float,
+    old_threshold: float,
     names: Names,
 ) -> dict[str, Any]:
     """Return measures of the projected space, findings with advice, and one answer.
@@ -45,30 +45,30 @@ def diagnose(
     ----------
     boundary : Boundary
         The one that was chosen.
-    deciding, evidence : ScoredRows
-        Rows that chose the boundary, and rows that it is judged by.
+    judging : ScoreSample
+        Rows that the boundary is judged by.
     certificate : Certificate
-        Of the boundary, on the evidence.
-    training : ScoredRows or None
+        Of the boundary, on those rows.
+    training : ScoreSample or None
         Rows that the model was fitted on.
     trained_on : bool
-        Whether the deciding rows are such rows.
+        Whether the rows that chose the boundary are such rows.
     interval : pair of float or None
         Where the threshold may fall.
-    baseline_threshold : float
+    old_threshold : float
         The model's own.
     names : Names
         Of both classes.
     """
-    measures = _measure(boundary, deciding, evidence, training)
+    measures = _measure(boundary, judging, training)
     findings = [
         _separation(measures, names),
-        _overlap(measures, boundary, names),
-        _place(measures, boundary, certificate, is_probability(evidence)),
+        _overlap(measures, names),
+        _place(measures, boundary, certificate, is_probability(judging)),
         _proof(certificate, names),
         _optimism(measures, trained_on),
         _row_count(certificate, names),
-        _stability(interval, boundary, baseline_threshold),
+        _stability(interval, boundary, old_threshold),
         _state(boundary),
     ]
     found = [finding for finding in findings if finding is not None]
@@ -76,16 +76,21 @@ def diagnose(
 
 
 def _measure(
-    boundary: Boundary, deciding: ScoredRows, evidence: ScoredRows, training: ScoredRows | None
+    boundary: Boundary, judging: ScoreSample, training: ScoreSample | None
 ) -> dict[str, float | None]:
-    """Return the numbers that the findings rest on."""
-    return {
-        "auc": evidence.auc(),
-        "auc_training": None if training is None else training.auc(),
-        "best_balanced_error": evidence.best_balanced_error(),
-        "given_up_negative": boundary.slack[0] / deciding.n[0],
-        "given_up_positive": boundary.slack[1] / deciding.n[1],
+    """Return the numbers that the findings rest on; only the paper's method gives points up."""
+    measures = {
+        "auc": area_under_curve(judging),
+        "auc_training": None if training is None else area_under_curve(training),
+        "best_balanced_error": least_balanced_error(judging),
     }
+    if boundary.geometry is not None:
+        given_up, n = boundary.geometry.slack, boundary.n_samples
+        measures |= {
+            "given_up_negative": given_up[0] / n[0],
+            "given_up_positive": given_up[1] / n[1],
+        }
+    return measures
 
 
 def _finding(key: str, level: Level, title: str, text: str, advice: str = "") -> Finding:
@@ -112,14 +117,14 @@ def _separation(measures: dict[str, Any], names: Names) -> Finding:
     return _finding("separation", "bad", "The scores hardly tell the classes apart", pairs, advice)
 
 
-def _overlap(measures: dict[str, Any], boundary: Boundary, names: Names) -> Finding:
+def _overlap(measures: dict[str, Any], names: Names) -> Finding:
     """Say how much the classes overlap, and what no boundary can do about it."""
     best = measures["best_balanced_error"]
     text = (
         f"The best threshold there is on these rows, known only afterwards, gets {percent(best)} "
         "of both classes wrong on average."
     )
-    if boundary.bound == "support" and boundary.rule == "sum":
+    if "given_up_negative" in measures:
         text += (
             " To fit the confidence bounds between the classes, "
             f"{percent(measures['given_up_negative'])} of the {names.negatives} and "
@@ -140,14 +145,15 @@ def _place(
     """Say so if a rule that treats both classes alike ended far from the best threshold."""
     here = sum(certificate.errors) / 2
     excess = here - measures["best_balanced_error"]
-    if boundary.rule not in RULES or not RULES[boundary.rule].is_balanced or excess <= _FAR:
+    if not boundary.rule.alike or excess <= _FAR:
         return None
     text = (
         f"At the boundary {percent(here)} of both classes are wrong on average, {percent(excess)} "
         "more than at the best threshold. With few rows that may be chance."
     )
-    advice = "Else try another bound, such as “smoothed”."
-    if probabilities:
+    other = "smoothed" if boundary.curve.name == "logistic" else "logistic"
+    advice = f"Else try another curve, such as “{other}”."
+    if probabilities and not isinstance(boundary.curve, CountCurve):
         advice = (
             "Else choose the boundary on log-odds, ln(p/(1 − p)): distances between probabilities "
             "near 0 or 1 say little."
@@ -225,7 +231,7 @@ def _rows_needed(confidence: float) -> int:
 
 
 def _stability(
-    interval: tuple[float, float] | None, boundary: Boundary, baseline_threshold: float
+    interval: tuple[float, float] | None, boundary: Boundary, old_threshold: float
 ) -> Finding | None:
     """Say whether other rows of the same kind would have moved the boundary the same way."""
     if interval is None:
@@ -235,7 +241,7 @@ def _stability(
         f"Had other rows of the same kind been drawn, the threshold would mostly have fallen "
         f"between {score_text(low)} and {score_text(high)}."
     )
-    if low <= baseline_threshold <= high and boundary.threshold != baseline_threshold:
+    if low <= old_threshold <= high and boundary.threshold != old_threshold:
         advice = (
             "The model's own threshold lies inside: the shift may be chance. Collect more rows."
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["WIDTH", "draw_space", "draw_threshold_plot"]
+__all__ = ["WIDTH", "draw_projection", "draw_threshold_plot"]
 
 WIDTH = 1000
 _LANE = 170
@@ -22,17 +22,18 @@ _BAR = 154
 _PLOT = 240
 
 
-def draw_space(space: dict[str, Any]) -> dict[str, Any]:
+def draw_projection(projection: dict[str, Any]) -> dict[str, Any]:
     """Return the lanes of both classes, the positive one on top.
 
     Examples
     --------
-    >>> lane = {"counts": [0, 2], "kept": [0, 1], "points": [0.5], "points_kept": [True],
-    ...         "bar": [0.5, 0.7, 0.8], "outside": 0, "given_up": 0}
-    >>> draw_space({"bins": 2, "classes": [lane, lane]})["height"]
+    >>> lane = {"counts": [0, 2], "solid": [0, 1], "points": [0.5], "points_solid": [True],
+    ...         "bar": [0.5, 0.7, 0.8]}
+    >>> draw_projection({"bins": 2, "classes": [lane, lane]})["height"]
     340
     """
-    lanes = [_draw_lane(space["classes"][i], space["bins"], top) for i, top in ((1, 0), (0, _LANE))]
+    classes, bins = projection["classes"], projection["bins"]
+    lanes = [_draw_lane(classes[i], bins, top) for i, top in ((1, 0), (0, _LANE))]
     return {"height": 2 * _LANE, "middle": _LANE, "lanes": lanes}
 
 
@@ -41,20 +42,26 @@ def _draw_lane(lane: dict[str, Any], bins: int, top: int) -> dict[str, Any]:
     heights = _HISTOGRAM if lane["points"] else _HISTOGRAM_ALONE
     bottom, ceiling = (top + y for y in heights)
     unit = (bottom - ceiling) / max(*lane["counts"], 1)
-    mean, edge, end = (round(WIDTH * x, 1) for x in lane["bar"])
-    bar = top + _BAR
-    kept, given_up = _split_points(lane, top)
+    solid, hollow = _split_points(lane, top)
     return {
         "outline": _stairs(lane["counts"], bins, bottom, unit),
-        "filled": f"{_stairs(lane['kept'], bins, bottom, unit)}Z",
-        "points": kept,
-        "hollow": given_up,
+        "filled": f"{_stairs(lane['solid'], bins, bottom, unit)}Z",
+        "points": solid,
+        "hollow": hollow,
         "size": 7 if len(lane["points"]) <= 80 else 4.5,
-        "radius": f"M{mean} {bar}H{edge}",
-        "confidence": f"M{edge} {bar}H{end}",
-        "tick": f"M{edge} {bar - 7}V{bar + 7}",
-        "mean": {"at": f"{100 * lane['bar'][0]:.2f}%", "top": bar},
+        "bar": lane["bar"] and _draw_bar(lane["bar"], top + _BAR),
         "caption": top,
+    }
+
+
+def _draw_bar(bar: Sequence[float], y: int) -> dict[str, Any]:
+    """Return the paths of a class's radius and of what confidence adds to it."""
+    mean, edge, end = (round(WIDTH * x, 1) for x in bar)
+    return {
+        "radius": f"M{mean} {y}H{edge}",
+        "confidence": f"M{edge} {y}H{end}",
+        "tick": f"M{edge} {y - 7}V{y + 7}",
+        "mean": {"at": f"{100 * bar[0]:.2f}%", "top": y},
     }
 
 
@@ -69,12 +76,12 @@ def _stairs(counts: Sequence[int], bins: int, bottom: float, unit: float) -> str
 
 
 def _split_points(lane: dict[str, Any], top: int) -> tuple[str, str]:
-    """Return the points that were kept and those that were given up, spread over the lane."""
+    """Return the solid and the hollow points, spread over the lane."""
     low, high = (top + y for y in _POINTS)
     heights = np.random.default_rng(0).uniform(low, high, len(lane["points"]))
     parts: dict[bool, list[str]] = {True: [], False: []}
-    for x, y, kept in zip(lane["points"], heights, lane["points_kept"], strict=True):
-        parts[kept].append(f"M{round(WIDTH * x, 1)} {y:.0f}h0")
+    for x, y, solid in zip(lane["points"], heights, lane["points_solid"], strict=True):
+        parts[solid].append(f"M{round(WIDTH * x, 1)} {y:.0f}h0")
     return "".join(parts[True]), "".join(parts[False])
 
 

@@ -5,32 +5,31 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 import boundshift
-from boundshift.boundary import find_boundary
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate, Scores, certify_counts
 from boundshift.report.claims import collect_claims
 from boundshift.report.comparison import collect_comparison, compare_thresholds
 from boundshift.report.diagnosis import diagnose
-from boundshift.report.space import collect_space
+from boundshift.report.projection import collect_projection
 from boundshift.report.stops import collect_stops
-from boundshift.report.verdict import Source, decide_verdict
+from boundshift.report.verdict import JudgedOn, decide_verdict
 from boundshift.result.boundary import Boundary
-from boundshift.status import Status
+from boundshift.result.text import class_rows
+from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_choice, as_share
 from boundshift.view.axis import choose_axis, is_probability
-from boundshift.view.rows import ScoredRows, read_rows
-from boundshift.view.words import read_names
+from boundshift.view.rows import count_wrong_at, read_sample, settle_boundary
+from boundshift.view.words import claim_text, read_names
 
 __all__ = ["collect_facts"]
 
 Pair = tuple[ArrayLike, ArrayLike]
-Origin = Literal["held-out", "out-of-fold", "training"]
 
 
 def collect_facts(
@@ -39,10 +38,10 @@ def collect_facts(
     *,
     pos_label: object = None,
     boundary: Boundary | None = None,
-    baseline_threshold: float | None = None,
+    old_threshold: float | None = None,
     test: Pair | None = None,
     training: Pair | None = None,
-    out_of_sample: bool | Origin = True,
+    scores: Scores = "held-out",
     comparison: Iterable[Mapping[str, Any]] | None = None,
     confidence: float = 0.95,
     model: str | None = None,
@@ -59,17 +58,17 @@ def collect_facts(
     pos_label : label, default=None
         The positive class; None takes that of the boundary, or the greater label.
     boundary : Boundary, default=None
-        What was chosen; None finds it with :func:`~boundshift.find_boundary`.
-    baseline_threshold : float, default=None
+        What was chosen, with its labels; None finds it with :func:`~boundshift.find_boundary`.
+    old_threshold : float, default=None
         The model's own threshold; None takes 0.5 if all scores lie from 0 to 1, and 0 otherwise.
     test : pair (labels, scores), default=None
         Rows that were used for nothing else. The verdict is certified on them; without them it
         says what is nominal.
     training : pair (labels, scores), default=None
         Scores of the rows that the model was fitted on, to show how much they flatter it.
-    out_of_sample : bool or {"held-out", "out-of-fold", "training"}, default=True
-        Where `y_score` comes from: rows that the model has not seen (True is "held-out"), rows
-        left out in cross-validation, or rows that it was fitted on (False is "training").
+    scores : {"held-out", "out-of-fold", "training"}, default="held-out"
+        Where `y_score` comes from: rows that the model has not seen, rows left out in
+        cross-validation, or rows that it was fitted on.
     comparison : iterable of mappings, default=None
         Rows of the table of methods: "method", and a number for each metric. None compares the
         model's own threshold with the boundary on the rows of the verdict.
@@ -107,32 +106,27 @@ def collect_facts(
     confidence; 2 more rows of class 0 per 100 are flagged.
     """
     confidence = as_share("confidence", confidence)
-    origin = _origin(out_of_sample)
-    if pos_label is None and boundary is not None:
-        pos_label = boundary.labels[1]
-    deciding = read_rows(y_true, y_score, pos_label)
-    if boundary is None:
-        boundary = find_boundary(y_true, y_score, pos_label=pos_label)
-    labels = deciding.labels
-    test_rows, training_rows = (
+    as_choice("scores", scores, ("held-out", "out-of-fold", "training"))
+    boundary, deciding = settle_boundary(y_true, y_score, boundary, pos_label=pos_label)
+    labels = boundary.labels
+    tested, trained = (
         _read_pair(name, pair, labels) for name, pair in (("test", test), ("training", training))
     )
-    baseline = _baseline(baseline_threshold, deciding)
+    old = _old_threshold(old_threshold, deciding)
     interval = _interval(interval)
     told = read_names(names, labels)
-    source: Source = "deciding" if test_rows is None else "test"
-    evidence = deciding if test_rows is None else test_rows
-    moved = source == "deciding" and boundary.status is not Status.BALANCED
-    seen: Scores = origin if source == "deciding" else "held-out"
-    shifted = _certify(evidence, boundary.threshold, confidence, moved, seen)
-    before = _certify(evidence, baseline, confidence, False, seen)
-    drawn = [deciding] if test_rows is None else [deciding, test_rows]
-    axis = choose_axis(drawn, [boundary.threshold, baseline, *boundary.means])
-    table = comparison
-    if table is None:
-        table = compare_thresholds(
-            evidence, {"model's own threshold": baseline, "shifted": boundary.threshold}
-        )
+    judged_on: JudgedOn = "deciding" if tested is None else "test"
+    judging = deciding if tested is None else tested
+    seen: Scores = scores if tested is None else "held-out"
+    after = _certify(judging, boundary.threshold, confidence, judged_on == "deciding", seen)
+    before = _certify(judging, old, confidence, False, seen)
+    geometry = boundary.geometry
+    means = geometry.means if geometry else ()
+    drawn = [deciding] if tested is None else [deciding, tested]
+    axis = choose_axis(drawn, [boundary.threshold, old, *means])
+    if comparison is None:
+        methods = {"model's own threshold": old, "shifted": boundary.threshold}
+        comparison = compare_thresholds(judging, methods)
     facts = {
         "format": 1,
         "version": boundshift.__version__,
@@ -140,51 +134,42 @@ def collect_facts(
         "names": asdict(told),
         "labels": [str(label) for label in labels],
         "confidence": confidence,
-        "origin": origin,
-        "source": source,
+        "scores": scores,
+        "judged_on": judged_on,
         "rows": {
-            "deciding": deciding.n,
-            "test": None if test_rows is None else test_rows.n,
-            "training": None if training_rows is None else training_rows.n,
+            "deciding": deciding.n_samples,
+            "test": None if tested is None else tested.n_samples,
+            "training": None if trained is None else trained.n_samples,
         },
-        "boundary": boundary.to_dict() | {"explanation": boundary.status.value},
-        "baseline": {"threshold": baseline},
+        "boundary": boundary.to_dict() | _explain(boundary),
+        "old": {"threshold": old},
         "interval": interval,
-        "certificates": {"shifted": _as_dict(shifted), "baseline": _as_dict(before)},
-        "verdict": decide_verdict(shifted, before, source, told),
-        "comparison": collect_comparison(table),
+        "certificates": {"shifted": _as_dict(after), "old": _as_dict(before)},
+        "verdict": decide_verdict(after, before, judged_on, told),
+        "comparison": collect_comparison(comparison),
         "diagnosis": diagnose(
             boundary=boundary,
-            deciding=deciding,
-            evidence=evidence,
-            certificate=shifted,
-            training=training_rows,
-            trained_on=origin == "training",
+            judging=judging,
+            certificate=after,
+            training=trained,
+            trained_on=scores == "training",
             interval=interval,
-            baseline_threshold=baseline,
+            old_threshold=old,
             names=told,
         ),
-        "claims": collect_claims(shifted, before, boundary, source, origin, told),
-        "deploy": _deploy(deploy, boundary.threshold, deciding),
+        "claims": collect_claims(after, before, boundary, judged_on, scores, told),
+        "deploy": _deploy(deploy, boundary, deciding),
         "axis": {"kind": axis.kind, "low": axis.low, "high": axis.high, "ticks": axis.ticks()},
-        "space": collect_space(deciding, boundary, axis),
+        "projection": collect_projection(deciding, boundary, axis),
         "stops": collect_stops(
-            evidence, axis, {"baseline": baseline, "shifted": boundary.threshold}, confidence
+            judging, axis, {"old": old, "shifted": boundary.threshold}, confidence
         ),
     }
     return dict(_plain(facts))
 
 
-def _origin(out_of_sample: object) -> Origin:
-    """Return where the deciding scores come from."""
-    if isinstance(out_of_sample, bool):
-        return "held-out" if out_of_sample else "training"
-    choices = ("held-out", "out-of-fold", "training")
-    return as_choice("out_of_sample", out_of_sample, (True, False, *choices))  # type: ignore[no-any-return]
-
-
-def _read_pair(name: str, pair: object, labels: tuple[Any, Any]) -> ScoredRows | None:
-    """Return a pair of labels and scores as rows."""
+def _read_pair(name: str, pair: object, labels: tuple[Any, Any]) -> ScoreSample | None:
+    """Return a pair of labels and scores as a sample."""
     if pair is None:
         return None
     if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -192,14 +177,14 @@ def _read_pair(name: str, pair: object, labels: tuple[Any, Any]) -> ScoredRows |
             f"`{name}` must be a pair (labels, scores), got {type(pair).__name__}. "
             f"Use {name}=(y, scores)."
         )
-    return read_rows(pair[0], pair[1], labels[1], name=name, labels=labels)
+    return read_sample(pair[0], pair[1], labels, name)
 
 
-def _baseline(threshold: float | None, rows: ScoredRows) -> float:
+def _old_threshold(threshold: float | None, sample: ScoreSample) -> float:
     """Return the model's own threshold."""
     if threshold is None:
-        return 0.5 if is_probability(rows) else 0.0
-    return _finite("baseline_threshold", threshold)
+        return 0.5 if is_probability(sample) else 0.0
+    return _finite("old_threshold", threshold)
 
 
 def _finite(name: str, value: object) -> float:
@@ -227,17 +212,28 @@ def _interval(interval: object) -> tuple[float, float] | None:
 
 
 def _certify(
-    rows: ScoredRows, threshold: float, confidence: float, chosen_here: bool, scores: Scores
+    sample: ScoreSample, threshold: float, confidence: float, chosen_here: bool, scores: Scores
 ) -> Certificate:
     """Bound both error rates at a threshold."""
+    flagged, missed = count_wrong_at(sample, threshold)
     return certify_counts(
-        rows.wrong(threshold),
-        rows.n,
-        rows.labels,
+        (int(flagged), int(missed)),
+        sample.n_samples,
+        sample.labels,
         confidence=confidence,
         chosen_here=chosen_here,
         scores=scores,
     )
+
+
+def _explain(boundary: Boundary) -> dict[str, Any]:
+    """Return what a boundary says of itself, in words and as rows of a table."""
+    return {
+        "message": boundary.message,
+        "claim": claim_text(boundary),
+        "made_by": f"{boundary.curve} and {boundary.rule}",
+        "table": [{"title": title, "values": pair} for title, pair in class_rows(boundary)],
+    }
 
 
 def _as_dict(certificate: Certificate) -> dict[str, Any]:
@@ -245,18 +241,24 @@ def _as_dict(certificate: Certificate) -> dict[str, Any]:
     return asdict(certificate) | {"status": certificate.status}
 
 
-def _deploy(lines: str | Sequence[str] | None, threshold: float, rows: ScoredRows) -> list[str]:
+def _deploy(
+    lines: str | Sequence[str] | None, boundary: Boundary, sample: ScoreSample
+) -> list[str]:
     """Return the lines of code that put the boundary to use."""
     if isinstance(lines, str):
         return lines.splitlines()
     if lines is not None:
         return [str(line) for line in lines]
-    negative, positive = rows.labels
-    scores = "predict_proba(X_new)[:, 1]" if is_probability(rows) else "decision_function(X_new)"
+    negative, positive = boundary.labels
+    # Responses of scikit-learn point to the greater label, which is the last column.
+    points_up = bool(positive > negative)
+    scores = f"{'' if points_up else '-'}model.decision_function(X_new)"
+    if is_probability(sample):
+        scores = f"model.predict_proba(X_new)[:, {int(points_up)}]"
     return [
         "import numpy as np",
-        f"scores = model.{scores}  # as in this report",
-        f"decisions = np.where(scores > {threshold!r}, {positive!r}, {negative!r})",
+        f"scores = {scores}  # as in this report",
+        f"decisions = np.where(scores > {boundary.threshold!r}, {positive!r}, {negative!r})",
     ]
 
 

@@ -14,7 +14,7 @@
 
   // The two thresholds that were fixed before may have tighter bounds than a chosen one.
   function markAt(stop) {
-    return ["shifted", "baseline"].find((name) => data.marks[name].stop === stop);
+    return ["shifted", "old"].find((name) => data.marks[name].stop === stop);
   }
 
   function boundsAt(stop) {
@@ -49,7 +49,7 @@
     const threshold = score(data.threshold[stop]);
     at("try").style.setProperty("--cut", 100 * data.at[stop] + "%");
     write("threshold", threshold);
-    write("where", { shifted: "the shifted boundary", baseline: "the model's own" }[mark] || "your choice");
+    write("where", { shifted: "the shifted boundary", old: "the model's own" }[mark] || "your choice");
     write("missed", percent(share[1]));
     write("flagged", percent(share[0]));
     write("missed-bound", atMost(bound[1]));
@@ -72,7 +72,7 @@
     write("readout", said);
     slider.setAttribute("aria-valuetext", said);
     at("to-shifted").setAttribute("aria-pressed", String(mark === "shifted"));
-    at("to-own").setAttribute("aria-pressed", String(stop === data.marks.baseline.stop));
+    at("to-own").setAttribute("aria-pressed", String(stop === data.marks.old.stop));
   }
 
   function go(stop) {
@@ -96,7 +96,7 @@
 
   slider.addEventListener("input", () => show(Number(slider.value)));
   at("to-shifted").addEventListener("click", () => go(data.marks.shifted.stop));
-  at("to-own").addEventListener("click", () => go(data.marks.baseline.stop));
+  at("to-own").addEventListener("click", () => go(data.marks.old.stop));
   document.querySelectorAll(".chart").forEach(follow);
   go(data.marks.shifted.stop);
 })();

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.report.drawing import draw_space, draw_threshold_plot
+from boundshift.report.drawing import draw_projection, draw_threshold_plot
 from boundshift.view.axis import ScoreAxis
 from boundshift.view.words import at_most, percent, score_text
 from boundshift.writing import write_whole
@@ -60,14 +60,14 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "short": _short,
     }
     script = _read("page.js")
-    n = facts["rows"][facts["source"]]
+    n = facts["rows"][facts["judged_on"]]
     return environment.from_string(_read("page.html.jinja")).render(
         **facts,
         style=_read("page.css"),
         script=script,
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=_embed(_for_script(facts)),
-        picture=draw_space(facts["space"]),
+        picture=draw_projection(facts["projection"]),
         plot=draw_threshold_plot(facts["stops"], n),
         n=n,
         place=lambda score: _place(facts, score),
@@ -136,14 +136,14 @@ def _for_script(facts: Mapping[str, Any]) -> dict[str, Any]:
             "bounds": facts["certificates"][name]["error_bounds"],
             "fixed": facts["certificates"][name]["method"] == "clopper-pearson",
         }
-        for name in ("baseline", "shifted")
+        for name in ("old", "shifted")
     }
     return {
         "threshold": [float(f"{t:.6g}") for t in stops["threshold"]],
         "at": stops["at"],
         "wrong": stops["wrong"],
         "bounds": stops["bounds"],
-        "n": facts["rows"][facts["source"]],
+        "n": facts["rows"][facts["judged_on"]],
         "marks": marks,
         "certified": facts["certificates"]["shifted"]["certified"],
         "positives": facts["names"]["positives"],

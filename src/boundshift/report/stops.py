@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.promises.certificate import certify_counts
+from boundshift.scores.sample import ScoreSample
 from boundshift.view.axis import ScoreAxis
-from boundshift.view.rows import ScoredRows
+from boundshift.view.rows import count_wrong_at
 
 __all__ = ["N_STOPS", "collect_stops"]
 
@@ -20,13 +21,13 @@ N_STOPS = 1001
 
 
 def collect_stops(
-    rows: ScoredRows, axis: ScoreAxis, marks: dict[str, float], confidence: float
+    sample: ScoreSample, axis: ScoreAxis, marks: dict[str, float], confidence: float
 ) -> dict[str, Any]:
     """Return thresholds along the axis, with wrong rows and upper bounds of both classes.
 
     Parameters
     ----------
-    rows : ScoredRows
+    sample : ScoreSample
         Rows that are counted.
     axis : ScoreAxis
         Along which the stops lie.
@@ -43,12 +44,14 @@ def collect_stops(
     """
     thresholds = axis.score(np.linspace(0, 1, N_STOPS))
     index = _settle(thresholds, axis, marks)
-    wrong = rows.wrong_at(thresholds)
+    wrong = count_wrong_at(sample, thresholds)
     return {
         "threshold": thresholds.tolist(),
         "at": [round(float(place), 5) for place in axis.place(thresholds)],
         "wrong": [counts.tolist() for counts in wrong],
-        "bounds": [_bounds(counts, rows, i, confidence) for i, counts in enumerate(wrong)],
+        "bounds": [
+            _bounds(counts, sample.n_samples[i], confidence) for i, counts in enumerate(wrong)
+        ],
         "marks": index,
     }
 
@@ -76,12 +79,14 @@ def _settle(
     return taken
 
 
-def _bounds(counts: NDArray[np.intp], rows: ScoredRows, i: int, confidence: float) -> list[float]:
+def _bounds(wrong: NDArray[np.intp], n: int, confidence: float) -> list[float]:
     """Return the bound that holds for every threshold, looked up once for each count."""
-    distinct, place = np.unique(counts, return_inverse=True)
-    n = (rows.n[i], rows.n[i])
-    bounds = [
-        certify_counts((int(k), int(k)), n, rows.labels, confidence=confidence, chosen_here=True)
-        for k in distinct
-    ]
-    return [min(1.0, float(np.ceil(bounds[j].error_bounds[0] * 1e6) / 1e6)) for j in place]
+    distinct, place = np.unique(wrong, return_inverse=True)
+    bounds = [_bound(int(k), n, confidence) for k in distinct]
+    return [bounds[j] for j in place]
+
+
+def _bound(wrong: int, n: int, confidence: float) -> float:
+    """Return the bound of one class at a count, rounded up."""
+    both = certify_counts((wrong, wrong), (n, n), (0, 1), confidence=confidence, chosen_here=True)
+    return min(1.0, float(np.ceil(both.error_bounds[0] * 1e6) / 1e6))

@@ -5,23 +5,24 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from boundshift.promises.certificate import Certificate
-from boundshift.view.words import Names, out_of, per_hundred
+from boundshift.view.words import Names, choose_base, rows_out_of
 
-__all__ = ["Source", "decide_verdict"]
+__all__ = ["JudgedOn", "decide_verdict"]
 
-Source = Literal["test", "deciding"]
+JudgedOn = Literal["test", "deciding"]
+"""Rows that a boundary is judged by: used for nothing else, or those that chose it."""
 
 
 def decide_verdict(
-    shifted: Certificate, baseline: Certificate, source: Source, names: Names
+    shifted: Certificate, old: Certificate, judged_on: JudgedOn, names: Names
 ) -> dict[str, Any]:
     """Say what changes for both classes, in numbers out of a hundred.
 
     Parameters
     ----------
-    shifted, baseline : Certificate
+    shifted, old : Certificate
         Of the moved boundary and of the model's own, on the same rows.
-    source : {"test", "deciding"}
+    judged_on : {"test", "deciding"}
         Whether those rows were used for nothing else, or chose the boundary.
     names : Names
         Of both classes.
@@ -45,9 +46,9 @@ def decide_verdict(
     Of 100 sick patients the shifted model is expected to miss 9 instead of 31, and at most 16 with
     95% confidence; 6 more healthy patients per 100 are flagged.
     """
-    numbers = _numbers(shifted, baseline)
+    numbers = _numbers(shifted, old)
     status = "nominal" if not shifted.certified else "certified"
-    if status == "certified" and source == "deciding":
+    if status == "certified" and judged_on == "deciding":
         status = "partly nominal"
     return {
         "sentence": _sentence(numbers, status, shifted.confidence, names),
@@ -57,19 +58,19 @@ def decide_verdict(
     }
 
 
-def _numbers(shifted: Certificate, baseline: Certificate) -> dict[str, int]:
+def _numbers(shifted: Certificate, old: Certificate) -> dict[str, int]:
     """Return the whole numbers of the sentence."""
-    missed, missed_before = shifted.errors[1], baseline.errors[1]
-    more = shifted.errors[0] - baseline.errors[0]
-    base = out_of((missed, missed_before))
-    negative_base = out_of((more,))
+    missed, missed_before = shifted.errors[1], old.errors[1]
+    more = shifted.errors[0] - old.errors[0]
+    base = choose_base((missed, missed_before))
+    negative_base = choose_base((more,))
     return {
         "base": base,
-        "missed": per_hundred(missed, base),
-        "missed_before": per_hundred(missed_before, base),
-        "missed_at_most": per_hundred(shifted.error_bounds[1], base, up=True),
+        "missed": rows_out_of(base, missed),
+        "missed_before": rows_out_of(base, missed_before),
+        "missed_at_most": rows_out_of(base, shifted.error_bounds[1], up=True),
         "negative_base": negative_base,
-        "more_flagged": per_hundred(more, negative_base),
+        "more_flagged": rows_out_of(negative_base, more),
     }
 
 

@@ -1,1 +1,1 @@
-"""What plots and report share: the axis of scores, rows and words."""
+"""What plots and report share: the axis of scores, rows, the picture of a class, and words."""

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
-from boundshift.view.rows import ScoredRows
+from boundshift.scores.sample import ScoreSample
+from boundshift.view.rows import class_scores
 
 __all__ = ["ScoreAxis", "choose_axis", "is_probability"]
 
@@ -75,13 +76,13 @@ class ScoreAxis:
 
 
 def choose_axis(
-    rows: Sequence[ScoredRows], marks: Sequence[float], *, linear: bool = False
+    samples: Sequence[ScoreSample], marks: Sequence[float], *, linear: bool = False
 ) -> ScoreAxis:
-    """Return an axis on which the rows and all marks can be seen.
+    """Return an axis on which the samples and all marks can be seen.
 
     Parameters
     ----------
-    rows : sequence of ScoredRows
+    samples : sequence of ScoreSample
         What is drawn.
     marks : sequence of float
         Scores that must be on the axis, such as thresholds and means.
@@ -90,17 +91,17 @@ def choose_axis(
 
     Examples
     --------
-    >>> from boundshift.view.rows import read_rows
-    >>> axis = choose_axis([read_rows([0, 0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0, 1e6])], [1.5])
+    >>> axis = choose_axis([ScoreSample.from_labels([0, 0, 1, 1], [0.0, 1.0, 3.0, 1e6])], [1.5])
     >>> axis.high < 1e7
     True
     """
+    classes = [scores for sample in samples for scores in class_scores(sample)]
     kind: Literal["linear", "log-odds"] = "linear"
-    if not linear and all(map(is_probability, rows)) and all(0 <= m <= 1 for m in marks):
-        centres = [*marks, *(float(np.median(c)) for r in rows for c in (r.negative, r.positive))]
+    if not linear and all(map(is_probability, samples)) and all(0 <= m <= 1 for m in marks):
+        centres = [*marks, *(float(np.median(scores)) for scores in classes)]
         kind = "log-odds" if any(not 0.1 <= c <= 0.9 for c in centres) else "linear"
     shown = [m for m in marks if np.isfinite(m)]
-    ends = [_fenced(_drawn(kind, c)) for r in rows for c in (r.negative, r.positive)]
+    ends = [_fenced(_drawn(kind, scores)) for scores in classes]
     places = [float(m) for m in _drawn(kind, np.array(shown))]
     low = min([end[0] for end in ends] + places)
     high = max([end[1] for end in ends] + places)
@@ -108,10 +109,11 @@ def choose_axis(
     return ScoreAxis(kind, low - room, high + room)
 
 
-def is_probability(rows: ScoredRows) -> bool:
+def is_probability(sample: ScoreSample) -> bool:
     """Return whether all scores lie from 0 to 1."""
-    ends = [c[i] for c in (rows.negative, rows.positive) for i in (0, -1)]
-    return bool(min(ends) >= 0 and max(ends) <= 1)
+    classes = (sample.negative, sample.positive)
+    low, high = min(c.minimum for c in classes), max(c.maximum for c in classes)
+    return low >= 0 and sample.to_units(high) <= 1
 
 
 def _drawn(kind: str, scores: FloatArray) -> FloatArray:

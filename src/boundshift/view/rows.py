@@ -1,102 +1,151 @@
-"""Labelled scores as the report sees them: two sorted samples and counts on either side."""
+"""Labelled scores to be shown, the boundary shown on them, and counts on either side of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boundshift.boundary import choose_claims, make_decision, warn_of
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
+from boundshift.promises.certificate import read_threshold
+from boundshift.result.boundary import Boundary
+from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
-from boundshift.validation import as_scores, split_by_label
 
-__all__ = ["ScoredRows", "read_rows"]
+__all__ = [
+    "area_under_curve",
+    "check_labels",
+    "class_scores",
+    "count_wrong_at",
+    "least_balanced_error",
+    "metrics_at",
+    "read_sample",
+    "settle_boundary",
+]
 
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredRows:
-    """Sorted scores of both classes.
+def settle_boundary(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    boundary: Boundary | None = None,
+    *,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    pos_label: object = None,
+) -> tuple[Boundary, ScoreSample]:
+    """Return the boundary to show, found unless it is given, and the sample to show it on.
+
+    A boundary that is given brings its labels, its curve and its rule along.
 
     Parameters
     ----------
-    negative, positive : arrays
-        Sorted scores.
-    labels : tuple
-        Labels (negative, positive).
+    y_true, y_score : array-like of shape (n_samples,)
+        Two labels, and scores.
+    boundary : Boundary, default=None
+        None finds it as :func:`~boundshift.find_boundary` does.
+    curve, rule, pos_label : default=None
+        Of `find_boundary`; left out where a boundary is given.
+
+    Examples
+    --------
+    >>> boundary, sample = settle_boundary(["a", "a", "b", "b"], [0, 1, 4, 5], curve="kth-point")
+    >>> boundary.threshold, sample.labels
+    (2.5, ('a', 'b'))
     """
-
-    negative: FloatArray
-    positive: FloatArray
-    labels: tuple[Any, Any]
-
-    @property
-    def n(self) -> tuple[int, int]:
-        """Numbers of rows (negative, positive)."""
-        return len(self.negative), len(self.positive)
-
-    def wrong(self, threshold: float) -> tuple[int, int]:
-        """Return how many rows of each class stand on the wrong side of a threshold."""
-        flagged, missed = self.wrong_at(np.array([threshold]))
-        return int(flagged[0]), int(missed[0])
-
-    def wrong_at(self, thresholds: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return negatives above and positives at or below each threshold."""
-        below = np.searchsorted(self.negative, thresholds, side="right")
-        missed = np.searchsorted(self.positive, thresholds, side="right")
-        return len(self.negative) - below, missed
-
-    def metrics(self, threshold: float) -> dict[str, float]:
-        """Return every binary metric at a threshold."""
-        truth = np.repeat([0, 1], self.n)
-        above = np.concatenate([self.negative, self.positive]) > threshold
-        return binary_metrics(truth, above.astype(np.int64))
-
-    def auc(self) -> float:
-        """Return how often a positive row outscores a negative one, ties counted half.
-
-        Examples
-        --------
-        >>> read_rows([0, 0, 1], [0.0, 2.0, 2.0]).auc()
-        0.75
-        """
-        below = np.searchsorted(self.negative, self.positive, side="left")
-        ties = np.searchsorted(self.negative, self.positive, side="right") - below
-        return float((below.mean() + ties.mean() / 2) / len(self.negative))
-
-    def best_balanced_error(self) -> float:
-        """Return the least mean of both error rates that any threshold has on these rows."""
-        cuts = np.unique(np.concatenate([[-np.inf], self.negative, self.positive]))
-        flagged, missed = self.wrong_at(cuts)
-        errors = flagged / len(self.negative) + missed / len(self.positive)
-        return float(errors.min() / 2)
+    if boundary is None:
+        alike = choose_claims(curve, rule)[1].alike
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
+        boundary = make_decision(curve, rule)(sample)
+        warn_of(boundary, stacklevel=4)
+        return boundary, sample
+    if curve is not None or rule is not None:
+        raise InvalidInputError(
+            "`curve` and `rule` must be left out where a boundary is given, which has its own, "
+            f"got {curve!r} and {rule!r}. Pass find_boundary(y_true, y_score, curve=…, rule=…)."
+        )
+    read_threshold(boundary, pos_label)
+    return boundary, read_sample(y_true, y_score, boundary.labels)
 
 
-def read_rows(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    pos_label: object = None,
-    *,
-    name: str | None = None,
-    labels: tuple[Any, Any] | None = None,
-) -> ScoredRows:
-    """Split and sort labelled scores; errors name the argument that they came with."""
+def read_sample(
+    y_true: ArrayLike, y_score: ArrayLike, labels: tuple[Any, Any], name: str | None = None
+) -> ScoreSample:
+    """Return a sample whose (negative, positive) labels are known; errors name the argument."""
     try:
-        negative, positive, found = split_by_label(y_true, as_scores(y_score), pos_label)
-        negative.sort()
-        positive.sort()
-        if not np.isfinite([negative[0], negative[-1], positive[0], positive[-1]]).all():
-            ScoreSample.from_labels(y_true, y_score, pos_label)  # says which are not finite
+        sample = ScoreSample.from_labels(y_true, y_score)
     except InvalidInputError as error:
         raise InvalidInputError(f"`{name}`: {error}" if name else str(error)) from error
-    if labels is not None and set(found) != set(labels):
+    check_labels(sample.labels, labels, name or "y_true")
+    classes = (sample.negative, sample.positive)
+    if sample.labels[1] != labels[1]:
+        classes = classes[::-1]
+    return ScoreSample(*classes, sample.exponent, labels)
+
+
+def check_labels(found: tuple[Any, Any], labels: tuple[Any, Any], name: str) -> None:
+    """Raise unless the labels found are those of the boundary, in any order."""
+    if set(found) != set(labels):
         raise InvalidInputError(
             f"`{name}` must hold the labels {labels[0]!r} and {labels[1]!r}, as the rows that "
             f"chose the boundary do, got {found[0]!r} and {found[1]!r}. "
             "Name the classes alike in both."
         )
-    return ScoredRows(negative, positive, found)
+
+
+def class_scores(sample: ScoreSample) -> tuple[FloatArray, FloatArray]:
+    """Return the sorted scores of both classes, in the units in which they were given."""
+    negative, positive = sample.negative.positions, sample.positive.positions
+    if sample.exponent:
+        return np.ldexp(negative, sample.exponent), np.ldexp(positive, sample.exponent)
+    return negative, positive
+
+
+def count_wrong_at(
+    sample: ScoreSample, thresholds: ArrayLike
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return negatives above and positives at or below each threshold.
+
+    Examples
+    --------
+    >>> [int(k) for k in count_wrong_at(ScoreSample.from_labels([0, 0, 1], [0, 2, 1]), 1.5)]
+    [1, 1]
+    """
+    negative, positive = class_scores(sample)
+    below = np.searchsorted(negative, thresholds, side="right")
+    return len(negative) - below, np.searchsorted(positive, thresholds, side="right")
+
+
+def metrics_at(sample: ScoreSample, threshold: float) -> dict[str, float]:
+    """Return every binary metric at a threshold."""
+    truth = np.repeat([0, 1], sample.n_samples)
+    above = np.concatenate(class_scores(sample)) > threshold
+    return binary_metrics(truth, above.astype(np.int64))
+
+
+def area_under_curve(sample: ScoreSample) -> float:
+    """Return how often a positive row outscores a negative one, ties counted half.
+
+    Examples
+    --------
+    >>> area_under_curve(ScoreSample.from_labels([0, 0, 1], [0.0, 2.0, 2.0]))
+    0.75
+    """
+    negative, positive = class_scores(sample)
+    below = np.searchsorted(negative, positive, side="left")
+    ties = np.searchsorted(negative, positive, side="right") - below
+    return float((below.mean() + ties.mean() / 2) / len(negative))
+
+
+def least_balanced_error(sample: ScoreSample) -> float:
+    """Return the least mean of both error rates that any threshold has on these rows."""
+    flagged, missed = count_wrong_at(
+        sample, np.unique(np.concatenate([[-np.inf], *class_scores(sample)]))
+    )
+    errors = flagged / sample.negative.n + missed / sample.positive.n
+    return float(errors.min() / 2)

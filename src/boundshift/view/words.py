@@ -8,8 +8,37 @@ from math import ceil
 from typing import Any
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.result.boundary import Boundary
+from boundshift.status import Status
 
-__all__ = ["Names", "at_most", "out_of", "per_hundred", "percent", "read_names", "score_text"]
+__all__ = [
+    "METRIC_TITLES",
+    "OUR_METHODS",
+    "Names",
+    "at_most",
+    "choose_base",
+    "claim_text",
+    "decision_text",
+    "error_text",
+    "metric_title",
+    "percent",
+    "read_names",
+    "rows_out_of",
+    "score_text",
+]
+
+METRIC_TITLES = {
+    "g_mean": "G-mean",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
+    "mcc": "Matthews",
+    "accuracy": "accuracy",
+    "recall_positive": "recall, positive",
+    "recall_negative": "recall, negative",
+}
+"""Metrics of which more is better, in the order in which they are shown."""
+OUR_METHODS = ("boundshift", "shifted")
+"""Methods that are set off from the others in a comparison."""
 
 _KEYS = ("positive", "negative", "title", "unit")
 
@@ -98,18 +127,69 @@ def at_most(share: float) -> str:
     return f"{ceil(1000 * share - 1e-9) / 10:.1f}%"
 
 
-def out_of(shares: tuple[float, ...]) -> int:
-    """Return of how many to speak: 100, or more if a share would vanish.
+def choose_base(shares: tuple[float, ...]) -> int:
+    """Return out of how many to count: 100, or more if a share would vanish.
 
     Examples
     --------
-    >>> out_of((0.09, 0.31)), out_of((0.004, 0.31))
+    >>> choose_base((0.09, 0.31)), choose_base((0.004, 0.31))
     (100, 1000)
     """
     smallest = min((abs(s) for s in shares if s), default=1.0)
     return next((base for base in (100, 1000, 10_000) if smallest * base >= 0.95), 100_000)
 
 
-def per_hundred(share: float, base: int, *, up: bool = False) -> int:
+def rows_out_of(base: int, share: float, *, up: bool = False) -> int:
     """Return a share as whole rows out of `base`; a bound is rounded up."""
     return ceil(share * base - 1e-9) if up else round(share * base)
+
+
+def metric_title(key: str) -> str:
+    """Return what a metric is called.
+
+    Examples
+    --------
+    >>> metric_title("g_mean"), metric_title("log_loss")
+    ('G-mean', 'log loss')
+    """
+    return METRIC_TITLES.get(key, key.replace("_", " "))
+
+
+def decision_text(boundary: Boundary) -> str:
+    """Return what a boundary decides.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> decision_text(boundshift.find_boundary([0, 0, 1, 1], [0, 1, 4, 5], curve="dkw"))
+    'Predict 1 iff score > 2.5'
+    """
+    return f"Predict {boundary.labels[1]} iff score > {score_text(boundary.threshold)}"
+
+
+def claim_text(boundary: Boundary) -> str:
+    """Return which curve claims the errors of a boundary, and what such a claim is worth.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> claim_text(boundshift.find_boundary([0, 0, 1, 1], [0, 1, 4, 5]))
+    'Errors claimed by the curve “logistic”: an estimate of the error, not a bound on it.'
+    """
+    claim = boundary.curve.claim.value
+    negated = " once the scores are negated" if boundary.status is Status.REVERSED else ""
+    return (
+        f"Errors claimed{negated} by the curve “{boundary.curve.name}”: "
+        f"{claim[0].lower()}{claim[1:]}"
+    )
+
+
+def error_text(share: float) -> str:
+    """Return a claimed error in percent with three significant digits.
+
+    Examples
+    --------
+    >>> error_text(0.0001234)
+    '0.0123%'
+    """
+    return f"{100 * share:.3g}%"

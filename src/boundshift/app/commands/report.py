@@ -141,9 +141,9 @@ def report(
             *deciding,
             pos_label=rows.pos_label,
             boundary=found,
-            baseline_threshold=own,
+            old_threshold=own,
             test=tested,
-            out_of_sample=scores.value,
+            scores=scores.value,
             confidence=confidence,
             model=model,
             names={

@@ -124,10 +124,10 @@ def report_facts(
         *_pair(fitted, fitted.deciding),
         pos_label=fitted.labels[1],
         boundary=fitted.boundary,
-        baseline_threshold=0.0,
+        old_threshold=0.0,
         test=_pair(fitted, fitted.test) if fitted.unseen else None,
         training=None if training is None else _pair(fitted, training),
-        out_of_sample=origin if training is None else "out-of-fold",  # type: ignore[arg-type]
+        scores=origin if training is None else "out-of-fold",  # type: ignore[arg-type]
         comparison=fitted.comparison,
         confidence=fitted.confidence,
         interval=fitted.interval,

@@ -2,18 +2,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from matplotlib import pyplot
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score
 
-from boundshift import BoundShiftClassifier, InvalidInputError
-from boundshift.plots import ComparisonDisplay, DecisionDisplay
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
+from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
+from boundshift.plots import DecisionDisplay
 
 
 @pytest.fixture
@@ -102,49 +94,10 @@ def test_scores_of_ones_own_need_an_old_threshold(plane):
     assert titles(display)[0][0] == f"{missed} of 20 class 1 missed"
 
 
-def test_metrics_are_those_of_scikit_learn(plane):
+def test_labels_that_the_boundary_does_not_know_are_refused(plane):
     X, y = plane
-    labels = np.where(y == 1, "sick", "well")
-    models = {
-        "untouched": LogisticRegression().fit(X, labels),
-        "shifted": fitted(X, labels),
-    }
-    display = ComparisonDisplay.from_estimator(models, X, labels, pos_label="sick")
-    for i, model in enumerate(models.values()):
-        predicted = model.predict(X)
-        recalls = recall_score(labels, predicted, average=None)
-        assert display.metrics["f1"][i] == pytest.approx(
-            f1_score(labels, predicted, pos_label="sick")
+    boundary = find_boundary(y, X[:, 0])
+    with pytest.raises(InvalidInputError, match="`y_true` must hold the labels 0 and 1"):
+        DecisionDisplay.from_predictions(
+            X, y + 1, X[:, 0], grid=([0, 1], [0, 1]), grid_scores=np.eye(2), boundary=boundary
         )
-        assert display.metrics["balanced_accuracy"][i] == pytest.approx(
-            balanced_accuracy_score(labels, predicted)
-        )
-        assert display.metrics["g_mean"][i] == pytest.approx(np.sqrt(np.prod(recalls)))
-        assert display.metrics["recall_positive"][i] == pytest.approx(recalls[0])
-
-
-def test_runs_of_a_method_become_mean_and_deviation():
-    rows = [{"method": "a", "f1": v} for v in (0.2, 0.4, 0.9)] + [{"method": "b", "f1": 0.7}]
-    display = ComparisonDisplay.from_rows(rows, metrics=["f1"])
-    assert display.metrics["f1"] == pytest.approx([0.5, 0.7])
-    assert display.spreads["f1"] == pytest.approx([np.std([0.2, 0.4, 0.9], ddof=1), 0.0])
-
-
-def test_a_method_that_lacks_a_metric_keeps_its_line():
-    rows = [{"method": "a", "f1": 0.5, "mcc": 0.1}, {"method": "b", "f1": 0.6, "mcc": None}]
-    display = ComparisonDisplay.from_rows(rows, metrics=["f1", "mcc"])
-    assert np.isnan(display.metrics["mcc"][1])
-    assert [t.get_text() for t in display.axes_[0].get_yticklabels()] == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("rows", "metrics", "message"),
-    [
-        ([], ["f1"], "must not be empty"),
-        ([{"method": "a", "f1": 1.0}], [], "must not be empty"),
-        ([{"method": "a", "f1": 1.0}], ["auc"], "`metrics` must be among 'f1', got 'auc'"),
-    ],
-)
-def test_nothing_to_compare_is_refused(rows, metrics, message):
-    with pytest.raises(InvalidInputError, match=message):
-        ComparisonDisplay.from_rows(rows, metrics=metrics)

@@ -1,0 +1,170 @@
+"""What all displays share: drawing on new or given axes, and where scores come from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from boundshift.curves import ErrorCurve
+from boundshift.exceptions import InvalidInputError
+from boundshift.plots.palette import Palette, Theme
+from boundshift.result.boundary import Boundary
+from boundshift.rules import Rule
+from boundshift.scores.sample import ScoreSample
+from boundshift.view.rows import settle_boundary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Display", "ScoreDisplay", "own_threshold", "read_fitted"]
+
+
+class Display(ABC):
+    """A figure that can be drawn."""
+
+    def plot(self, ax: Axes | None = None, *, theme: Theme = "auto") -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; several panels take their place. None makes a new figure.
+        theme : {"auto", "light", "dark"}, default="auto"
+            Paper to draw on; "auto" follows the axes, or matplotlib's style.
+
+        Returns
+        -------
+        display : the display itself
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        self._draw(self._open(ax, theme))
+        return self
+
+    @abstractmethod
+    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
+        """Make or take the axes, and return the palette that suits them."""
+
+    @abstractmethod
+    def _draw(self, palette: Palette) -> None:
+        """Draw on the axes."""
+
+
+class ScoreDisplay(Display):
+    """A display of labelled scores and their boundary."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        old_threshold: float | Literal["auto"] | None = "auto",
+        ax: Axes | None = None,
+        theme: Theme = "auto",
+        **settings: Any,
+    ) -> Self:
+        """Draw a fitted `BoundShiftClassifier` with two classes.
+
+        Parameters
+        ----------
+        estimator : BoundShiftClassifier
+            Fitted.
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows to draw: those given to ``fit``, or fresh ones. The boundary and its claims always
+            belong to the scores that decided, which with cross-validation are not the final
+            model's.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        old_threshold : float, "auto" or None, default="auto"
+            Where the wrapped classifier decides; "auto" is 0, its place on margins and log-odds,
+            or nothing where the scores come from a function of the user's.
+        ax, theme
+            As in :meth:`plot`.
+        **settings : dict
+            Other parameters of the class, by name.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        boundary, scores = read_fitted(estimator, X)
+        old = own_threshold(estimator, old_threshold)
+        return cls.from_predictions(
+            y, scores, boundary=boundary, old_threshold=old, ax=ax, theme=theme, **settings
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        boundary: Boundary | None = None,
+        curve: str | ErrorCurve | None = None,
+        rule: str | Rule | None = None,
+        pos_label: object = None,
+        ax: Axes | None = None,
+        theme: Theme = "auto",
+        **settings: Any,
+    ) -> Self:
+        """Draw labels and scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Two labels of any kind.
+        y_score : array-like of shape (n_samples,)
+            Real scores.
+        boundary : Boundary, default=None
+            The boundary to draw, with its labels, curve and rule; None finds it.
+        curve, rule, pos_label
+            How to find it, as in :func:`~boundshift.find_boundary`.
+        ax, theme
+            As in :meth:`plot`.
+        **settings : dict
+            Other parameters of the class, by name, such as ``old_threshold``.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        boundary, sample = settle_boundary(
+            y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label
+        )
+        return cls._from_sample(boundary, sample, **settings).plot(ax, theme=theme)
+
+    @classmethod
+    @abstractmethod
+    def _from_sample(cls, boundary: Boundary, sample: ScoreSample, **settings: Any) -> Self:
+        """Return the display of a boundary on a sample, not drawn yet."""
+
+
+def read_fitted(estimator: Any, X: Any) -> tuple[Boundary, NDArray[np.float64]]:
+    """Return the boundary of two classes, and the positive class's scores of some rows."""
+    check_is_fitted(estimator)
+    if len(estimator.classes_) != 2:
+        raise InvalidInputError(
+            f"`estimator` must have two classes, got {len(estimator.classes_)}. Draw one of "
+            "its `boundaries_` with ProjectionDisplay(boundary, scores).plot()."
+        )
+    boundary: Boundary = estimator.boundary_
+    shifted = estimator.decision_function(X)
+    # A decision function points to the greater label, a boundary to its positive class.
+    towards = 1.0 if boundary.labels[1] == estimator.classes_[1] else -1.0
+    return boundary, towards * shifted + boundary.threshold
+
+
+def own_threshold(estimator: Any, old_threshold: float | Literal["auto"] | None) -> float | None:
+    """Return where the wrapped classifier decides: 0, unless its scores are the user's own."""
+    if old_threshold != "auto":
+        return old_threshold
+    return None if callable(estimator.response_method) else 0.0
