@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         DKW,
         SLSQP,
         ClopperPearson,
+        Empirical,
         EmpiricalBernstein,
         ErrorCurve,
         Exact,
@@ -30,7 +31,20 @@ if TYPE_CHECKING:
     from boundshift.promises.certificate import Certificate, certify
     from boundshift.promises.interval import threshold_interval
     from boundshift.result.boundary import Boundary
-    from boundshift.rules import Cost, Floors, GMean, Metric, Minimax, Rule, Sum
+    from boundshift.rules import (
+        MCC,
+        Cost,
+        FBeta,
+        Floors,
+        GMean,
+        Kappa,
+        Markedness,
+        Metric,
+        Minimax,
+        Rule,
+        Sum,
+        Youden,
+    )
     from boundshift.status import Status
 
 __version__ = "0.1.0.dev0"
@@ -40,7 +54,7 @@ _HOMES = {
     "boundshift.boundary": ("find_boundary",),
     "boundshift.classifier": ("BoundShiftClassifier",),
     "boundshift.curves": (
-        "DKW", "SLSQP", "ClopperPearson", "EmpiricalBernstein", "ErrorCurve", "Exact", "KthPoint",
+        "DKW", "SLSQP", "ClopperPearson", "Empirical", "EmpiricalBernstein", "ErrorCurve", "Exact", "KthPoint",
         "Logistic", "Smoothed", "StudentT", "SupportRadius",
     ),
     "boundshift.exceptions": ("BoundaryWarning", "InvalidInputError", "MissingExtraError"),
@@ -49,13 +63,17 @@ _HOMES = {
     "boundshift.promises.certificate": ("Certificate", "certify"),
     "boundshift.promises.interval": ("threshold_interval",),
     "boundshift.result.boundary": ("Boundary",),
-    "boundshift.rules": ("Cost", "Floors", "GMean", "Metric", "Minimax", "Rule", "Sum"),
+    "boundshift.rules": (
+        "MCC", "Cost", "FBeta", "Floors", "GMean", "Kappa", "Markedness", "Metric", "Minimax", "Rule",
+        "Sum", "Youden",
+    ),
     "boundshift.status": ("Status",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "DKW",
+    "MCC",
     "SLSQP",
     "BoundShiftClassifier",
     "Boundary",
@@ -63,14 +81,18 @@ __all__ = [
     "Certificate",
     "ClopperPearson",
     "Cost",
+    "Empirical",
     "EmpiricalBernstein",
     "ErrorCurve",
     "Exact",
+    "FBeta",
     "Floors",
     "GMean",
     "InvalidInputError",
+    "Kappa",
     "KthPoint",
     "Logistic",
+    "Markedness",
     "Metric",
     "Minimax",
     "MissingExtraError",
@@ -80,6 +102,7 @@ __all__ = [
     "StudentT",
     "Sum",
     "SupportRadius",
+    "Youden",
     "certify",
     "find_boundary",
     "load",

@@ -4,6 +4,7 @@
 |---|---|
 | ``"logistic"`` | average case, log-odds linear in the score; the default |
 | ``"smoothed"`` | average case, smooth density |
+| ``"empirical"`` | the share as counted on these rows |
 | ``"student-t"`` | average case, normal scores |
 | ``"kth-point"`` | exact by exchangeability |
 | ``"clopper-pearson"``, ``"dkw"``, ``"bernstein"`` | high probability, any distribution |
@@ -18,6 +19,7 @@ from boundshift.curves.base import Claim, CountCurve, ErrorCurve, PairCurve, Sha
 from boundshift.curves.bernstein import EmpiricalBernstein
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW
+from boundshift.curves.empirical import Empirical
 from boundshift.curves.kth_point import KthPoint
 from boundshift.curves.logistic import Logistic
 from boundshift.curves.smoothed import Smoothed
@@ -35,6 +37,7 @@ __all__ = [
     "Claim",
     "ClopperPearson",
     "CountCurve",
+    "Empirical",
     "EmpiricalBernstein",
     "ErrorCurve",
     "Exact",
@@ -54,6 +57,7 @@ CURVES: dict[str, type[ErrorCurve]] = {
         EmpiricalBernstein,
         ClopperPearson,
         DKW,
+        Empirical,
         KthPoint,
         Logistic,
         Smoothed,

@@ -5,23 +5,65 @@ Every rule grows with each of the two error rates; the search relies on it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules.balanced import GMean, Minimax, Sum
 from boundshift.rules.base import Rule
+from boundshift.rules.confusion import MCC, FBeta, Kappa, Markedness, Youden
 from boundshift.rules.cost import Cost
 from boundshift.rules.floors import Floors
 from boundshift.rules.metric import Metric
 from boundshift.validation import nearest_name
 
-__all__ = ["RULES", "Cost", "Floors", "GMean", "Metric", "Minimax", "Rule", "Sum", "as_rule"]
+__all__ = [
+    "MCC",
+    "RULES",
+    "Cost",
+    "FBeta",
+    "Floors",
+    "GMean",
+    "Kappa",
+    "Markedness",
+    "Metric",
+    "Minimax",
+    "Rule",
+    "Sum",
+    "Youden",
+    "as_rule",
+]
 
-RULES: dict[str, type[Rule]] = {
-    rule.name: rule for rule in (Cost, Floors, GMean, Metric, Minimax, Sum)
-}
+_CLASSES: tuple[type[Rule], ...] = (
+    Cost, FBeta, Floors, GMean, Kappa, Markedness, MCC, Metric, Minimax, Sum, Youden,
+)  # fmt: skip
+RULES: dict[str, type[Rule]] = {rule.name: rule for rule in _CLASSES}
 """Name → class of every rule."""
 
+_NAMED: dict[str, Callable[[], Rule]] = {
+    "cost": Cost,
+    "f0.5": partial(FBeta, beta=0.5),
+    "f1": FBeta,
+    "f2": partial(FBeta, beta=2.0),
+    "g-mean": GMean,
+    "informedness": Youden,
+    "kappa": Kappa,
+    "markedness": Markedness,
+    "mcc": MCC,
+    "minimax": Minimax,
+    "sum": Sum,
+    "youden": Youden,
+}
+
+_SYNONYMS = {
+    "balanced_accuracy": "sum",
+    "cohen_kappa": "kappa",
+    "geometric_mean": "g-mean",
+    "matthews_corrcoef": "mcc",
+}
 _NEEDS = {
     "floors": "which floor: pass Floors(recall=0.9), for example",
+    "f-beta": "its beta: pass FBeta(beta=3), or use 'f1' or 'f2'",
     "metric": "which metric: pass Metric('jaccard'), for example",
 }
 
@@ -38,10 +80,11 @@ def as_rule(rule: str | Rule) -> Rule:
         return rule
     if isinstance(rule, str) and rule in _NEEDS:
         raise InvalidInputError(f"`rule` {rule!r} must be told {_NEEDS[rule]}, got the name alone.")
-    if isinstance(rule, str) and rule in RULES:
-        return RULES[rule]()
-    names = [name for name in RULES if name not in _NEEDS]
+    if isinstance(rule, str) and rule in _NAMED:
+        return _NAMED[rule]()
+    cure = nearest_name(_SYNONYMS.get(str(rule).lower(), rule), _NAMED)
+    if isinstance(rule, type) and issubclass(rule, Rule):
+        cure = f" Pass an object: {rule.__name__}()."
     raise InvalidInputError(
-        f"`rule` must be a Rule or one of {', '.join(map(repr, names))}, got {rule!r}."
-        f"{nearest_name(rule, names)}"
+        f"`rule` must be a Rule or one of {', '.join(map(repr, _NAMED))}, got {rule!r}.{cure}"
     )

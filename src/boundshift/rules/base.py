@@ -36,10 +36,13 @@ class Rule(ABC):
     """
 
     name: ClassVar[str]
-    alike: ClassVar[bool] = False
-    """Whether both classes are treated alike, so that it does not matter which one is positive."""
     own_curve: ClassVar[str | None] = None
     """Name of the curve that goes with the rule where none is asked for; None for the default."""
+
+    @property
+    def alike(self) -> bool:
+        """Whether both classes are treated alike, so that either may be called positive."""
+        return False
 
     @abstractmethod
     def value(

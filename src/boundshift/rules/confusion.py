@@ -1,0 +1,208 @@
+r"""Metrics of the confusion matrix as rules: F-beta, MCC, Cohen's kappa, Youden, markedness.
+
+Each is a function of both error rates and of the prevalence :math:`\pi`, the share of the positive
+class. With the share that is flagged, :math:`q = \pi\,(1 - u_+) + (1 - \pi)\,u_-`, and
+:math:`J = 1 - u_- - u_+`,
+
+.. math:: F_\beta = \frac{(1 + \beta^2)\,\pi\,(1 - u_+)}{\beta^2 \pi + q}, \quad
+          \mathrm{MCC} = J \sqrt{\frac{\pi (1 - \pi)}{q (1 - q)}}, \quad
+          \kappa = \frac{2 \pi (1 - \pi) J}{\pi (1 - q) + (1 - \pi) q}, \quad
+          \mathrm{markedness} = J \frac{\pi (1 - \pi)}{q (1 - q)}.
+
+All grow as either error falls, as long as :math:`J > 0`; a boundary that is no better than a guess
+counts as a guess, whose value is 0, so that they grow everywhere, which the search relies on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from boundshift.rules.base import FloatArray, Rule
+from boundshift.rules.prevalence import as_prevalence, frequencies
+from boundshift.validation import as_positive
+
+__all__ = ["MCC", "ConfusionRule", "FBeta", "Kappa", "Markedness", "Youden"]
+
+
+@dataclass(frozen=True)
+class ConfusionRule(Rule):
+    """A metric of the confusion matrix, to be maximised.
+
+    Parameters
+    ----------
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's.
+    """
+
+    own_curve: ClassVar[str | None] = None
+
+    prevalence: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
+
+    @property
+    def alike(self) -> bool:
+        """Whether both classes are treated alike; a prevalence is that of one of them."""
+        return self.prevalence is None
+
+    def value(
+        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
+    ) -> FloatArray:
+        """Return minus the metric."""
+        first, second = frequencies(self.prevalence, n_samples)
+        share = second / (first + second)
+        negative, positive = np.asarray(negative, float), np.asarray(positive, float)
+        flagged = share * (1.0 - positive) + (1.0 - share) * negative
+        return -self._metric(negative, positive, share, flagged)
+
+    def _metric(
+        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
+    ) -> FloatArray:
+        """Return the metric at each pair of errors."""
+        raise NotImplementedError
+
+
+def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Return top over bottom, 0 where the bottom is not above 0."""
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+def _above_chance(negative: FloatArray, positive: FloatArray) -> FloatArray:
+    """Return Youden's J, 0 where the boundary is no better than a guess."""
+    return np.maximum(1.0 - negative - positive, 0.0)
+
+
+@dataclass(frozen=True)
+class FBeta(ConfusionRule):
+    """F-beta of the positive class: the harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's.
+    beta : float, default=1
+        How many times recall counts as much as precision; the names "f1", "f2" and "f0.5" stand
+        for 1, 2 and 0.5.
+
+    Examples
+    --------
+    10 positives and 90 negatives, 7 hits, 18 false alarms, 3 misses:
+
+    >>> float(FBeta().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.4
+    """
+
+    name = "f-beta"
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "beta", as_positive("beta", self.beta, "Use 1 for F1."))
+
+    @property
+    def alike(self) -> bool:
+        """F-beta looks at the positive class only."""
+        return False
+
+    def _metric(
+        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
+    ) -> FloatArray:
+        squared = self.beta**2
+        return _ratio((1.0 + squared) * share * (1.0 - positive), squared * share + flagged)
+
+
+@dataclass(frozen=True)
+class MCC(ConfusionRule):
+    """Matthews correlation coefficient.
+
+    Parameters
+    ----------
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's.
+
+    Examples
+    --------
+    >>> float(MCC().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.346
+    """
+
+    name = "mcc"
+
+    def _metric(
+        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
+    ) -> FloatArray:
+        spread = np.asarray(np.sqrt(flagged * (1.0 - flagged)))
+        return _ratio(_above_chance(negative, positive) * np.sqrt(share * (1.0 - share)), spread)
+
+
+@dataclass(frozen=True)
+class Kappa(ConfusionRule):
+    """Cohen's kappa: agreement beyond chance.
+
+    Parameters
+    ----------
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's.
+
+    Examples
+    --------
+    >>> float(Kappa().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.3
+    """
+
+    name = "kappa"
+
+    def _metric(
+        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
+    ) -> FloatArray:
+        top = 2.0 * share * (1.0 - share) * _above_chance(negative, positive)
+        return _ratio(top, share * (1.0 - flagged) + (1.0 - share) * flagged)
+
+
+@dataclass(frozen=True)
+class Youden(ConfusionRule):
+    """Youden's J, or informedness: recall plus specificity minus 1, whatever the prevalence.
+
+    Its best boundary is that of the rule "sum".
+
+    Examples
+    --------
+    >>> float(Youden().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.5
+    """
+
+    name = "youden"
+
+    def _metric(
+        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
+    ) -> FloatArray:
+        return _above_chance(negative, positive)
+
+
+@dataclass(frozen=True)
+class Markedness(ConfusionRule):
+    """Precision plus negative predictive value minus 1.
+
+    Parameters
+    ----------
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's.
+
+    Examples
+    --------
+    >>> float(Markedness().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.24
+    """
+
+    name = "markedness"
+
+    def _metric(
+        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
+    ) -> FloatArray:
+        top = _above_chance(negative, positive) * share * (1.0 - share)
+        return _ratio(top, np.asarray(flagged * (1.0 - flagged)))
