@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-import boundshift
+from boundshift import __version__
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate, Scores, certify_counts
 from boundshift.report.claims import collect_claims
@@ -129,7 +129,7 @@ def collect_facts(
         comparison = compare_thresholds(judging, methods)
     facts = {
         "format": 1,
-        "version": boundshift.__version__,
+        "version": __version__,
         "model": None if model is None else str(model),
         "names": asdict(told),
         "labels": [str(label) for label in labels],

@@ -132,8 +132,8 @@ def load_model(path: str | Path, *, trust: bool = False) -> Any:
     InvalidInputError
         If the file needs to be trusted and is not, or holds no classifier.
     """
-    from boundshift import load
     from boundshift.classifier import BoundShiftClassifier
+    from boundshift.models.store import load
 
     if Path(path).suffix.lower() in _PICKLES and not trust:
         raise InvalidInputError(

@@ -53,7 +53,7 @@ def write_folder(
     InvalidInputError
         If the folder exists, and `force` is False or it holds anything else.
     """
-    from boundshift import save
+    from boundshift.models.store import save
     from boundshift.report import write_report
 
     out = Path(out)
@@ -206,7 +206,7 @@ def predict_table(
     InvalidInputError
         If the folder or the table cannot be read, or a column is missing or has text for numbers.
     """
-    from boundshift import load
+    from boundshift.models.store import load
 
     columns, labels = _read_columns(Path(folder))
     ours = [name for name in ("score", "prediction") if name in keep]
