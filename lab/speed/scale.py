@@ -389,8 +389,8 @@ def scaling(n: int) -> dict[str, Any]:
 def _in_turn(folders: list[str]) -> list[float]:
     """Return the processor time of all threads in the passes over each folder, in turn."""
     from boundshift.decision import decision
+    from boundshift.streaming.dispatch import open_source
     from boundshift.streaming.driver import decide_in_passes
-    from boundshift.streaming.scan import open_source
 
     def passes_over(folder: str) -> float:
         source = open_source(folder, "label", "score")

@@ -14,7 +14,8 @@ from boundshift.decision import decision
 from boundshift.streaming.cells import Needs
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.driver import _Passes
-from boundshift.streaming.tally import ClassTally, Look, Tally
+from boundshift.streaming.request import Look
+from boundshift.streaming.tally import ClassTally, Tally
 from lab.evidence.evidence import table
 
 Draw = Callable[[int, int], tuple[Any, Any]]

@@ -19,7 +19,8 @@ from boundshift.scores.sample import ScoreSample
 from boundshift.search.gaps import count_wrong
 from boundshift.status import QUIET
 from boundshift.streaming.dispatch import find_source
-from boundshift.streaming.driver import Source, decide_in_passes
+from boundshift.streaming.driver import decide_in_passes
+from boundshift.streaming.source import Source
 from boundshift.validation import are_signs
 
 __all__ = ["choose_claims", "decide_on", "find_boundary", "make_decision", "warn_of"]

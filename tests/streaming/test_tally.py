@@ -14,7 +14,9 @@ from boundshift.scores.sample import Binning, ClassScores
 from boundshift.streaming.cell_scores import CellScores
 from boundshift.streaming.cells import Cells, Cuts, Needs
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.tally import Grid, Look, Tally, add_exactly
+from boundshift.streaming.grid import Grid
+from boundshift.streaming.request import Look
+from boundshift.streaming.tally import Tally, add_exactly
 from tests.problems import many
 
 

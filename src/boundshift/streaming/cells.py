@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores.sample import Binning
-from boundshift.streaming.tally import ClassTally, Grid, Refinement, spaced_doubles
+from boundshift.streaming.grid import Grid, Refinement, spaced_doubles
+from boundshift.streaming.tally import ClassTally
 
 __all__ = ["Cells", "Cuts", "Needs", "changed_rows"]
 

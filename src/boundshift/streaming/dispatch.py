@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sized
 from importlib import import_module
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from boundshift.exceptions import InvalidInputError
-from boundshift.streaming.driver import Source
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.streaming.source import Source
 
-__all__ = ["find_predictor", "find_source"]
+__all__ = ["find_predictor", "find_source", "open_source"]
 
 _LIBRARIES = {
     "dask": "dask_",
@@ -49,6 +50,50 @@ def find_source(y_true: object, y_score: object) -> Source | None:
     module: Any = import_module(f"boundshift.streaming.sources.{engines.pop()}")
     source: Source = module.from_arrays(y_true, y_score)
     return source
+
+
+def open_source(data: Any, label: str, score: str, element: int = -1) -> Source:
+    """Return the source of two columns."""
+    library = type(data).__module__.partition(".")[0]
+    source: Source
+    if library == "pyspark":
+        source = _engine("spark_", "pyspark").from_frame(data, label, score, element)
+    elif library in ("dask", "dask_expr"):
+        source = _engine("dask_", "dask").from_frame(data, label, score)
+    elif library == "pyarrow":
+        source = _engine("arrow_", "pyarrow").from_table(data, label, score)
+    elif isinstance(data, str | PathLike) or _is_list_of_paths(data):
+        source = _engine("files_", "pyarrow").from_columns(data, label, score)
+    elif callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):
+        source = _engine("chunks_", "numpy").from_pairs(data)
+    else:
+        raise InvalidInputError(
+            "`data` must be files, a Spark, Dask or Arrow frame, or an iterable of pairs, got "
+            f"{type(data).__name__}. For columns in memory use boundshift.find_boundary."
+        )
+    return source
+
+
+_EXTRAS = {"pyspark": "spark", "dask": "dask", "pyarrow": "arrow"}
+
+
+def _engine(name: str, library: str) -> Any:
+    """Import an engine; say which extra brings its library."""
+    try:
+        return import_module(f"boundshift.streaming.sources.{name}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != library:
+            raise
+        raise MissingExtraError(library, _EXTRAS[library]) from error
+
+
+def _is_list_of_paths(data: object) -> bool:
+    """Return whether a value is a list of names of files."""
+    return (
+        isinstance(data, list | tuple)
+        and len(data) > 0
+        and all(isinstance(item, str | PathLike) for item in data)
+    )
 
 
 def find_predictor(column: object) -> Callable[..., Any] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from boundshift.scores.sample import Binning, ScoreSample, scale_exponent
 from boundshift.streaming.cell_scores import CellScores
 from boundshift.streaming.cells import Cells, Needs, changed_rows
 from boundshift.streaming.chunk import Chunk, Fault
-from boundshift.streaming.tally import Grid, Look, Tally
+from boundshift.streaming.grid import Grid
+from boundshift.streaming.request import Look
+from boundshift.streaming.source import Source
+from boundshift.streaming.tally import Tally
 from boundshift.validation import order_labels
 
-__all__ = ["Resolved", "Source", "decide_in_passes"]
+__all__ = ["Resolved", "decide_in_passes"]
 
 Result = TypeVar("Result")
 Progress = Callable[[str, int, int], None]
@@ -30,16 +33,6 @@ _CELLS = 1 << 15
 _MOST_PASSES = 40
 # Doubles that a cell has to hold.
 _LEAST_WIDTH = 8
-
-
-class Source(Protocol):
-    """Labelled scores that are read in passes, the same rows each time."""
-
-    def peek(self) -> Iterable[Chunk]:
-        """Return a few rows, for a first idea of the range; none is an answer too."""
-
-    def run(self, look: Look, show: Callable[[int, int], None]) -> Tally:
-        """Look at every row; call `show` with chunks done and all chunks."""
 
 
 @dataclass(frozen=True)

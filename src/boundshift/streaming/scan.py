@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from os import PathLike
 from typing import Any, get_args
 
 from boundshift.boundary import choose_claims, decide_on, make_decision, warn_of
 from boundshift.curves import ErrorCurve
-from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import (
     Certificate,
     Scores,
@@ -19,10 +17,11 @@ from boundshift.promises.certificate import (
 )
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
-from boundshift.streaming.driver import Source, decide_in_passes
+from boundshift.streaming.dispatch import open_source
+from boundshift.streaming.driver import decide_in_passes
 from boundshift.validation import as_choice, as_share
 
-__all__ = ["open_source", "scan_boundary", "scan_certificate"]
+__all__ = ["scan_boundary", "scan_certificate"]
 
 Progress = Callable[[str, int, int], None]
 
@@ -144,50 +143,6 @@ def scan_certificate(
         joint=joint,
         chosen_here=chosen_here,
         scores=scores,
-    )
-
-
-def open_source(data: Any, label: str, score: str, element: int = -1) -> Source:
-    """Return the source of two columns."""
-    library = type(data).__module__.partition(".")[0]
-    source: Source
-    if library == "pyspark":
-        source = _engine("spark_", "pyspark").from_frame(data, label, score, element)
-    elif library in ("dask", "dask_expr"):
-        source = _engine("dask_", "dask").from_frame(data, label, score)
-    elif library == "pyarrow":
-        source = _engine("arrow_", "pyarrow").from_table(data, label, score)
-    elif isinstance(data, str | PathLike) or _is_list_of_paths(data):
-        source = _engine("files_", "pyarrow").from_columns(data, label, score)
-    elif callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):
-        source = _engine("chunks_", "numpy").from_pairs(data)
-    else:
-        raise InvalidInputError(
-            "`data` must be files, a Spark, Dask or Arrow frame, or an iterable of pairs, got "
-            f"{type(data).__name__}. For columns in memory use boundshift.find_boundary."
-        )
-    return source
-
-
-_EXTRAS = {"pyspark": "spark", "dask": "dask", "pyarrow": "arrow"}
-
-
-def _engine(name: str, library: str) -> Any:
-    """Import an engine; say which extra brings its library."""
-    try:
-        return import_module(f"boundshift.streaming.sources.{name}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != library:
-            raise
-        raise MissingExtraError(library, _EXTRAS[library]) from error
-
-
-def _is_list_of_paths(data: object) -> bool:
-    """Return whether a value is a list of names of files."""
-    return (
-        isinstance(data, list | tuple)
-        and len(data) > 0
-        and all(isinstance(item, str | PathLike) for item in data)
     )
 
 

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.scores.sample import Binning
-from boundshift.streaming.tally import ClassTally, Grid, Look, Refinement, Tally
+from boundshift.streaming.grid import Grid, Refinement
+from boundshift.streaming.request import Look
+from boundshift.streaming.tally import ClassTally, Tally
 
 __all__ = ["BinningQuery", "CellQuery", "Query", "filter_for"]
 

@@ -1,275 +1,26 @@
-r"""A summary of labelled scores that fits a message: what one look at the rows brings back.
+"""What was found in some rows: a summary that fits a message.
 
-A `Look` says what to find out, a `Tally` holds what was found in some rows, and tallies of
-different rows merge in any order. Counts and extremes merge exactly, sums in two doubles. The
-first look counts scores in equal cells, further ones count or collect those of the few cells
-that decide.
+Tallies of different rows merge in any order: counts and extremes exactly, sums in two doubles.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.scores.sample import Binning
-from boundshift.streaming.chunk import Chunk, Fault, distinct_labels
+from boundshift.streaming.chunk import Chunk, Fault
+from boundshift.streaming.grid import Grid, Refinement
+from boundshift.streaming.scratch import scratch
 
-__all__ = ["ClassTally", "Grid", "Look", "Refinement", "Tally", "add_exactly", "spaced_doubles"]
+__all__ = ["ClassTally", "Tally", "add_exactly"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Rows read at a time: what stays near a core.
-_ROWS = 1 << 18
 _MOST_FAULTS = 8
-_TABLE = 1 << 16
-
-
-class _Room(threading.local):
-    """Room for some rows, kept by each thread: fresh memory costs more than the arithmetic."""
-
-    def __init__(self) -> None:
-        self._rooms: dict[str, NDArray[Any]] = {}
-
-    def of(self, name: str, n: int, kind: type = np.float64) -> NDArray[Any]:
-        """Return room for n values of a kind, the same for each name."""
-        room = self._rooms.get(name)
-        if room is None or len(room) < n:
-            room = self._rooms[name] = np.empty(n, kind)
-        return room[:n]
-
-
-_room = _Room()
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Cells of equal width, and one more on either side for all that lies beyond.
-
-    Parameters
-    ----------
-    low, high : float
-        Ends of the equal cells.
-    inside : int
-        Number of equal cells.
-    """
-
-    low: float
-    high: float
-    inside: int
-
-    @property
-    def size(self) -> int:
-        """Number of all cells."""
-        return self.inside + 2
-
-    @property
-    def width(self) -> float:
-        """Width of a cell."""
-        return (self.high - self.low) / self.inside
-
-    @property
-    def origin(self) -> float:
-        """Lower end of the first cell, were it as wide as the others."""
-        return self.low - self.width
-
-    def place(self, offset: FloatArray) -> IntArray:
-        """Return the cells of scores, given their offsets from the origin; it never descends."""
-        place = np.multiply(offset, 1.0 / self.width, out=_room.of("place", len(offset)))
-        return _whole_places(place, self.size)
-
-    def tops(self) -> FloatArray:
-        """Return the largest number that each cell holds: bisection over all doubles."""
-        cell = np.arange(self.size - 1)
-        nominal = self.origin + (cell + 1) * self.width
-        inside, outside = _key(nominal - self.width), _key(nominal + self.width)
-        while np.any(outside > inside + 1):
-            # The sum of the two may not fit.
-            middle = (inside >> 1) + (outside >> 1) + (inside & outside & 1)
-            holds = self.place(_number(middle) - self.origin) <= cell
-            inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
-        return np.append(_number(inside), np.inf)
-
-
-def _whole_places(place: FloatArray, size: int) -> IntArray:
-    """Return places as whole numbers from 0 to size − 1, in room that the next call uses again."""
-    np.clip(place, 0.0, size - 0.5, out=place)
-    places = _room.of("whole", len(place), np.int64)
-    np.copyto(places, place, casting="unsafe")
-    return places
-
-
-def _key(number: NDArray[Any]) -> IntArray:
-    """Return whole numbers in the order of the doubles."""
-    bits = number.view(np.int64)
-    return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
-
-
-def spaced_doubles(low: float, high: float, count: int) -> FloatArray:
-    """Return numbers between which there are equally many doubles, about.
-
-    Examples
-    --------
-    >>> spaced_doubles(1.0, 16.0, 5).tolist()
-    [1.0, 2.0, 4.0, 8.0, 16.0]
-    """
-    ends = _key(np.array([low, high])).tolist()
-    step = (ends[1] - ends[0]) // (count - 1)
-    return _number(np.array([*(ends[0] + step * i for i in range(count - 1)), ends[1]]))
-
-
-def _number(key: IntArray) -> FloatArray:
-    """Return the doubles of whole numbers."""
-    return (key ^ ((key >> 63) & np.int64(2**63 - 1))).view(np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class Refinement:
-    """Cells to look into.
-
-    Parameters
-    ----------
-    lows, tops : arrays of shape (k,)
-        Scores s with low < s ≤ top are counted, cell by cell, in ascending order.
-    bases : array of shape (k,)
-        Where the sum of a cell is counted from.
-    gathered : bool array of shape (k,)
-        Whether the scores themselves are collected.
-    rows : int, default=0
-        Rows that lie in all of them.
-    """
-
-    lows: FloatArray
-    tops: FloatArray
-    bases: FloatArray
-    gathered: NDArray[np.bool_]
-    rows: int = 0
-
-    def select(self, scores: FloatArray) -> IntArray:
-        """Return which scores may lie in one of the cells, by a table of narrow bins."""
-        low, scale, wanted = self.table
-        place = np.subtract(scores, low, out=_room.of("place", len(scores)))
-        place *= scale
-        places = _whole_places(place, len(wanted))
-        flags = _room.of("flags", len(scores), np.bool_)
-        return np.flatnonzero(wanted.take(places, out=flags, mode="clip"))
-
-    @cached_property
-    def table(self) -> tuple[float, float, NDArray[np.bool_]]:
-        """Bins over all cells, one more at either end, and which may hold a wanted score."""
-        low, high = float(self.lows[0]), float(self.tops[-1])
-        scale = _TABLE / (high - low)
-        if not np.isfinite(scale):  # the cells are too narrow to be told apart
-            return low, 0.0, np.ones(1, dtype=np.bool_)
-        start = low - 1.0 / scale
-        first = ((self.lows - start) * scale).astype(np.int64)
-        last = ((self.tops - start) * scale).astype(np.int64)
-        ends = np.zeros(_TABLE + 3, dtype=np.int64)
-        np.add.at(ends, first.clip(0, _TABLE + 1), 1)
-        np.add.at(ends, last.clip(0, _TABLE + 1) + 1, -1)
-        return start, scale, np.cumsum(ends[:-1]) > 0
-
-
-@dataclass(frozen=True, eq=False)
-class Look:
-    """What to find out about every row in one pass.
-
-    Parameters
-    ----------
-    exponent : int, default=0
-        Scores are divided by this power of two.
-    labels : tuple, default=()
-        The classes; none in the first pass, which finds them.
-    pivot : float, default=0
-        Where sums are counted from.
-    grid : Grid, default=None
-        Cells to count in.
-    refinement : Refinement, default=None
-        Cells to look into.
-    binnings : tuple of (label, Binning), default=()
-        Nodes to count at.
-    """
-
-    exponent: int = 0
-    labels: tuple[Any, ...] = ()
-    pivot: float = 0.0
-    grid: Grid | None = None
-    refinement: Refinement | None = None
-    binnings: tuple[tuple[Any, Binning], ...] = ()
-
-    def with_codes(self) -> Look:
-        """Return the look into cells alone, at rows whose labels are 0 and 1 for the two."""
-        return replace(self, labels=tuple(range(len(self.labels))), binnings=())
-
-    def read(self, chunks: Iterable[Chunk]) -> Tally:
-        """Return what is found in some chunks."""
-        tally = Tally()
-        for chunk in chunks:
-            self._read_chunk(chunk, tally)
-        return tally
-
-    def _read_chunk(self, chunk: Chunk, tally: Tally) -> None:
-        """Add what is found in a chunk, a few rows at a time."""
-        kept = []
-        for start in range(0, len(chunk), _ROWS):
-            rows = self._scaled(chunk.rows(start, start + _ROWS))
-            if self.refinement is not None:
-                kept.append(rows.take(self.refinement.select(rows.scores)))
-            if not self.labels:
-                for label, scores in self._split(rows, tally):
-                    found = tally.of(label)
-                    found.add_moments(scores, self.pivot)
-                    if self.grid is not None:
-                        found.add_cells(self.grid, scores)
-            for i, (label, binning) in enumerate(self.binnings):
-                binned = tally.of(label).binned
-                binned[i] = binned.get(i, 0.0) + binning.count(rows.scores[rows.where(label)])
-        if self.refinement is not None and kept:
-            labels, scores = (
-                np.concatenate([getattr(rows, name) for rows in kept])
-                for name in ("labels", "scores")
-            )
-            rows = Chunk(labels, scores, chunk.place, chunk.names)
-            for label in self.labels:
-                tally.of(label).refine(self.refinement, np.sort(scores[rows.where(label)]))
-
-    def _scaled(self, rows: Chunk) -> Chunk:
-        """Return rows with scores in the units of this look."""
-        scores = rows.scores.astype(np.float64, copy=False)
-        if self.exponent:
-            scores = np.ldexp(scores, -self.exponent)
-        return replace(rows, scores=scores)
-
-    def _split(self, chunk: Chunk, tally: Tally) -> list[tuple[Any, FloatArray]]:
-        """Return the scores of each class; take note of values that cannot be used."""
-        seen, missing = distinct_labels(chunk)
-        labels = tuple(seen)
-        tally.fault(chunk, "missing", missing, "y_true")
-        if len({*tally.classes, *labels}) > 2:
-            tally.name(labels)
-            return []
-        scores = chunk.scores
-        if len(labels) == 1 and not missing:
-            parts = [(labels[0], scores)]
-        else:
-            parts = [(label, scores[chunk.where(label)]) for label in labels]
-        parts = [(label, self._finite(s, chunk, tally)) for label, s in parts]
-        return [(label, s) for label, s in parts if len(s)]
-
-    def _finite(self, scores: FloatArray, chunk: Chunk, tally: Tally) -> FloatArray:
-        """Return the finite scores; take note of the others."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            if not len(scores) or np.isfinite(scores.min() - scores.max()):
-                return scores
-        tally.fault(chunk, "NaN", int(np.isnan(scores).sum()))
-        tally.fault(chunk, "infinite", int(np.isinf(scores).sum()))
-        return scores[np.isfinite(scores)]
 
 
 def add_exactly(total: tuple[float, float], more: tuple[float, float]) -> tuple[float, float]:
@@ -330,7 +81,7 @@ class ClassTally:
 
     def _add_moments(self, scores: FloatArray, pivot: float) -> None:
         """Add rows to count, extremes, sum and squares."""
-        offset = np.subtract(scores, pivot, out=_room.of("offset", len(scores)))
+        offset = np.subtract(scores, pivot, out=scratch.of("offset", len(scores)))
         total = float(offset.sum())
         offset -= total / len(scores)
         # Not a dot product, whose library may start threads of its own in each of ours.
@@ -347,7 +98,7 @@ class ClassTally:
 
     def add_cells(self, grid: Grid, scores: FloatArray) -> None:
         """Add rows to the cells of a grid."""
-        offset = np.subtract(scores, grid.origin, out=_room.of("offset", len(scores)))
+        offset = np.subtract(scores, grid.origin, out=scratch.of("offset", len(scores)))
         place = grid.place(offset)
         counts, sums = (
             np.bincount(place, minlength=grid.size),
@@ -420,6 +171,7 @@ class Tally:
 
     Examples
     --------
+    >>> from boundshift.streaming.request import Look
     >>> chunks = [Chunk(np.array([0, 1]), np.array([0.5, 2.0]), "first"),
     ...           Chunk(np.array([0, 0]), np.array([0.1, 0.9]), "second")]
     >>> one, other = Look().read(chunks[:1]), Look().read(chunks[1:])

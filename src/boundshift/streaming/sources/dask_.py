@@ -5,7 +5,7 @@ A partition becomes a tally where it lies, tallies merge in a tree, and one come
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import dask
@@ -13,17 +13,18 @@ import numpy as np
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
+from boundshift.streaming.request import Look
+from boundshift.streaming.source import Show
 from boundshift.streaming.sources.columns import (
     as_chunk,
     check_columns,
     check_lengths,
     check_one_dimensional,
 )
-from boundshift.streaming.tally import Look, Tally
+from boundshift.streaming.tally import Tally
 
 __all__ = ["DaskSource", "from_arrays", "from_frame", "predict"]
 
-Show = Callable[[int, int], None]
 
 # Tallies merged by one task.
 _FAN = 16

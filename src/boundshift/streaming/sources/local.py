@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.tally import Look, Tally
+from boundshift.streaming.request import Look
+from boundshift.streaming.source import Show
+from boundshift.streaming.tally import Tally
 
 __all__ = ["ChunkSource", "PartSource"]
 
 Part = Callable[[], Iterable[Chunk]]
-Show = Callable[[int, int], None]
 
 _PEEKED = 1 << 16
 

@@ -19,14 +19,15 @@ from pyspark.sql.types import ArrayType, DoubleType, FloatType, NumericType
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk, distinct_labels
+from boundshift.streaming.request import Look
+from boundshift.streaming.source import Show
 from boundshift.streaming.sources.arrow_ import arrow_chunk
 from boundshift.streaming.sources.columns import check_columns
 from boundshift.streaming.sql import FAULTY, USABLE, Query, filter_for, queries_for
-from boundshift.streaming.tally import Look, Tally
+from boundshift.streaming.tally import Tally
 
 __all__ = ["SparkSource", "from_arrays", "from_frame", "predict"]
 
-Show = Callable[[int, int], None]
 Batches = Iterable[pa.RecordBatch]
 
 # Tallies that the driver takes at once; more are merged on the workers first.
