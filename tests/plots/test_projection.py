@@ -53,7 +53,7 @@ def lane_texts(display):
 def all_texts(display):
     legend = display.ax_.get_legend()
     texts = [text.get_text() for text in (*legend.get_texts(), legend.get_title())]
-    return " ".join([*texts, *lane_texts(display)])
+    return " ".join(" ".join([*texts, *lane_texts(display)]).split())
 
 
 def test_as_many_points_are_hollow_as_were_given_up(problem):

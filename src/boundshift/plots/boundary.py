@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -43,6 +43,7 @@ class ErrorBand:
     high: FloatArray
 
 
+@dataclass(eq=False, repr=False)
 class BoundaryDisplay(ScoreDisplay):
     """Error rates of both classes, and the rule, against the threshold.
 
@@ -93,24 +94,14 @@ class BoundaryDisplay(ScoreDisplay):
     True
     """
 
-    def __init__(
-        self,
-        boundary: Boundary,
-        thresholds: FloatArray,
-        errors: tuple[ErrorBand, ErrorBand],
-        rule_values: FloatArray,
-        *,
-        old_threshold: float | None = None,
-        interval: Pair | None = None,
-        confidence: float = 0.95,
-    ) -> None:
-        self.boundary = boundary
-        self.thresholds = thresholds
-        self.errors = errors
-        self.rule_values = rule_values
-        self.old_threshold = old_threshold
-        self.interval = interval
-        self.confidence = confidence
+    boundary: Boundary
+    thresholds: FloatArray
+    errors: tuple[ErrorBand, ErrorBand]
+    rule_values: FloatArray
+    _: KW_ONLY
+    old_threshold: float | None = None
+    interval: Pair | None = None
+    confidence: float = 0.95
 
     @classmethod
     def _from_sample(

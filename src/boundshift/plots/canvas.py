@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["add_legend", "boundary_marks", "draw_boundaries", "open_axes", "split_axes"]
+
+# Characters of a sentence that fit on a figure of ordinary width.
+_LINE = 100
 
 
 def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> tuple[Axes, Palette]:
@@ -64,8 +68,10 @@ def split_axes(
     return axes, palette
 
 
-def add_legend(ax: Axes, handles: list[Any], palette: Palette, **style: Any) -> None:
-    """Explain the marks, by default below the axes."""
+def add_legend(
+    ax: Axes, handles: list[Any], palette: Palette, *, title: str = "", **style: Any
+) -> None:
+    """Explain the marks, by default below the axes, under a sentence."""
     place: dict[str, Any] = {
         "loc": "upper center",
         "bbox_to_anchor": (0.5, -0.13),
@@ -74,8 +80,9 @@ def add_legend(ax: Axes, handles: list[Any], palette: Palette, **style: Any) -> 
         "fontsize": "small",
         "title_fontsize": "small",
     }
-    legend = ax.legend(handles=handles, labelcolor=palette.ink, **(place | style))
-    legend.get_title().set_color(palette.soft)
+    style = place | style | {"title": fill(title, _LINE)}
+    legend = ax.legend(handles=handles, labelcolor=palette.ink, **style)
+    legend.get_title().set(color=palette.soft, multialignment="center")
 
 
 def draw_boundaries(ax: Axes, new: float, old: float | None, palette: Palette) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["DecisionDisplay"]
 
 FloatArray = NDArray[np.float64]
+Rows = tuple[FloatArray, FloatArray]
 
 _SIZE = (9.0, 4.8)
 _MARGIN = 0.06
 _MOST_POINTS = 5000
 
 
+@dataclass(eq=False, repr=False)
 class DecisionDisplay(Display):
     """Which side of the plane belongs to which class, before and after.
 
@@ -70,22 +73,13 @@ class DecisionDisplay(Display):
     ['before', 'after']
     """
 
-    def __init__(
-        self,
-        boundary: Boundary,
-        grid: tuple[FloatArray, FloatArray],
-        grid_scores: FloatArray,
-        rows: tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]],
-        *,
-        old_threshold: float = 0.0,
-        feature_names: tuple[str, str] = ("feature 1", "feature 2"),
-    ) -> None:
-        self.boundary = boundary
-        self.grid = grid
-        self.grid_scores = grid_scores
-        self.rows = rows
-        self.old_threshold = old_threshold
-        self.feature_names = feature_names
+    boundary: Boundary
+    grid: tuple[FloatArray, FloatArray]
+    grid_scores: FloatArray
+    rows: tuple[Rows, Rows]
+    _: KW_ONLY
+    old_threshold: float = 0.0
+    feature_names: tuple[str, str] = ("feature 1", "feature 2")
 
     @classmethod
     def from_estimator(
@@ -96,8 +90,7 @@ class DecisionDisplay(Display):
         *,
         old_threshold: float | Literal["auto"] = "auto",
         grid_resolution: int = 200,
-        ax: Axes | None = None,
-        theme: Theme = "auto",
+        **settings: Any,
     ) -> DecisionDisplay:
         """Draw a fitted `BoundShiftClassifier` of two features and two classes.
 
@@ -113,8 +106,8 @@ class DecisionDisplay(Display):
             Where the wrapped classifier decides; "auto" is 0, its place on margins and log-odds.
         grid_resolution : int, default=200
             Points along each feature.
-        ax, theme
-            As in :meth:`plot`.
+        **settings : dict
+            `ax` and `theme`, as in :meth:`plot`.
 
         Returns
         -------
@@ -146,8 +139,7 @@ class DecisionDisplay(Display):
             boundary=boundary,
             old_threshold=old,
             feature_names=(names[0], names[1]),
-            ax=ax,
-            theme=theme,
+            **settings,
         )
 
     @classmethod

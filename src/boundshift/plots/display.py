@@ -68,8 +68,6 @@ class ScoreDisplay(Display):
         y: ArrayLike,
         *,
         old_threshold: float | Literal["auto"] | None = "auto",
-        ax: Axes | None = None,
-        theme: Theme = "auto",
         **settings: Any,
     ) -> Self:
         """Draw a fitted `BoundShiftClassifier` with two classes.
@@ -87,10 +85,8 @@ class ScoreDisplay(Display):
         old_threshold : float, "auto" or None, default="auto"
             Where the wrapped classifier decides; "auto" is 0, its place on margins and log-odds,
             or nothing where the scores come from a function of the user's.
-        ax, theme
-            As in :meth:`plot`.
         **settings : dict
-            Other parameters of the class, by name.
+            `ax` and `theme`, as in :meth:`plot`, and other parameters of the class by name.
 
         Returns
         -------
@@ -98,9 +94,7 @@ class ScoreDisplay(Display):
         """
         boundary, scores = read_fitted(estimator, X)
         old = own_threshold(estimator, old_threshold)
-        return cls.from_predictions(
-            y, scores, boundary=boundary, old_threshold=old, ax=ax, theme=theme, **settings
-        )
+        return cls.from_predictions(y, scores, boundary=boundary, old_threshold=old, **settings)
 
     @classmethod
     def from_predictions(

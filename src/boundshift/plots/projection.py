@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ _DASHES = (0, (2, 1.2))
 _BAR, _POINTS, _HISTOGRAM = 0.1, (0.2, 0.4), (0.47, 0.92)
 
 
+@dataclass(eq=False, repr=False)
 class ProjectionDisplay(ScoreDisplay):
     """Scores of both classes, the old and the new boundary, and what is claimed there.
 
@@ -75,18 +77,11 @@ class ProjectionDisplay(ScoreDisplay):
     'Predict 1 iff score > 3.499'
     """
 
-    def __init__(
-        self,
-        boundary: Boundary,
-        scores: tuple[FloatArray, FloatArray],
-        *,
-        old_threshold: float | None = None,
-        max_points: int = 3000,
-    ) -> None:
-        self.boundary = boundary
-        self.scores = scores
-        self.old_threshold = old_threshold
-        self.max_points = max_points
+    boundary: Boundary
+    scores: tuple[FloatArray, FloatArray]
+    _: KW_ONLY
+    old_threshold: float | None = None
+    max_points: int = 3000
 
     @classmethod
     def _from_sample(cls, boundary: Boundary, sample: ScoreSample, **settings: Any) -> Self:
