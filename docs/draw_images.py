@@ -19,25 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import (
-    TunedThresholdClassifierCV,
-    cross_val_predict,
-    train_test_split,
-)
+from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
 from boundshift.datasets import load_heart
-from boundshift.writing import write_whole
-from boundshift.metrics import binary_metrics
-from boundshift.plots import (
-    BoundaryDisplay,
-    ComparisonDisplay,
-    DecisionDisplay,
-    ProjectionDisplay,
-)
+from boundshift.plots import BoundaryDisplay, DecisionDisplay
 from boundshift.report import collect_facts, render_report
+from boundshift.writing import write_whole
 
 IMAGES = Path(__file__).parent / "images"
 NAMES = {
@@ -72,56 +62,24 @@ def clinic() -> Clinic:
     return Clinic(y_train, left_out, y_test, scores(X_test), scores(X_train))
 
 
-def draw_projection(ax: Any, theme: Any) -> None:
-    """Draw the scores of left-out patients."""
+def draw_boundary(ax: Any) -> None:
+    """Draw both errors and the paper's loss against the threshold."""
     rows = clinic()
-    ProjectionDisplay.from_predictions(rows.y, rows.left_out, old_threshold=0.0, ax=ax, theme=theme)
-
-
-def draw_boundary(ax: Any, theme: Any) -> None:
-    """Draw both errors and the rule against the threshold."""
-    rows = clinic()
-    interval = threshold_interval(rows.y, rows.left_out, n_resamples=100, random_state=0)
+    interval = threshold_interval(
+        rows.y, rows.left_out, curve="support", n_resamples=100, random_state=0
+    )
     BoundaryDisplay.from_predictions(
-        rows.y, rows.left_out, old_threshold=0.0, interval=interval, ax=ax, theme=theme
+        rows.y, rows.left_out, curve="support", old_threshold=0.0, interval=interval, ax=ax
     )
 
 
-def draw_decision(ax: Any, theme: Any) -> None:
+def draw_decision(ax: Any) -> None:
     """Draw the paper's synthetic problem before and after."""
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [1000, 10])
     X = rng.standard_normal((len(y), 2)) + np.where(y == 1, 1.0, -1.0)[:, None]
-    model = BoundShiftClassifier(LogisticRegression(), cv=None).fit(X, y)
-    DecisionDisplay.from_estimator(model, X, y, ax=ax, theme=theme)
-
-
-def draw_comparison(ax: Any, theme: Any) -> None:
-    """Draw four methods by five metrics."""
-    ComparisonDisplay.from_rows(compared(), ax=ax, theme=theme)
-
-
-@cache
-def compared() -> list[dict[str, Any]]:
-    """Return metrics of four ways to decide, over 20 half splits of the Cleveland patients."""
-    X, y = load_heart(return_X_y=True)
-    base = make_pipeline(StandardScaler(), LogisticRegression())
-    weighted = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
-    methods = {
-        "untouched": base,
-        "class weights": weighted,
-        "tuned threshold": TunedThresholdClassifierCV(base, scoring="balanced_accuracy"),
-        "boundshift": BoundShiftClassifier(base),
-    }
-    rows = []
-    for seed in range(20):
-        X_train, X_test, y_train, y_test = train_test_split(
-            X, y, test_size=0.5, stratify=y, random_state=seed
-        )
-        for name, method in methods.items():
-            predicted = method.fit(X_train, y_train).predict(X_test)
-            rows.append({"method": name} | binary_metrics(y_test, predicted))
-    return rows
+    model = BoundShiftClassifier(LogisticRegression(), cv=None, curve="support").fit(X, y)
+    DecisionDisplay.from_estimator(model, X, y, ax=ax)
 
 
 def report() -> str:
@@ -143,22 +101,19 @@ def report() -> str:
 
 
 FIGURES = {
-    "projected-space": (draw_projection, (8.0, 4.8)),
     "boundary": (draw_boundary, (8.0, 5.6)),
     "decision": (draw_decision, (9.0, 5.0)),
-    "comparison": (draw_comparison, (10.0, 2.7)),
 }
 
 
 def draw_figures(folder: Path) -> Iterator[Path]:
-    """Draw every display on light and on dark paper."""
+    """Draw the figures of the pages."""
     for name, (draw, size) in FIGURES.items():
-        for theme, suffix in (("light", ""), ("dark", "-dark")):
-            figure = Figure(figsize=size, dpi=130, layout="constrained")
-            draw(figure.subplots(), theme)
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format="png")
-            yield write_whole(folder / f"{name}{suffix}.png", buffer.getvalue())
+        figure = Figure(figsize=size, dpi=130, layout="constrained")
+        draw(figure.subplots())
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png")
+        yield write_whole(folder / f"{name}.png", buffer.getvalue())
 
 
 def photograph(page: Path, width: int, height: int) -> bytes | None:

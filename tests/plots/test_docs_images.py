@@ -17,16 +17,15 @@ def script():
     return module
 
 
-def test_every_figure_is_stored_on_light_and_dark_paper(script):
-    wanted = {f"{name}{suffix}.png" for name in script.FIGURES for suffix in ("", "-dark")}
-    assert wanted | {"report.png"} <= {path.name for path in (DOCS / "images").iterdir()}
+def test_every_figure_is_stored(script):
+    wanted = {f"{name}.png" for name in (*script.FIGURES, "report")}
+    assert wanted <= {path.name for path in (DOCS / "images").iterdir()}
 
 
-@pytest.mark.parametrize("name", ["projected-space", "decision"])
-def test_figures_can_be_drawn_anew(script, name):
-    draw, size = script.FIGURES[name]
+def test_figures_can_be_drawn_anew(script):
+    draw, size = script.FIGURES["decision"]
     figure = Figure(figsize=size)
-    draw(figure.subplots(), "light")
+    draw(figure.subplots())
     assert figure.axes
 
 

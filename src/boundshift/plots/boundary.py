@@ -220,8 +220,7 @@ class BoundaryDisplay(ScoreDisplay):
             marks.append(Patch(color=palette.ink, alpha=0.09, lw=0, label=text))
         if self._has_plateau:
             marks.append(Line2D([], [], color=palette.ink, lw=5, label="plateau"))
-        claims = claim_text(self.boundary)
-        title = f"The rule sees {claims[0].lower()}{claims[1:]}"
+        title = claim_text(self.boundary)
         add_legend(ax, marks, palette, bbox_to_anchor=(0.5, -0.42), title=title)
 
 

@@ -77,5 +77,5 @@ def _method(boundary: Boundary, names: Names) -> dict[str, Any]:
         f"The errors by which the boundary was placed: {error_text(missed)} of {names.positives} "
         f"missed, {error_text(flagged)} of {names.negatives} flagged"
     )
-    reason = f"{claim_text(boundary)} They decided where it goes; quote the certified ones instead."
+    reason = f"{claim_text(boundary)} It decided where the boundary goes; quote the certified ones."
     return _claim(claim, "nominal", reason)

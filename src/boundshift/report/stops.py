@@ -43,7 +43,7 @@ def collect_stops(
         ``marks``, the index of each mark.
     """
     thresholds = axis.score(np.linspace(0, 1, N_STOPS))
-    index = _settle(thresholds, axis, marks)
+    index = _place_marks(thresholds, axis, marks)
     wrong = count_wrong_at(sample, thresholds)
     return {
         "threshold": thresholds.tolist(),
@@ -56,7 +56,7 @@ def collect_stops(
     }
 
 
-def _settle(
+def _place_marks(
     thresholds: NDArray[np.float64], axis: ScoreAxis, marks: dict[str, float]
 ) -> dict[str, int]:
     """Put each mark in the place of its nearest stop, in order, and return where it went."""

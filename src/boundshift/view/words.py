@@ -168,20 +168,17 @@ def decision_text(boundary: Boundary) -> str:
 
 
 def claim_text(boundary: Boundary) -> str:
-    """Return which curve claims the errors of a boundary, and what such a claim is worth.
+    """Return which curve claims the errors of a boundary, and what its claim is worth.
 
     Examples
     --------
     >>> import boundshift
     >>> claim_text(boundshift.find_boundary([0, 0, 1, 1], [0, 1, 4, 5]))
-    'Errors claimed by the curve “logistic”: an estimate of the error, not a bound on it.'
+    'Claim of the curve “logistic”: an estimate of the error, not a bound on it.'
     """
     claim = boundary.curve.claim.value
-    negated = " once the scores are negated" if boundary.status is Status.REVERSED else ""
-    return (
-        f"Errors claimed{negated} by the curve “{boundary.curve.name}”: "
-        f"{claim[0].lower()}{claim[1:]}"
-    )
+    negated = ", once the scores are negated" if boundary.status is Status.REVERSED else ""
+    return f"Claim of the curve “{boundary.curve.name}”{negated}: {claim[0].lower()}{claim[1:]}"
 
 
 def error_text(share: float) -> str:
