@@ -7,9 +7,7 @@ of one and 10 of the other to learn from, 1000 fresh rows of each to judge by.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from sklearn.metrics import accuracy_score, f1_score, recall_score
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import MissingExtraError
 from boundshift.plots import ProjectionDisplay
+from lab.harness.canvas import new_figure, save
 
 __all__ = ["main"]
 
@@ -61,7 +60,7 @@ class _Run:
         X, y = _draw(rng, 1000, 1000)
         untouched = LogisticRegression().fit(*self.train)
         # As in the paper, the training scores decide: three weights cannot memorise 1010 rows.
-        self.shifted = BoundShiftClassifier(untouched, cv="prefit", bound="support").fit(
+        self.shifted = BoundShiftClassifier(untouched, cv="prefit", curve="support").fit(
             *self.train
         )
         self.before = _judge(y, untouched.predict(X))
@@ -89,22 +88,10 @@ def _cell(values: Sequence[float]) -> str:
 
 
 def _save_figure(run: _Run, path: Path) -> None:
-    """Draw the projected space of the training rows; the file appears whole or not at all."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot") from error
-    figure = Figure(figsize=(8.0, 4.8), dpi=150, layout="constrained")
+    """Draw the projected space of the training rows."""
+    figure = new_figure(8.0, 4.8)
     ProjectionDisplay.from_estimator(run.shifted, *run.train, ax=figure.subplots())
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, partial = tempfile.mkstemp(suffix=path.suffix or ".png", dir=path.parent)
-    os.close(handle)
-    try:
-        figure.savefig(partial)
-        Path(partial).chmod(0o644)
-        Path(partial).replace(path)
-    finally:
-        Path(partial).unlink(missing_ok=True)
+    save(figure, path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -19,7 +19,7 @@ from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW
 from boundshift.curves.kth_point import KthPoint
 from boundshift.promises.certificate import certify_counts
-from boundshift.rules import NeymanPearson
+from boundshift.rules import Floors
 from lab.evidence.models import Margins
 from lab.evidence.shapes import SHAPES, Problem
 from lab.harness.quiet import quiet
@@ -117,22 +117,22 @@ def _certified(n: int, confidence: float, *, chosen_here: bool) -> FloatArray:
     return np.array([record.error_bounds[0] for record in records])
 
 
-def chosen_boundary(shape: str, n: int, replications: int, bound: str) -> list[Cell]:
+def chosen_boundary(shape: str, n: int, replications: int, curve: str) -> list[Cell]:
     """Certify at a boundary chosen on the same scores, with and without paying for the choice."""
     rng = generator("chosen", shape, n)
     problem = Problem.with_error(SHAPES[shape], 0.1)
     holds: dict[tuple[bool, float], list[bool]] = {}
     for _ in range(replications):
         y, scores = problem.draw((min(10 * n, MOST_MAJORITY), n), rng)
-        t = _quiet_boundary(y, scores, bound=bound).threshold
+        t = _quiet_boundary(y, scores, curve=curve).threshold
         truth = problem.errors(t)[1]
         for pays in (True, False):
             for confidence in CONFIDENCES:
                 record = certify(y, scores, t, confidence, chosen_here=pays)
                 holds.setdefault((pays, confidence), []).append(truth <= record.error_bounds[1])
     names = {
-        True: f"certify(chosen_here=True), {bound} boundary",
-        False: f"certify(chosen_here=False), {bound} boundary",
+        True: f"certify(chosen_here=True), {curve} boundary",
+        False: f"certify(chosen_here=False), {curve} boundary",
     }
     return [
         cell(names[pays], shape, n, confidence, np.array(held), claimed=pays)
@@ -141,17 +141,17 @@ def chosen_boundary(shape: str, n: int, replications: int, bound: str) -> list[C
 
 
 def recall_floor(shape: str, n: int, replications: int) -> list[Cell]:
-    """Try Neyman–Pearson with Clopper–Pearson: the protected class's bound at its boundary."""
+    """Try a recall floor with Clopper–Pearson: the protected class's bound at its boundary."""
     rng = generator("floor", shape, n)
     problem = Problem.with_error(SHAPES[shape], 0.1)
     holds: dict[float, list[bool]] = {confidence: [] for confidence in CONFIDENCES}
     for _ in range(replications):
         y, scores = problem.draw((min(10 * n, MOST_MAJORITY), n), rng)
         for confidence, held in holds.items():
-            curve, rule = ClopperPearson(confidence), NeymanPearson(FLOOR)
-            found = _quiet_boundary(y, scores, bound=curve, rule=rule)
-            held.append(problem.errors(found.threshold)[1] <= found.error_bounds[1])
-    claim = f"neyman-pearson({FLOOR}) with clopper-pearson"
+            curve, rule = ClopperPearson(confidence), Floors(recall=FLOOR)
+            found = _quiet_boundary(y, scores, curve=curve, rule=rule)
+            held.append(problem.errors(found.threshold)[1] <= found.errors[1])
+    claim = f"recall floor of {FLOOR} with clopper-pearson"
     return [cell(claim, shape, n, c, np.array(held)) for c, held in holds.items()]
 
 
@@ -168,7 +168,7 @@ def many_classes(shape: str, n: int, replications: int) -> list[Cell]:
     holds: dict[float, list[bool]] = {confidence: [] for confidence in CONFIDENCES}
     for _ in range(replications):
         scores = SHAPES[shape].rvs((len(y), 3), random_state=rng) + separation * np.eye(3)[y]
-        model = BoundShiftClassifier(Margins(3), cv="prefit", bound=KthPoint())
+        model = BoundShiftClassifier(Margins(3), cv="prefit", curve=KthPoint())
         with quiet():
             model.fit(scores, y)
         truth = 1 - _recall(SHAPES[shape], separation, model.biases_, 2)

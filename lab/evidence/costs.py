@@ -63,12 +63,12 @@ def score(name: str, kind: str, seed: int) -> Halves:
     return score_halves(MODELS[kind](), X, y, (X_fresh, y_fresh))
 
 
-def ours(bound: str) -> Callable[[Halves, Pair], float]:
+def ours(curve: str) -> Callable[[Halves, Pair], float]:
     """Return the threshold of the library's cost rule."""
 
     def threshold(halves: Halves, priors: Pair) -> float:
-        rule = Cost(COSTS, priors)
-        model = BoundShiftClassifier(Margins(), cv="prefit", bound=bound, rule=rule)
+        rule = Cost(*COSTS, prevalence=priors[1])
+        model = BoundShiftClassifier(Margins(), cv="prefit", curve=curve, rule=rule)
         with quiet():
             return float(model.fit(halves.raw, halves.y).threshold_)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from boundshift.search.minimum import errors_at
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
@@ -90,7 +89,7 @@ def estimates(shape: str, n: int, replications: int, true_error: float = 0.1) ->
     for _ in range(replications):
         sample = ScoreSample.from_labels(*problem.draw((n, n), rng))
         for name, found in claims.items():
-            found.append(float(errors_at(CURVES[name](), sample, t)[0][0]))
+            found.append(float(CURVES[name]().errors(sample)(t)[0][0]))
     return [
         {
             "curve": name,

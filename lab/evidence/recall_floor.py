@@ -3,7 +3,7 @@
 Usage: ``python -m lab.evidence.recall_floor [--quick] [--out DIR]``.
 
 Simulated problems differ in class shape, class sizes and overlap. The boundary protects the recall
-of the positive class, by the rule Neyman–Pearson on Clopper–Pearson curves. The true recall comes
+of the positive class, by a floor on Clopper–Pearson curves. The true recall comes
 from the known distribution. Where no boundary could promise the floor the status is UNMET, and
 nothing is promised; the best that there is then counts too.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from boundshift import Status, find_boundary
 from boundshift.curves.clopper_pearson import ClopperPearson
-from boundshift.rules import NeymanPearson
+from boundshift.rules import Floors
 from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, run, table
 from lab.evidence.shapes import SHAPES, Problem
@@ -52,7 +52,7 @@ def simulate(index: int) -> list[dict[str, Any]]:
 
 def _find(y: Any, scores: Any, floor: float, confidence: float) -> Any:
     with quiet():
-        return find_boundary(y, scores, bound=ClopperPearson(confidence), rule=NeymanPearson(floor))
+        return find_boundary(y, scores, curve=ClopperPearson(confidence), rule=Floors(recall=floor))
 
 
 def collect(quick: bool) -> Facts:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift import BoundShiftClassifier
+from boundshift.boundary import choose_claims
 from boundshift.curves import CURVES
 from boundshift.datasets import (
     fetch_common,
@@ -29,7 +30,7 @@ from boundshift.datasets import (
     load_pima,
     make_gaussians,
 )
-from boundshift.rules import RULES
+from boundshift.rules import Cost, Floors, GMean, Minimax, Sum
 from lab.evidence.evidence import Facts, in_parallel, memory, run, table
 from lab.evidence.models import MODELS, SCORED, Responses, responses
 from lab.harness.quiet import quiet
@@ -42,7 +43,8 @@ BUNDLED = {
 }
 FAIR = 20
 QUICK = ("zoo-3", "heart")
-PAIRS = [(bound, rule) for bound, rule in product(CURVES, RULES) if rule != "metric"]
+RULES = {rule.name: rule for rule in (Cost(), GMean(), Minimax(), Floors(recall=0.9), Sum())}
+DEFAULT = tuple(claim.name for claim in choose_claims())
 
 
 def load(name: str) -> Any:
@@ -92,11 +94,11 @@ def examine(name: str, kind: str) -> list[dict[str, Any]]:
     facts = {"dataset": name, "model": kind, "rows": np.bincount(y).tolist()}
     rows = [
         facts
-        | {"scores": "out-of-fold", "bound": bound, "rule": rule}
-        | {"status": outcome(raw.out_of_fold, y, raw.method, bound=bound, rule=rule)}
-        for bound, rule in PAIRS
+        | {"scores": "out-of-fold", "curve": curve, "rule": rule}
+        | {"status": outcome(raw.out_of_fold, y, raw.method, curve=curve, rule=RULES[rule])}
+        for curve, rule in product(CURVES, RULES)
     ]
-    default = {"scores": "training", "bound": "support", "rule": "sum"}
+    default = dict(zip(("scores", "curve", "rule"), ("training", *DEFAULT), strict=True))
     return [*rows, facts | default | {"status": outcome(raw.training, y, raw.method)}]
 
 
@@ -114,7 +116,7 @@ def collect(quick: bool) -> Facts:
 
 def count(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return how often each way to decide ended in each status, by model."""
-    keys = ("scores", "bound", "rule", "model")
+    keys = ("scores", "curve", "rule", "model")
     counted = Counter((tuple(row[key] for key in keys), row["status"]) for row in rows)
     groups: dict[tuple[str, ...], dict[str, int]] = {}
     for (group, status), n in sorted(counted.items()):
@@ -131,19 +133,19 @@ def is_met(facts: Facts) -> bool:
 
 def is_default(row: dict[str, Any]) -> bool:
     """Say whether a row is about what `BoundShiftClassifier` does by default."""
-    return (row["scores"], row["bound"], row["rule"]) == ("out-of-fold", "support", "sum")
+    return (row["scores"], row["curve"], row["rule"]) == ("out-of-fold", *DEFAULT)
 
 
 def page(facts: Facts) -> str:
     models = list(dict.fromkeys(row["model"] for row in facts["counts"]))
-    ways = list(dict.fromkeys((r["scores"], r["bound"], r["rule"]) for r in facts["counts"]))
+    ways = list(dict.fromkeys((r["scores"], r["curve"], r["rule"]) for r in facts["counts"]))
     cells = {
-        (r["scores"], r["bound"], r["rule"], r["model"]): r["statuses"].get("unsolved", 0)
+        (r["scores"], r["curve"], r["rule"], r["model"]): r["statuses"].get("unsolved", 0)
         for r in facts["counts"]
     }
     rows = [[*way, *(cells[(*way, model)] for model in models)] for way in ways]
     cases = [
-        [r["dataset"], r["model"], r["scores"], f"{r['bound']}/{r['rule']}", r["rows"], r["status"]]
+        [r["dataset"], r["model"], r["scores"], f"{r['curve']}/{r['rule']}", r["rows"], r["status"]]
         for r in facts["unsolved"]
     ]
     found = table(["data set", "model", "scores", "way", "rows", "what happened"], cases)

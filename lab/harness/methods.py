@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -175,15 +175,16 @@ def decide_boundary(fitted: Fitted, source: Source, **options: Any) -> Decision:
     y, s = fitted.sample(source)
     with quiet():
         found = find_boundary(y, s / fitted.unit, **options)
-    return Decision(
+    decision = Decision(
         threshold=found.threshold * fitted.unit,
         status=found.status.name,
         solved=found.status.solved,
-        claims=found.error_bounds,
-        deltas=found.deltas,
-        slack=found.slack,
+        claims=found.errors,
         loss=found.loss,
     )
+    if found.geometry is None:
+        return decision
+    return replace(decision, deltas=found.geometry.deltas, slack=found.geometry.slack)
 
 
 def by_probability(rule: Callable[..., float], source: Scored) -> Decide:

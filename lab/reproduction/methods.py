@@ -6,8 +6,10 @@ printed numbers and decides which seeds count in protocol "paper", and solved ex
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from boundshift.curves import SupportRadius
 from lab.harness.methods import (
     Decide,
     Decision,
@@ -33,10 +35,15 @@ def _by_rule(name: str) -> Decide:
     return by_probability(THRESHOLD_RULES[name], "training")
 
 
-def _by_support(source: Source, **options: Any) -> Decide:
-    """Return the paper's bound and rule with the kind of slack that was asked for."""
-    paper = {"bound": "support", "rule": "sum"} | options
-    return lambda fitted: decide_boundary(fitted, source, slack=fitted.slack, **paper)
+def _by_support(
+    source: Source, make: Callable[..., SupportRadius] = SupportRadius, **settings: Any
+) -> Decide:
+    """Return the paper's curve with the kind of slack that was asked for."""
+
+    def decide(fitted: FittedSeed) -> Decision:
+        return decide_boundary(fitted, source, curve=make(slack=fitted.slack, **settings))
+
+    return decide
 
 
 def _by_grid(fitted: FittedSeed) -> Decision:
@@ -64,7 +71,7 @@ _PAPER = (
     Method(
         "ours-authors",
         "paper",
-        _by_support("training", preset="authors", fallback=0.0),
+        _by_support("training", SupportRadius.authors, fallback=0.0),
         title="Our Method, exact",
     ),
 )
@@ -88,9 +95,9 @@ _RIVALS = (
     _rival(
         "clopper-pearson-minimax",
         "Clopper–Pearson, minimax",
-        by_boundary("out-of-fold", bound="clopper-pearson", rule="minimax"),
+        by_boundary("out-of-fold", curve="clopper-pearson", rule="minimax"),
     ),
-    _rival("dkw-minimax", "DKW, minimax", by_boundary("out-of-fold", bound="dkw", rule="minimax")),
+    _rival("dkw-minimax", "DKW, minimax", by_boundary("out-of-fold", curve="dkw", rule="minimax")),
 )
 
 _SUFFIX: dict[Source, str] = {"training": "", "out-of-fold": " (out-of-fold)"}
@@ -101,21 +108,21 @@ def _of_source(source: Source) -> list[Method]:
     mark, suffix = ("" if source == "training" else "-oof"), _SUFFIX[source]
     settings = {
         "default": ("Ours, default", by_boundary(source)),
-        "support": ("Ours, support radius", by_boundary(source, bound="support", rule="sum")),
+        "support": ("Ours, support radius", by_boundary(source, curve="support", rule="sum")),
         "full-budget": (
             "Ours, full budget",
-            _by_support(source, preset="authors", budget="all", stop_at_zero=False),
+            _by_support(source, SupportRadius.authors, budget="all", stop_at_zero=False),
         ),
-        "paper-text": ("Ours, paper's text", _by_support(source, preset="paper")),
+        "paper-text": ("Ours, paper's text", _by_support(source, SupportRadius.paper)),
         "support-sum": ("Ours, support/sum", _by_support(source)),
         "support-minimax": (
             "Ours, support/minimax",
-            by_boundary(source, bound="support", rule="minimax"),
+            by_boundary(source, curve="support", rule="minimax"),
         ),
     }
     for curve in ("smoothed", "student-t", "kth-point"):
         for rule in ("sum", "minimax"):
-            decide = by_boundary(source, bound=curve, rule=rule)
+            decide = by_boundary(source, curve=curve, rule=rule)
             settings[f"{curve}-{rule}"] = (f"Ours, {curve}/{rule}", decide)
     return [
         Method(f"ours-{name}{mark}", "ours", decide, source, title + suffix)

@@ -102,7 +102,7 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def timed(data: Any, bound: str, rule: str, **columns: Any) -> dict[str, Any]:
+def timed(data: Any, curve: str, rule: str, **columns: Any) -> dict[str, Any]:
     """Find a boundary and return it with its time and its passes."""
     from boundshift import streaming
 
@@ -110,21 +110,21 @@ def timed(data: Any, bound: str, rule: str, **columns: Any) -> dict[str, Any]:
     start, processor = time.perf_counter(), time.process_time()
     boundary = streaming.scan_boundary(
         data,
-        bound=bound,
+        curve=curve,
         rule=rule,
         progress=lambda name, *_: passes.update({name: time.perf_counter() - start}),
         **columns,
     )
     seconds = time.perf_counter() - start
     return {
-        "bound": bound,
+        "curve": curve,
         "rule": rule,
         "rows": sum(boundary.n_samples),
         "seconds": seconds,
         "processor seconds": time.process_time() - processor,
         "passes": len(passes),
         "threshold": boundary.threshold,
-        "wrong": list(boundary.slack),
+        "wrong": list(boundary.wrong),
         "resolution": boundary.resolution,
     }
 
@@ -133,7 +133,7 @@ def in_memory(folder: str, cases: Sequence[tuple[str, str]]) -> list[dict[str, A
     """Return the boundaries of the same rows in memory, one after the other."""
     import pyarrow.parquet as pq
 
-    from boundshift.decision import decision
+    from boundshift.boundary import make_decision
     from boundshift.scores.sample import ScoreSample
 
     data = pq.read_table(folder)
@@ -141,10 +141,10 @@ def in_memory(folder: str, cases: Sequence[tuple[str, str]]) -> list[dict[str, A
     del data
     spread = sample.spread
     found = []
-    for bound, rule in cases:
-        boundary = decision(bound=bound, rule=rule)(sample)
+    for curve, rule in cases:
+        boundary = make_decision(curve, rule)(sample)
         found.append(
-            {"threshold": boundary.threshold, "wrong": list(boundary.slack), "spread": spread}
+            {"threshold": boundary.threshold, "wrong": list(boundary.wrong), "spread": spread}
         )
     return found
 
@@ -158,9 +158,9 @@ def compare(measured: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any
     }
 
 
-def read_files(folder: str, bound: str, rule: str) -> dict[str, Any]:
+def read_files(folder: str, curve: str, rule: str) -> dict[str, Any]:
     """Measure files, best of two, and the process's memory."""
-    runs = [timed(folder, bound, rule) for _ in range(2)]
+    runs = [timed(folder, curve, rule) for _ in range(2)]
     best = min(runs, key=lambda run: run["seconds"])
     return best | {
         "million rows a second": best["rows"] / best["seconds"] / 1e6,
@@ -257,18 +257,18 @@ def dask_run(folder: str | None, n: int, cases: Sequence[tuple[str, str]]) -> di
             groups = frame.groupby("label").score
             return groups.agg(["count", "mean", "min", "max"]).compute()
 
-    def ours(bound: str, rule: str) -> dict[str, Any]:
+    def ours(curve: str, rule: str) -> dict[str, Any]:
         if frame is not None:
-            return timed(frame, bound, rule)
+            return timed(frame, curve, rule)
         start = time.perf_counter()
-        found = find_boundary(y, s, bound=bound, rule=rule)
+        found = find_boundary(y, s, curve=curve, rule=rule)
         return {
-            "bound": bound,
+            "curve": curve,
             "rule": rule,
             "rows": n,
             "seconds": time.perf_counter() - start,
             "threshold": found.threshold,
-            "wrong": list(found.slack),
+            "wrong": list(found.wrong),
             "resolution": found.resolution,
         }
 
@@ -388,7 +388,7 @@ def scaling(n: int) -> dict[str, Any]:
 
 def _in_turn(folders: list[str]) -> list[float]:
     """Return the processor time of all threads in the passes over each folder, in turn."""
-    from boundshift.decision import decision
+    from boundshift.boundary import make_decision
     from boundshift.streaming.dispatch import open_source
     from boundshift.streaming.driver import decide_in_passes
 
@@ -404,7 +404,7 @@ def _in_turn(folders: list[str]) -> list[float]:
             return tally
 
         source.run = timed_run  # type: ignore[method-assign]
-        decide_in_passes(source, decision())
+        decide_in_passes(source, make_decision())
         return spent
 
     rounds = [[passes_over(folder) for folder in folders] for _ in range(2 * ROUNDS)]
@@ -429,7 +429,7 @@ def judged(facts: dict[str, Any]) -> list[tuple[str, str, float, bool]]:
 
     compared = list(facts.get("files", {}).get("runs", []))
     for run in facts.get("files", {}).get("runs", []):
-        what = f"files, {run['bound']}/{run['rule']}, {run['rows']:,} rows"
+        what = f"files, {run['curve']}/{run['rule']}, {run['rows']:,} rows"
         speed = run["million rows a second"]
         rows.append((f"{what}: million rows a second", "≥ 20", speed, speed >= 20))
         speed = run["million rows a second of two processors"]
@@ -445,7 +445,7 @@ def judged(facts: dict[str, Any]) -> list[tuple[str, str, float, bool]]:
     for name, measured in found.items():
         for run in measured["runs"]:
             compared.append(run)
-            what = f"Dask, {name}, {run['bound']}/{run['rule']}"
+            what = f"Dask, {name}, {run['curve']}/{run['rule']}"
             at_most(f"{what}: times a bare pass", run["bare passes"], 4)
     for kind in ("lazy", "parquet"):
         sizes = [m["peak worker bytes"] for name, m in found.items() if name.startswith(kind)]
@@ -455,7 +455,7 @@ def judged(facts: dict[str, Any]) -> list[tuple[str, str, float, bool]]:
             )
     for run in facts.get("spark", {}).get("runs", []):
         compared.append(run)
-        what = f"Spark, {run['bound']}/{run['rule']}, {run['rows']:,} rows"
+        what = f"Spark, {run['curve']}/{run['rule']}, {run['rows']:,} rows"
         at_most(f"{what}: times a plain groupBy", run["bare passes"], 4)
     if "scaling" in facts:
         per_row = facts["scaling"]["nanoseconds a row"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from boundshift.decision import decision
+from boundshift.boundary import make_decision
 from boundshift.streaming.cells import Needs
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.driver import _Passes
@@ -103,7 +103,7 @@ def cost_model(draw: Draw, share: float) -> dict[str, Any]:
     """Watch the decision on 10^10 rows: what a row, a merge and a decision cost on one core."""
     source = Ideal(draw, share)
     passes = _Passes(source, None, None)
-    decide = decision()
+    decide = make_decision()
     passes.first()
     seconds = []
     while True:

@@ -206,12 +206,12 @@ def against_brute_force(plan: Plan, watch: Stopwatch) -> list[Row]:
             f"brute force of Algorithm 1, {rows_of(n)}",
             {
                 "brute force": lambda p=problem: brute_force(p.y, p.scores),
-                "find_boundary": lambda p=problem: find_boundary(p.y, p.scores, preset="paper"),
+                "find_boundary": lambda p=problem: find_boundary(p.y, p.scores, curve="paper"),
             },
             repeats,
         )
         plain = brute_force(problem.y, problem.scores)
-        exact = find_boundary(problem.y, problem.scores, preset="paper")
+        exact = find_boundary(problem.y, problem.scores, curve="paper")
         assert plain is not None
         ratio = best["brute force"] / best["find_boundary"]
         name = f"times faster than brute force of Algorithm 1: {rows_of(n)}"

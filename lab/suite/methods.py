@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import get_args
 
+from boundshift.boundary import choose_claims
 from boundshift.classifier import BoundShiftClassifier
-from boundshift.curves import CURVES, ErrorCurve
-from boundshift.decision import DEFAULT_BOUND, DEFAULT_RULE
+from boundshift.curves import CURVES, ErrorCurve, SupportRadius
 from boundshift.exceptions import InvalidInputError
 from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
-from boundshift.rules import Cost, GMean, Metric, Minimax, NeymanPearson, Rule, Sum
+from boundshift.rules import Cost, Floors, GMean, Metric, Minimax, Rule, Sum
 from lab.harness.methods import (
     Decide,
     Decision,
@@ -51,7 +51,7 @@ def f1_of_weights(y: object, predicted: object, sample_weight: Sequence[float]) 
     return 2 * hits / (2 * hits + alarms + misses) if hits > 0 else 0.0
 
 
-CURVES_TRIED: dict[str, str | ErrorCurve] = {name: name for name in CURVES}
+CURVES_TRIED: dict[str, ErrorCurve] = {name: curve() for name, curve in CURVES.items()}
 """Name → error curve."""
 
 RULES_TRIED: dict[str, Rule] = {
@@ -59,7 +59,7 @@ RULES_TRIED: dict[str, Rule] = {
     "minimax": Minimax(),
     "g-mean": GMean(),
     "cost": Cost(),
-    "neyman-pearson": NeymanPearson(),
+    "floors": Floors(recall=0.9),
     "f1": Metric(f1_of_weights),
 }
 """Name → rule: costs 1 and 1, a floor of 0.9 for the minority's recall, and F1 as the metric."""
@@ -74,7 +74,7 @@ def _ours() -> list[Method]:
         Method(
             f"{curve}/{rule}@{source}",
             _group(curve, rule),
-            by_boundary(source, bound=CURVES_TRIED[curve], rule=RULES_TRIED[rule]),
+            by_boundary(source, curve=CURVES_TRIED[curve], rule=RULES_TRIED[rule]),
             source,
         )
         for source in SCORED
@@ -86,19 +86,19 @@ def _ours() -> list[Method]:
 def _group(curve: str, rule: str) -> Group:
     if (curve, rule) in _FOLLOW_UP:
         return "rival"
-    return "ours" if RULES_TRIED[rule].is_balanced else "other aim"
+    return "ours" if RULES_TRIED[rule].alike else "other aim"
 
 
 def _paper() -> list[Method]:
     """Return the paper's method as its authors run it: without a solution the model stays."""
     return [
         Method(
-            f"paper/{preset}@{source}",
+            f"paper/{curve.__name__}@{source}",
             "rival",
-            by_boundary(source, preset=preset, fallback=0.0),
+            by_boundary(source, curve=curve(fallback=0.0)),
             source,
         )
-        for preset in ("authors", "paper")
+        for curve in (SupportRadius.authors, SupportRadius.paper)
         for source in SCORED
     ]
 
@@ -177,7 +177,8 @@ def default_method() -> str:
     True
     """
     source = "training" if BoundShiftClassifier(None).cv is None else "out-of-fold"
-    return f"{DEFAULT_BOUND}/{DEFAULT_RULE}@{source}"
+    curve, rule = choose_claims()
+    return f"{curve.name}/{rule.name}@{source}"
 
 
 def choose_methods(patterns: Sequence[str] = ("*",)) -> list[Method]:

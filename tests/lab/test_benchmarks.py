@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boundshift import find_boundary
+from boundshift import SupportRadius, find_boundary
 from boundshift.support.windows import SequentialPath
 from lab.evidence.brute_force import GRID_SIZE, _shares, brute_force
 
@@ -32,15 +32,18 @@ def test_quick_benchmark_prints_its_table_and_stores_it(tmp_path):
     assert shown.stdout.count("\n") == len(record["rows"]) + 2
 
 
-@pytest.mark.parametrize(("penalty", "preset"), [("count", "paper"), ("proportional", "authors")])
+@pytest.mark.parametrize(
+    ("penalty", "make"),
+    [("count", SupportRadius.paper), ("proportional", SupportRadius.authors)],
+)
 @pytest.mark.parametrize("seed", range(4))
-def test_exact_solver_is_as_good_as_brute_force(seed, penalty, preset):
+def test_exact_solver_is_as_good_as_brute_force(seed, penalty, make):
     rng = np.random.default_rng(seed)
     y = (np.arange(150) < 20).astype(int)
     scores = rng.standard_normal(150) + 4.0 * y
     coarse = brute_force(y, scores, penalty=penalty)
-    exact = find_boundary(y, scores, preset=preset, budget="all", stop_at_zero=False)
-    assert exact.slack == coarse.slack
+    exact = find_boundary(y, scores, curve=make(budget="all", stop_at_zero=False))
+    assert exact.geometry.slack == coarse.slack
     # The grid misses the optimum by at most its step.
     assert coarse.loss - 2 / GRID_SIZE <= exact.loss <= coarse.loss
 

@@ -57,7 +57,7 @@ def draw_optimised_space() -> Figure:
     ax = figure.subplots()
     fitted = fitted_on_scene("untouched")
     scores = fitted.train / fitted.unit
-    boundary = find_boundary(overlapping().y_train, scores, preset="authors")
+    boundary = find_boundary(overlapping().y_train, scores, curve="authors")
     ProjectionDisplay.from_predictions(
         fitted.y_train, scores, boundary=boundary, old_threshold=0.0, ax=ax
     )

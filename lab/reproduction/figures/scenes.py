@@ -49,7 +49,7 @@ def far_apart() -> FarApart:
     norm = float(np.linalg.norm(machine.coef_))
     direction = machine.coef_[0] / norm
     scores = X @ direction
-    boundary = find_boundary(y, scores, preset="authors")
+    boundary = find_boundary(y, scores, curve="authors")
     return FarApart(X, y, direction, float(machine.intercept_[0]) / norm, scores, boundary)
 
 

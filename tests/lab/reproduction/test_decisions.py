@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from boundshift import BoundShiftClassifier, find_boundary
+from boundshift import BoundShiftClassifier, SupportRadius, find_boundary
 from boundshift.rivals import BayesMinimumRisk, CostThresholding
 from lab.reproduction.fitted import FittedSeed
 from lab.reproduction.methods import METHODS, post_hoc_rivals
@@ -31,8 +31,8 @@ def fitted(cache):
         ("prior-threshold", PriorThreshold(LogisticRegression())),
         ("ours-default", BoundShiftClassifier(LogisticRegression(), cv=None)),
         ("ours-default-oof", BoundShiftClassifier(LogisticRegression())),
-        ("ours-support", BoundShiftClassifier(LogisticRegression(), cv=None, bound="support")),
-        ("ours-support-oof", BoundShiftClassifier(LogisticRegression(), cv=5, bound="support")),
+        ("ours-support", BoundShiftClassifier(LogisticRegression(), cv=None, curve="support")),
+        ("ours-support-oof", BoundShiftClassifier(LogisticRegression(), cv=5, curve="support")),
     ],
 )
 def test_decisions_from_scores_are_those_of_the_estimators(split, fitted, name, rival):
@@ -45,9 +45,11 @@ def test_decisions_from_scores_are_those_of_the_estimators(split, fitted, name, 
 def test_continuous_slack_is_measured_in_units_of_the_weight_norm(fitted):
     found = METHODS["ours-authors"].decide(FittedSeed(fitted.models, "continuous"))
     y, scores = fitted.sample("training")
-    expected = find_boundary(y, scores / fitted.unit, preset="authors", slack="continuous")
+    expected = find_boundary(
+        y, scores / fitted.unit, curve=SupportRadius.authors(slack="continuous")
+    )
     assert found.threshold / fitted.unit == pytest.approx(expected.threshold)
-    raw = find_boundary(y, scores, preset="authors", slack="continuous")
+    raw = find_boundary(y, scores, curve=SupportRadius.authors(slack="continuous"))
     assert found.loss == pytest.approx(expected.loss)
     assert found.loss != pytest.approx(raw.loss)
 
