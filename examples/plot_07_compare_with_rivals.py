@@ -9,7 +9,7 @@ over repeated splits of the heart disease data.
 # %%
 import numpy as np
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedShuffleSplit, TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -17,15 +17,15 @@ from boundshift import BoundShiftClassifier
 from boundshift.datasets import load_heart
 from boundshift.metrics import binary_metrics
 from boundshift.plots import ComparisonDisplay
-from boundshift.rivals import BalancedWeights, SMOTEClassifier, TunedThreshold, Untouched
+from boundshift.rivals import BalancedWeights, SMOTEClassifier
 
 X, y = load_heart(return_X_y=True)
 model = make_pipeline(StandardScaler(), LogisticRegression())
 methods = {
-    "untouched": Untouched(model),
+    "untouched": model,
     "boundshift": BoundShiftClassifier(model),
     "boundshift, minimax": BoundShiftClassifier(model, rule="minimax"),
-    "tuned threshold": TunedThreshold(model),
+    "tuned threshold": TunedThresholdClassifierCV(model, scoring="balanced_accuracy"),
     "SMOTE": SMOTEClassifier(model, random_state=0),
     "class weights": BalancedWeights(model),
 }

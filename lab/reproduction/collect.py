@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from boundshift.rivals import BalancedWeights, SMOTEClassifier, Untouched
+from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from lab.data import PaperSplit
 from lab.harness.training import decision_scores, fit_quietly
 from lab.reproduction.classifiers import (
@@ -100,11 +100,10 @@ def collect_scores(
         Grid and network.
     """
     start = time.perf_counter()
-    wrapped = fit_quietly(
-        _wrapped(model, make_classifier(kind, options), smote_state), split.X_train, split.y_train
-    )
+    classifier = _wrapped(model, make_classifier(kind, options), smote_state)
+    trained = fit_quietly(classifier, split.X_train, split.y_train)
     seconds = time.perf_counter() - start
-    fitted = wrapped.estimator_
+    fitted = trained if model == "untouched" else trained.estimator_
     deciding = _deciding(settled(fitted), split) if model == "untouched" else _NOTHING
     return FittedScores(
         y_train=split.y_train,
@@ -118,10 +117,10 @@ def collect_scores(
 
 
 def _wrapped(model: ModelName, classifier: Any, smote_state: int | np.random.RandomState) -> Any:
-    """Return the classifier under one of the rivals that train."""
+    """Return the classifier, or one of the rivals that train around it."""
     if model == "smote":
         return SMOTEClassifier(classifier, random_state=smote_state)
-    return BalancedWeights(classifier) if model == "balanced-weights" else Untouched(classifier)
+    return BalancedWeights(classifier) if model == "balanced-weights" else classifier
 
 
 _EMPTY = np.empty(0)

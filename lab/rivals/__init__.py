@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from boundshift import rivals
-from lab.rivals.prior_threshold import PriorThreshold, adjust_logits, prior_threshold
+from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
+from lab.rivals.prior_threshold import prior_threshold
+from lab.rivals.threshold_classifier import ThresholdClassifier
 
-__all__ = ["RIVALS", "THRESHOLD_RULES", "PriorThreshold", "adjust_logits", "prior_threshold"]
-
-RIVALS: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {**rivals.RIVALS, "prior_threshold": PriorThreshold}
-)
-"""Name → class; each is called with the classifier to wrap."""
+__all__ = ["THRESHOLD_RULES", "ThresholdClassifier", "prior_threshold"]
 
 THRESHOLD_RULES: Mapping[str, Callable[..., float]] = MappingProxyType(
-    {**rivals.THRESHOLD_RULES, "prior_threshold": prior_threshold}
+    {
+        "bayes_minimum_risk": bayes_risk_threshold,
+        "cost_thresholding": cost_threshold,
+        "prior_threshold": prior_threshold,
+        "tuned_threshold": tuned_threshold,
+    }
 )
 """Name → function of (y_true, y_score) that returns the threshold to predict positive above."""

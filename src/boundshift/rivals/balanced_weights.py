@@ -8,8 +8,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rivals.delegate import DelegatingClassifier
-from boundshift.rivals.posthoc import check_labels
+from boundshift.rivals.delegate import DelegatingClassifier, check_labels
 
 __all__ = ["BalancedWeights"]
 

@@ -1,18 +1,14 @@
 """Bayes minimum risk: calibrate, then predict what costs least."""
 
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
-from boundshift.rivals.costs import resolve_costs
-from boundshift.rivals.counts import count_scores, just_below
-from boundshift.rivals.posthoc import PosthocClassifier, learn_threshold
+from boundshift.rivals.counts import count_scores, just_below, resolve_costs
 
-__all__ = ["BayesMinimumRisk", "HullCalibration", "bayes_risk_threshold", "calibrate_by_roc_hull"]
+__all__ = ["HullCalibration", "bayes_risk_threshold", "calibrate_by_roc_hull"]
 
 
 @dataclass(frozen=True)
@@ -105,6 +101,11 @@ def bayes_risk_threshold(
     negative :math:`p\, c_{FN}`; positive is predicted iff it costs less, and negative on a tie.
     As the calibration rises with the score, that is a threshold.
 
+    References
+    ----------
+    A. Correa Bahnsen, A. Stojanovic, D. Aouada, B. Ottersten, "Improving credit card fraud
+    detection with calibrated probabilities", SIAM International Conference on Data Mining, 2014.
+
     Examples
     --------
     >>> from boundshift.rivals import bayes_risk_threshold
@@ -119,60 +120,3 @@ def bayes_risk_threshold(
     if len(worth) == 0:
         return np.inf
     return -np.inf if worth[0] == 0 else just_below(hull.edges[worth[0]])
-
-
-class BayesMinimumRisk(PosthocClassifier):
-    """Calibrate the training scores by the ROC convex hull, then predict what costs least.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Any binary classifier with ``predict_proba`` or ``decision_function``.
-    cost_fp, cost_fn : float or None, default=None
-        Cost of a false positive and of a false negative; None is the size of the other class in
-        the training data, as in the paper.
-    cv : None, "prefit", int or splitter, default=None
-        Scores to decide on: None those of the training rows, as in the paper; "prefit" those of
-        the rows given to ``fit``, with `estimator` as it was fitted; otherwise out-of-fold ones.
-
-    Attributes
-    ----------
-    threshold_ : float
-        Positive is predicted above it.
-    estimator_ : classifier
-        The fitted classifier.
-    classes_ : ndarray of shape (2,)
-        Negative and positive label.
-
-    References
-    ----------
-    A. Correa Bahnsen, A. Stojanovic, D. Aouada, B. Ottersten, "Improving credit card fraud
-    detection with calibrated probabilities", SIAM International Conference on Data Mining, 2014.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from boundshift.datasets import make_gaussians
-    >>> from boundshift.rivals import BayesMinimumRisk
-    >>> X, y = make_gaussians(random_state=0)
-    >>> bmr = BayesMinimumRisk(LogisticRegression()).fit(X, y)
-    >>> bool(0 < bmr.threshold_ < 0.5)
-    True
-    """
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        cost_fp: float | None = None,
-        cost_fn: float | None = None,
-        cv: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.cost_fp = cost_fp
-        self.cost_fn = cost_fn
-        self.cv = cv
-
-    def _learn(self, X: Any, y: NDArray[Any]) -> tuple[Any, float]:
-        rule = partial(bayes_risk_threshold, cost_fp=self.cost_fp, cost_fn=self.cost_fn)
-        return learn_threshold(self.estimator, X, y, cv=self.cv, rule=rule)

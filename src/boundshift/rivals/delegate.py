@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import get_tags
+from sklearn.utils import assert_all_finite, column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-__all__ = ["DelegatingClassifier", "can", "keep_input_facts"]
+__all__ = ["DelegatingClassifier", "can", "check_labels", "keep_input_facts"]
 
 
 def can(method: str) -> Any:
@@ -62,3 +64,14 @@ class DelegatingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags = inner.input_tags
         tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
+
+
+def check_labels(X: Any, y: ArrayLike | None) -> NDArray[Any]:
+    """Return labels as a one-dimensional array, one for every row of `X`."""
+    if y is None:
+        raise ValueError("This classifier requires y to be passed, but the target y is None.")
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    check_consistent_length(X, labels)
+    return labels

@@ -6,8 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from boundshift.exceptions import MissingExtraError
-from boundshift.rivals.delegate import DelegatingClassifier
-from boundshift.rivals.posthoc import check_labels
+from boundshift.rivals.delegate import DelegatingClassifier, check_labels
 
 __all__ = ["SMOTEClassifier"]
 

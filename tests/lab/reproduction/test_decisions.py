@@ -5,12 +5,15 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import BoundShiftClassifier, SupportRadius, find_boundary
-from boundshift.rivals import BayesMinimumRisk, CostThresholding
 from lab.reproduction.fitted import FittedSeed
 from lab.reproduction.methods import METHODS, post_hoc_rivals
 from lab.reproduction.problems import PROBLEMS
-from lab.rivals import PriorThreshold
+from lab.rivals import THRESHOLD_RULES, ThresholdClassifier
 from tests.lab.reproduction_seeds import seed_of
+
+
+def _ruled(name):
+    return ThresholdClassifier(LogisticRegression(), THRESHOLD_RULES[name])
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +29,9 @@ def fitted(cache):
 @pytest.mark.parametrize(
     ("name", "rival"),
     [
-        ("bayes-minimum-risk", BayesMinimumRisk(LogisticRegression())),
-        ("thresholding", CostThresholding(LogisticRegression())),
-        ("prior-threshold", PriorThreshold(LogisticRegression())),
+        ("bayes-minimum-risk", _ruled("bayes_minimum_risk")),
+        ("thresholding", _ruled("cost_thresholding")),
+        ("prior-threshold", _ruled("prior_threshold")),
         ("ours-default", BoundShiftClassifier(LogisticRegression(), cv=None)),
         ("ours-default-oof", BoundShiftClassifier(LogisticRegression())),
         ("ours-support", BoundShiftClassifier(LogisticRegression(), cv=None, curve="support")),

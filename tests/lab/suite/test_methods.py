@@ -6,8 +6,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from boundshift import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import geometric_mean_score
-from boundshift.rivals import BayesMinimumRisk, CostThresholding
-from lab.rivals import PriorThreshold
+from lab.rivals import THRESHOLD_RULES, ThresholdClassifier
 from lab.suite.data import load_rows, split
 from lab.suite.methods import (
     METHODS,
@@ -72,15 +71,16 @@ def test_the_default_is_the_librarys(model, parts, fitted_of):
 @pytest.mark.parametrize(
     ("name", "rival"),
     [
-        ("prior-threshold", PriorThreshold),
-        ("bmr@training", BayesMinimumRisk),
-        ("thresholding@training", CostThresholding),
+        ("prior-threshold", "prior_threshold"),
+        ("bmr@training", "bayes_minimum_risk"),
+        ("thresholding@training", "cost_thresholding"),
     ],
 )
 @pytest.mark.parametrize("model", ["logistic", "forest"])
 def test_rivals_on_probabilities_are_the_classifiers(model, name, rival, parts, fitted_of):
     fitted = fitted_of(model, DATASET)
-    learned = rival(_pipeline(model, fitted)).fit(parts.train.X, parts.train.y)
+    learned = ThresholdClassifier(_pipeline(model, fitted), THRESHOLD_RULES[rival])
+    learned.fit(parts.train.X, parts.train.y)
     np.testing.assert_array_equal(_predicted(fitted, name), learned.predict(parts.test.X))
 
 
