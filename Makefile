@@ -93,7 +93,7 @@ reproduce: .venv/.test  ## every table and figure of the paper, both protocols; 
 suite: .venv/.test  ## the whole benchmark, half an hour on two cores; writes docs and lab/results
 	$(BIN)/python -m lab suite --suite full --out out/suite
 	mkdir -p lab/results/suite docs/images/benchmark
-	cp out/suite/rows.csv.gz out/suite/summary.json lab/results/suite
+	cp out/suite/summary.json lab/results/suite
 	cp out/suite/images/benchmark/*.png docs/images/benchmark
 	cp out/suite/benchmark.md docs/benchmark.md
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
+import json
+import math
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,12 +18,26 @@ import numpy as np
 
 from boundshift.writing import write_whole
 
-__all__ = ["read_arrays", "read_records", "write_arrays", "write_records"]
+__all__ = [
+    "checksum",
+    "read_arrays",
+    "read_records",
+    "to_json",
+    "write_arrays",
+    "write_records",
+]
 
 Record = TypeVar("Record")
 
 
-def write_records(path: Path, kind: type[Any], records: Iterable[Any], *, digits: int) -> Path:
+def write_records(
+    path: Path,
+    kind: type[Any],
+    records: Iterable[Any],
+    *,
+    digits: int,
+    without: Container[str] = (),
+) -> Path:
     """Write records as comma-separated text, compressed if the name ends in ``.gz``.
 
     Parameters
@@ -33,8 +50,11 @@ def write_records(path: Path, kind: type[Any], records: Iterable[Any], *, digits
         What.
     digits : int
         Digits of floats; 17 lose nothing.
+    without : container of str, default=()
+        Fields to leave out.
     """
-    raw = _text(_columns(kind), records, digits).encode("utf-8")
+    names = [name for name in _columns(kind) if name not in without]
+    raw = _text(names, records, digits).encode("utf-8")
     # Without a time in it, the same records give the same file.
     return write_whole(path, gzip.compress(raw, mtime=0) if path.suffix == ".gz" else raw)
 
@@ -60,18 +80,67 @@ def _written(value: object, digits: int) -> str:
 
 
 def read_records(path: Path, kind: type[Record]) -> list[Record]:
-    """Read what :func:`write_records` wrote."""
-    raw = path.read_bytes()
-    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
+    """Read what :func:`write_records` wrote; a field that was left out has its default."""
     readers: dict[str, Any] = {
         "str": str,
         "int": int,
         "float": float,
         "bool": lambda text: text == "True",
     }
-    read = [(f.name, readers[str(f.type)]) for f in fields(kind)]  # type: ignore[arg-type]
-    lines = csv.DictReader(io.StringIO(text))
+    lines = csv.DictReader(io.StringIO(_raw(path).decode("utf-8")))
+    there = set(lines.fieldnames or ())
+    known = [f for f in fields(kind) if f.name in there]  # type: ignore[arg-type]
+    read = [(f.name, readers[str(f.type)]) for f in known]
     return [kind(**{name: reader(line[name]) for name, reader in read}) for line in lines]
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file of records, as text, however it is compressed."""
+    return hashlib.sha256(_raw(path)).hexdigest()
+
+
+def _raw(path: Path) -> bytes:
+    """Return the text of a file of records."""
+    raw = path.read_bytes()
+    return gzip.decompress(raw) if path.suffix == ".gz" else raw
+
+
+def to_json(facts: Any, *, digits: int = 6) -> str:
+    """Write facts as JSON, a line for what holds plain values only.
+
+    JSON has no infinity and no NaN, which become null.
+
+    Examples
+    --------
+    >>> print(to_json({"a": {"b": 1 / 3, "c": float("nan")}, "d": [1, 2]}, digits=3))
+    {
+    "a": {"b": 0.333, "c": null},
+    "d": [1, 2]
+    }
+    """
+    if not _is_deep(facts):
+        return json.dumps(_plain(facts, digits))
+    if isinstance(facts, dict):
+        inner = [f"{json.dumps(key)}: {to_json(v, digits=digits)}" for key, v in facts.items()]
+        return "{\n" + ",\n".join(inner) + "\n}"
+    return "[\n" + ",\n".join(to_json(each, digits=digits) for each in facts) + "\n]"
+
+
+def _is_deep(value: Any) -> bool:
+    """Say whether a value holds others that hold others."""
+    inner = value.values() if isinstance(value, dict) else value
+    return isinstance(value, dict | list) and any(isinstance(v, dict | list) for v in inner)
+
+
+def _plain(value: Any, digits: int) -> Any:
+    """Return what JSON knows."""
+    if isinstance(value, dict):
+        return {key: _plain(each, digits) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each, digits) for each in value]
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    return value
 
 
 def write_arrays(path: Path, record: Any) -> None:

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 from boundshift.metrics import binary_metrics
 from lab.harness.methods import Decision, Fitted, Method
 
-__all__ = ["METRICS", "Outcome", "Row", "failed_row", "judge"]
+__all__ = ["METRICS", "TIMES", "Outcome", "Row", "failed_row", "judge"]
 
 METRICS = ("g_mean", "f1", "balanced_accuracy", "mcc")
+TIMES = ("fit_seconds", "seconds")
 _NAN = float("nan")
 
 

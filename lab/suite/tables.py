@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lab.harness.tables import Cell, Number, Section, Table, p_value
+from lab.suite.summary import STRATUM_METRICS
 
 __all__ = [
     "METRIC_TITLES",
@@ -107,7 +108,7 @@ def stratum_tables(facts: Facts, half: str) -> list[Table]:
     return [
         _stratum_table(facts, title, parts, metric, half)
         for title, parts in facts["strata"].items()
-        for metric in ("g_mean", "balanced_accuracy")
+        for metric in STRATUM_METRICS
     ]
 
 
@@ -117,15 +118,19 @@ def _stratum_table(
     """Return one metric: mean and rank in every part."""
     header = ["Method"]
     for name, part in parts.items():
-        header += [f"{name} ({part['counts']['blocks']})", "rank"]
+        header += [f"{name} ({part['blocks']})", "rank"]
     lines: list[tuple[Cell, ...]] = []
     overall = facts["ranking"][metric]["ranks"]
     for name in sorted(facts["panel"], key=lambda name: overall[name]):
         cells: list[Cell] = [_shown(facts, name)]
         for part in parts.values():
+            means, ranks = (
+                dict(zip(facts["panel"], part[metric][which], strict=True))
+                for which in ("means", "ranks")
+            )
             cells += [
-                _marked(part[metric]["means"], name, largest=True),
-                _marked(part[metric]["ranks"], name, largest=False, digits=2),
+                _marked(means, name, largest=True),
+                _marked(ranks, name, largest=False, digits=2),
             ]
         lines.append(tuple(cells))
     return Table(

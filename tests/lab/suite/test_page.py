@@ -1,13 +1,16 @@
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lab.harness.canvas import to_png
+from lab.harness.records import to_json
 from lab.harness.rows import METRICS
 from lab.harness.tables import Table
+from lab.suite import page
 from lab.suite.diagram import draw_critical_difference
 from lab.suite.methods import RIVAL_PANEL, default_method
 from lab.suite.page import (
@@ -19,11 +22,11 @@ from lab.suite.page import (
     page_to_markdown,
 )
 from lab.suite.results import Results
-from lab.suite.run import _plain
 from lab.suite.summary import summarise
 from lab.suite.tables import panel_table
 from tests.lab.suite_rows import row
 
+ROOT = Path(__file__).parents[3]
 DEFAULT = default_method()
 
 
@@ -88,12 +91,12 @@ def test_coverage_is_kept_by_class(facts):
 def test_parts_of_the_trainings_have_tables_of_their_own(facts):
     strata = facts["halves"]["report"]["strata"]
     assert set(strata["Model"]) == {"Logistic regression", "Random forest"}
-    assert strata["Minority rows"]["20–49"]["counts"]["blocks"] == 16
+    assert strata["Minority rows"]["20–49"]["blocks"] == 16
 
 
 def test_facts_are_json(facts):
-    plain = _plain(facts | {"bad": [float("nan"), 1.23456789]})
-    assert json.loads(json.dumps(plain, allow_nan=False))["bad"] == [None, 1.23457]
+    text = to_json(facts | {"bad": [float("nan"), 1.23456789]})
+    assert json.loads(text)["bad"] == [None, 1.23457]
 
 
 def test_the_page_says_where_the_default_stands(parts):
@@ -139,20 +142,20 @@ def test_tables_have_as_many_cells_as_titles(parts):
 
 
 def test_html_needs_nothing_else_and_is_escaped(parts):
-    page = page_to_html([*parts, "1 < 2 and `<b>`"])
-    assert "<p>1 &lt; 2 and <code>&lt;b&gt;</code></p>" in page
-    assert "<a>" not in page
-    assert "&lt;a&gt;" in page
-    assert not re.search(r'(src|href)="(?!data:)', page)
-    assert "<code>python -m lab suite</code>" in page
-    HTMLParser().feed(page)
+    html = page_to_html([*parts, "1 < 2 and `<b>`"])
+    assert "<p>1 &lt; 2 and <code>&lt;b&gt;</code></p>" in html
+    assert "<a>" not in html
+    assert "&lt;a&gt;" in html
+    assert not re.search(r'(src|href)="(?!data:)', html)
+    assert "<code>python -m lab suite</code>" in html
+    HTMLParser().feed(html)
 
 
 def test_markdown_links_its_pictures(parts):
-    page = page_to_markdown(parts)
-    assert page.startswith("# Benchmark")
-    assert "](images/benchmark/report-g_mean.png)" in page
-    assert page.count("![") == len(METRICS)
+    text = page_to_markdown(parts)
+    assert text.startswith("# Benchmark")
+    assert "](images/benchmark/report-g_mean.png)" in text
+    assert text.count("![") == len(METRICS)
 
 
 def test_names_of_tables_are_unique(parts):
@@ -171,3 +174,13 @@ def test_the_diagram_marks_the_default_and_joins_what_is_alike():
     assert len(bars) == 1
     assert list(bars[0]) == pytest.approx([1.2, 1.9], abs=0.02)
     assert to_png(figure).startswith(b"\x89PNG")
+
+
+def test_the_page_in_the_documentation_is_made_from_the_stored_summary(monkeypatch):
+    monkeypatch.setattr(page, "draw_critical_difference", lambda *ranking: None)
+    monkeypatch.setattr(page, "to_png", lambda figure: b"")
+    stored = json.loads((ROOT / "lab" / "results" / "suite" / "summary.json").read_text("utf-8"))
+    written = (ROOT / "docs" / "benchmark.md").read_text("utf-8")
+    assert page_to_markdown(make_page(stored)) == written
+    assert stored["command"] in written
+    assert stored["rows"]["count"] == sum(h["counts"]["rows"] for h in stored["halves"].values())

@@ -1,3 +1,5 @@
+import gzip
+import hashlib
 import json
 
 import pytest
@@ -31,6 +33,8 @@ def test_the_command_writes_rows_facts_and_a_page(tmp_path):
         "untouched", "tuned/balanced-accuracy", "tuned/g-mean", "tuned/f1", default_method(),
     }  # fmt: skip
     facts = json.loads((tmp_path / "summary.json").read_text())
+    text = gzip.decompress((tmp_path / "rows.csv.gz").read_bytes())
+    assert facts["rows"]["sha256 of its text"] == hashlib.sha256(text).hexdigest()
     assert facts["command"] == (
         "python -m lab suite --suite quick --models logistic --methods 'tuned/*' "
         "--methods 'untouched' --jobs 1"
@@ -53,7 +57,7 @@ def test_a_second_run_trains_nothing_and_says_the_same(tmp_path, monkeypatch):
     first = once()
     assert "training" in seen
     seen.clear()
-    assert [r.g_mean for r in once().rows] == [r.g_mean for r in first.rows]
+    assert once().facts["rows"] == first.facts["rows"]
     assert set(seen) == {"deciding"}
 
 
