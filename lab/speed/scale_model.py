@@ -11,9 +11,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from boundshift.boundary import make_decision
-from boundshift.streaming.cells import Needs
+from boundshift.result.boundary import Boundary
+from boundshift.scores.sample import ScoreSample
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.driver import _Passes
+from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.request import Look
 from boundshift.streaming.tally import ClassTally, Tally
 from lab.evidence.evidence import table
@@ -102,18 +103,16 @@ class Ideal:
 def cost_model(draw: Draw, share: float) -> dict[str, Any]:
     """Watch the decision on 10^10 rows: what a row, a merge and a decision cost on one core."""
     source = Ideal(draw, share)
-    passes = _Passes(source, None, None)
     decide = make_decision()
-    passes.first()
-    seconds = []
-    while True:
-        needs = Needs()
+    seconds: list[float] = []
+
+    def timed(sample: ScoreSample) -> Boundary:
         start = time.process_time()
-        decide(passes.sample(needs))
+        boundary = decide(sample)
         seconds.append(time.process_time() - start)
-        if not needs:
-            break
-        passes.further(needs)
+        return boundary
+
+    decide_in_passes(source, timed)
     return {"passes": source.passes, "decision seconds": seconds}
 
 
