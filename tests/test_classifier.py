@@ -29,13 +29,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.validation import check_is_fitted
 
 from boundshift import (
     BoundaryWarning,
     BoundShiftClassifier,
     InvalidInputError,
-    Status,
     find_boundary,
 )
 
@@ -260,17 +260,6 @@ def test_decision_function_is_the_log_odds_minus_the_threshold(data, fitted, nam
     np.testing.assert_allclose(found, scores - model.threshold_, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", [n for n in INNER if n != "support vectors"])
-def test_probabilities_pass_through(data, fitted, name):
-    X, _ = data
-    model = fitted[name]
-    np.testing.assert_array_equal(model.predict_proba(X), model.estimator_.predict_proba(X))
-
-
-def test_no_probabilities_where_the_estimator_has_none(fitted):
-    assert not hasattr(fitted["support vectors"], "predict_proba")
-
-
 @pytest.mark.parametrize("name", ["logistic regression", "forest", "boosting"])
 def test_the_rare_class_is_found_more_often(name):
     X, y = make_classification(2000, weights=[0.95], flip_y=0.02, random_state=3)
@@ -318,18 +307,14 @@ def test_a_function_can_be_the_response(data):
     assert model.threshold_ == pytest.approx(2 * plain.threshold_, rel=1e-12)
 
 
-def test_balanced_classes_keep_the_models_own_boundary():
-    X, y = make_classification(200, flip_y=0, random_state=0)
-    assert y.sum() == 100
-    model = BoundShiftClassifier(LogisticRegression()).fit(X, y)
-    assert (model.threshold_, model.boundary_.status) == (0.0, Status.BALANCED)
-    np.testing.assert_array_equal(model.predict(X), LogisticRegression().fit(X, y).predict(X))
-
-
-def test_balanced_classes_can_be_moved_all_the_same():
-    X, y = make_classification(200, flip_y=0, random_state=0)
-    model = BoundShiftClassifier(LogisticRegression(), keep_balanced=False).fit(X, y)
-    assert model.threshold_ != 0.0
+def test_one_row_more_moves_the_boundary_hardly():
+    X, y = make_classification(400, flip_y=0, random_state=0)
+    X, y = np.vstack([X, X[y == 1][:1]]), np.append(y, 1)
+    even, odd = (
+        BoundShiftClassifier(LogisticRegression(), cv=None).fit(X[:n], y[:n]) for n in (400, 401)
+    )
+    assert even.boundary_.n_samples == (200, 200)
+    assert even.threshold_ == pytest.approx(odd.threshold_, abs=0.05)
 
 
 def test_random_state_makes_fits_repeatable(data):
@@ -624,3 +609,81 @@ def test_a_model_that_knows_nothing_is_said_to_guess(data):
 def test_nothing_is_predicted_before_fit(data):
     with pytest.raises(NotFittedError):
         BoundShiftClassifier(LogisticRegression()).predict(data[0])
+
+
+# A fit that fails.
+
+
+def attributes(model):
+    return {name: id(value) for name, value in vars(model).items()}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        {"multi_class": "x"},
+        {"response_method": "x"},
+        {"response_method": "predict_proba", "estimator": LinearSVC()},
+        {"alpha": -1.0},
+        {"cv": "prefit", "estimator": LogisticRegression()},
+    ],
+    ids=str,
+)
+def test_a_fit_that_fails_leaves_what_there_was(data, spoil):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression(), cv=2)
+    model.set_params(**spoil)
+    with pytest.raises((InvalidInputError, NotFittedError)):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    assert not [name for name in vars(model) if name.endswith("_")]
+    model = BoundShiftClassifier(LogisticRegression(), cv=2).fit(X, y).set_params(**spoil)
+    before = attributes(model)
+    with pytest.raises((InvalidInputError, NotFittedError)):
+        model.fit(X[:, :3], np.array(["a", "b"])[y])
+    assert attributes(model) == before
+
+
+# Classes in an order of the model's own.
+
+
+class Backwards(ClassifierMixin, BaseEstimator):
+    """A logistic regression that names its classes from the last to the first."""
+
+    def fit(self, X, y):
+        self.inner_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.inner_.classes_[::-1]
+        return self
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)[:, ::-1]
+
+    def decision_function(self, X):
+        found = self.inner_.decision_function(X)
+        return -found if found.ndim == 1 else found[:, ::-1]
+
+
+@pytest.mark.parametrize("cv", [3, None, "prefit"])
+@pytest.mark.parametrize("labels", [["no", "yes"], ["a", "b", "c"]], ids=len)
+@pytest.mark.parametrize("method", ["auto", "predict_proba"])
+def test_classes_of_any_order_are_put_in_order(data, cv, labels, method):
+    X, y = data
+    y = np.array(labels)[np.where(X[:, 0] > 1, len(labels) - 1, y)]
+    models = [LogisticRegression().fit(X, y), Backwards().fit(X, y)]
+    options = {"cv": cv, "response_method": method}
+    plain, backwards = (BoundShiftClassifier(m, **options).fit(X, y) for m in models)
+    assert backwards.classes_.tolist() == labels
+    np.testing.assert_array_equal(backwards.predict(X), plain.predict(X))
+    np.testing.assert_allclose(backwards.predict_proba(X), plain.predict_proba(X), atol=1e-12)
+
+
+def test_metadata_routing_without_metadata(data, routing):
+    X, y = data
+    for cv in (2, GroupKFold(2), None):
+        model = BoundShiftClassifier(LogisticRegression(), cv=cv)
+        if isinstance(cv, GroupKFold):
+            model.fit(X, y, groups=np.arange(len(y)) % 5)
+        else:
+            model.fit(X, y)
+        assert model.boundary_.status.solved

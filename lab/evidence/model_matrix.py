@@ -109,6 +109,11 @@ def log_odds(model: Any, X: FloatArray) -> Any:
     return Probabilities(np.asarray(model.predict_proba(X), dtype=np.float64))
 
 
+def votes(model: Any, X: FloatArray) -> Any:
+    """Return margins, which are log-odds for two classes only."""
+    return margins(model, X) if len(model.classes_) == 2 else log_odds(model, X)
+
+
 class Probabilities(NamedTuple):
     """Probabilities, for which floors are needed."""
 
@@ -160,7 +165,7 @@ MODELS: dict[str, Model] = {
     "RandomForestClassifier": Model(lambda: RandomForestClassifier(10, random_state=0), log_odds),
     "ExtraTreesClassifier": Model(lambda: ExtraTreesClassifier(10, random_state=0), log_odds),
     "BaggingClassifier": Model(lambda: BaggingClassifier(n_estimators=4, random_state=0), log_odds),
-    "AdaBoostClassifier": Model(lambda: AdaBoostClassifier(n_estimators=8), margins),
+    "AdaBoostClassifier": Model(lambda: AdaBoostClassifier(n_estimators=8), votes),
     "GradientBoostingClassifier": Model(
         lambda: GradientBoostingClassifier(n_estimators=8, random_state=0), margins
     ),
@@ -357,7 +362,7 @@ def examine(name: str, n_classes: int) -> Column:
     prefit = agrees(clf, y[deciding], scores(trained, X[deciding])) and clf.estimator_ is trained
     same, trusted = survives(clf, fresh)
     crossed = None if native else cross_fitted(name, X[:ROWS], y[:ROWS], fresh)
-    response = clf._method if isinstance(clf._method, str) else "margin"
+    response = str(clf._response.method)
     baked, exported = bakes(clf, fresh), exports(clf, fresh)
     return Column(response, prefit and same, crossed, baked, exported, trusted)
 
@@ -377,7 +382,7 @@ def as_row(name: str, two: Column, many: Column) -> str:
     both = lambda a, b: mark[a] if a == b else f"{mark[a]}, {mark[b]}"  # noqa: E731
     cells = [
         name,
-        two.response,
+        two.response if two.response == many.response else f"{two.response}, {many.response}",
         both(two.prefit, many.prefit),
         both(two.cross_fitted, many.cross_fitted),
         both(two.baked, many.baked),

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from boundshift.models.response import choose_response, read_response
+from boundshift.models.response import find_methods, read_response
 from lab.harness.training import fit_quietly
 
 __all__ = [
@@ -106,7 +106,7 @@ class Halves(NamedTuple):
 
 def out_of_fold(model: Any, X: FloatArray, y: NDArray[Any], folds: int = 5) -> FloatArray:
     """Return raw responses in the folds that `BoundShiftClassifier` uses by default."""
-    method, classes = choose_response(model, "auto"), np.unique(y)
+    method, classes = find_methods(model)[0], np.unique(y)
     parts, rows = [], []
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
@@ -120,7 +120,7 @@ def out_of_fold(model: Any, X: FloatArray, y: NDArray[Any], folds: int = 5) -> F
 
 def responses(model: Any, X: FloatArray, y: NDArray[Any]) -> Responses:
     """Return both kinds of responses of a model to its training rows."""
-    method: Any = choose_response(model, "auto")
+    method: Any = find_methods(model)[0]
     fitted = fit_quietly(clone(model), X, y)
     training = read_response(fitted, X, method, np.unique(y))
     return Responses(training, out_of_fold(model, X, y), method)
@@ -130,7 +130,7 @@ def score_halves(
     model: Any, X: FloatArray, y: NDArray[Any], fresh: tuple[FloatArray, NDArray[Any]]
 ) -> Halves:
     """Train on some rows, and return responses to them and to fresh ones."""
-    method: Any = choose_response(model, "auto")
+    method: Any = find_methods(model)[0]
     fitted = fit_quietly(clone(model), X, y)
     raw = read_response(fitted, fresh[0], method, np.unique(y))
     return Halves(y, out_of_fold(model, X, y), fresh[1], raw, method)

@@ -70,7 +70,7 @@ def ours(**options: Any) -> Callable[[Split], IntArray]:
 
 def in_scores(split: Split) -> tuple[FloatArray, FloatArray]:
     """Return both halves' scores as the classifier sees them."""
-    response = Response.learn(split.halves.raw, split.halves.method)  # type: ignore[arg-type]
+    response = Response.learn(split.halves.method, split.halves.raw)
     return response.scores(split.halves.raw), response.scores(split.halves.fresh_raw)
 
 

@@ -141,7 +141,7 @@ class FittedSplit(Fitted):
 
     @cached_property
     def _response(self) -> Response:
-        return Response.learn(_both(self.raw.out_of_fold), "predict_proba")
+        return Response.learn("predict_proba", _both(self.raw.out_of_fold))
 
 
 def _both(probability: FloatArray) -> FloatArray:

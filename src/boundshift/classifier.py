@@ -3,62 +3,41 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from functools import update_wrapper
+from types import MethodType
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
-from sklearn.utils import (
-    Bunch,
-    assert_all_finite,
-    get_tags,
-    indexable,
-)
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import Bunch, assert_all_finite, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import (
-    _check_method_params,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
 from boundshift.boundary import find_boundary
 from boundshift.curves import ErrorCurve
 from boundshift.curves.support import SupportRadius
-from boundshift.decision import DEFAULT_RULE, choose_claims
+from boundshift.decision import choose_claims
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models.baked import Bakes
-from boundshift.models.folds import (
-    class_indices,
-    has_weight,
-    one_response_a_row,
-    score_fold,
-    seeded,
-)
+from boundshift.models.folds import Deciding, RowScorer, has_weight, set_random_states
+from boundshift.models.log_odds import log_probabilities, probabilities
 from boundshift.models.margins import is_native
 from boundshift.models.response import (
-    Response,
     ResponseMethod,
-    choose_response,
+    check_response_method,
     known_classes,
-    read_response,
 )
 from boundshift.models.state import pack, unpack
 from boundshift.multiclass import fit_biases, joint_biases
-from boundshift.promises.certificate import Certificate, certify_counts
+from boundshift.promises.certificate import certify_counts
 from boundshift.result.boundary import Boundary
-from boundshift.rules import GMean, Rule, as_rule
-from boundshift.status import Status
+from boundshift.rules import GMean, Rule
 from boundshift.validation import as_choice
 
 __all__ = ["BoundShiftClassifier"]
@@ -66,22 +45,35 @@ __all__ = ["BoundShiftClassifier"]
 FloatArray = NDArray[np.float64]
 
 
-class _Deciding(NamedTuple):
-    """Class indices and raw responses of the rows that decide, and where they come from."""
+# What `fit` learns; none of it outlives the next one.
+_LEARNED = (
+    "estimator_",
+    "classes_",
+    "boundary_",
+    "threshold_",
+    "boundaries_",
+    "biases_",
+    "certificate_",
+    "n_features_in_",
+    "feature_names_in_",
+    "_response",
+)
 
-    y: NDArray[np.intp]
-    raw: FloatArray
-    origin: Literal["held-out", "out-of-fold", "training"]
 
+class _WithProbabilities:
+    """A method that is there iff shifted probabilities are; if not, the error says why."""
 
-def _estimator_has(name: str) -> Any:
-    """Return a check that the wrapped estimator has a method."""
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        update_wrapper(self, method)
 
-    def check(self: BoundShiftClassifier) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), name)
-        return True
-
-    return check
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self.method
+        reason = instance._why_no_probabilities()
+        if reason:
+            raise AttributeError(f"`{self.method.__name__}` is not there: {reason}")
+        return MethodType(self.method, instance)
 
 
 class BoundShiftClassifier(Bakes, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -122,10 +114,6 @@ default="auto"
     preset, gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver, \
 fallback
         See :func:`~boundshift.find_boundary`.
-    keep_balanced : bool, default=True
-        Whether the model's own boundary stays where all classes are equally frequent and the
-        rule ("g-mean", "sum" or "minimax") treats them alike: there is no imbalance to correct
-        then, and predictions go on to agree with ``predict_proba``.
     random_state : int, RandomState instance or None, default=None
         Seeds every random state of the estimator that is None, so that fits can be repeated.
     n_jobs : int, default=None
@@ -194,7 +182,6 @@ fallback
         stop_at_zero: bool | None = None,
         solver: Literal["exact", "slsqp"] = "exact",
         fallback: Literal["edges", "means"] | float = "edges",
-        keep_balanced: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -216,7 +203,6 @@ fallback
         self.stop_at_zero = stop_at_zero
         self.solver = solver
         self.fallback = fallback
-        self.keep_balanced = keep_balanced
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -239,25 +225,23 @@ fallback
         """
         X, y = indexable(X, column_or_1d(y, warn=True))
         as_choice("multi_class", self.multi_class, ("joint", "pairwise", "one-vs-rest"))
+        check_response_method(self.response_method, self.estimator)
         params = self._route(fit_params)
-        self.classes_ = self._check_classes(y, params.fit)
-        self._method = choose_response(self.estimator, self.response_method)
-        if is_native(self.estimator) and not self._prefit:
-            raise InvalidInputError(
-                f"`cv` must be 'prefit' for a {type(self.estimator).__name__}, which cannot be "
-                f"fitted again, got {self.cv!r}. Pass `fit` rows that the model has not seen."
-            )
         collect = self._collect_prefit if self._prefit else self._collect
-        deciding = collect(X, y, params)
-        self._response = Response.learn(deciding.raw, self._method)
-        scores = self._response.scores(deciding.raw)
-        self._decide(deciding.y, scores)
-        self.certificate_ = self._certify(deciding.y, scores, deciding.origin)
+        estimator, classes, deciding = collect(X, y, params)
+        learned: dict[str, Any] = {
+            "estimator_": estimator,
+            "classes_": classes,
+            "_response": deciding.response,
+            **self._decide(classes, deciding),
+        }
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-            else:
-                self.__dict__.pop(name, None)
+            if hasattr(estimator, name):
+                learned[name] = getattr(estimator, name)
+        # A fit that fails leaves what there was.
+        for name in _LEARNED:
+            vars(self).pop(name, None)
+        vars(self).update(learned)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -275,8 +259,7 @@ fallback
             score plus its bias.
         """
         check_is_fitted(self)
-        raw = read_response(self.estimator_, X, self._method, self.classes_)
-        return self._shift(self._response.scores(raw))
+        return self._shift(self._response.read(self.estimator_, X, self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels: the sign, or the largest, of the shifted scores.
@@ -290,13 +273,17 @@ fallback
         -------
         array of shape (n_samples,)
         """
-        winner = self._winner(self.decision_function(X))
+        winner = _winner(self.decision_function(X))
         labels: NDArray[Any] = self.classes_[winner]
         return labels
 
-    @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Return the estimator's own probabilities, which the shift does not change.
+    @_WithProbabilities
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return probabilities shifted with the boundary: above one half iff predicted.
+
+        The logistic function of :meth:`decision_function`, or its softmax. They are there if the
+        model has probabilities and the scores are their log-odds; the model's own, which say how
+        likely a class is, are those of ``estimator_``.
 
         Parameters
         ----------
@@ -307,13 +294,11 @@ fallback
         -------
         array of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        probabilities: NDArray[Any] = self.estimator_.predict_proba(X)
-        return probabilities
+        return probabilities(self.decision_function(X))
 
-    @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """Return the estimator's own log-probabilities.
+    @_WithProbabilities
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithms of :meth:`predict_proba`.
 
         Parameters
         ----------
@@ -324,9 +309,7 @@ fallback
         -------
         array of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        probabilities: NDArray[Any] = self.estimator_.predict_log_proba(X)
-        return probabilities
+        return log_probabilities(self.decision_function(X))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata is routed to the estimator and the splitter."""
@@ -368,147 +351,115 @@ fallback
         """Return the parameters of the estimator's fit and of the splitter's split."""
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **fit_params)
-            splitter = routed.splitter.split if "splitter" in routed else {}
-            return Bunch(fit=routed.estimator.fit, split=splitter)
+            splitter = routed.get("splitter", Bunch(split={}))
+            return Bunch(fit=routed.estimator.fit, split=splitter.split)
         return Bunch(fit=fit_params, split={})
 
-    def _check_classes(self, y: NDArray[Any], fit_params: dict[str, Any]) -> NDArray[Any]:
+    def _why_no_probabilities(self) -> str:
+        """Return why there are no shifted probabilities, or nothing if there are."""
+        model = getattr(self, "estimator_", self.estimator)
+        if not hasattr(model, "predict_proba"):
+            return f"{type(model).__name__} has none. Calibrate it with CalibratedClassifierCV."
+        if not hasattr(self, "_response") or self._response.is_log_odds:
+            return ""
+        return (
+            f"the scores of response_method={self.response_method!r} are not the log-odds of "
+            f"{type(model).__name__}'s probabilities, which cannot shift with them. Use "
+            "response_method='auto', or the model's own at estimator_.predict_proba."
+        )
+
+    def _check_labels(self, y: NDArray[Any], fit_params: dict[str, Any]) -> NDArray[Any]:
         """Return the labels; raise if there are not at least two classes to learn from."""
-        weight = fit_params.get("sample_weight")
         labels = np.unique(y)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
-        seen = labels if weight is None else np.unique(y[np.asarray(weight) > 0])
+        weighs = has_weight(fit_params, len(y))
+        seen = labels if weighs.all() else np.unique(y[weighs])
         if len(seen) < 2:
-            where = "`y`" if weight is None else "`y` with a `sample_weight` above 0"
+            where = "`y`" if weighs.all() else "`y` with a `sample_weight` above 0"
             raise InvalidInputError(
                 f"{where} must hold at least two classes, got {len(seen)} class(es): "
                 f"{seen.tolist()}. Pass rows of every class that predictions should tell apart."
             )
         return labels
 
-    def _collect_prefit(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
+    def _collect_prefit(
+        self, X: Any, y: NDArray[Any], params: Bunch
+    ) -> tuple[Any, NDArray[Any], Deciding]:
         """Score the rows with the model as it is."""
+        labels = self._check_labels(y, params.fit)
         if not is_native(self.estimator):
             check_is_fitted(self.estimator)
-        self.estimator_ = self.estimator
-        known = known_classes(self.estimator, self.classes_)
-        unknown = np.setdiff1d(self.classes_, known)
+        classes = np.unique(known_classes(self.estimator, labels))
+        unknown = np.setdiff1d(labels, classes)
         if len(unknown):
             raise InvalidInputError(
-                f"`y` must hold labels that the fitted estimator knows ({known.tolist()}), "
+                f"`y` must hold labels that the fitted estimator knows ({classes.tolist()}), "
                 f"got {unknown.tolist()} too. Encode the labels as the model was trained on them."
             )
-        self.classes_ = known
-        raw = read_response(self.estimator, X, self._method, self.classes_)
-        counts = has_weight(params.fit, len(y))
-        return _Deciding(class_indices(y, self.classes_)[counts], raw[counts], "held-out")
+        scorer = RowScorer(classes, self.response_method, params.fit)
+        return self.estimator, classes, scorer.by_model(self.estimator, X, y, "held-out")
 
-    def _collect(self, X: Any, y: NDArray[Any], params: Bunch) -> _Deciding:
-        """Fit the estimator, and return the raw responses that decide."""
-        indices = class_indices(y, self.classes_)
-        estimator = seeded(clone(self.estimator), self.random_state)
+    def _collect(
+        self, X: Any, y: NDArray[Any], params: Bunch
+    ) -> tuple[Any, NDArray[Any], Deciding]:
+        """Fit the estimator, and score rows by it or by models fitted without them."""
+        if is_native(self.estimator):
+            raise InvalidInputError(
+                f"`cv` must be 'prefit' for a {type(self.estimator).__name__}, which cannot be "
+                f"fitted again, got {self.cv!r}. Pass `fit` rows that the model has not seen."
+            )
+        classes = self._check_labels(y, params.fit)
+        scorer = RowScorer(classes, self.response_method, params.fit, params.split)
+        estimator = set_random_states(clone(self.estimator), self.random_state)
         deciding = None
         if self.cv is not None:
-            deciding = self._collect_out_of_fold(estimator, X, y, indices, params)
-        fit_params = _check_method_params(X, params.fit)
-        self.estimator_ = clone(estimator).fit(X, y, **fit_params)
-        if deciding is None:
-            raw = read_response(self.estimator_, X, self._method, self.classes_)
-            counts = has_weight(params.fit, len(y))
-            deciding = _Deciding(indices[counts], raw[counts], "training")
-        return deciding
+            deciding = scorer.out_of_fold(estimator, X, y, self.cv, self.n_jobs)
+        fitted = clone(estimator).fit(X, y, **_check_method_params(X, params.fit))
+        return fitted, classes, deciding or scorer.by_model(fitted, X, y, "training")
 
-    def _collect_out_of_fold(
-        self, estimator: Any, X: Any, y: NDArray[Any], indices: NDArray[np.intp], params: Bunch
-    ) -> _Deciding | None:
-        """Score rows with models fitted without them, or return None if that cannot be."""
-        counts = np.bincount(indices)
-        if len(counts) == 2 and counts.min() == 1:
-            return None  # The only row of a class cannot be left out.
-        cv = self.cv
-        if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-            cv = min(int(cv), max(int(counts.max()), 2))
-        with warnings.catch_warnings():
-            # A class with fewer rows than folds is missing from some test parts, which is fine.
-            warnings.filterwarnings("ignore", message="The least populated class")
-            splits = list(check_cv(cv, y, classifier=True).split(X, y, **params.split))
-        self._check_folds(indices, splits)
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(score_fold)(
-                estimator, X, y, train, test, params.fit, self._method, self.classes_
-            )
-            for train, test in splits
+    def _decide(self, classes: NDArray[Any], deciding: Deciding) -> dict[str, Any]:
+        """Return the boundary or one bias per class, and what is certified there."""
+        y, scores = deciding.y, deciding.scores
+        if len(classes) == 2:
+            boundary = replace(self._find(y == 1, scores), labels=tuple(classes.tolist()))
+            found = {"boundary_": boundary, "threshold_": boundary.threshold}
+            shifted = scores - boundary.threshold
+        else:
+            biases, boundaries = self._find_biases(classes, y, scores)
+            found = {"biases_": biases, "boundaries_": boundaries}
+            # A fold's model cannot choose a class that it did not know.
+            shifted = np.nan_to_num(scores, nan=-np.inf) + biases
+        wrong = y[_winner(shifted) != y]
+        found["certificate_"] = certify_counts(
+            tuple(np.bincount(wrong, minlength=len(classes)).tolist()),
+            tuple(np.bincount(y, minlength=len(classes)).tolist()),
+            tuple(classes.tolist()),
+            chosen_here=True,
+            scores=deciding.origin,
         )
-        rows, raw = one_response_a_row([test for _, test in splits], parts)
-        decides = has_weight(params.fit, len(y))[rows]
-        return _Deciding(indices[rows[decides]], raw[decides], "out-of-fold")
+        return found
 
-    def _check_folds(self, indices: NDArray[np.intp], splits: list[Any]) -> None:
-        """Raise if a fold would train a two-class model on one class."""
-        for number, (train, _) in enumerate(splits, start=1):
-            seen = np.unique(indices[train])
-            if len(self.classes_) == 2 and len(seen) < 2:
-                raise InvalidInputError(
-                    "`cv` must leave rows of both classes in every training part, got only "
-                    f"{self.classes_[seen].tolist()} in part {number} of {len(splits)}. "
-                    "Use an int or StratifiedKFold, which keep the classes' shares."
-                )
-
-    def _decide(self, indices: NDArray[np.intp], scores: FloatArray) -> None:
-        """Find the boundary, or one bias per class."""
-        for name in ("boundary_", "threshold_", "boundaries_", "biases_"):
-            self.__dict__.pop(name, None)  # of an earlier fit with another number of classes
-        if len(self.classes_) == 2:
-            self.boundary_ = self._find(indices == 1, scores)
-            if self._keeps_own(indices):
-                self.boundary_ = replace(self.boundary_, threshold=0.0, status=Status.BALANCED)
-            self.threshold_ = self.boundary_.threshold
-            return
+    def _find_biases(
+        self, classes: NDArray[Any], y: NDArray[np.intp], scores: FloatArray
+    ) -> tuple[FloatArray, dict[tuple[Any, Any], Boundary]]:
+        """Return one bias per class, and the boundaries behind them by labels."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BoundaryWarning)
-            self.biases_, found = self._fit_biases(indices, scores)
-        if self._keeps_own(indices):
-            self.biases_ = np.zeros_like(self.biases_)
-        label = dict(enumerate(self.classes_.tolist())) | {-1: "rest"}
-        self.boundaries_ = {(label[i], label[j]): b for (i, j), b in found.items()}
+            biases, found = self._fit_biases(y, scores)
         if caught:
             warnings.warn(
                 f"{len(caught)} of the {len(found)} binary problems behind the class biases need a "
                 f"second look; see the status of each of `boundaries_`. First: {caught[0].message}",
                 BoundaryWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-
-    def _certify(self, y: NDArray[np.intp], scores: FloatArray, origin: Any) -> Certificate:
-        """Bound each class's error rate from the rows that decided."""
-        n_classes = len(self.classes_)
-        if n_classes > 2:  # A fold's model cannot choose a class that it did not know.
-            scores = np.nan_to_num(scores, nan=-np.inf)
-        winner = self._winner(self._shift(scores))
-        return certify_counts(
-            tuple(np.bincount(y[winner != y], minlength=n_classes).tolist()),
-            tuple(np.bincount(y, minlength=n_classes).tolist()),
-            tuple(self.classes_.tolist()),
-            chosen_here=not self._keeps_own(y),
-            scores=origin,
-        )
+        label = dict(enumerate(classes.tolist())) | {-1: "rest"}
+        return biases, {(label[i], label[j]): b for (i, j), b in found.items()}
 
     def _shift(self, scores: FloatArray) -> FloatArray:
         """Return scores minus the threshold, or plus each class's bias."""
         return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
-
-    def _winner(self, shifted: FloatArray) -> NDArray[np.intp]:
-        """Return the index of the class that shifted scores speak for."""
-        if shifted.ndim == 1:
-            return (shifted > 0).astype(np.intp)
-        return np.asarray(shifted.argmax(axis=1))
-
-    def _keeps_own(self, indices: NDArray[np.intp]) -> bool:
-        """Return whether the estimator's own boundary, which is at 0, stays."""
-        counts = np.bincount(indices, minlength=len(self.classes_))
-        applies = not callable(self._method) and as_rule(self.rule or DEFAULT_RULE).is_balanced
-        return bool(self.keep_balanced and applies and counts.min() == counts.max())
 
     def _fit_biases(
         self, indices: NDArray[np.intp], scores: FloatArray
@@ -527,8 +478,7 @@ fallback
 
     def _find(self, is_positive: NDArray[np.bool_], scores: FloatArray) -> Boundary:
         """Find the boundary of a binary problem with this classifier's options."""
-        labels = (False, True) if len(self.classes_) > 2 else tuple(self.classes_.tolist())
-        boundary = find_boundary(
+        return find_boundary(
             is_positive,
             scores,
             bound=self.bound,
@@ -546,4 +496,10 @@ fallback
             solver=self.solver,
             fallback=self.fallback,
         )
-        return replace(boundary, labels=labels)
+
+
+def _winner(shifted: FloatArray) -> NDArray[np.intp]:
+    """Return the number of the class that shifted scores speak for."""
+    if shifted.ndim == 1:
+        return (shifted > 0).astype(np.intp)
+    return np.asarray(shifted.argmax(axis=1))

@@ -63,7 +63,14 @@ MODELS = {
         iterations=8, verbose=0, allow_writing_files=False, thread_count=1
     ),
 }
+# Its margin is a sum over trees, of which the log-odds are the mean.
+SUMS = {"lightgbm forest"}
 VOTING = {"machine", "linear kernel", "nu machine"}
+
+
+def shift(name, X, y):
+    method = "margin" if name in SUMS else "auto"
+    return BoundShiftClassifier(MODELS[name], cv=2, response_method=method).fit(X, y)
 
 
 def draw(n_classes):
@@ -88,7 +95,7 @@ def two():
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_the_copy_predicts_alike_row_for_row(problem, name):
     X, y = problem
-    clf = BoundShiftClassifier(MODELS[name], cv=2).fit(X[ROWS:], y[ROWS:])
+    clf = shift(name, X[ROWS:], y[ROWS:])
     if name in VOTING and len(clf.classes_) > 2:
         with pytest.raises(InvalidInputError, match="of two classes, got one of 3"):
             clf.shifted_estimator()
@@ -97,6 +104,34 @@ def test_the_copy_predicts_alike_row_for_row(problem, name):
     np.testing.assert_array_equal(found, clf.predict(X))
     own = np.asarray(clf.estimator_.predict(X)).ravel()
     assert (found != own).any()
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_the_copy_has_our_probabilities(problem, name):
+    X, y = problem
+    clf = shift(name, X[ROWS:], y[ROWS:])
+    if name in VOTING and len(clf.classes_) > 2:
+        return
+    copied = clf.shifted_estimator()
+    assert hasattr(clf, "predict_proba") == (hasattr(copied, "predict_proba") and name not in SUMS)
+    if hasattr(clf, "predict_proba"):
+        found = copied.predict_proba(X)
+        np.testing.assert_allclose(found, clf.predict_proba(X), rtol=1e-4, atol=1e-6)
+
+
+def test_classes_of_any_order_are_shifted_in_place():
+    X, y = draw(3)
+    labels = ["c", "a", "b"]
+    model = CatBoostClassifier(
+        iterations=5, verbose=0, allow_writing_files=False, thread_count=1, class_names=labels
+    )
+    y = np.array(labels)[y]
+    clf = BoundShiftClassifier(model.fit(X[ROWS:], y[ROWS:]), cv="prefit").fit(X[:600], y[:600])
+    assert clf.estimator_.classes_.tolist() == ["c", "a", "b"]
+    assert clf.classes_.tolist() == ["a", "b", "c"]
+    found = clf.shifted_estimator().predict(X).ravel()
+    np.testing.assert_array_equal(found, clf.predict(X))
 
 
 @pytest.mark.parametrize("name", [n for n in MODELS if n not in ("lightgbm forest", "search")])
@@ -160,7 +195,7 @@ def test_early_stopping_is_kept(two):
 def test_a_model_without_an_intercept_is_refused(two):
     X, y = two
     clf = BoundShiftClassifier(RandomForestClassifier(5), response_method="predict_proba")
-    with pytest.raises(InvalidInputError, match="must give the model's own margins"):
+    with pytest.raises(InvalidInputError, match="must be the model's own margins"):
         clf.fit(X[ROWS:], y[ROWS:]).shifted_estimator()
 
 

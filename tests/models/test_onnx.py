@@ -106,10 +106,14 @@ def fit(estimator, X, y, **options):
 def test_labels_and_scores_are_ours_on_every_row(name, n_classes):
     X, y = draw(n_classes)
     clf = fit(KINDS[name], X, y)
-    label, score = run(to_onnx(clf, X), X)
+    label, score, *found = run(to_onnx(clf, X), X)
     np.testing.assert_array_equal(label, clf.predict(X))
     tolerance = 3e-6 if name in ROUNDED else 1e-9
     np.testing.assert_allclose(score, clf.decision_function(X), rtol=tolerance, atol=tolerance)
+    assert bool(found) == hasattr(clf, "predict_proba")
+    if found:
+        np.testing.assert_allclose(found[0], clf.predict_proba(X), rtol=0, atol=tolerance)
+        np.testing.assert_array_equal(clf.classes_[found[0].argmax(axis=1)], label)
     assert np.any(clf.threshold_ if n_classes == 2 else clf.biases_)  # there is a shift
 
 
@@ -218,6 +222,39 @@ def test_labels_that_onnx_does_not_have():
         to_onnx(clf, X)
 
 
+class Backwards(LogisticRegression):
+    """A logistic regression that names its classes from the last to the first."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.classes_ = self.classes_[::-1]
+        self.coef_, self.intercept_ = -self.coef_, -self.intercept_
+        return self
+
+
+class BackwardsForest(RandomForestClassifier):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.classes_ = self.classes_[::-1]
+        for tree in self.estimators_:
+            tree.tree_.value[:] = tree.tree_.value[:, :, ::-1].copy()
+        return self
+
+
+@pytest.mark.parametrize(
+    ("model", "n_classes"), [(Backwards(), 2), (BackwardsForest(5, random_state=0), 3)]
+)
+def test_classes_of_any_order(model, n_classes):
+    X, y = draw(n_classes)
+    clf = fit(model, X, y)
+    assert clf.estimator_.classes_.tolist() == list(range(n_classes))[::-1]
+    label, score, found = run(to_onnx(clf, X), X)
+    np.testing.assert_array_equal(label, clf.predict(X))
+    np.testing.assert_allclose(score, clf.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(found, clf.predict_proba(X), atol=1e-9)
+    assert np.mean(label == y) > 0.7
+
+
 @pytest.mark.parametrize("library", [pandas, polars])
 def test_a_frame_with_categories(library):
     X, y = draw(2)
@@ -248,7 +285,7 @@ def test_the_last_step_of_a_pipeline_in_a_search(inner):
     last = BoundShiftClassifier(make_pipeline(MinMaxScaler(), inner), cv=2)
     search = GridSearchCV(make_pipeline(StandardScaler(), last), {}, cv=2)
     search.fit(X[:TRAINED], y[:TRAINED])
-    label, score = run(to_onnx(search, X), X)
+    label, score, _ = run(to_onnx(search, X), X)
     np.testing.assert_array_equal(label, search.predict(X))
     np.testing.assert_allclose(score, search.decision_function(X), rtol=1e-5, atol=1e-5)
 
@@ -292,7 +329,7 @@ def test_a_frame_without_a_pipeline_is_one_input():
     X, y = draw(2)
     frame = pandas.DataFrame(X, columns=list("abcdef"))
     clf = fit(LogisticRegression(), frame, y)
-    label, _ = run(to_onnx(clf, frame), X)
+    label, *_ = run(to_onnx(clf, frame), X)
     np.testing.assert_array_equal(label, clf.predict(frame))
 
 

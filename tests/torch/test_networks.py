@@ -252,7 +252,9 @@ def test_skorch_is_scored_by_its_logits(name, cv):
         np.testing.assert_allclose(clf.decision_function(X), raw - clf.threshold_, atol=1e-5)
     else:
         np.testing.assert_allclose(clf.decision_function(X), raw + clf.biases_, atol=1e-5)
-    np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
+    copied = clf.shifted_estimator()
+    np.testing.assert_array_equal(copied.predict(X), clf.predict(X))
+    np.testing.assert_allclose(copied.predict_proba(X), clf.predict_proba(X), atol=1e-6)
 
 
 class Softmax(nn.Module):

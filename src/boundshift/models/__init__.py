@@ -2,6 +2,6 @@
 
 from boundshift.models.margins import raw_margin
 from boundshift.models.network import shift_module
-from boundshift.models.response import Response, choose_response, read_response
+from boundshift.models.response import Response, find_methods, read_response
 
-__all__ = ["Response", "choose_response", "raw_margin", "read_response", "shift_module"]
+__all__ = ["Response", "find_methods", "raw_margin", "read_response", "shift_module"]

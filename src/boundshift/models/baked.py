@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.bake import bake
-from boundshift.models.margins import innermost, raw_margin
+from boundshift.models.margins import innermost
+from boundshift.models.response import Response, class_columns
 
 __all__ = ["Bakes"]
 
@@ -21,7 +22,7 @@ class Bakes:
     classes_: Any
     threshold_: float
     biases_: Any
-    _method: Any
+    _response: Response
 
     def shifted_estimator(self) -> Any:
         """Return a copy of the model whose own intercept carries the shift.
@@ -29,7 +30,7 @@ class Bakes:
         It predicts what this classifier predicts, and needs nothing of boundshift. Linear models,
         SVC with two classes, MLPClassifier, gradient boosting, XGBoost, LightGBM, CatBoost,
         PyTorch and skorch can carry it, and pipelines that end in one of them. The copy's
-        probabilities are shifted too, so that they agree with its predictions.
+        probabilities are those of this classifier, where it has any.
 
         Returns
         -------
@@ -59,13 +60,17 @@ class Bakes:
         ('LogisticRegression', True)
         """
         check_is_fitted(self)
-        if self._method not in ("margin", "decision_function", raw_margin):
+        if self._response.method not in ("margin", "decision_function"):
             raise InvalidInputError(
-                "`response_method` must give the model's own margins for its intercept to carry "
-                f"the shift, got {self._method!r}. Use response_method='auto'."
+                "Scores must be the model's own margins for its intercept to carry the shift, got "
+                f"{self._response.method!r} of {type(self.estimator_).__name__}. If it has margins, "
+                "ask for them with response_method='decision_function' or 'margin'."
             )
-        two = len(self.classes_) == 2
-        return bake(self.estimator_, np.array([-self.threshold_]) if two else self.biases_)
+        columns = class_columns(self.estimator_, self.classes_)
+        if len(columns) > 2:
+            return bake(self.estimator_, self.biases_[columns])
+        sign = 1.0 if columns[0] < columns[1] else -1.0
+        return bake(self.estimator_, np.array([-sign * self.threshold_]))
 
     def to_linear(self) -> Any:
         """Return :meth:`shifted_estimator` of a linear model: weights, and the paper's b'.

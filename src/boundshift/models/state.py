@@ -10,8 +10,7 @@ from typing import Any
 
 from boundshift.models.response import Response
 from boundshift.promises.certificate import Certificate
-from boundshift.result.boundary import Boundary
-from boundshift.status import Status
+from boundshift.result.boundary import Boundary, Status
 
 __all__ = ["pack", "unpack"]
 
@@ -23,8 +22,8 @@ def pack(state: dict[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> pack({"_response": Response((0.5, 0.25))})
-    {'_response': {'record': 'Response', 'floor': (0.5, 0.25)}}
+    >>> pack({"_response": Response("margin")})["_response"]
+    {'record': 'Response', 'method': 'margin', 'floor': None, 'is_log_odds': False}
     """
     packed = {name: _pack_record(value) for name, value in state.items()}
     if "boundaries_" in state:
@@ -37,13 +36,23 @@ def unpack(state: dict[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> unpack(pack({"_response": Response((0.5, 0.25))}))["_response"].floor
-    (0.5, 0.25)
+    >>> unpack(pack({"_response": Response("margin")}))["_response"]
+    Response(method='margin', floor=None, is_log_odds=False)
     """
+    state = _upgrade(state)
     unpacked = {name: _unpack_record(value) for name, value in state.items()}
     if "boundaries_" in state:
         unpacked["boundaries_"] = {(i, j): _unpack_record(b) for i, j, b in state["boundaries_"]}
     return unpacked
+
+
+def _upgrade(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of a first version's file as today's; its scores may be no log-odds."""
+    if "_method" not in state:
+        return state
+    state = {name: value for name, value in state.items() if name != "keep_balanced"}
+    state["_response"] = state["_response"] | {"method": state.pop("_method")}
+    return state
 
 
 def _pack_record(value: Any) -> Any:

@@ -26,7 +26,6 @@ __all__ = ["load", "own_types", "save"]
 _FORMAT = "boundshift.object"
 _VERSION = 1
 _CLASSIFIER = "boundshift.classifier.BoundShiftClassifier"
-_RAW_MARGIN = "boundshift.models.margins.raw_margin"
 _ZIP = b"PK\x03\x04"
 
 
@@ -191,4 +190,4 @@ def own_types() -> set[str]:
     known = vars(model_selection).values()
     splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
     types = (*CURVES.values(), *RULES.values(), *splitters)
-    return {_CLASSIFIER, _RAW_MARGIN, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
+    return {_CLASSIFIER, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}

@@ -23,7 +23,6 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate, certify
 from boundshift.promises.interval import threshold_interval
 from boundshift.result.boundary import Boundary
-from boundshift.status import Status
 from boundshift.streaming.sources.batches import check_names
 
 __all__ = ["FittedTable", "explain", "fit_table"]
@@ -292,7 +291,7 @@ def _interval(
     shifted: BoundShiftClassifier, deciding: Scored, decision: Mapping[str, Any]
 ) -> tuple[float, float] | None:
     """Return how far the threshold may be from where it is."""
-    if len(deciding.y) > _MOST_ROWS or shifted.boundary_.status is Status.BALANCED:
+    if len(deciding.y) > _MOST_ROWS:
         return None
     return threshold_interval(
         deciding.y, deciding.scores, n_resamples=100, random_state=0, **decision

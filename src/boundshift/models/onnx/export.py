@@ -16,18 +16,20 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.margins import innermost, is_a, raw_margin, steps_before
+from boundshift.models.log_odds import HIGH, LOW
+from boundshift.models.margins import innermost, is_a, steps_before
 from boundshift.models.onnx.convert import OPSET, convert, require
 from boundshift.models.onnx.graph import ML_DOMAIN, Graph
 from boundshift.models.onnx.margins import find_writer
 from boundshift.models.onnx.steps import write_steps
+from boundshift.models.response import class_columns
 
 __all__ = ["to_onnx"]
 
 # TreeEnsemble came with 5.
 _ML_OPSET = 5
 _IR_VERSION = 10
-_LABEL, _SCORE = "label", "shifted_score"
+_LABEL, _SCORE, _PROBABILITIES = "label", "shifted_score", "probabilities"
 # Rows on which the written model is compared with ours.
 _CHECKED = 32
 # A converter that rounds to float32 may be off by this share of the largest score.
@@ -52,7 +54,8 @@ def to_onnx(clf: Any, X: Any) -> Any:
     -------
     onnx.ModelProto
         Its first output, "label", is what ``predict`` returns, its second, "shifted_score", what
-        ``decision_function`` returns. Write it with ``model.SerializeToString()``.
+        ``decision_function`` returns, and its third, "probabilities", what ``predict_proba``
+        returns, where the classifier has it. Write it with ``model.SerializeToString()``.
 
     Raises
     ------
@@ -80,24 +83,29 @@ def to_onnx(clf: Any, X: Any) -> Any:
     >>> X, y = make_classification(300, weights=[0.9], random_state=0)
     >>> model = to_onnx(BoundShiftClassifier(LogisticRegression()).fit(X, y), X)
     >>> [output.name for output in model.graph.output]
-    ['label', 'shifted_score']
+    ['label', 'shifted_score', 'probabilities']
     """
     check_is_fitted(clf)
     shifter = _shifter(clf)
     if issparse(X):
         raise InvalidInputError("`X` must be dense rows for ONNX, got a sparse matrix.")
     require("onnx")
+    labels = _labels(shifter.classes_)
     last = innermost(shifter.estimator_)
     steps = [*steps_before(clf), *steps_before(shifter.estimator_)]
-    write = find_writer(last, shifter._method)
+    method = shifter._response.method
+    write = find_writer(last, method)
     graph = Graph()
     if write is None:
-        base = _convert_whole(shifter._method, steps, last, X)
-        raw = _response(graph, base.graph.output[1], shifter._method)
+        base = _convert_whole(method, steps, last, X)
+        raw = _response(graph, base.graph.output[1], method)
     else:
         base, found = _convert_steps(graph, steps, X)
         raw = write(graph, graph.cast(found, "DOUBLE"), last)
-    _decide(graph, shifter, _shift(graph, shifter, _scores(graph, shifter, raw)))
+    shifted = _shift(graph, shifter, _scores(graph, shifter, raw))
+    _decide(graph, labels, shifted)
+    if hasattr(shifter, "predict_proba"):
+        _write_probabilities(graph, shifted, len(shifter.classes_))
     model = _assemble(base, graph, shifter)
     _check(model, clf, last, X)
     return model
@@ -111,8 +119,8 @@ def _shifter(clf: Any) -> Any:
             f"`clf` must be a BoundShiftClassifier or end in one, got {type(shifter).__name__}. "
             "Models without a moved boundary are converted by skl2onnx."
         )
-    method = shifter._method
-    if callable(method) and method is not raw_margin:
+    method = shifter._response.method
+    if callable(method):
         raise InvalidInputError(
             "`response_method` must not be a function for ONNX, got "
             f"{getattr(method, '__name__', method)!r}. Use response_method='auto'."
@@ -121,21 +129,27 @@ def _shifter(clf: Any) -> Any:
 
 
 def _scores(graph: Graph, clf: Any, raw: str) -> str:
-    """Write what `Response.scores` does."""
+    """Write what `Response.scores` does, with the classes in our order."""
     floor = clf._response.floor
+    columns = class_columns(clf.estimator_, clf.classes_)
+    is_sorted = bool((np.diff(columns) > 0).all())
+    if len(columns) == 2 and floor is None and not _has_two_columns(clf):
+        margin = graph.column(raw)
+        return margin if is_sorted else graph.add("Neg", margin)
+    if not is_sorted:
+        order = graph.constant(np.argsort(columns), np.int64)
+        raw = graph.add("Gather", raw, order, axis=1)
     if floor is not None:
         raw = graph.add("Log", graph.add("Max", raw, graph.constant(floor)))
-    if len(clf.classes_) > 2:
+    if len(columns) > 2:
         return raw
-    columns = 2 if floor is not None or _has_two_columns(clf) else 1
-    if columns == 1:
-        return graph.column(raw)
     return graph.add("Sub", graph.column(raw, 1), graph.column(raw, 0))
 
 
 def _has_two_columns(clf: Any) -> bool:
     """Return whether the margins of two classes come one for each."""
-    return clf._method == "margin" and hasattr(innermost(clf.estimator_), "predict_joint_log_proba")
+    last = innermost(clf.estimator_)
+    return clf._response.method == "margin" and hasattr(last, "predict_joint_log_proba")
 
 
 def _shift(graph: Graph, clf: Any, scores: str) -> str:
@@ -148,15 +162,35 @@ def _shift(graph: Graph, clf: Any, scores: str) -> str:
     return _SCORE
 
 
-def _decide(graph: Graph, clf: Any, shifted: str) -> None:
+def _decide(graph: Graph, labels: Any, shifted: str) -> None:
     from onnx import helper
 
-    if len(clf.classes_) == 2:
+    if len(labels) == 2:
         winner = graph.cast(graph.add("Greater", shifted, graph.constant(0.0)), "INT64")
     else:
         winner = graph.add("ArgMax", shifted, axis=1, keepdims=0)
-    labels = graph.constant(_labels(clf.classes_), None)
-    graph.nodes.append(helper.make_node("Gather", [labels, winner], [_LABEL], axis=0))
+    names = graph.constant(labels, None)
+    graph.nodes.append(helper.make_node("Gather", [names, winner], [_LABEL], axis=0))
+
+
+def _write_probabilities(graph: Graph, shifted: str, n_classes: int) -> None:
+    """Write what `probabilities` does with log-odds."""
+    from onnx import helper
+
+    if n_classes > 2:
+        graph.nodes.append(helper.make_node("Softmax", [shifted], [_PROBABILITIES], axis=1))
+        return
+    wins = graph.add("Greater", shifted, graph.constant(0.0))
+    low, high = graph.constant(LOW), graph.constant(HIGH)
+    columns = []
+    for log_odds, won in (
+        (graph.add("Neg", shifted), graph.add("Not", wins)),
+        (shifted, wins),
+    ):
+        p = graph.add("Sigmoid", log_odds)
+        p = graph.add("Where", won, graph.add("Max", p, high), graph.add("Min", p, low))
+        columns.append(graph.add("Unsqueeze", p, graph.constant([1], np.int64)))
+    graph.nodes.append(helper.make_node("Concat", columns, [_PROBABILITIES], axis=1))
 
 
 def _labels(classes: Any) -> Any:
@@ -193,6 +227,9 @@ def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
             helper.make_tensor_value_info(_SCORE, TensorProto.DOUBLE, shape),
         ]
     )
+    if hasattr(clf, "predict_proba"):
+        found = helper.make_tensor_value_info(_PROBABILITIES, TensorProto.DOUBLE, [None, n])
+        whole.output.append(found)
     domains = {o.domain: o.version for o in base.opset_import} | {"": OPSET}
     if any(node.op_type == "TreeEnsemble" for node in graph.nodes):
         domains[ML_DOMAIN] = _ML_OPSET
@@ -228,7 +265,7 @@ def _pipeline(steps: list[Any]) -> Pipeline:
 
 def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any) -> Any:
     """Convert a classifier that has no writer here; its second output are its responses."""
-    if method in ("margin", raw_margin):
+    if method == "margin":
         raise InvalidInputError(
             f"`estimator` must be a model that ONNX can express, got {type(last).__name__}. Use "
             "the library's own export of `shifted_estimator()`, whose intercept has the shift."
