@@ -1,3 +1,4 @@
+import inspect
 import pickle
 
 import joblib
@@ -35,7 +36,11 @@ from sklearn.utils.validation import check_is_fitted
 from boundshift import (
     BoundaryWarning,
     BoundShiftClassifier,
+    Cost,
+    Floors,
     InvalidInputError,
+    StudentT,
+    SupportRadius,
     find_boundary,
 )
 
@@ -282,12 +287,13 @@ def test_labels_of_any_kind_are_predicted(data, kind):
 @pytest.mark.parametrize(
     "options",
     [
-        {"preset": "paper"},
-        {"gamma": 2.0, "constant": 1.0, "radius": "two-sided"},
-        {"slack": "continuous", "alpha": (0.5, 2.0)},
-        {"penalty": "count", "budget": 250, "centre": "mean"},
-        {"stop_at_zero": True, "solver": "slsqp"},
+        {"curve": "paper"},
+        {"curve": SupportRadius(gamma=2.0, alpha=(0.5, 2.0), class_weight={0: 1.0, 1: 3.0})},
+        {"curve": "dkw", "rule": "minimax"},
+        {"rule": Cost(false_negative=20)},
+        {"rule": Floors(recall=0.8)},
     ],
+    ids=str,
 )
 def test_options_reach_find_boundary(data, options):
     X, y = data
@@ -404,7 +410,7 @@ def test_routing_goes_through_a_search(data, fits, routing):
     X, y = data
     inner = Recorder().set_fit_request(sample_weight=True)
     model = BoundShiftClassifier(inner, cv=2).set_score_request(sample_weight=True)
-    search = GridSearchCV(model, {"alpha": [1.0]}, cv=2)
+    search = GridSearchCV(model, {"curve": [None]}, cv=2)
     search.fit(X, y, sample_weight=np.ones(len(y)))
     assert all(weight is not None for _, _, weight in fits())
 
@@ -412,7 +418,7 @@ def test_routing_goes_through_a_search(data, fits, routing):
 def test_weights_that_our_score_was_not_asked_for_are_refused(data, routing):
     X, y = data
     inner = Recorder().set_fit_request(sample_weight=True)
-    search = GridSearchCV(BoundShiftClassifier(inner, cv=2), {"alpha": [1.0]}, cv=2)
+    search = GridSearchCV(BoundShiftClassifier(inner, cv=2), {"curve": [None]}, cv=2)
     with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match=r"Classifier.score"):
         search.fit(X, y, sample_weight=np.ones(len(y)))
 
@@ -431,12 +437,12 @@ def test_last_step_of_a_pipeline(data):
 
 def test_searched_over_its_own_and_the_inner_parameters(data):
     X, y = data
-    grid = {"alpha": [0.1, 1.0, (0.5, 2.0)], "estimator__C": [0.1, 1.0]}
+    grid = {"curve": ["logistic", StudentT(), "support"], "estimator__C": [0.1, 1.0]}
     model = BoundShiftClassifier(LogisticRegression(), cv=2)
     search = GridSearchCV(model, grid, cv=2, scoring="balanced_accuracy", error_score="raise")
     search.fit(X, y)
-    assert search.best_params_["alpha"] in grid["alpha"]
-    assert search.best_estimator_.alpha == search.best_params_["alpha"]
+    assert search.best_params_["curve"] in grid["curve"]
+    assert search.best_estimator_.curve == search.best_params_["curve"]
 
 
 def test_cross_validated(data):
@@ -470,7 +476,7 @@ def test_around_calibration(data):
 
 def test_cloned_without_what_it_learned(data):
     X, y = data
-    model = BoundShiftClassifier(LogisticRegression(C=3), alpha=2.0).fit(X, y)
+    model = BoundShiftClassifier(LogisticRegression(C=3), curve="dkw").fit(X, y)
     copy = clone(model)
     assert copy.get_params()["estimator__C"] == 3
     assert not hasattr(copy, "threshold_")
@@ -478,8 +484,8 @@ def test_cloned_without_what_it_learned(data):
 
 def test_parameters_can_be_set(data):
     X, y = data
-    model = BoundShiftClassifier(LogisticRegression()).set_params(preset="paper", estimator__C=0.5)
-    expected = BoundShiftClassifier(LogisticRegression(C=0.5), preset="paper")
+    model = BoundShiftClassifier(LogisticRegression()).set_params(curve="paper", estimator__C=0.5)
+    expected = BoundShiftClassifier(LogisticRegression(C=0.5), curve="paper")
     assert model.fit(X, y).boundary_ == expected.fit(X, y).boundary_
 
 
@@ -585,8 +591,13 @@ def test_mismatched_lengths_are_refused(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha": -1}, "`alpha` must be a positive finite number, got -1"),
-        ({"budget": 10_000}, "`budget` must be a number of points from 0 to 300"),
+        ({"curve": "x"}, "`curve` must be an ErrorCurve or one of"),
+        ({"rule": "x"}, "`rule` must be a Rule or one of"),
+        ({"pos_label": 2}, "`pos_label` must be one of the labels 0 and 1, got 2"),
+        (
+            {"curve": SupportRadius(budget=10_000)},
+            "`budget` must be a number of points from 0 to 300",
+        ),
         (
             {"multi_class": "x"},
             "`multi_class` must be one of 'joint', 'pairwise', 'one-vs-rest', got 'x'",
@@ -611,6 +622,110 @@ def test_nothing_is_predicted_before_fit(data):
         BoundShiftClassifier(LogisticRegression()).predict(data[0])
 
 
+# The positive class.
+
+
+@pytest.fixture(scope="module")
+def named(data):
+    """Return rows of which the rare class has the smaller label."""
+    X, y = data
+    return X, np.where(y == 1, "fraud", "ok")
+
+
+POSITIVE = [
+    (["fraud", "ok"], None, "fraud"),
+    (["fraud", "ok"], "ok", "ok"),
+    (["ok", "suspect"], None, "ok"),
+    ([0, 1], None, 1),
+    ([0, 1], 0, 0),
+    ([-1, 1], None, 1),
+    ([False, True], None, True),
+    ([1, 2], None, 1),
+]
+
+
+@pytest.mark.parametrize(("labels", "pos_label", "positive"), POSITIVE, ids=str)
+def test_which_class_is_positive(data, labels, pos_label, positive):
+    """The first label is rare here."""
+    X, y = data
+    y = np.array(labels)[1 - y]
+    model = BoundShiftClassifier(LogisticRegression(), pos_label=pos_label, cv=3).fit(X, y)
+    assert model.boundary_.labels[1] == positive
+    assert model.classes_.tolist() == labels
+    np.testing.assert_array_equal(
+        model.boundary_.predict(model.positive_scores(X)), model.predict(X)
+    )
+
+
+@pytest.mark.parametrize("pos_label", ["fraud", "ok"])
+@pytest.mark.parametrize("inner", [LogisticRegression(), RandomForestClassifier(5, random_state=0)])
+@pytest.mark.parametrize("rule", [None, Floors(recall=0.8), Cost(false_negative=9)], ids=str)
+def test_the_boundary_is_on_the_positive_classs_score(named, pos_label, inner, rule):
+    X, y = named
+    model = BoundShiftClassifier(inner, pos_label=pos_label, rule=rule, cv=3).fit(X, y)
+    scores = model.positive_scores(X)
+    sign = 1 if pos_label == "ok" else -1
+    np.testing.assert_allclose(scores, sign * (model.decision_function(X) + model.threshold_))
+    np.testing.assert_array_equal(model.boundary_.predict(scores), model.predict(X))
+    decision = model.decision_function(X)
+    np.testing.assert_array_equal(model.predict(X), np.array(["fraud", "ok"])[1 * (decision > 0)])
+
+
+def test_a_row_at_the_very_boundary_is_negative_in_both():
+    X = np.arange(8.0)[:, None]
+    y = np.repeat(["a", "b"], [3, 5])
+    model = BoundShiftClassifier(
+        lambda X: X[:, 0], cv="prefit", curve="kth-point", rule="minimax"
+    ).fit(X, y)
+    assert model.boundary_.labels == ("b", "a")
+    at = -model.boundary_.threshold
+    rows = np.array([np.nextafter(at, -9), at, np.nextafter(at, 9)])[:, None]
+    assert model.predict(rows).tolist() == ["a", "b", "b"]
+    assert model.boundary_.predict(model.positive_scores(rows)).tolist() == ["a", "b", "b"]
+
+
+def test_a_floor_protects_the_rare_class_whatever_its_name(named):
+    X, y = named
+    model = BoundShiftClassifier(LogisticRegression(), rule=Floors(recall=0.6), cv=3).fit(X, y)
+    found = (model.predict(X) == "fraud")[y == "fraud"].mean()
+    assert model.boundary_.errors[1] <= 0.4
+    assert found >= 0.6
+    same = BoundShiftClassifier(LogisticRegression(), rule=Floors(recall=0.6), cv=3)
+    same.fit(X, (y == "fraud").astype(int))
+    np.testing.assert_array_equal(model.predict(X) == "fraud", same.predict(X) == 1)
+
+
+def test_a_rule_that_does_not_treat_classes_alike_asks_where_they_are_equally_frequent():
+    X, y = make_classification(200, flip_y=0, random_state=0)
+    y = np.array(["a", "b"])[y]
+    model = BoundShiftClassifier(LogisticRegression(), rule=Cost(false_negative=2))
+    with pytest.raises(InvalidInputError, match="both are equally frequent"):
+        model.fit(X, y)
+    assert model.set_params(pos_label="a").fit(X, y).boundary_.labels == ("b", "a")
+
+
+def test_scores_that_point_the_wrong_way_are_a_status_and_no_error(named):
+    X, y = named
+    model = BoundShiftClassifier(
+        LogisticRegression().fit(X, np.where(y == "ok", "fraud", "ok")),
+        rule=Cost(false_negative=2),
+        cv="prefit",
+    )
+    with pytest.warns(BoundaryWarning, match="lower scores"):
+        model.fit(X, y)
+
+
+def test_the_positive_class_has_no_score_of_its_own_among_many(data):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression()).fit(X, np.where(X[:, 0] > 1, 2, y))
+    with pytest.raises(InvalidInputError, match="must be two for one class to be positive, got 3"):
+        model.positive_scores(X)
+
+
+def test_at_most_twelve_arguments():
+    assert len(inspect.signature(BoundShiftClassifier).parameters) <= 12
+
+
 # A fit that fails.
 
 
@@ -624,7 +739,7 @@ def attributes(model):
         {"multi_class": "x"},
         {"response_method": "x"},
         {"response_method": "predict_proba", "estimator": LinearSVC()},
-        {"alpha": -1.0},
+        {"curve": "x"},
         {"cv": "prefit", "estimator": LogisticRegression()},
     ],
     ids=str,

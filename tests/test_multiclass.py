@@ -6,16 +6,27 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 
-from boundshift import BoundShiftClassifier, find_boundary
-from boundshift.curves import as_curve
-from boundshift.multiclass import class_biases, fit_biases, joint_biases
-from boundshift.rules import GMean, as_rule
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    Cost,
+    Floors,
+    InvalidInputError,
+    Metric,
+    Status,
+    SupportRadius,
+    find_boundary,
+)
+from boundshift.curves import Logistic, Smoothed, StudentT, as_curve
+from boundshift.multiclass import class_biases, find_biases
+from boundshift.rules import GMean, Sum, as_rule
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.minimum import errors_at
+
+STRATEGIES = ["joint", "pairwise", "one-vs-rest"]
 
 
-def find(is_positive, scores):
-    return find_boundary(is_positive, scores)
+def find(y, scores, strategy="pairwise", curve="logistic", rule="g-mean", **options):
+    return find_biases(y, scores, as_curve(curve), as_rule(rule), strategy, **options)
 
 
 @pytest.fixture
@@ -37,56 +48,99 @@ def two():
 @pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
 def test_two_classes_have_the_binary_boundary(two, strategy):
     y, scores, margin = two
-    biases, _ = fit_biases(y, scores, find, strategy)
+    biases = find(y, scores, strategy).biases
     assert biases[0] - biases[1] == pytest.approx(find_boundary(y, margin).threshold, abs=1e-9)
 
 
 @pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
 def test_two_classes_are_predicted_as_by_the_binary_boundary(two, strategy):
     y, scores, margin = two
-    biases, _ = fit_biases(y, scores, find, strategy)
     expected = margin > find_boundary(y, margin).threshold
+    biases = find(y, scores, strategy).biases
     np.testing.assert_array_equal((scores + biases).argmax(axis=1), expected)
 
 
-@pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_biases_sum_to_zero(three, strategy):
-    biases, _ = fit_biases(*three, find, strategy)
-    assert biases.sum() == pytest.approx(0, abs=1e-12)
+    assert find(*three, strategy).biases.sum() == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_rare_classes_are_found_more_often(three, strategy):
     y, scores = three
     scores = scores + np.log([300, 60, 15])  # a model that knows how frequent classes are
-    biases, _ = fit_biases(y, scores, find, strategy)
+    biases = find(y, scores, strategy).biases
     before = balanced_accuracy_score(y, scores.argmax(axis=1))
     assert balanced_accuracy_score(y, (scores + biases).argmax(axis=1)) > before + 0.05
 
 
-def test_each_pair_is_decided_by_its_own_rows(three):
+def test_pairwise_biases_reconcile_the_thresholds_of_each_pairs_own_rows(three):
     y, scores = three
-    _, boundaries = fit_biases(y, scores, find)
-    rows = (y == 0) | (y == 2)
-    expected = find_boundary(y[rows] == 2, (scores[:, 2] - scores[:, 0])[rows])
-    assert boundaries[0, 2] == expected
+    thresholds, weights = {}, {}
+    for i, j in itertools.combinations(range(3), 2):
+        rows = (y == i) | (y == j)
+        own = find_boundary(y[rows] == j, (scores[:, j] - scores[:, i])[rows])
+        thresholds[i, j] = own.threshold
+        weights[i, j] = 1 / (1 / own.n_samples[0] + 1 / own.n_samples[1])
+    expected = class_biases(3, thresholds, weights)
+    np.testing.assert_allclose(find(y, scores).biases, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("curve", ["logistic", "kth-point", "support"])
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_boundaries_tell_what_the_biases_decide(three, strategy, curve):
+    y, scores = three
+    biases, boundaries, _ = find(y, scores, strategy, curve)
     assert set(boundaries) == {(0, 1), (0, 2), (1, 2)}
+    for (i, j), found in boundaries.items():
+        rows = (y == i) | (y == j)
+        difference = (scores[:, j] - scores[:, i])[rows]
+        is_second = y[rows] == j
+        assert found.threshold == biases[i] - biases[j]
+        assert found.labels == (i, j)
+        above = (scores + biases)[rows][:, j] > (scores + biases)[rows][:, i]
+        assert found.wrong == (np.sum(above & ~is_second), np.sum(~above & is_second))
+        sample = ScoreSample.from_labels(is_second, difference)
+        errors = as_curve(curve).errors(sample)(np.array([found.threshold]))
+        assert found.errors == (errors[0][0], errors[1][0])
+        rule = GMean(f1_weight=0) if strategy == "joint" and curve != "support" else GMean()
+        assert found.loss == pytest.approx(rule.value(*errors, sample.n_samples)[0])
+        assert found.status is Status.SHARED
+        assert found.geometry is None
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_pair_is_sorted_once(three, strategy, monkeypatch):
+    sorted_rows = []
+    make = ScoreSample.from_labels.__func__
+
+    def count(cls, y_true, y_score, *args, **options):
+        sorted_rows.append(len(y_score))
+        return make(cls, y_true, y_score, *args, **options)
+
+    monkeypatch.setattr(ScoreSample, "from_labels", classmethod(count))
+    find(*three, strategy)
+    pairs = [360, 315, 75]
+    rest = [375] * 3 if strategy == "one-vs-rest" else []
+    assert sorted(sorted_rows) == sorted(pairs + rest)
 
 
 def test_scores_shifted_by_class_shift_the_biases_back(three):
     y, scores = three
     offset = np.array([1.0, -3.0, 2.0])
-    before, _ = fit_biases(y, scores, find)
-    after, _ = fit_biases(y, scores + offset, find)
-    np.testing.assert_allclose(after, before - offset, atol=1e-9)
+    before, after = find(y, scores).biases, find(y, scores + offset).biases
+    np.testing.assert_allclose(after, before - offset + offset.mean(), atol=1e-9)
 
 
-def test_renamed_classes_rename_the_biases(three):
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("rule", ["g-mean", "sum", "minimax"])
+def test_renamed_classes_rename_the_biases(three, strategy, rule):
     y, scores = three
     order = np.array([2, 0, 1])
-    before, _ = fit_biases(y, scores, find)
-    after, _ = fit_biases(order[y], scores[:, np.argsort(order)], find)
-    np.testing.assert_allclose(after[order], before, atol=1e-9)
+    before = find(y, scores, strategy, rule=rule).biases
+    after = find(order[y], scores[:, np.argsort(order)], strategy, rule=rule).biases
+    np.testing.assert_allclose(after[order], before, atol=0.02 if strategy == "joint" else 1e-9)
 
 
 def test_consistent_thresholds_are_met_exactly():
@@ -109,25 +163,122 @@ def test_inconsistent_thresholds_are_met_by_least_squares():
     np.testing.assert_allclose(found, expected - expected.mean(), atol=1e-12)
 
 
-def test_a_class_without_a_pair_keeps_a_bias_of_zero(three):
+@pytest.mark.parametrize("strategy", ["joint", "pairwise"])
+def test_a_class_without_a_pair_keeps_a_bias_of_zero(three, strategy):
     y, scores = three
     known = y != 2
-    biases, boundaries = fit_biases(y[known], scores[known], find)
-    assert biases[2] == 0.0
-    assert set(boundaries) == {(0, 1)}
+    found = find(y[known], scores[known], strategy)
+    assert found.biases[2] == 0.0
+    assert set(found.boundaries) == {(0, 1)}
 
 
-@pytest.mark.parametrize("strategy", ["pairwise", "one-vs-rest"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_rows_without_a_score_are_left_out(three, strategy):
     y, scores = three
     spoiled = np.vstack([scores, np.full((4, 3), np.nan)])
     spoiled[-4:, 0] = 1.0
     labels = np.append(y, [2, 2, 2, 2])
-    biases, _ = fit_biases(labels, spoiled, find, strategy)
-    np.testing.assert_array_equal(biases, fit_biases(y, scores, find, strategy)[0])
+    found = find(labels, spoiled, strategy)
+    np.testing.assert_array_equal(found.biases, find(y, scores, strategy).biases)
 
 
-@pytest.mark.parametrize("strategy", ["joint", "pairwise", "one-vs-rest"])
+def test_huge_scores_have_huge_biases(three):
+    y, scores = three
+    plain, huge = find(y, scores, "joint"), find(y, scores * 2.0**600, "joint")
+    np.testing.assert_allclose(huge.biases * 2.0**-600, plain.biases, rtol=1e-9)
+    for pair, found in huge.boundaries.items():
+        assert found.wrong == plain.boundaries[pair].wrong
+        assert found.errors == pytest.approx(plain.boundaries[pair].errors, rel=1e-9)
+
+
+# Joint biases.
+
+
+def total_loss(y, scores, curve, biases):
+    """Sum over pairs of minus the logarithm of the G-mean, with curves evaluated exactly."""
+    total = 0.0
+    for i, j in itertools.combinations(range(scores.shape[1]), 2):
+        rows = (y == i) | (y == j)
+        sample = ScoreSample.from_labels(y[rows] == j, (scores[:, j] - scores[:, i])[rows])
+        u, v = curve.errors(sample)(np.array([biases[i] - biases[j]]))
+        total -= 0.5 * math.log((1 - u[0]) * (1 - v[0]))
+    return total
+
+
+@pytest.mark.parametrize("curve", [Smoothed(), StudentT()], ids=str)
+def test_no_other_joint_biases_near_by_are_better(three, curve):
+    y, scores = three
+    biases = find(y, scores, "joint", curve).biases
+    best = total_loss(y, scores, curve, biases)
+    rng = np.random.default_rng(1)
+    for size in (0.05, 0.3, 2.0):
+        for _ in range(100):
+            assert best <= total_loss(y, scores, curve, biases + rng.normal(0, size, 3)) + 2e-4
+
+
+@pytest.mark.parametrize("rule", ["sum", "minimax", GMean(f1_weight=0)], ids=str)
+def test_joint_biases_of_two_classes_are_the_binary_boundary(rule):
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [200, 30])
+    scores = np.stack([np.zeros(230), rng.normal(size=230) + 2 * y], axis=1)
+    biases = find(y, scores, "joint", "student-t", rule).biases
+    boundary = find_boundary(y, scores[:, 1], curve="student-t", rule=rule)
+    assert biases[0] - biases[1] == pytest.approx(boundary.threshold, abs=0.02)
+    assert biases.sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_joint_biases_follow_the_unit_of_scores(three):
+    y, scores = three
+    biases = find(y, scores, "joint", "smoothed").biases
+    scaled = find(y, 1024 * scores + 5, "joint", "smoothed").biases
+    np.testing.assert_allclose(scaled, 1024 * biases, atol=0.02 * 1024)
+
+
+def test_joint_bias_of_a_class_without_rows_is_zero(three):
+    y, scores = three
+    wider = np.insert(scores, 1, np.nan, axis=1)
+    biases = find(np.array([0, 2, 3])[y], wider, "joint", "smoothed").biases
+    expected = find(y, scores, "joint", "smoothed").biases
+    assert biases[1] == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(biases[[0, 2, 3]], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["sum", "g-mean"])
+def test_joint_is_pairwise_where_there_is_no_curve_to_share(three, rule):
+    joint, pairwise = (find(*three, how, "support", rule) for how in ("joint", "pairwise"))
+    np.testing.assert_array_equal(joint.biases, pairwise.biases)
+
+
+# What cannot be.
+
+
+@pytest.mark.parametrize("rule", [Cost(), Floors(recall=0.9), Metric("f1")], ids=str)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_rule_for_one_positive_class_is_refused(three, strategy, rule):
+    y, X = three
+    model = BoundShiftClassifier(LogisticRegression(), rule=rule, multi_class=strategy)
+    with pytest.raises(InvalidInputError, match="must treat classes alike where there are more"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("change", [{"alpha": (1, 2)}, {"class_weight": {0: 1, 1: 2, 2: 3}}])
+def test_settings_for_one_positive_class_are_refused(three, change):
+    y, X = three
+    model = BoundShiftClassifier(LogisticRegression(), curve=SupportRadius(**change))
+    with pytest.raises(InvalidInputError, match=f"`{next(iter(change))}` must be one number where"):
+        model.fit(X, y)
+
+
+def test_a_positive_class_is_refused(three):
+    y, X = three
+    with pytest.raises(InvalidInputError, match="`pos_label` must be None with more than two"):
+        BoundShiftClassifier(LogisticRegression(), pos_label=1).fit(X, y)
+
+
+# The classifier.
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_classifier_adds_its_biases(three, strategy):
     y, X = three
     labels = np.array(["a", "b", "c"])[y]
@@ -141,74 +292,36 @@ def test_the_default_of_the_classifier_is_joint(three):
     y, X = three
     model = BoundShiftClassifier(LogisticRegression(), cv=None).fit(X, y)
     scores = model.estimator_.decision_function(X)
-    expected = joint_biases(y, scores, as_curve("logistic"), GMean(f1_weight=0))
-    np.testing.assert_allclose(model.biases_, expected, atol=1e-12)
+    expected = find_biases(y, scores, Logistic(), GMean())
+    np.testing.assert_allclose(model.biases_, expected.biases, atol=1e-12)
 
 
-@pytest.mark.parametrize("options", [{"bound": "support"}, {"alpha": 2.0}, {"rule": "cost"}])
-def test_joint_is_pairwise_where_there_is_nothing_to_share(three, options):
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_classifier_names_its_boundaries_by_label(three, strategy):
     y, X = three
-    fits = [
-        BoundShiftClassifier(LogisticRegression(), cv=None, multi_class=how, **options).fit(X, y)
-        for how in ("joint", "pairwise")
-    ]
-    np.testing.assert_array_equal(fits[0].biases_, fits[1].biases_)
-
-
-def test_classifier_names_its_boundaries_by_label(three):
-    y, X = three
-    model = BoundShiftClassifier(LogisticRegression()).fit(X, np.array(["a", "b", "c"])[y])
+    model = BoundShiftClassifier(LogisticRegression(), multi_class=strategy, cv=None)
+    model.fit(X, np.array(["a", "b", "c"])[y])
     assert set(model.boundaries_) == {("a", "b"), ("a", "c"), ("b", "c")}
+    rows = y != 1
+    s = model.estimator_.decision_function(X)[rows]
+    predicted = model.boundaries_["a", "c"].predict(s[:, 2] - s[:, 0])
+    shifted = model.decision_function(X)[rows]
+    np.testing.assert_array_equal(predicted == "c", shifted[:, 2] > shifted[:, 0])
 
 
-def total_loss(y, scores, curve, biases):
-    """Sum over pairs of minus the logarithm of the G-mean, with curves evaluated exactly."""
-    total = 0.0
-    for i, j in itertools.combinations(range(scores.shape[1]), 2):
-        rows = (y == i) | (y == j)
-        sample = ScoreSample.from_labels(y[rows] == j, (scores[:, j] - scores[:, i])[rows])
-        u, v = errors_at(curve, sample, np.array([biases[i] - biases[j]]))
-        total -= 0.5 * math.log((1 - u[0]) * (1 - v[0]))
-    return total
+@pytest.mark.parametrize("strategy", ["joint", "pairwise"])
+def test_classes_that_cannot_be_told_apart_are_said_to_be(three, strategy):
+    y, X = three
+    X = np.where(y[:, None] == 2, 0.0, X)
+    labels = np.where((y == 2) & (np.arange(len(y)) % 2 == 0), 3, y)
+    model = BoundShiftClassifier(LogisticRegression(), cv=None, multi_class=strategy)
+    with pytest.warns(BoundaryWarning, match="binary problems behind the class biases need a"):
+        model.fit(X, labels)
 
 
-@pytest.mark.parametrize("name", ["smoothed", "student-t"])
-def test_no_other_joint_biases_near_by_are_better(three, name):
+def test_the_paper_says_where_it_fell_back(three):
     y, scores = three
-    curve = as_curve(name)
-    biases = joint_biases(y, scores, curve, GMean(f1_weight=0))
-    best = total_loss(y, scores, curve, biases)
-    rng = np.random.default_rng(1)
-    for size in (0.05, 0.3, 2.0):
-        for _ in range(100):
-            assert best <= total_loss(y, scores, curve, biases + rng.normal(0, size, 3)) + 2e-4
-
-
-@pytest.mark.parametrize("rule", ["sum", "minimax", "g-mean", "metric"])
-def test_joint_biases_of_two_classes_are_the_binary_boundary(rule):
-    rng = np.random.default_rng(3)
-    y = np.repeat([0, 1], [200, 30])
-    scores = np.stack([np.zeros(230), rng.normal(size=230) + 2 * y], axis=1)
-    biases = joint_biases(y, scores, as_curve("student-t"), as_rule(rule))
-    boundary = find_boundary(y, scores[:, 1], bound="student-t", rule=rule)
-    assert biases[0] - biases[1] == pytest.approx(boundary.threshold, abs=0.02)
-    assert biases.sum() == pytest.approx(0, abs=1e-12)
-
-
-def test_joint_biases_follow_the_order_of_classes_and_the_unit_of_scores(three):
-    y, scores = three
-    biases = joint_biases(y, scores, as_curve("smoothed"), GMean())
-    order = np.array([2, 0, 1])
-    moved = joint_biases(np.argsort(order)[y], scores[:, order], as_curve("smoothed"), GMean())
-    np.testing.assert_allclose(moved, biases[order], atol=0.02)
-    scaled = joint_biases(y, 1024 * scores + 5, as_curve("smoothed"), GMean())
-    np.testing.assert_allclose(scaled, 1024 * biases, atol=0.02 * 1024)
-
-
-def test_joint_bias_of_a_class_without_rows_is_zero(three):
-    y, scores = three
-    wider = np.insert(scores, 1, np.nan, axis=1)
-    biases = joint_biases(np.array([0, 2, 3])[y], wider, as_curve("smoothed"), GMean())
-    expected = joint_biases(y, scores, as_curve("smoothed"), GMean())
-    assert biases[1] == pytest.approx(0, abs=1e-12)
-    np.testing.assert_allclose(biases[[0, 2, 3]], expected, atol=1e-12)
+    overlapping = np.random.default_rng(0).normal(size=scores.shape)
+    for strategy in STRATEGIES:
+        statuses = find(y, overlapping, strategy, SupportRadius.paper(), Sum()).statuses
+        assert not all(status.solved for status in statuses)

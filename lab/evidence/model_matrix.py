@@ -12,7 +12,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,6 +62,8 @@ from sklearn.tree import DecisionTreeClassifier
 from boundshift import (
     BoundShiftClassifier,
     InvalidInputError,
+    Sum,
+    SupportRadius,
     find_boundary,
     load,
     save,
@@ -69,7 +71,7 @@ from boundshift import (
 )
 from boundshift.models.margins import raw_margin
 from boundshift.models.store import own_types
-from boundshift.multiclass import fit_biases
+from boundshift.multiclass import find_biases
 from boundshift.writing import write_whole
 
 __all__ = ["MODELS", "NATIVE", "Model", "as_markdown", "examine", "main", "page_table"]
@@ -79,7 +81,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 START, END = "<!-- matrix -->", "<!-- /matrix -->"
 FOLDS = 2
 # Said in full, so that the table does not hang on defaults.
-OPTIONS: dict[str, Any] = {"curve": "support", "rule": "sum"}
+OPTIONS: dict[str, Any] = {"curve": SupportRadius(), "rule": Sum()}
 ROWS = 200
 
 
@@ -279,8 +281,7 @@ def expected_shift(y: NDArray[Any], found: Any) -> FloatArray:
         scores = scores[:, 1] - scores[:, 0]
     if scores.ndim == 1:
         return np.array([find_boundary(y, scores, **OPTIONS).threshold])
-    biases, _ = fit_biases(y, scores, partial(find_boundary, **OPTIONS))
-    return biases
+    return find_biases(y, scores, **OPTIONS, strategy="pairwise").biases
 
 
 def shifter(model: Any, cv: Any) -> BoundShiftClassifier:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import update_wrapper
 from types import MethodType
 from typing import Any, Literal
 
@@ -19,10 +18,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
-from boundshift.boundary import find_boundary
+from boundshift.boundary import choose_claims, make_decision, warn_of
 from boundshift.curves import ErrorCurve
-from boundshift.curves.support import SupportRadius
-from boundshift.decision import choose_claims
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models.baked import Bakes
 from boundshift.models.folds import Deciding, RowScorer, has_weight, set_random_states
@@ -34,11 +31,12 @@ from boundshift.models.response import (
     known_classes,
 )
 from boundshift.models.state import pack, unpack
-from boundshift.multiclass import fit_biases, joint_biases
+from boundshift.multiclass import find_biases
 from boundshift.promises.certificate import certify_counts
-from boundshift.result.boundary import Boundary
-from boundshift.rules import GMean, Rule
-from boundshift.validation import as_choice
+from boundshift.rules import Rule
+from boundshift.scores.sample import ScoreSample
+from boundshift.status import QUIET
+from boundshift.validation import as_choice, order_labels
 
 __all__ = ["BoundShiftClassifier"]
 
@@ -65,7 +63,7 @@ class _WithProbabilities:
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self.method = method
-        update_wrapper(self, method)
+        self.__doc__ = method.__doc__
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
@@ -77,10 +75,11 @@ class _WithProbabilities:
 
 
 class BoundShiftClassifier(Bakes, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier whose decision boundary stands where class-wise confidence bounds put it.
+    """A classifier whose decision boundary stands where class-wise error curves put it.
 
     The wrapped classifier gives every row a score; `find_boundary` says where on that score the
-    decision belongs. Nothing is resampled, and a trained model need not be trained again.
+    decision belongs. Nothing is resampled, and a trained model need not be trained again. Labels,
+    scores and probabilities shift together; the model's own are those of ``estimator_``.
 
     Parameters
     ----------
@@ -88,32 +87,27 @@ class BoundShiftClassifier(Bakes, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         A classifier with ``decision_function`` or ``predict_proba``; with ``cv="prefit"`` also a
         Booster of XGBoost, LightGBM or CatBoost, a PyTorch module, or any function that gives
         rows their scores.
+    curve, rule : str, ErrorCurve, Rule or None, default=None
+        The claim on each class's error, and how both become one number: see
+        :func:`~boundshift.find_boundary`.
     cv : "prefit", None, int, splitter or iterable, default=5
-        Which scores decide. An int or a splitter: scores of rows left out of training, as in
-        cross-validation; the final model is then trained on all rows. This is the default since
-        flexible models (boosting, forests, networks) know their training rows by heart, and
-        their training scores say little. None: scores of the training rows, as in the paper; one
-        fit only, good for linear models. "prefit", or a
-        :class:`~sklearn.frozen.FrozenEstimator`: the trained model as it is, never refitted; pass
-        ``fit`` rows that it has not seen.
+        Which scores decide. An int or a splitter: those of rows left out of training, since
+        flexible models know their training rows by heart; the final model is trained on all rows.
+        None: those of the training rows, as in the paper; good for linear models. "prefit", or a
+        :class:`~sklearn.frozen.FrozenEstimator`: those of the trained model as it is, for which
+        ``fit`` wants rows that it has not seen.
+    pos_label : label, default=None
+        The class that a floor, a cost or F1 speaks of. None: the greater of 0 and 1, -1 and 1,
+        False and True; of other labels the rarer one.
     response_method : {"auto", "margin", "decision_function", "predict_proba"} or callable, \
 default="auto"
-        Where the scores come from: margins of models known to hide them behind probabilities
-        (boosters, networks, naive Bayes), else ``decision_function``, else probabilities, which
-        are turned into log-odds. A callable is called with (estimator, X) and returns scores: one
-        column for two classes, or one per class.
+        Where the scores come from. "auto": the log-odds, as a margin where the model has one, else
+        from its probabilities; the margin if it has no probabilities. A callable is called with
+        (estimator, X) and returns one column for two classes, or one per class.
     multi_class : {"joint", "pairwise", "one-vs-rest"}, default="joint"
-        How more than two classes get one bias each. "joint": the biases that are best for all
-        pairs of classes together, by the curves of each pair. "pairwise": each pair's boundary,
-        reconciled by least squares; "joint" is the same with the bound "support", which has no
-        curve to share, and with rules that do not treat classes alike. "one-vs-rest": each class
-        against all others.
-    bound, rule
-        The claim on each class's error and how both become one number; None, the default, is
-        "logistic" with "g-mean". See :func:`~boundshift.find_boundary`.
-    preset, gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver, \
-fallback
-        See :func:`~boundshift.find_boundary`.
+        How more than two classes get one bias each: the biases that are best for all pairs of
+        classes together, each pair's own boundary reconciled by least squares, or each class
+        against all others. With the curve "support", "joint" is "pairwise".
     random_state : int, RandomState instance or None, default=None
         Seeds every random state of the estimator that is None, so that fits can be repeated.
     n_jobs : int, default=None
@@ -124,23 +118,22 @@ fallback
     estimator_ : estimator object
         The classifier whose scores are shifted.
     classes_ : array of shape (n_classes,)
-        Labels, in sorted order; the second of two is the positive class.
-    boundary_ : Boundary
-        The boundary with two classes.
+        Labels, in sorted order.
     threshold_ : float
-        Its threshold: with two classes, predict the second iff score > threshold.
-    boundaries_ : dict
-        With more classes, the boundary of each binary problem, by labels.
+        With two classes, what is subtracted from the score of the second.
+    boundary_ : Boundary
+        With two classes, the boundary on the score of the positive one: see
+        :meth:`positive_scores`.
     biases_ : array of shape (n_classes,)
         With more classes, what is added to each class's score before the largest one wins.
+    boundaries_ : dict
+        With more classes, by pairs of labels, the boundary that the biases give their rows, on the
+        score of the second minus that of the first.
     certificate_ : Certificate
         Upper bounds of each class's error rate at 95%, from the scores that decided, with the
-        price of having decided on them; "nominal" where these are training scores. With "prefit"
-        it holds if the model has not seen the rows given to ``fit``.
-    n_features_in_ : int
-        Number of features seen by the estimator.
-    feature_names_in_ : array of shape (n_features,)
-        Names of features, where they are strings.
+        price of having decided on them; "nominal" where these are training scores.
+    n_features_in_, feature_names_in_ : int, array
+        What the estimator says of the features.
 
     See Also
     --------
@@ -165,44 +158,22 @@ fallback
         self,
         estimator: Any,
         *,
+        curve: str | ErrorCurve | None = None,
+        rule: str | Rule | None = None,
         cv: Any = 5,
+        pos_label: Any = None,
         response_method: ResponseMethod = "auto",
         multi_class: Literal["joint", "pairwise", "one-vs-rest"] = "joint",
-        bound: str | ErrorCurve | None = None,
-        rule: str | Rule | None = None,
-        preset: Literal["paper", "authors"] | None = None,
-        gamma: float | None = None,
-        constant: float | None = None,
-        radius: Literal["one-sided", "two-sided"] | None = None,
-        slack: Literal["binary", "continuous"] | None = None,
-        penalty: Literal["proportional", "count"] | None = None,
-        alpha: float | tuple[float, float] | None = None,
-        budget: int | float | Literal["all"] | None = None,
-        centre: Literal["median", "mean"] | None = None,
-        stop_at_zero: bool | None = None,
-        solver: Literal["exact", "slsqp"] = "exact",
-        fallback: Literal["edges", "means"] | float = "edges",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
+        self.curve = curve
+        self.rule = rule
         self.cv = cv
+        self.pos_label = pos_label
         self.response_method = response_method
         self.multi_class = multi_class
-        self.bound = bound
-        self.rule = rule
-        self.preset = preset
-        self.gamma = gamma
-        self.constant = constant
-        self.radius = radius
-        self.slack = slack
-        self.penalty = penalty
-        self.alpha = alpha
-        self.budget = budget
-        self.centre = centre
-        self.stop_at_zero = stop_at_zero
-        self.solver = solver
-        self.fallback = fallback
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -240,8 +211,8 @@ fallback
                 learned[name] = getattr(estimator, name)
         # A fit that fails leaves what there was.
         for name in _LEARNED:
-            vars(self).pop(name, None)
-        vars(self).update(learned)
+            self.__dict__.pop(name, None)
+        self.__dict__.update(learned)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -310,6 +281,34 @@ fallback
         array of shape (n_samples, n_classes)
         """
         return log_probabilities(self.decision_function(X))
+
+    def positive_scores(self, X: Any) -> FloatArray:
+        """Return the unshifted scores of the positive one of two classes.
+
+        They are what ``boundary_`` is about: ``boundary_.predict`` of them is :meth:`predict`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+
+        Raises
+        ------
+        InvalidInputError
+            If there are more than two classes.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) > 2:
+            raise InvalidInputError(
+                f"`classes_` must be two for one class to be positive, got {len(self.classes_)}. "
+                "Use decision_function and biases_."
+            )
+        scores = self._response.read(self.estimator_, X, self.classes_)
+        return scores if self.boundary_.labels[1] == self.classes_[1] else -scores
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata is routed to the estimator and the splitter."""
@@ -422,14 +421,12 @@ fallback
         """Return the boundary or one bias per class, and what is certified there."""
         y, scores = deciding.y, deciding.scores
         if len(classes) == 2:
-            boundary = replace(self._find(y == 1, scores), labels=tuple(classes.tolist()))
-            found = {"boundary_": boundary, "threshold_": boundary.threshold}
-            shifted = scores - boundary.threshold
+            found = self._decide_two(classes, y, scores)
+            shifted = scores - found["threshold_"]
         else:
-            biases, boundaries = self._find_biases(classes, y, scores)
-            found = {"biases_": biases, "boundaries_": boundaries}
+            found = self._decide_many(classes, y, scores)
             # A fold's model cannot choose a class that it did not know.
-            shifted = np.nan_to_num(scores, nan=-np.inf) + biases
+            shifted = np.nan_to_num(scores, nan=-np.inf) + found["biases_"]
         wrong = y[_winner(shifted) != y]
         found["certificate_"] = certify_counts(
             tuple(np.bincount(wrong, minlength=len(classes)).tolist()),
@@ -440,62 +437,52 @@ fallback
         )
         return found
 
-    def _find_biases(
+    def _decide_two(
         self, classes: NDArray[Any], y: NDArray[np.intp], scores: FloatArray
-    ) -> tuple[FloatArray, dict[tuple[Any, Any], Boundary]]:
-        """Return one bias per class, and the boundaries behind them by labels."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", BoundaryWarning)
-            biases, found = self._fit_biases(y, scores)
-        if caught:
-            warnings.warn(
-                f"{len(caught)} of the {len(found)} binary problems behind the class biases need a "
-                f"second look; see the status of each of `boundaries_`. First: {caught[0].message}",
-                BoundaryWarning,
-                stacklevel=4,
+    ) -> dict[str, Any]:
+        """Find the boundary on the positive class's score, and the threshold on the second's."""
+        curve, rule = choose_claims(self.curve, self.rule)
+        labels = classes.tolist()
+        counts = dict(zip(labels, np.bincount(y, minlength=2).tolist(), strict=True))
+        ends = order_labels(labels, self.pos_label, counts=counts, alike=rule.alike)
+        is_mirrored = ends[1] == labels[0]
+        sample = ScoreSample.from_labels(
+            (y == 0) if is_mirrored else (y == 1), -scores if is_mirrored else scores
+        )
+        if rule.alike:
+            sample = replace(sample, labels=ends)  # for weights by label
+        boundary = replace(make_decision(curve, rule)(sample), labels=ends)
+        warn_of(boundary, stacklevel=5)
+        threshold = boundary.threshold
+        if is_mirrored:
+            # A row at the very boundary is negative, which is the second class here.
+            threshold = float(np.nextafter(-threshold, -np.inf))
+        return {"boundary_": boundary, "threshold_": threshold}
+
+    def _decide_many(
+        self, classes: NDArray[Any], y: NDArray[np.intp], scores: FloatArray
+    ) -> dict[str, Any]:
+        """Find one bias per class."""
+        if self.pos_label is not None:
+            raise InvalidInputError(
+                f"`pos_label` must be None with more than two classes, got {self.pos_label!r}, of "
+                f"{len(classes)}. Fit on y == {self.pos_label!r} to tell one from the rest."
             )
-        label = dict(enumerate(classes.tolist())) | {-1: "rest"}
-        return biases, {(label[i], label[j]): b for (i, j), b in found.items()}
+        claims = choose_claims(self.curve, self.rule)
+        found = find_biases(y, scores, *claims, self.multi_class, classes.tolist())
+        doubts = [status for status in found.statuses if status not in QUIET]
+        if doubts:
+            warnings.warn(
+                f"{len(doubts)} of the {len(found.statuses)} binary problems behind the class "
+                f"biases need a second look. First: {doubts[0].value}",
+                BoundaryWarning,
+                stacklevel=5,
+            )
+        return {"biases_": found.biases, "boundaries_": found.boundaries}
 
     def _shift(self, scores: FloatArray) -> FloatArray:
         """Return scores minus the threshold, or plus each class's bias."""
         return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
-
-    def _fit_biases(
-        self, indices: NDArray[np.intp], scores: FloatArray
-    ) -> tuple[FloatArray, dict[tuple[int, int], Boundary]]:
-        """Return one bias per class, and the boundaries of the binary problems."""
-        if self.multi_class == "one-vs-rest":
-            return fit_biases(indices, scores, self._find, "one-vs-rest")
-        biases, found = fit_biases(indices, scores, self._find, "pairwise")
-        curve, rule = choose_claims(self.bound, self.rule)
-        is_paper = any(b.bound == SupportRadius.name for b in found.values())
-        if self.multi_class == "joint" and rule.is_balanced and not is_paper:
-            # One class is not rare in every pair, so F1 has no part here.
-            plain = GMean(f1_weight=0) if isinstance(rule, GMean) else rule
-            biases = joint_biases(indices, scores, curve, plain)
-        return biases, found
-
-    def _find(self, is_positive: NDArray[np.bool_], scores: FloatArray) -> Boundary:
-        """Find the boundary of a binary problem with this classifier's options."""
-        return find_boundary(
-            is_positive,
-            scores,
-            bound=self.bound,
-            rule=self.rule,
-            preset=self.preset,
-            gamma=self.gamma,
-            constant=self.constant,
-            radius=self.radius,
-            slack=self.slack,
-            penalty=self.penalty,
-            alpha=self.alpha,
-            budget=self.budget,
-            centre=self.centre,
-            stop_at_zero=self.stop_at_zero,
-            solver=self.solver,
-            fallback=self.fallback,
-        )
 
 
 def _winner(shifted: FloatArray) -> NDArray[np.intp]:

@@ -13,6 +13,10 @@ class Status(Enum):
     OPTIMAL = "The optimum: no other boundary is better by the rule."
     RELAXED = "The optimum, after some points were given up because the classes overlap."
     LOCAL = "A local optimum of SLSQP, which depends on its start. Use solver=Exact()."
+    SHARED = (
+        "The boundary that the biases of all classes give this pair, of which the best by itself "
+        "may be another."
+    )
     REVERSED = (
         "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
         "Negate the scores or pass the other label as `pos_label`."
@@ -53,5 +57,5 @@ class Status(Enum):
 
 
 _FELL_BACK = (Status.INFEASIBLE, Status.UNINFORMATIVE, Status.SINGLE_ROW)
-QUIET = (Status.OPTIMAL, Status.RELAXED, Status.LOCAL)
+QUIET = (Status.OPTIMAL, Status.RELAXED, Status.LOCAL, Status.SHARED)
 """Statuses that need no second look and raise no warning."""

@@ -42,7 +42,8 @@ def test_no_check_fails(name):
     [
         {"cv": None},
         {"cv": 5},
-        {"cv": 3, "preset": "paper"},
+        {"cv": 3, "curve": "paper"},
+        {"cv": 3, "curve": "dkw", "rule": "minimax"},
         {"cv": 3, "multi_class": "one-vs-rest"},
     ],
     ids=str,

@@ -26,7 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from xgboost import XGBClassifier
 
-from boundshift import BoundShiftClassifier, find_boundary, load, save
+from boundshift import BoundShiftClassifier, SupportRadius, find_boundary, load, save
 
 
 @pytest.fixture(scope="module")
@@ -159,13 +159,12 @@ def test_a_search_over_our_own_parameters(data):
     model = make_pipeline(StandardScaler(), BoundShiftClassifier(LogisticRegression(), cv=2))
     grid = [
         {
-            "boundshiftclassifier__bound": ["support"],
+            "boundshiftclassifier__curve": [SupportRadius(), SupportRadius(gamma=2.0)],
             "boundshiftclassifier__rule": ["sum"],
-            "boundshiftclassifier__gamma": [1.0, 2.0],
             "boundshiftclassifier__estimator__C": [0.1, 1.0],
         },
         {
-            "boundshiftclassifier__bound": ["dkw", "clopper-pearson"],
+            "boundshiftclassifier__curve": ["dkw", "clopper-pearson"],
             "boundshiftclassifier__rule": ["minimax", "g-mean"],
             "boundshiftclassifier__estimator": [LogisticRegression(), GaussianNB()],
             "boundshiftclassifier__response_method": ["auto", "predict_proba"],

@@ -4,7 +4,7 @@ import pickle
 import runpy
 import sys
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import joblib
@@ -19,17 +19,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from boundshift import (
+    DKW,
+    SLSQP,
     Boundary,
     BoundShiftClassifier,
+    Cost,
     InvalidInputError,
+    Logistic,
+    Metric,
     MissingExtraError,
     Status,
+    Sum,
+    SupportRadius,
     find_boundary,
     load,
     save,
 )
-from boundshift.curves import as_curve
-from boundshift.rules import Cost
+from boundshift.curves import Claim, CountCurve
 
 STORED = sorted(
     path for path in (Path(__file__).parents[1] / "data" / "stored").iterdir() if path.is_dir()
@@ -78,7 +84,7 @@ class Bomb:
         {},
         {"labels": (False, True)},
         {"labels": (1.5, -2.0)},
-        {"loss": math.inf, "log_deltas": (-math.inf, 0.0)},
+        {"loss": math.inf, "errors": (math.inf, -math.inf)},
         {"status": Status.INFEASIBLE},
     ],
     ids=str,
@@ -91,14 +97,14 @@ def test_a_boundary_survives_json(boundary, change):
 
 
 def test_json_has_no_word_that_json_does_not_know(boundary):
-    text = replace(boundary, loss=math.inf, deltas=(math.nan, math.nan)).to_json()
+    text = replace(boundary, loss=math.inf, errors=(math.nan, math.nan)).to_json()
 
     def refuse(word):
         raise AssertionError(word)
 
     stored = json.loads(text, parse_constant=refuse)
-    assert (stored["loss"], stored["deltas"]) == ("Infinity", ["NaN", "NaN"])
-    assert all(math.isnan(delta) for delta in Boundary.from_json(text).deltas)
+    assert (stored["loss"], stored["errors"]) == ("Infinity", ["NaN", "NaN"])
+    assert all(math.isnan(error) for error in Boundary.from_json(text).errors)
 
 
 def test_labels_of_numpy_become_plain(boundary):
@@ -115,12 +121,12 @@ def test_labels_that_json_does_not_know_are_refused(boundary):
     ("change", "message"),
     [
         ({"format": "other"}, r"must have 'format': 'boundshift.boundary', got 'other'"),
-        ({"version": 2}, "at most 1 for this release, got 2. .* newer boundshift: upgrade"),
+        ({"version": 3}, "at most 2 for this release, got 3. .* newer boundshift: upgrade"),
         ({"version": "1"}, "'version' must be a number from 1"),
         ({"threshold": "three"}, "`threshold` must be a number"),
         ({"threshold": True}, "`threshold` must be a number"),
-        ({"slack": [0.5, 1]}, "`slack` must be an int"),
-        ({"means": [1.0]}, "`means` must be pairs"),
+        ({"wrong": [0.5, 1]}, "`wrong` must be an int"),
+        ({"errors": [1.0]}, "`errors` must be pairs"),
         ({"labels": ["yes"]}, "'labels' must be two"),
         ({"status": "GOOD"}, "'status' must be one of OPTIMAL"),
         ({"rule": 3}, "'rule' must be a name"),
@@ -185,20 +191,53 @@ def test_a_model_of_many_classes_keeps_its_boundaries(three, tmp_path):
     assert copy.boundaries_ == model.boundaries_
 
 
-def test_curves_rules_and_splitters_as_parameters_need_no_trust(data, tmp_path):
+@pytest.mark.parametrize(
+    ("curve", "rule"),
+    [
+        (DKW(confidence=0.9), Cost(false_negative=9)),
+        (SupportRadius(gamma=2.0, solver=SLSQP(start=0.5)), Sum()),
+        (SupportRadius(class_weight={0: 1.0, 1: 2.0}), Sum()),
+        (Logistic(), Metric("f1")),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_curves_rules_and_splitters_as_parameters_need_no_trust(data, tmp_path, curve, rule):
     model = BoundShiftClassifier(
-        LogisticRegression(), cv=StratifiedKFold(3), bound=as_curve("dkw"), rule=Cost((1, 9))
+        LogisticRegression(), cv=StratifiedKFold(3), curve=curve, rule=rule
     )
     copy = load(save(model.fit(*data), tmp_path / "model.skops"))
-    assert (copy.bound, copy.rule) == (model.bound, model.rule)
+    assert (copy.curve, copy.rule) == (curve, rule)
+    assert (copy.boundary_.curve, copy.boundary_.rule) == (curve, rule)
 
 
 def test_a_pipeline_and_a_search_with_one_inside(data, tmp_path):
     X, y = data
     inner = make_pipeline(StandardScaler(), BoundShiftClassifier(LogisticRegression(), cv=2))
-    search = GridSearchCV(inner, {"boundshiftclassifier__alpha": [1.0, 2.0]}, cv=2).fit(X, y)
+    search = GridSearchCV(inner, {"boundshiftclassifier__curve": ["dkw", None]}, cv=2).fit(X, y)
     path = save(search, tmp_path / "search.skops")
     same(load(path, trusted=["sklearn.metrics._scorer._PassthroughScorer"]), search, X)
+
+
+@dataclass(frozen=True)
+class Mine(CountCurve):
+    """A curve of somebody's own."""
+
+    name = "mine"
+    claim = Claim.AVERAGE_CASE
+    more: float = 0.5
+
+    def bound(self, wrong, n):
+        return (np.asarray(wrong) + self.more) / (n + 1)
+
+
+def test_a_pickle_keeps_curves_of_ones_own_and_labels_of_any_kind(data):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression(), curve=Mine(0.25)).fit(X, y)
+    model.boundary_ = replace(model.boundary_, labels=(b"no", b"yes"))
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.boundary_ == model.boundary_
+    assert copy.boundary_.curve == Mine(0.25)
 
 
 def test_a_model_can_be_fitted_again_after_loading(data, fitted, tmp_path):
@@ -262,7 +301,7 @@ def test_a_trusted_pickle_is_loaded(data, fitted, tmp_path, compress):
 
 
 def test_a_file_of_a_newer_release_says_so(tmp_path):
-    stored = {"format": "boundshift.object", "version": 2, "object": 1}
+    stored = {"format": "boundshift.object", "version": 3, "object": 1}
     (tmp_path / "x").write_bytes(skops.io.dumps(stored))
     with pytest.raises(InvalidInputError, match="upgrade"):
         load(tmp_path / "x")
@@ -307,6 +346,9 @@ def test_files_of_earlier_releases_load(folder):
         models = {name: load(folder / f"{name}.skops") for name in ("two_classes", "three_classes")}
     for name, model in models.items():
         assert model.predict(rows).tolist() == expected[name]
+        repr(model)
+    assert models["two_classes"].rule == Cost(false_negative=20)
+    assert models["two_classes"].boundary_.curve == DKW()
 
 
 def test_a_release_has_stored_files():

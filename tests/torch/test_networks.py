@@ -159,7 +159,7 @@ def test_copies_decide_alike():
 
 def test_a_module_is_not_stored_by_skops(tmp_path):
     X, y = draw()
-    clf = BoundShiftClassifier(network(1), cv="prefit", fallback=0.0)
+    clf = BoundShiftClassifier(network(1), cv="prefit")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)  # an untrained network knows nothing
         clf.fit(X, y)
@@ -282,7 +282,7 @@ def test_skorch_in_a_pipeline_a_search_and_a_cross_validation():
     kind, outputs, criterion, _ = NETS["two outputs"]
     inner = make_pipeline(StandardScaler(), net(kind, outputs, criterion))
     model = BoundShiftClassifier(inner, cv=2)
-    grid = {"estimator__neuralnetclassifier__lr": [0.05, 0.1], "alpha": [1.0]}
+    grid = {"estimator__neuralnetclassifier__lr": [0.05, 0.1], "curve": [None]}
     search = GridSearchCV(model, grid, cv=2, scoring="balanced_accuracy").fit(X, y)
     assert search.best_score_ > 0.7
     assert cross_val_score(model, X, y, cv=2, scoring="balanced_accuracy").min() > 0.7

@@ -35,6 +35,7 @@ __all__ = [
     "ShapeCurve",
     "Solution",
     "Tail",
+    "status_of",
 ]
 
 Tail = Callable[[FloatArray], FloatArray]
@@ -134,14 +135,14 @@ class ErrorCurve(ABC):
         if rule.alike and sample.positive.median < sample.negative.median:
             return self.solve(sample.reversed(), rule).mirror_back()
         found = self._search(sample, rule)
-        return Solution(found, _status(sample) if rule.met(*found.errors) else Status.UNMET)
+        return Solution(found, status_of(sample) if rule.met(*found.errors) else Status.UNMET)
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         """Return the boundary at which the rule is least, the sample as it is."""
         return search_line(self.errors(sample), rule, sample)
 
 
-def _status(sample: ScoreSample) -> Status:
+def status_of(sample: ScoreSample) -> Status:
     """Return what is to be said about a boundary of this sample."""
     negative, positive = sample.negative, sample.positive
     if negative.median == positive.median and positive.mean <= negative.mean:

@@ -63,8 +63,8 @@ class Bakes:
         if self._response.method not in ("margin", "decision_function"):
             raise InvalidInputError(
                 "Scores must be the model's own margins for its intercept to carry the shift, got "
-                f"{self._response.method!r} of {type(self.estimator_).__name__}. If it has margins, "
-                "ask for them with response_method='decision_function' or 'margin'."
+                f"{self._response.method!r} of {type(self.estimator_).__name__}. Ask for margins "
+                "with response_method='decision_function' or 'margin', if it has any."
             )
         columns = class_columns(self.estimator_, self.classes_)
         if len(columns) > 2:

@@ -6,15 +6,17 @@ with its class's name under "record"; a dict with tuples as keys, which JSON can
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from boundshift.models.response import Response
+from boundshift.models.version_1 import upgrade
 from boundshift.promises.certificate import Certificate
-from boundshift.result.boundary import Boundary, Status
+from boundshift.result.boundary import Boundary
 
 __all__ = ["pack", "unpack"]
 
-_RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Boundary, Certificate, Response)}
+_PLAIN: dict[str, Any] = {"Certificate": Certificate, "Response": Response}
 
 
 def pack(state: dict[str, Any]) -> dict[str, Any]:
@@ -39,33 +41,40 @@ def unpack(state: dict[str, Any]) -> dict[str, Any]:
     >>> unpack(pack({"_response": Response("margin")}))["_response"]
     Response(method='margin', floor=None, is_log_odds=False)
     """
-    state = _upgrade(state)
+    state = upgrade(state)
     unpacked = {name: _unpack_record(value) for name, value in state.items()}
     if "boundaries_" in state:
         unpacked["boundaries_"] = {(i, j): _unpack_record(b) for i, j, b in state["boundaries_"]}
     return unpacked
 
 
-def _upgrade(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the state of a first version's file as today's; its scores may be no log-odds."""
-    if "_method" not in state:
-        return state
-    state = {name: value for name, value in state.items() if name != "keep_balanced"}
-    state["_response"] = state["_response"] | {"method": state.pop("_method")}
-    return state
-
-
 def _pack_record(value: Any) -> Any:
-    if not isinstance(value, tuple(_RECORDS.values())):
-        return value
-    fields = {k: v.name if isinstance(v, Status) else v for k, v in vars(value).items()}
-    return {"record": type(value).__name__} | fields
+    if isinstance(value, Boundary):
+        return _pack_boundary(value)
+    if isinstance(value, tuple(_PLAIN.values())):
+        return {"record": type(value).__name__} | vars(value)
+    return value
 
 
 def _unpack_record(value: Any) -> Any:
-    if not isinstance(value, dict) or value.get("record") not in _RECORDS:
+    if not isinstance(value, dict) or "record" not in value:
         return value
-    fields = {k: v for k, v in value.items() if k != "record"}
+    fields = {name: field for name, field in value.items() if name != "record"}
     if value["record"] == "Boundary":
-        fields["status"] = Status[fields["status"]]
-    return _RECORDS[value["record"]](**fields)
+        return _unpack_boundary(fields)
+    return _PLAIN[value["record"]](**fields)
+
+
+def _pack_boundary(boundary: Boundary) -> dict[str, Any]:
+    """Return a boundary as JSON has it, and beside it what JSON cannot have."""
+    stored = replace(boundary, labels=(0, 1)).to_dict()
+    restored = Boundary.from_dict(stored)
+    own: dict[str, Any] = {"labels": boundary.labels}
+    for name in ("curve", "rule"):
+        if getattr(restored, name) != getattr(boundary, name):  # somebody's own class
+            own[name] = getattr(boundary, name)
+    return {"record": "Boundary", "stored": stored, "own": own}
+
+
+def _unpack_boundary(fields: dict[str, Any]) -> Boundary:
+    return replace(Boundary.from_dict(fields["stored"]), **fields["own"])

@@ -14,17 +14,18 @@ from typing import Any, Literal
 
 from sklearn import model_selection
 
-from boundshift.curves import CURVES
+from boundshift.curves import CURVES, SLSQP, Exact
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.models.version_1 import OLD_TYPES
 from boundshift.result.boundary import Boundary
-from boundshift.result.plain import check_format
+from boundshift.result.json_values import check_format
 from boundshift.rules import RULES
 from boundshift.writing import write_whole
 
 __all__ = ["load", "own_types", "save"]
 
 _FORMAT = "boundshift.object"
-_VERSION = 1
+_VERSION = 2
 _CLASSIFIER = "boundshift.classifier.BoundShiftClassifier"
 _ZIP = b"PK\x03\x04"
 
@@ -189,5 +190,6 @@ def own_types() -> set[str]:
     """Return the names of all types that our parameters may hold: curves, rules, splitters."""
     known = vars(model_selection).values()
     splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
-    types = (*CURVES.values(), *RULES.values(), *splitters)
-    return {_CLASSIFIER, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
+    types = (*CURVES.values(), Exact, SLSQP, *RULES.values(), *splitters)
+    names = {f"{cls.__module__}.{cls.__qualname__}" for cls in types}
+    return {_CLASSIFIER, *names, *OLD_TYPES}

@@ -1,6 +1,6 @@
-"""Write the files of this release that later releases must be able to load.
+"""Write files of today's format that later releases must be able to load.
 
-Run once for a release, in this folder: ``python make.py NAME``, for example ``python make.py 0.1``.
+Run once for a version of the format, in this folder: ``python make.py version_2``.
 """
 
 import json
@@ -13,8 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from boundshift import BoundShiftClassifier, find_boundary, save
-from boundshift.rules import Cost
+from boundshift import BoundShiftClassifier, Cost, find_boundary, save
 
 
 def main(folder: Path) -> None:
@@ -23,7 +22,8 @@ def main(folder: Path) -> None:
     boundary = find_boundary(["no"] * 5 + ["yes"] * 2, scores)
     save(boundary, folder / "boundary.json")
     X, y = make_classification(200, n_features=4, weights=[0.9], random_state=0)
-    two = BoundShiftClassifier(LogisticRegression(), rule=Cost((1, 20)), bound="dkw").fit(X, y)
+    rule = Cost(false_negative=20)
+    two = BoundShiftClassifier(LogisticRegression(), rule=rule, curve="dkw").fit(X, y)
     save(two, folder / "two_classes.skops")
     X, y = make_classification(
         300, n_features=4, n_informative=4, n_redundant=0, n_classes=3, weights=[0.7, 0.2],
