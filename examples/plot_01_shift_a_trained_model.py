@@ -38,5 +38,5 @@ for name, which in (("untouched", model), ("shifted", shifted)):
     print(f"{name:10} finds {diabetic:.0%} of the diabetics, spares {healthy:.0%} of the others")
 
 # %%
-# The projected space: every row by its score. The class with few rows gets the longer margin.
+# The projected space: every row by its score, hollow on the wrong side of the new boundary.
 display = ProjectionDisplay.from_estimator(shifted, X_held, y_held)
