@@ -150,11 +150,7 @@ def read_fitted(estimator: Any, X: Any) -> tuple[Boundary, NDArray[np.float64]]:
             f"`estimator` must have two classes, got {len(estimator.classes_)}. Draw one of "
             "its `boundaries_` with ProjectionDisplay(boundary, scores).plot()."
         )
-    boundary: Boundary = estimator.boundary_
-    shifted = estimator.decision_function(X)
-    # A decision function points to the greater label, a boundary to its positive class.
-    towards = 1.0 if boundary.labels[1] == estimator.classes_[1] else -1.0
-    return boundary, towards * shifted + boundary.threshold
+    return estimator.boundary_, estimator.positive_scores(X)
 
 
 def own_threshold(estimator: Any, old_threshold: float | Literal["auto"] | None) -> float | None:
