@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.bake import bake
+from boundshift.models.intercept import bake
 from boundshift.models.margins import innermost
 from boundshift.models.response import Response, class_columns
 
