@@ -1,4 +1,4 @@
-"""Which models work, and how: fitted here, compared with `find_boundary`, stored, baked, exported.
+"""Which models work, and how: fitted, compared with `find_boundary`, stored, shifted, exported.
 
 ``python -m lab.evidence.model_matrix`` prints the table of docs/models.md; ``--write`` puts it
 there.
@@ -98,7 +98,7 @@ class Column(NamedTuple):
     response: str
     prefit: bool
     cross_fitted: bool | None
-    baked: bool | None
+    inside: bool | None
     onnx: bool | None
     trusted: tuple[str, ...]
 
@@ -318,21 +318,21 @@ def survives(clf: BoundShiftClassifier, X: FloatArray) -> tuple[bool, tuple[str,
     return all(np.array_equal(copy.decision_function(X), ours) for copy in copies), foreign
 
 
-def labels_of(clf: BoundShiftClassifier, baked: Any, X: FloatArray) -> NDArray[Any]:
+def labels_of(clf: BoundShiftClassifier, moved: Any, X: FloatArray) -> NDArray[Any]:
     """Return what a model with the shift inside predicts by itself."""
-    if hasattr(baked, "predict_proba") or hasattr(baked, "decision_function"):
-        return np.asarray(baked.predict(X)).ravel()
-    raw = raw_margin(baked, X)
+    if hasattr(moved, "predict_proba") or hasattr(moved, "decision_function"):
+        return np.asarray(moved.predict(X)).ravel()
+    raw = raw_margin(moved, X)
     return clf.classes_[(raw > 0).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)]
 
 
-def bakes(clf: BoundShiftClassifier, X: FloatArray) -> bool | None:
+def carries(clf: BoundShiftClassifier, X: FloatArray) -> bool | None:
     """Return whether the model with the shift inside predicts alike; None if it cannot be."""
     try:
-        baked = clf.shifted_estimator()
+        moved = clf.shifted_estimator()
     except InvalidInputError:
         return None
-    return bool(np.array_equal(labels_of(clf, baked, X), clf.predict(X)))
+    return bool(np.array_equal(labels_of(clf, moved, X), clf.predict(X)))
 
 
 def exports(clf: BoundShiftClassifier, X: FloatArray) -> bool | None:
@@ -364,8 +364,8 @@ def examine(name: str, n_classes: int) -> Column:
     same, trusted = survives(clf, fresh)
     crossed = None if native else cross_fitted(name, X[:ROWS], y[:ROWS], fresh)
     response = str(clf._response.method)
-    baked, exported = bakes(clf, fresh), exports(clf, fresh)
-    return Column(response, prefit and same, crossed, baked, exported, trusted)
+    inside, exported = carries(clf, fresh), exports(clf, fresh)
+    return Column(response, prefit and same, crossed, inside, exported, trusted)
 
 
 def cross_fitted(name: str, X: FloatArray, y: NDArray[Any], fresh: FloatArray) -> bool:
@@ -386,7 +386,7 @@ def as_row(name: str, two: Column, many: Column) -> str:
         two.response if two.response == many.response else f"{two.response}, {many.response}",
         both(two.prefit, many.prefit),
         both(two.cross_fitted, many.cross_fitted),
-        both(two.baked, many.baked),
+        both(two.inside, many.inside),
         both(two.onnx, many.onnx),
         ", ".join(f"`{t}`" for t in sorted({*two.trusted, *many.trusted})) or "none",
     ]
@@ -394,7 +394,7 @@ def as_row(name: str, two: Column, many: Column) -> str:
 
 
 def as_markdown(rows: Sequence[str]) -> str:
-    head = "| model | scores | prefit | cross-fitted | baked in | ONNX | types to trust |"
+    head = "| model | scores | prefit | cross-fitted | own intercept | ONNX | types to trust |"
     return "\n".join([head, "|---|---|---|---|---|---|---|", *rows])
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, colu
 from boundshift.boundary import choose_claims, make_decision, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.models.export import Bakes
+from boundshift.models.export import ShiftExportMixin
 from boundshift.models.folds import Deciding, RowScorer, has_weight, set_random_states
 from boundshift.models.log_odds import log_probabilities, probabilities
 from boundshift.models.margins import is_native
@@ -74,7 +74,7 @@ class _WithProbabilities:
         return MethodType(self.method, instance)
 
 
-class BoundShiftClassifier(Bakes, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier whose decision boundary stands where class-wise error curves put it.
 
     The wrapped classifier gives every row a score; `find_boundary` says where on that score the

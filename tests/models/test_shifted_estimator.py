@@ -233,7 +233,7 @@ def test_boosters_whose_leaves_cannot_carry_it_are_refused(two, model, message):
         clf.shifted_estimator()
 
 
-def test_nothing_is_baked_before_fit():
+def test_nothing_is_shifted_before_fit():
     clf = BoundShiftClassifier(LogisticRegression())
     for method in (clf.shifted_estimator, clf.to_linear):
         with pytest.raises(NotFittedError):

@@ -1,4 +1,4 @@
-"""Methods that give a fitted classifier's model with the shift inside."""
+"""Copies of a fitted classifier's model that carry the shift and need nothing of boundshift."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.intercept import bake
+from boundshift.models.intercept import shift_intercept
 from boundshift.models.margins import innermost
 from boundshift.models.response import Response, class_columns
 
-__all__ = ["Bakes"]
+__all__ = ["ShiftExportMixin"]
 
 
-class Bakes:
-    """A fitted classifier with a threshold or biases that its model can carry itself."""
+class ShiftExportMixin:
+    """Exports a fitted classifier's shift into the intercept of its model."""
 
     estimator_: Any
     classes_: Any
@@ -68,9 +68,9 @@ class Bakes:
             )
         columns = class_columns(self.estimator_, self.classes_)
         if len(columns) > 2:
-            return bake(self.estimator_, self.biases_[columns])
+            return shift_intercept(self.estimator_, self.biases_[columns])
         sign = 1.0 if columns[0] < columns[1] else -1.0
-        return bake(self.estimator_, np.array([-sign * self.threshold_]))
+        return shift_intercept(self.estimator_, np.array([-sign * self.threshold_]))
 
     def to_linear(self) -> Any:
         """Return :meth:`shifted_estimator` of a linear model: weights, and the paper's b'.

@@ -1,7 +1,7 @@
-"""The shift inside the model: a copy whose own intercept carries the new boundary.
+"""A copy of a model whose own intercept carries the new boundary.
 
-The paper moves the bias b of a classifier to b'. A model with an intercept of its own can carry it,
-and is then deployed like any other, with nothing of boundshift around it.
+The paper moves the bias b of a classifier to b'. A model with an intercept of its own can hold b',
+and is then deployed like any other.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from boundshift.models import boosters
 from boundshift.models.margins import innermost, is_a
 from boundshift.models.network import shift_module
 
-__all__ = ["bake", "offsets_for"]
+__all__ = ["offsets_for", "shift_intercept"]
 
 FloatArray = NDArray[np.float64]
 
 
-def bake(estimator: Any, offsets: FloatArray) -> Any:
+def shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
     """Return a copy of a fitted model that adds `offsets` to its margins.
 
     Parameters
@@ -38,7 +38,7 @@ def bake(estimator: Any, offsets: FloatArray) -> Any:
     --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    >>> lower = bake(model, np.array([1.0]))
+    >>> lower = shift_intercept(model, np.array([1.0]))
     >>> (lower.intercept_ - model.intercept_).tolist()
     [1.0]
     """

@@ -159,8 +159,8 @@ def _dump(obj: Any) -> bytes:
     except Exception as error:
         raise InvalidInputError(
             f"`obj` must be an estimator that skops can store, got {type(obj).__name__}: {error}. "
-            "Functions must be importable by name; bake the shift in with shifted_estimator() "
-            "and use the model's own format otherwise."
+            "Functions must be importable by name. Otherwise store shifted_estimator(), whose own "
+            "intercept has the shift, in the format of the model's library."
         ) from error
     return content
 
