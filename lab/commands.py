@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from boundshift.app.application import errors, examples, print_line, progress
+from boundshift.app.application import examples
+from boundshift.app.terminal import errors, print_line, progress
 from lab.reproduction import reproduce
 from lab.reproduction.fitted import SlackKind
 from lab.reproduction.problems import MimicRows, ProblemChoice, Protocol

@@ -1,105 +1,189 @@
-"""Options that several commands share, so that they are spelled and explained alike."""
+"""Options that several commands share, so that they are spelled, explained and read alike."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from boundshift.exceptions import InvalidInputError
 
+if TYPE_CHECKING:
+    from boundshift.curves import ErrorCurve
+    from boundshift.rules import Rule
+
 __all__ = [
-    "Bound",
-    "Confidence",
-    "Costs",
-    "Force",
-    "Json",
-    "Label",
-    "Positive",
-    "RecallFloor",
-    "Rule",
-    "Score",
-    "TableFile",
-    "TableFiles",
-    "read_costs",
+    "ConfidenceOption",
+    "CostsOption",
+    "CurveOption",
+    "ForceOption",
+    "JsonOption",
+    "LabelOption",
+    "NegativeNameOption",
+    "PositiveNameOption",
+    "PositiveOption",
+    "RecallFloorOption",
+    "RuleOption",
+    "ScoreOption",
+    "SeedOption",
+    "TableArgument",
+    "TablesArgument",
+    "TrustOption",
+    "read_claims",
 ]
 
-
-def _rules() -> list[str]:
-    from boundshift.rules import RULES
-
-    return list(RULES)
-
-
-def _curves() -> list[str]:
-    from boundshift.curves import CURVES
-
-    return list(CURVES)
-
+_CURVES = (
+    "logistic",
+    "smoothed",
+    "empirical",
+    "student-t",
+    "kth-point",
+    "clopper-pearson",
+    "dkw",
+    "bernstein",
+    "support",
+    "paper",
+    "authors",
+)
+_RULES = (
+    "g-mean",
+    "sum",
+    "minimax",
+    "cost",
+    "f0.5",
+    "f1",
+    "f2",
+    "mcc",
+    "kappa",
+    "youden",
+    "informedness",
+    "markedness",
+)
 
 _KINDS = "CSV, TSV, Parquet, Feather or JSON lines (also .gz, .bz2, .zst); - reads a pipe."
-TableFile = Annotated[Path, typer.Argument(help=_KINDS, metavar="FILE", show_default=False)]
-TableFiles = Annotated[
+TableArgument = Annotated[Path, typer.Argument(help=_KINDS, metavar="FILE", show_default=False)]
+TablesArgument = Annotated[
     list[Path], typer.Argument(help=_KINDS, metavar="FILE...", show_default=False)
 ]
-Score = Annotated[
+ScoreOption = Annotated[
     str, typer.Option(help="Column of scores, higher for the positive class.", show_default=False)
 ]
-Label = Annotated[str, typer.Option(help="Column of labels.", show_default=False)]
-Positive = Annotated[
+LabelOption = Annotated[str, typer.Option(help="Column of labels.", show_default=False)]
+PositiveOption = Annotated[
     str | None,
     typer.Option(
-        help="Label of the class to be found; all others are negative. Default: the greater of "
-        "two numbers, the rarer of two words.",
+        help="Label of the class to be found; all others are negative. Default: the greater of 0 "
+        "and 1, -1 and 1, false and true; of any other two the rarer.",
         show_default=False,
     ),
 ]
-Rule = Annotated[
+CurveOption = Annotated[
     str | None,
     typer.Option(
-        help="What to minimise: sum, minimax, g-mean, cost, neyman-pearson or metric.",
-        autocompletion=_rules,
-        show_default="the library's",
+        help=f"Claim on each class's error: {', '.join(_CURVES)}. The last two are support with "
+        "the settings of the paper's text and of its tables.",
+        autocompletion=lambda: list(_CURVES),
+        show_default="the rule's own, else logistic",
     ),
 ]
-Bound = Annotated[
+RuleOption = Annotated[
     str | None,
     typer.Option(
-        help="Claim on each class's error: logistic, smoothed, student-t, kth-point, "
-        "clopper-pearson, dkw, bernstein or support (the paper).",
-        autocompletion=_curves,
-        show_default="the library's",
+        help=f"What to minimise: {', '.join(_RULES)}.",
+        autocompletion=lambda: list(_RULES),
+        show_default="the curve's own, else g-mean",
     ),
 ]
-RecallFloor = Annotated[
+RecallFloorOption = Annotated[
     float | None,
     typer.Option(
-        help="Find at least this share of the positive class, then spare the negative one.",
+        help="Rule: find at least this share of the positive class, then spare the negative one. "
+        "The curve is clopper-pearson unless --curve says otherwise.",
         show_default=False,
     ),
 ]
-Costs = Annotated[
+CostsOption = Annotated[
     str | None,
     typer.Option(
-        help="Costs of a false alarm and of a miss, as 1,20.", metavar="A,B", show_default=False
+        help="Rule: the least expected cost, for costs of a false alarm and of a miss, as 1,20.",
+        metavar="A,B",
+        show_default=False,
     ),
 ]
-Confidence = Annotated[float, typer.Option(help="Of what is certified, between 0 and 1.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+ConfidenceOption = Annotated[
+    float,
+    typer.Option(
+        help="Of the certificate, and of curves that have one (clopper-pearson, dkw, bernstein); "
+        "between 0 and 1."
+    ),
+]
+PositiveNameOption = Annotated[
+    str | None, typer.Option(help="What the positive class is called.", show_default=False)
+]
+NegativeNameOption = Annotated[
+    str | None, typer.Option(help="What the negative class is called.", show_default=False)
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="Of everything random.")]
+TrustOption = Annotated[
+    bool,
+    typer.Option("--trust", help="The model's file is your own: a pickle, or of another library."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 
-def read_costs(text: str | None) -> tuple[float, float] | None:
-    """Return costs written as ``1,20``.
+def read_claims(
+    curve: str | None = None,
+    rule: str | None = None,
+    recall_floor: float | None = None,
+    costs: str | None = None,
+    confidence: float = 0.95,
+) -> tuple[ErrorCurve, Rule]:
+    """Return the curve and the rule that options ask for, as `find_boundary` takes them.
+
+    Parameters
+    ----------
+    curve, rule : str, default=None
+        Names; None is what :func:`~boundshift.find_boundary` takes for None.
+    recall_floor : float, default=None
+        The rule ``Floors(recall=recall_floor)``.
+    costs : str, default=None
+        The rule ``Cost(false_positive=1, false_negative=20)``, written as "1,20".
+    confidence : float, default=0.95
+        Of the curve, if it has one.
 
     Examples
     --------
-    >>> read_costs("1,20")
-    (1.0, 20.0)
+    >>> read_claims(costs="1,20")
+    (Logistic(), Cost(false_positive=1.0, false_negative=20.0, prevalence=None))
+    >>> read_claims(recall_floor=0.9, confidence=0.99)
+    (ClopperPearson(confidence=0.99), Floors(recall=0.9, specificity=None))
     """
-    if text is None:
-        return None
+    from boundshift.boundary import choose_claims
+    from boundshift.curves.base import ConfidenceCurve
+    from boundshift.rules import Floors
+
+    if sum(wish is not None for wish in (rule, recall_floor, costs)) > 1:
+        raise InvalidInputError(
+            "A boundary follows one rule: give only one of --rule, --recall-floor and --costs."
+        )
+    wanted: str | Rule | None = rule
+    if recall_floor is not None:
+        wanted = Floors(recall=recall_floor)
+    elif costs is not None:
+        wanted = _read_costs(costs)
+    chosen, by = choose_claims(curve, wanted)
+    if isinstance(chosen, ConfidenceCurve):
+        chosen = replace(chosen, confidence=confidence)
+    return chosen, by
+
+
+def _read_costs(text: str) -> Rule:
+    """Return the rule of costs written as ``1,20``."""
+    from boundshift.rules import Cost
+
     try:
         alarm, miss = (float(part) for part in text.replace(":", ",").split(","))
     except ValueError:
@@ -107,4 +191,4 @@ def read_costs(text: str | None) -> tuple[float, float] | None:
             f"--costs must be two numbers, of a false alarm and of a miss, got '{text}'. "
             "Use --costs 1,20, for example."
         ) from None
-    return alarm, miss
+    return Cost(false_positive=alarm, false_negative=miss)

@@ -336,6 +336,19 @@ class ScoreSample:
             np.ldexp(positive, -exponent, out=positive)
         return cls(ClassScores(negative), ClassScores(positive), exponent, labels)
 
+    def to_rows(self) -> tuple[NDArray[Any], FloatArray]:
+        """Return labels and scores of all rows, the negative class first and each in order.
+
+        Examples
+        --------
+        >>> y_true, y_score = ScoreSample.from_labels(["b", "a", "b"], [2.0, 5.0, 1.0]).to_rows()
+        >>> y_true.tolist(), y_score.tolist()
+        (['a', 'b', 'b'], [5.0, 1.0, 2.0])
+        """
+        scores = [c.at(np.arange(c.n)) for c in (self.negative, self.positive)]
+        labels = np.repeat(np.array(self.labels), self.n_samples)
+        return labels, np.ldexp(np.concatenate(scores), self.exponent)
+
     @property
     def n_samples(self) -> tuple[int, int]:
         """Numbers of rows (negative, positive)."""

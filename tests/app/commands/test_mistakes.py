@@ -53,11 +53,19 @@ MISTAKES = {
     ),
     "unknown rule": (
         ["threshold", "scores.csv", *SCORES, "--rule", "best"],
-        ["'minimax'", "'best'"],
+        ["--rule must", "'minimax'", "'best'"],
     ),
-    "unknown bound": (
-        ["threshold", "scores.csv", *SCORES, "--bound", "tight"],
-        ["'dkw'", "'tight'"],
+    "unknown curve": (
+        ["threshold", "scores.csv", *SCORES, "--curve", "tight"],
+        ["--curve must", "'dkw'", "'tight'"],
+    ),
+    "a rule without its floor": (
+        ["threshold", "scores.csv", *SCORES, "--rule", "floors"],
+        ["--rule 'floors'", "Floors(recall=0.9)"],
+    ),
+    "costs below zero": (
+        ["threshold", "scores.csv", *SCORES, "--costs", "1,-20"],
+        ["--costs must be a positive", "-20"],
     ),
     "glob without files": (["threshold", "part-*.csv", *SCORES], ["part-*.csv", "none"]),
     "two rules": (
@@ -133,7 +141,10 @@ MISTAKES = {
         ["datasets", "pima", "--out", "table.csv"],
         ["exists already", "--force"],
     ),
-    "figure exists": (["demo", "--out", "table.csv"], ["exists already", "--force"]),
+    "report exists": (
+        ["report", "scores.csv", *SCORES, "--out", "table.csv"],
+        ["exists already", "--force"],
+    ),
 }
 
 # Not understood at all: exit code 2, and a way out.
@@ -142,7 +153,7 @@ USAGE = {
     "no such option": ["threshold", "scores.csv", *SCORES, "--colour", "red"],
     "score left out": ["threshold", "scores.csv", "--label", "ill"],
     "a number in words": ["threshold", "scores.csv", *SCORES, "--confidence", "high"],
-    "no such preset": ["threshold", "scores.csv", *SCORES, "--preset", "best"],
+    "no presets": ["threshold", "scores.csv", *SCORES, "--preset", "paper"],
     "target left out": ["fit", "table.csv"],
 }
 

@@ -4,8 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from boundshift import certify, find_boundary, threshold_interval
-from boundshift.rules import NeymanPearson
+from boundshift import Floors, certify, find_boundary, threshold_interval
 
 COLUMNS = ["--score", "risk", "--label", "ill", "--no-interval"]
 
@@ -70,9 +69,7 @@ def test_names_and_rule_reach_the_page(run, scores, rows, tmp_path):
     assert "<title>&lt;Clinic&gt;</title>" in page
     assert "our model" in page
     assert "sick patients" in page
-    boundary = find_boundary(
-        *rows, pos_label="yes", rule=NeymanPearson(0.8), bound="clopper-pearson"
-    )
+    boundary = find_boundary(*rows, pos_label="yes", rule=Floors(recall=0.8))
     data = embedded(tmp_path / "report.html")
     assert data["threshold"][data["marks"]["shifted"]["stop"]] == pytest.approx(
         boundary.threshold, rel=1e-5

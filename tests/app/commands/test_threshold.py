@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import date
@@ -12,8 +13,20 @@ import pytest
 from pyarrow import csv, feather, parquet
 
 import boundshift
-from boundshift import Boundary, certify, find_boundary
-from boundshift.rules import Cost, NeymanPearson
+from boundshift import (
+    DKW,
+    Boundary,
+    ClopperPearson,
+    Cost,
+    Floors,
+    SupportRadius,
+    certify,
+    find_boundary,
+)
+from boundshift.app.options import _CURVES, _RULES
+from boundshift.curves import as_curve
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import as_rule
 
 COLUMNS = ["--score", "risk", "--label", "ill"]
 SOURCE = Path(boundshift.__file__).parents[1]
@@ -55,27 +68,97 @@ def test_training_scores_certify_nothing(run, scores):
     assert "certified" not in shown
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--rule", "minimax"], {"rule": "minimax"}),
-        (["--bound", "dkw", "--rule", "g-mean"], {"bound": "dkw", "rule": "g-mean"}),
-        (["--preset", "paper"], {"preset": "paper"}),
-        (["--costs", "1,20"], {"rule": Cost((1, 20)), "bound": "smoothed"}),
-        (["--costs", "1:9", "--bound", "kth-point"], {"rule": Cost((1, 9)), "bound": "kth-point"}),
-        (["--recall-floor", "0.8"], {"rule": NeymanPearson(0.8), "bound": "clopper-pearson"}),
-    ],
-)  # fmt: skip
-def test_options_are_those_of_the_library(run, scores, rows, options, expected):
+# What is typed → what is passed in Python, with the rows that the file holds.
+OPTIONS = {
+    "nothing": ([], {}),
+    "rule": (["--rule", "minimax"], {"rule": "minimax"}),
+    "curve": (["--curve", "smoothed"], {"curve": "smoothed"}),
+    "both": (["--curve", "dkw", "--rule", "g-mean"], {"curve": "dkw", "rule": "g-mean"}),
+    "paper": (["--curve", "paper"], {"curve": SupportRadius.paper()}),
+    "authors": (["--curve", "authors"], {"curve": "authors"}),
+    "costs": (["--costs", "1,20"], {"rule": Cost(false_positive=1, false_negative=20)}),
+    "costs by a colon": (["--costs", "1:9"], {"rule": Cost(false_negative=9)}),
+    "costs on a curve": (
+        ["--costs", "1,9", "--curve", "kth-point"],
+        {"rule": Cost(false_negative=9), "curve": "kth-point"},
+    ),
+    "floor": (["--recall-floor", "0.8"], {"rule": Floors(recall=0.8)}),
+    "floor at a confidence": (
+        ["--recall-floor", "0.8", "--confidence", "0.9"],
+        {"rule": Floors(recall=0.8), "curve": ClopperPearson(0.9)},
+    ),
+    "floor on a curve": (
+        ["--recall-floor", "0.8", "--curve", "dkw", "--confidence", "0.9"],
+        {"rule": Floors(recall=0.8), "curve": DKW(0.9)},
+    ),
+    "confidence that the curve has not": (["--confidence", "0.9"], {}),
+}
+OPTIONS |= {f"curve {name}": (["--curve", name], {"curve": name}) for name in _CURVES}
+OPTIONS |= {f"rule {name}": (["--rule", name], {"rule": name}) for name in _RULES}
+
+
+@pytest.mark.parametrize("asked", OPTIONS)
+def test_the_same_call_in_python_gives_the_same_boundary(run, scores, rows, asked):
+    options, expected = OPTIONS[asked]
     found = answer(run("threshold", scores, *COLUMNS, "--json", *options))
     boundary = find_boundary(*rows, pos_label="yes", **expected)
     assert found == boundary.to_dict()  # NaN is a word there, and equal to itself
+    assert Boundary.from_dict(found).curve == boundary.curve
+
+
+@pytest.mark.parametrize(
+    ("option", "names", "choose"), [("--curve", _CURVES, as_curve), ("--rule", _RULES, as_rule)]
+)
+def test_the_help_names_all_that_the_library_knows(run, option, names, choose):
+    with pytest.raises(InvalidInputError) as error:
+        choose("nonsense")
+    known = re.search(r"one of (.*), got", str(error.value))[1]
+    assert {f"'{name}'" for name in names} == set(known.split(", "))
+
+
+def test_no_curve_but_the_paper_s_speaks_of_its_quantities(run, scores):
+    plain = run("threshold", scores, *COLUMNS, "--json").stdout
+    assert json.loads(plain)["geometry"] is None
+    assert "given up" not in run("threshold", scores, *COLUMNS).stdout
+    assert "given up" in run("threshold", scores, *COLUMNS, "--curve", "paper").stdout
 
 
 def test_the_other_class_can_be_the_positive_one(run, scores):
     result = run("threshold", scores, *COLUMNS, "--positive", "no", "--json")
     assert answer(result)["labels"] == ["yes", "no"]
     assert "Note: The positive class has the lower scores" in result.stderr
+    assert "pass the other label as --positive" in result.stderr
+
+
+def test_the_rarer_word_is_positive_and_that_is_said(run, scores, tmp_path, score_lines):
+    said = run("threshold", scores, *COLUMNS).stderr
+    assert "The positive class is 'yes', the rarer one (40 of 440 rows)" in said
+    assert run("threshold", scores, *COLUMNS, "--positive", "yes").stderr == ""
+    turned = "\n".join(score_lines).replace("yes", "apples").replace("no", "pears")
+    (tmp_path / "fruit.csv").write_text(turned)
+    found = answer(run("threshold", "fruit.csv", *COLUMNS, "--json"))
+    assert found["labels"] == ["pears", "apples"]
+
+
+def test_a_rule_for_one_class_asks_which_of_two_as_frequent_ones(run, tmp_path):
+    (tmp_path / "s.csv").write_text("risk,ill\n" + "1,well\n2,well\n5,sick\n6,sick\n" * 9)
+    refused = run("threshold", "s.csv", *COLUMNS, "--costs", "1,20", code=1).stderr
+    assert "Use --positive well, for example" in refused
+    found = answer(
+        run("threshold", "s.csv", *COLUMNS, "--costs", "1,20", "--positive", "sick", "--json")
+    )
+    y, s = ["well", "well", "sick", "sick"] * 9, [1, 2, 5, 6] * 9
+    expected = find_boundary(y, s, rule=Cost(false_negative=20), pos_label="sick")
+    assert Boundary.from_dict(found) == expected
+    assert answer(run("threshold", "s.csv", *COLUMNS, "--json"))["labels"] == ["sick", "well"]
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scor*.csv"])
+def test_a_rule_for_one_class_refuses_scores_that_point_to_the_other(run, scores, name):
+    options = ["--recall-floor", "0.9", "--positive", "no"]
+    refused = run("threshold", name, *COLUMNS, *options, code=1).stderr
+    assert "--score must be higher for the positive class 'no'" in refused
+    assert "the other label as --positive" in refused
 
 
 def write_every_format(folder, rows):
@@ -120,7 +203,7 @@ def test_every_format_gives_the_same_boundary(run, tmp_path, rows, name, piped):
         (("0", "1"), [0, 1]),
         (("-1", "+1"), [-1, 1]),
         (("0.0", "1.0"), [0.0, 1.0]),
-        (("False", "True"), ["False", "True"]),
+        (("False", "True"), [False, True]),
         (("[red]a", "b[/red]"), ["[red]a", "b[/red]"]),
     ],
 )
@@ -153,22 +236,25 @@ def test_several_files_are_one_table(run, tmp_path, score_lines, rows, arguments
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize(
-    ("names", "positive"),
+    ("names", "positive", "expected"),
     [
-        (("good", "fraud"), None),
-        (("false", "true"), None),
-        (("true", "false"), None),
-        ((0, 1), None),
-        ((1, 0), None),
-        ((1.5, 0.5), "0.5"),
-        (("a", "b", "c"), "c"),
-        (("No", "Yes"), "yes"),
+        (("good", "fraud"), None, "fraud"),
+        ((False, True), None, True),
+        ((True, False), None, True),
+        ((0, 1), None, 1),
+        ((1, 0), None, 1),
+        ((2, 1), None, 1),
+        ((1.5, 0.5), "1.5", 1.5),
+        (("a", "b", "c"), "c", "c"),
+        (("No", "Yes"), "yes", "Yes"),
     ],
     ids=str,
 )
-def test_passes_take_the_same_class_as_positive(run, tmp_path, rows, kind, names, positive):
-    common, rare = names[0], names[-1]
-    y, s = rows
+def test_passes_take_the_same_class_as_positive(
+    run, tmp_path, rows, kind, names, positive, expected
+):
+    """The last name is that of the rare class."""
+    rare, (y, s) = names[-1], rows
     labels = [rare if label == "yes" else names[i % (len(names) - 1)] for i, label in enumerate(y)]
     table = pa.table({"risk": s, "ill": labels})
     if kind == "csv":
@@ -176,15 +262,15 @@ def test_passes_take_the_same_class_as_positive(run, tmp_path, rows, kind, names
     else:
         parquet.write_table(table, tmp_path / "s.parquet")
     chosen = ["--positive", positive] if positive else []
-    found, expected = (
+    found, held = (
         answer(run("threshold", name, *COLUMNS, *chosen, "--json", "--certify"))
         for name in (f"*.{kind}", f"s.{kind}")
     )
-    assert found["labels"] == expected["labels"]
-    assert found["labels"][1] == (rare if isinstance(rare, str) or positive else max(common, rare))
-    assert found["threshold"] == pytest.approx(expected["threshold"], rel=1e-9)
-    assert found["n_samples"] == expected["n_samples"]
-    assert found["certificate"] == expected["certificate"]
+    assert found["labels"] == held["labels"]
+    assert found["labels"][1] == expected
+    assert found["threshold"] == pytest.approx(held["threshold"], rel=1e-9)
+    assert found["n_samples"] == held["n_samples"]
+    assert found["certificate"] == held["certificate"]
 
 
 @pytest.mark.parametrize("missing", ["", "NA", "?"])

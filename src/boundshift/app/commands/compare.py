@@ -7,17 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
-from boundshift.app.application import (
-    app,
+from boundshift.app.application import app, examples
+from boundshift.app.options import (
+    ForceOption,
+    JsonOption,
+    PositiveOption,
+    SeedOption,
+    TableArgument,
+)
+from boundshift.app.terminal import (
     check_new,
     errors,
-    examples,
     print_json,
-    print_note,
+    print_notes,
     print_table,
     progress,
 )
-from boundshift.app.options import Force, Json, Positive, TableFile
 from boundshift.exceptions import InvalidInputError
 
 __all__ = ["compare"]
@@ -30,7 +35,7 @@ __all__ = ["compare"]
     )
 )
 def compare(
-    file: TableFile,
+    file: TableArgument,
     score: Annotated[
         str | None, typer.Option(help="Column of scores; with --label.", show_default=False)
     ] = None,
@@ -43,16 +48,16 @@ def compare(
             help="Column to be predicted by a model, instead of scores.", show_default=False
         ),
     ] = None,
-    positive: Positive = None,
+    positive: PositiveOption = None,
     model: Annotated[
         str, typer.Option(help="With --target: logistic, svm, forest, boosting, mlp or a FILE.")
     ] = "logistic",
-    seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
+    seed: SeedOption = 0,
     out: Annotated[
         Path | None, typer.Option(help="Write the table as CSV, too.", show_default=False)
     ] = None,
-    as_json: Json = False,
-    force: Force = False,
+    as_json: JsonOption = False,
+    force: ForceOption = False,
 ) -> None:
     """Compare the untouched model, ours and the rivals; no row is judged by what it decided.
 
@@ -64,11 +69,12 @@ def compare(
             check_new(out, force)
         if target is None and score is not None and label is not None:
             from boundshift.app.tables import read_scores
+            from boundshift.app.tables.class_labels import positive_note
             from boundshift.app.workflow import compare_scores
 
-            rows = read_scores(file, score, label, positive=positive, progress=show)
-            labels = rows.labels
-            table = compare_scores(rows.is_positive, rows.y_score, seed=seed, progress=show)
+            sample = read_scores(file, score, label, positive=positive, progress=show)
+            table, labels = compare_scores(sample, seed=seed, progress=show), sample.labels
+            print_notes(positive_note(positive, labels, sample.n_samples))
         elif target is not None and score is None and label is None:
             from boundshift.app.tables import read_frame
             from boundshift.app.workflow import fit_table
@@ -77,8 +83,7 @@ def compare(
                 read_frame(file), target, positive=positive, model=model, seed=seed, progress=show
             )
             table, labels = fitted.comparison, fitted.labels
-            for note in fitted.notes:
-                print_note(note)
+            print_notes(fitted.notes)
         else:
             raise InvalidInputError(
                 "Give either --score and --label, for a file of scores, or --target, for a table."

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from boundshift.app.application import app, check_new, errors, examples, print_line, print_table
-from boundshift.app.options import Force
+from boundshift.app.application import app, examples
+from boundshift.app.options import ForceOption
+from boundshift.app.terminal import check_new, errors, print_line, print_table
 
 __all__ = ["datasets"]
 
@@ -31,15 +32,14 @@ def datasets(
     everything: Annotated[
         bool, typer.Option("--all", help="List balanced and tiny ones, and many classes, too.")
     ] = False,
-    force: Force = False,
+    force: ForceOption = False,
 ) -> None:
     """List public data sets, or write one to a file; the class stands in the column target."""
     with errors():
         if name is None:
             _list(everything)
             return
-        from boundshift.app.tables import write_frame
-        from boundshift.app.tables.writing import check_writable
+        from boundshift.app.tables.frames import check_writable, write_frame
         from boundshift.datasets.catalogue import load_table
 
         if out is not None:

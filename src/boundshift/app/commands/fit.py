@@ -7,26 +7,23 @@ from typing import Annotated
 
 import typer
 
-from boundshift.app.application import (
-    app,
-    errors,
-    examples,
-    print_line,
-    print_note,
-    print_table,
-    progress,
-)
+from boundshift.app.application import app, examples
 from boundshift.app.options import (
-    Bound,
-    Confidence,
-    Costs,
-    Force,
-    Positive,
-    RecallFloor,
-    Rule,
-    TableFile,
-    read_costs,
+    ConfidenceOption,
+    CostsOption,
+    CurveOption,
+    ForceOption,
+    NegativeNameOption,
+    PositiveNameOption,
+    PositiveOption,
+    RecallFloorOption,
+    RuleOption,
+    SeedOption,
+    TableArgument,
+    TrustOption,
+    read_claims,
 )
+from boundshift.app.terminal import errors, print_line, print_notes, print_table, progress
 
 __all__ = ["fit"]
 
@@ -46,9 +43,9 @@ def _models() -> list[str]:
     )
 )
 def fit(
-    file: TableFile,
+    file: TableArgument,
     target: Annotated[str, typer.Option(help="Column to be predicted.", show_default=False)],
-    positive: Positive = None,
+    positive: PositiveOption = None,
     model: Annotated[
         str,
         typer.Option(
@@ -57,29 +54,23 @@ def fit(
         ),
     ] = "logistic",
     out: Annotated[Path, typer.Option(help="Folder to write.")] = Path("boundshift-fit"),
-    rule: Rule = None,
-    bound: Bound = None,
-    recall_floor: RecallFloor = None,
-    costs: Costs = None,
-    confidence: Confidence = 0.95,
+    curve: CurveOption = None,
+    rule: RuleOption = None,
+    recall_floor: RecallFloorOption = None,
+    costs: CostsOption = None,
+    confidence: ConfidenceOption = 0.95,
     unit: Annotated[
         str | None,
         typer.Option(help="What a row is, in the plural: patients, loans.", show_default=False),
     ] = None,
-    positive_name: Annotated[
-        str | None, typer.Option(help="What the positive class is called.", show_default=False)
-    ] = None,
-    negative_name: Annotated[
-        str | None, typer.Option(help="What the negative class is called.", show_default=False)
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="FILE is your own: a pickle, or of another library.")
-    ] = False,
+    positive_name: PositiveNameOption = None,
+    negative_name: NegativeNameOption = None,
+    seed: SeedOption = 0,
+    trust: TrustOption = False,
     seen: Annotated[
         bool, typer.Option("--seen", help="FILE was trained on these rows: nothing is certified.")
     ] = False,
-    force: Force = False,
+    force: ForceOption = False,
 ) -> None:
     """Train a model on a table, shift its boundary, certify it, compare it, and write a report.
 
@@ -89,22 +80,18 @@ def fit(
     """
     with errors(), progress() as show:
         from boundshift.app.tables import read_frame
-        from boundshift.app.workflow import choose_decision, fit_table, report_facts, write_folder
+        from boundshift.app.workflow import fit_table, report_facts, write_folder
         from boundshift.app.workflow.folder import check_folder
 
         check_folder(out, force)
+        claim, aim = read_claims(curve, rule, recall_floor, costs, confidence)
         fitted = fit_table(
             read_frame(file),
             target,
             positive=positive,
             model=model,
-            decision=choose_decision(
-                rule=rule,
-                bound=bound,
-                recall_floor=recall_floor,
-                costs=read_costs(costs),
-                confidence=confidence,
-            ),
+            curve=claim,
+            rule=aim,
             confidence=confidence,
             seed=seed,
             trust=trust,
@@ -115,8 +102,7 @@ def fit(
         said = {what: name for what, name in names.items() if name is not None}
         facts = report_facts(fitted, out, said)
         written = write_folder(fitted, facts, out, force=force)
-    for note in fitted.notes:
-        print_note(note)
+    print_notes(fitted.notes)
     shown = ["method", "g_mean", "f1", "recall_negative", "recall_positive"]
     print_table(
         ["method", "G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)],

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boundshift.app.application import app, check_new, errors, examples, print_line, progress
+from boundshift.app.application import app, examples
 from boundshift.app.commands.threshold import Origin
 from boundshift.app.options import (
-    Bound,
-    Confidence,
-    Costs,
-    Force,
-    Label,
-    Positive,
-    RecallFloor,
-    Rule,
-    Score,
-    TableFile,
-    read_costs,
+    ConfidenceOption,
+    CostsOption,
+    CurveOption,
+    ForceOption,
+    LabelOption,
+    NegativeNameOption,
+    PositiveNameOption,
+    PositiveOption,
+    RecallFloorOption,
+    RuleOption,
+    ScoreOption,
+    SeedOption,
+    TableArgument,
+    read_claims,
 )
+from boundshift.app.terminal import check_new, errors, print_line, print_notes, progress
 from boundshift.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from boundshift.app.tables import LabelledScores
+    from boundshift.scores.sample import ScoreSample
 
 __all__ = ["report"]
 
@@ -43,10 +48,10 @@ _MOST_ROWS_FOR_INTERVAL = 20_000
     )
 )
 def report(
-    file: TableFile,
-    score: Score,
-    label: Label,
-    positive: Positive = None,
+    file: TableArgument,
+    score: ScoreOption,
+    label: LabelOption,
+    positive: PositiveOption = None,
     test: Annotated[
         Path | None,
         typer.Option(
@@ -59,11 +64,11 @@ def report(
         float | None,
         typer.Option(help="Set this share of the rows apart as such a test.", show_default=False),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the draw of --test-share.")] = 0,
-    rule: Rule = None,
-    bound: Bound = None,
-    recall_floor: RecallFloor = None,
-    costs: Costs = None,
+    seed: SeedOption = 0,
+    curve: CurveOption = None,
+    rule: RuleOption = None,
+    recall_floor: RecallFloorOption = None,
+    costs: CostsOption = None,
     scores: Annotated[
         Origin, typer.Option(help="Rows the model has not seen, or those it was trained on.")
     ] = Origin.held_out,
@@ -73,17 +78,13 @@ def report(
             help="The model's own threshold.", show_default="0.5 for probabilities, else 0"
         ),
     ] = None,
-    confidence: Confidence = 0.95,
+    confidence: ConfidenceOption = 0.95,
     title: Annotated[str | None, typer.Option(help="Of the page.", show_default=False)] = None,
     model: Annotated[
         str | None, typer.Option(help="What the model is called.", show_default=False)
     ] = None,
-    positive_name: Annotated[
-        str | None, typer.Option(help="What the positive class is called.", show_default=False)
-    ] = None,
-    negative_name: Annotated[
-        str | None, typer.Option(help="What the negative class is called.", show_default=False)
-    ] = None,
+    positive_name: PositiveNameOption = None,
+    negative_name: NegativeNameOption = None,
     unit: Annotated[str, typer.Option(help="What a row is, in the plural.")] = "rows",
     interval: Annotated[
         bool,
@@ -92,7 +93,7 @@ def report(
         ),
     ] = True,
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("report.html"),
-    force: Force = False,
+    force: ForceOption = False,
 ) -> None:
     """Write a report on scores of any system: one HTML file that needs no network.
 
@@ -103,46 +104,40 @@ def report(
         check_new(out, force)
         _check_test(test, test_share)
         from boundshift.app.tables import read_scores
-        from boundshift.app.workflow.decision import choose_decision
-        from boundshift.boundary import find_boundary
+        from boundshift.app.tables.class_labels import positive_note
+        from boundshift.boundary import make_decision, warn_of
         from boundshift.promises.interval import threshold_interval
         from boundshift.report import collect_facts, write_report
 
-        options = choose_decision(
-            rule=rule,
-            bound=bound,
-            recall_floor=recall_floor,
-            costs=read_costs(costs),
-            preset=None,
-            confidence=confidence,
-        )
-        rows = read_scores(file, score, label, positive=positive, progress=show)
-        if test is not None:
-            known = str(rows.pos_label)
-            kept_apart = read_scores(test, score, label, positive=known, progress=show)
-        deciding, tested = (rows.y_true, rows.y_score), None
+        claim, aim = read_claims(curve, rule, recall_floor, costs, confidence)
+        rows = read_scores(file, score, label, positive=positive, alike=aim.alike, progress=show)
+        deciding, tested = rows, None
         if test_share is not None:
             deciding, tested = _set_apart(rows, test_share, seed)
         elif test is not None:
-            tested = (kept_apart.y_true, kept_apart.y_score)
-        found = find_boundary(*deciding, pos_label=rows.pos_label, **options)
+            known = str(rows.labels[1])
+            tested = _under_labels(
+                read_scores(test, score, label, positive=known, progress=show), rows.labels
+            )
+        found = make_decision(claim, aim)(deciding)
+        warn_of(found, stacklevel=2)
         fall = None
-        if interval and len(deciding[0]) <= _MOST_ROWS_FOR_INTERVAL:
+        if interval and sum(deciding.n_samples) <= _MOST_ROWS_FOR_INTERVAL:
             show("interval", 0, 1)
             fall = threshold_interval(
-                *deciding,
-                pos_label=rows.pos_label,
+                *deciding.to_rows(),
+                curve=claim,
+                rule=aim,
+                pos_label=found.labels[1],
                 n_resamples=_RESAMPLES,
                 random_state=0,
-                **options,
             )
             show("interval", 1, 1)
         facts = collect_facts(
-            *deciding,
-            pos_label=rows.pos_label,
+            *deciding.to_rows(),
             boundary=found,
             old_threshold=own,
-            test=tested,
+            test=None if tested is None else tested.to_rows(),
             scores=scores.value,
             confidence=confidence,
             model=model,
@@ -155,6 +150,7 @@ def report(
             interval=fall,
         )
         write_report(facts, out, force=force)
+    print_notes(positive_note(positive, rows.labels, rows.n_samples))
     print_line(facts["verdict"]["sentence"])
     print_line(facts["verdict"]["note"])
     print_line(out)
@@ -173,16 +169,22 @@ def _check_test(test: Path | None, share: float | None) -> None:
         )
 
 
-def _set_apart(rows: LabelledScores, share: float, seed: int) -> tuple[tuple[Any, Any], ...]:
+def _under_labels(tested: ScoreSample, labels: tuple[object, object]) -> ScoreSample:
+    """Return test rows under the labels of the boundary, where these name a class and the rest."""
+    return replace(tested, labels=labels) if labels[0] == f"not {labels[1]}" else tested
+
+
+def _set_apart(rows: ScoreSample, share: float, seed: int) -> tuple[ScoreSample, ScoreSample]:
     """Return the rows that decide and those that test, with the same share of each class."""
     import numpy as np
 
+    from boundshift.scores.sample import ScoreSample
+
+    is_positive = np.repeat([False, True], rows.n_samples)
     random = np.random.default_rng(seed)
-    tests = np.zeros(len(rows.y_score), dtype=np.bool_)
+    tests = np.zeros(len(is_positive), dtype=np.bool_)
     for label, members in zip(
-        rows.labels,
-        (np.flatnonzero(~rows.is_positive), np.flatnonzero(rows.is_positive)),
-        strict=True,
+        rows.labels, (np.flatnonzero(~is_positive), np.flatnonzero(is_positive)), strict=True
     ):
         n = round(share * len(members))
         if not 0 < n < len(members):
@@ -191,4 +193,9 @@ def _set_apart(rows: LabelledScores, share: float, seed: int) -> tuple[tuple[Any
                 f"{len(members)} rows. Use another share, or --test with a file."
             )
         tests[random.permutation(members)[:n]] = True
-    return tuple((rows.y_true[part], rows.y_score[part]) for part in (~tests, tests))
+    scores = rows.to_rows()[1]
+    deciding, tested = (
+        replace(ScoreSample.from_labels(is_positive[part], scores[part]), labels=rows.labels)
+        for part in (~tests, tests)
+    )
+    return deciding, tested

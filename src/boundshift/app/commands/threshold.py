@@ -8,37 +8,31 @@ from typing import Annotated
 
 import typer
 
-from boundshift.app.application import (
-    app,
+from boundshift.app.application import app, examples
+from boundshift.app.options import (
+    ConfidenceOption,
+    CostsOption,
+    CurveOption,
+    JsonOption,
+    LabelOption,
+    PositiveOption,
+    RecallFloorOption,
+    RuleOption,
+    ScoreOption,
+    TablesArgument,
+    read_claims,
+)
+from boundshift.app.terminal import (
     errors,
-    examples,
+    in_options,
     print_json,
     print_line,
+    print_notes,
     print_table,
     progress,
 )
-from boundshift.app.options import (
-    Bound,
-    Confidence,
-    Costs,
-    Json,
-    Label,
-    Positive,
-    RecallFloor,
-    Rule,
-    Score,
-    TableFiles,
-    read_costs,
-)
 
-__all__ = ["threshold"]
-
-
-class Preset(StrEnum):
-    """Readings of the paper."""
-
-    paper = "paper"
-    authors = "authors"
+__all__ = ["Origin", "threshold"]
 
 
 class Origin(StrEnum):
@@ -54,30 +48,28 @@ class Origin(StrEnum):
         "boundshift threshold scores.csv --score risk --label ill --positive yes",
         "boundshift threshold scores.parquet --score p --label y --recall-floor 0.9",
         "boundshift threshold scores.csv --score p --label y --costs 1,20 --json",
+        "boundshift threshold scores.csv --score p --label y --curve paper",
         "boundshift threshold day1.parquet day2.parquet --score p --label y",
         "zcat scores.csv.gz | boundshift threshold - --score p --label y",
     )
 )
 def threshold(
-    files: TableFiles,
-    score: Score,
-    label: Label,
-    positive: Positive = None,
-    rule: Rule = None,
-    bound: Bound = None,
-    recall_floor: RecallFloor = None,
-    costs: Costs = None,
-    preset: Annotated[
-        Preset | None, typer.Option(help="The paper's text, or what its tables were made with.")
-    ] = None,
-    confidence: Confidence = 0.95,
+    files: TablesArgument,
+    score: ScoreOption,
+    label: LabelOption,
+    positive: PositiveOption = None,
+    curve: CurveOption = None,
+    rule: RuleOption = None,
+    recall_floor: RecallFloorOption = None,
+    costs: CostsOption = None,
+    confidence: ConfidenceOption = 0.95,
     scores: Annotated[
         Origin, typer.Option(help="Rows the model has not seen, or those it was trained on.")
     ] = Origin.held_out,
     certify: Annotated[
         bool, typer.Option("--certify", help="Add the certificate to the JSON.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Find the boundary for scores of any system, row by row in a file.
 
@@ -85,41 +77,36 @@ def threshold(
     as one table, in passes, so that they need not fit into memory.
     """
     with errors(), progress() as show:
-        from boundshift.app.workflow.decision import choose_decision
+        from boundshift.app.tables.class_labels import positive_note
         from boundshift.app.workflow.file_boundary import decide_scores
 
-        decision = choose_decision(
-            rule=rule,
-            bound=bound,
-            recall_floor=recall_floor,
-            costs=read_costs(costs),
-            preset=preset.value if preset else None,
-            confidence=confidence,
-        )
+        claim, aim = read_claims(curve, rule, recall_floor, costs, confidence)
         boundary, certificate = decide_scores(
             files,
             score,
             label,
             positive=positive,
-            decision=decision,
+            curve=claim,
+            rule=aim,
             confidence=confidence,
             scores=scores.value,
             progress=show,
         )
+    print_notes(positive_note(positive, boundary.labels, boundary.n_samples))
     if as_json:
         more = {"certificate": asdict(certificate)} if certify else {}
         print_json(boundary.to_dict() | more)
         return
     negative, high = boundary.labels
     print_line(f"Call a row {high} if {score} > {boundary.threshold:.6g}, else {negative}.")
-    print_line(boundary.status.value)
+    print_line(in_options(boundary.message))
     print_table(
         ["", *(f"class {name}" for name in boundary.labels)],
         [
             ("rows", *boundary.n_samples),
-            ("on the wrong side here", *certificate.wrong),
+            ("on the wrong side here", *boundary.wrong),
             ("their share", *certificate.errors),
-            (f"claimed by {boundary.bound}", *boundary.error_bounds),
+            (f"claimed by {boundary.curve.name}", *boundary.errors),
             (f"at most, at {confidence:g} ({certificate.status})", *certificate.error_bounds),
         ],
     )

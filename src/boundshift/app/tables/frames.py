@@ -1,7 +1,9 @@
-"""A whole table as a pandas DataFrame."""
+"""A whole table as a pandas DataFrame, out of a file and into one."""
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -11,22 +13,25 @@ from boundshift.streaming.sources.batches import (
     arrow,
     check_names,
     convert_options,
-    open_source,
+    open_table,
     read_batches,
     readable,
 )
+from boundshift.writing import write_whole
 
-__all__ = ["Kind", "read_frame"]
+__all__ = ["Kind", "check_writable", "read_frame", "write_frame"]
 
 Kind = Literal["number", "category"]
 
+_ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl")
 
-def read_frame(source: str | Path, types: Mapping[str, Kind] | None = None) -> Any:
+
+def read_frame(path: str | Path, types: Mapping[str, Kind] | None = None) -> Any:
     r"""Read a table.
 
     Parameters
     ----------
-    source : str or Path
+    path : str or Path
         CSV, TSV, Parquet, Feather or JSON lines; "-" is standard input.
     types : mapping from column to {"number", "category"}, default=None
         Columns to read, and what they must hold; None reads all as they are. In text files
@@ -55,7 +60,7 @@ def read_frame(source: str | Path, types: Mapping[str, Kind] | None = None) -> A
         import pandas  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("pandas", "data") from error
-    with open_source(source) as opened:
+    with open_table(path) as opened:
         kinds = _arrow_types(types)
         if opened.format == "csv":
             table = _read_csv(opened, kinds)
@@ -97,3 +102,36 @@ def _read_csv(opened: Any, kinds: dict[str, Any] | None) -> Any:
             parse_options=csv.ParseOptions(delimiter=opened.delimiter, newlines_in_values=True),
             convert_options=convert_options(list(kinds or ()), kinds or {}),
         )
+
+
+def check_writable(path: Path) -> None:
+    """Raise if no table can be written under such a name."""
+    if str(path) != "-" and path.suffix.lower() not in _ENDINGS:
+        raise InvalidInputError(
+            f"The output's name must end in one of {', '.join(_ENDINGS)}, got '{path.name}'."
+        )
+
+
+def write_frame(frame: Any, path: str | Path) -> None:
+    """Write a pandas DataFrame in the format that the file's name says; "-" is standard output.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> write_frame(pd.DataFrame({"score": [0.5], "prediction": ["yes"]}), "-")
+    score,prediction
+    0.5,yes
+    """
+    path = Path(path)
+    check_writable(path)
+    ending = path.suffix.lower()
+    if str(path) == "-":
+        frame.to_csv(sys.stdout, index=False)
+    elif ending in (".parquet", ".feather"):
+        buffer = io.BytesIO()
+        getattr(frame, f"to_{ending[1:]}")(buffer)
+        write_whole(path, buffer.getvalue())
+    elif ending == ".jsonl":
+        write_whole(path, frame.to_json(orient="records", lines=True, force_ascii=False))
+    else:
+        write_whole(path, frame.to_csv(index=False, sep="\t" if ending == ".tsv" else ","))

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from boundshift.app.workflow.compared_methods import compare_scores
-    from boundshift.app.workflow.decision import choose_decision
     from boundshift.app.workflow.estimators import MODELS, TRUSTED, make_model
     from boundshift.app.workflow.feature_columns import Columns, choose_columns
     from boundshift.app.workflow.file_boundary import decide_scores
@@ -18,7 +17,6 @@ __all__ = [
     "Columns",
     "FittedTable",
     "choose_columns",
-    "choose_decision",
     "compare_scores",
     "decide_scores",
     "fit_table",
@@ -31,7 +29,6 @@ __all__ = [
 _FILES = {
     "feature_columns": ("Columns", "choose_columns"),
     "compared_methods": ("compare_scores",),
-    "decision": ("choose_decision",),
     "folder": ("predict_table", "report_facts", "write_folder"),
     "estimators": ("MODELS", "TRUSTED", "make_model"),
     "file_boundary": ("decide_scores",),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.boundary import find_boundary
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.boundary import make_decision
+from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.rivals import (
     BalancedWeights,
@@ -20,8 +19,19 @@ from boundshift.rivals import (
     cost_threshold,
     tuned_threshold,
 )
+from boundshift.scores.sample import ScoreSample
+from boundshift.view.axis import is_probability
+from boundshift.view.rows import metrics_at
 
-__all__ = ["METRICS", "compare_scores", "judge", "retrained", "thresholds"]
+__all__ = [
+    "METRICS",
+    "compare_scores",
+    "judge",
+    "judge_thresholds",
+    "our_thresholds",
+    "retrained_rivals",
+    "rival_thresholds",
+]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -37,36 +47,39 @@ METRICS = (
 )
 """Columns of the tables."""
 
-_OURS: dict[str, dict[str, Any]] = {
-    "boundshift": {},
-    "boundshift, minimax": {"rule": "minimax"},
-    "boundshift, smoothed": {"bound": "smoothed"},
-    "boundshift, paper": {"preset": "paper"},
+_OURS = {
+    "boundshift": make_decision(),
+    "boundshift, minimax": make_decision(rule="minimax"),
+    "boundshift, smoothed": make_decision("smoothed"),
+    "boundshift, paper": make_decision("paper"),
 }
 
 
-def thresholds(
-    is_positive: BoolArray,
-    scores: FloatArray,
-    *,
-    own: float = 0.0,
-    log_odds: bool = False,
-    ours: Mapping[str, Mapping[str, Any]] | None = None,
+def our_thresholds(sample: ScoreSample) -> dict[str, float]:
+    """Return where a few settings of ours put the threshold.
+
+    Examples
+    --------
+    >>> sample = ScoreSample.from_labels([0, 0, 0, 1, 1], [0, 1, 2, 5, 6])
+    >>> list(our_thresholds(sample))[:2]
+    ['boundshift', 'boundshift, minimax']
+    """
+    return {name: decide(sample).threshold for name, decide in _OURS.items()}
+
+
+def rival_thresholds(
+    sample: ScoreSample, *, own: float = 0.0, log_odds: bool = False
 ) -> dict[str, float]:
-    """Return where each method that only moves the threshold would put it.
+    """Return where each other method that only moves the threshold would put it.
 
     Parameters
     ----------
-    is_positive : array of bool
-        Classes of the rows that decide.
-    scores : array of float
-        Their scores.
+    sample : ScoreSample
+        Scores of the rows that decide.
     own : float, default=0
         The model's own threshold.
     log_odds : bool, default=False
         Whether scores are log-odds, of which the prior threshold is known.
-    ours : mapping from name to options, default=None
-        Settings of :func:`~boundshift.find_boundary`; None takes the default and a few others.
 
     Returns
     -------
@@ -75,33 +88,46 @@ def thresholds(
 
     Examples
     --------
-    >>> y, s = np.repeat([False, True], [90, 10]), np.r_[np.linspace(-3, 0, 90), np.full(10, 1.0)]
-    >>> list(thresholds(y, s))[:3]
-    ['untouched', 'boundshift', 'boundshift, minimax']
+    >>> sample = ScoreSample.from_labels([0, 0, 0, 1, 1], [0, 1, 2, 5, 6])
+    >>> list(rival_thresholds(sample))[:2]
+    ['untouched', 'tuned threshold, balanced accuracy']
     """
-    found = {"untouched": own}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)
-        for name, options in (_OURS if ours is None else ours).items():
-            found[name] = find_boundary(is_positive, scores, **options).threshold
-    found["tuned threshold, balanced accuracy"] = tuned_threshold(is_positive, scores)
-    found["tuned threshold, G-mean"] = tuned_threshold(is_positive, scores, metric="g_mean")
+    is_positive, scores = _class_and_score(sample)
+    found = {
+        "untouched": own,
+        "tuned threshold, balanced accuracy": tuned_threshold(is_positive, scores),
+        "tuned threshold, G-mean": tuned_threshold(is_positive, scores, metric="g_mean"),
+        "Bayes minimum risk": bayes_risk_threshold(is_positive, scores),
+        "cost thresholding": cost_threshold(is_positive, scores, placement="midpoint"),
+    }
     if log_odds:
-        found["prior threshold"] = float(np.log(is_positive.mean() / (1 - is_positive.mean())))
-    found["Bayes minimum risk"] = bayes_risk_threshold(is_positive, scores)
-    found["cost thresholding"] = cost_threshold(is_positive, scores, placement="midpoint")
+        found["prior threshold"] = float(np.log(sample.positive.n / sample.negative.n))
     return found
+
+
+def _class_and_score(sample: ScoreSample) -> tuple[BoolArray, FloatArray]:
+    """Return which rows are positive, and their scores."""
+    return np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
 
 
 def judge(
     method: str, is_positive: BoolArray, predicted: BoolArray, threshold: float = np.nan
 ) -> dict[str, Any]:
     """Return one row of a table: the method, every metric, and the threshold if it has one."""
-    metrics = binary_metrics(is_positive, predicted, pos_label=True)
+    return _row(method, binary_metrics(is_positive, predicted, pos_label=True), threshold)
+
+
+def judge_thresholds(sample: ScoreSample, thresholds: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return a row of a table for each method that moves the threshold."""
+    return [_row(name, metrics_at(sample, t), t) for name, t in thresholds.items()]
+
+
+def _row(method: str, metrics: Mapping[str, float], threshold: float) -> dict[str, Any]:
+    """Return the columns of a table."""
     return {"method": method} | {n: metrics[n] for n in METRICS} | {"threshold": threshold}
 
 
-def retrained(
+def retrained_rivals(
     preparation: Any, classifier: Any, X: Any, y: NDArray[np.int64], X_test: Any, seed: int
 ) -> Iterator[tuple[str, Callable[[], BoolArray]]]:
     """Yield the rivals that train a model of their own, and what predicts the test rows.
@@ -120,8 +146,7 @@ def retrained(
 
 
 def compare_scores(
-    is_positive: BoolArray,
-    scores: FloatArray,
+    sample: ScoreSample,
     *,
     own: float | None = None,
     folds: int = 5,
@@ -132,10 +157,8 @@ def compare_scores(
 
     Parameters
     ----------
-    is_positive : array of bool
-        Classes of the rows.
-    scores : array of float
-        Their scores, by a model that has not seen them.
+    sample : ScoreSample
+        Scores of labelled rows, by a model that has not seen them.
     own : float, default=None
         The model's own threshold; None takes 0.5 if all scores lie from 0 to 1, and 0 otherwise.
     folds : int, default=5
@@ -155,35 +178,36 @@ def compare_scores(
     --------
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([False, True], [500, 50])
-    >>> rows = compare_scores(y, rng.normal(2 * y - 2))
+    >>> rows = compare_scores(ScoreSample.from_labels(y, rng.normal(2 * y - 2)))
     >>> [row["method"] for row in rows][-1]
     'untouched'
     """
     from sklearn.model_selection import StratifiedKFold
 
-    parts = min(folds, int(is_positive.sum()), int((~is_positive).sum()))
+    parts = min(folds, *sample.n_samples)
     if parts < 2:
         raise InvalidInputError(
             "A comparison needs at least two rows of each class, to decide on and to judge by; got "
-            f"{int((~is_positive).sum())} and {int(is_positive.sum())}."
+            f"{sample.negative.n} and {sample.positive.n}."
         )
-    probabilities = bool(scores.min() >= 0 and scores.max() <= 1)
+    is_positive, scores = _class_and_score(sample)
+    probabilities = is_probability(sample)
     cut = (0.5 if probabilities else 0.0) if own is None else own
     predicted: dict[str, BoolArray] = {}
     splitter = StratifiedKFold(parts, shuffle=True, random_state=seed)
     for number, (decide, test) in enumerate(splitter.split(scores, is_positive), start=1):
-        for name, t in _all(is_positive[decide], scores[decide], cut, probabilities).items():
+        deciding = ScoreSample.from_labels(is_positive[decide], scores[decide])
+        for name, t in _all_thresholds(deciding, cut, probabilities).items():
             predicted.setdefault(name, np.zeros(len(scores), dtype=bool))[test] = scores[test] > t
         if progress is not None:
             progress("compare", number, parts)
-    final = _all(is_positive, scores, cut, probabilities)
+    final = _all_thresholds(sample, cut, probabilities)
     rows = [judge(name, is_positive, p, final[name]) for name, p in predicted.items()]
     return sorted(rows, key=lambda row: -row["g_mean"])
 
 
-def _all(
-    is_positive: BoolArray, scores: FloatArray, own: float, probabilities: bool
-) -> dict[str, float]:
+def _all_thresholds(sample: ScoreSample, own: float, probabilities: bool) -> dict[str, float]:
     """Return every threshold; the prior threshold is one of probabilities."""
-    found = thresholds(is_positive, scores, own=own)
-    return found | ({"prior threshold": float(is_positive.mean())} if probabilities else {})
+    found = our_thresholds(sample) | rival_thresholds(sample, own=own)
+    share = sample.positive.n / sum(sample.n_samples)
+    return found | ({"prior threshold": share} if probabilities else {})

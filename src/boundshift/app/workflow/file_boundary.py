@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from boundshift.app.tables import read_scores
-from boundshift.app.tables.score_file import label_values, one_column_twice, positive_last
-from boundshift.boundary import find_boundary, warn_of
-from boundshift.decision import decision as decider
+from boundshift.app.tables.class_labels import label_values, order_classes
+from boundshift.app.tables.score_file import check_two_columns
+from boundshift.boundary import choose_claims, decide_on, make_decision, warn_of
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.promises.certificate import Certificate, certify, certify_counts, count_wrong
+from boundshift.promises.certificate import Certificate, certify_counts
 from boundshift.result.boundary import Boundary
+from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
-from boundshift.streaming.driver import decide_in_passes
 
 __all__ = ["decide_scores"]
 
@@ -31,7 +32,8 @@ def decide_scores(
     label: str,
     *,
     positive: str | None = None,
-    decision: Mapping[str, Any] | None = None,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
     confidence: float = 0.95,
     scores: Literal["held-out", "out-of-fold", "training"] = "held-out",
     progress: Show | None = None,
@@ -39,7 +41,7 @@ def decide_scores(
     r"""Find the boundary of scores in files, and certify it on the same rows.
 
     One file, or standard input, is read once, and only its two columns are held. Several files, a
-    glob, or more than 4 GB are read in passes by :mod:`boundshift.streaming`, with the same answer.
+    glob, or more than 4 GB are read in passes, with the same answer.
 
     Parameters
     ----------
@@ -48,9 +50,9 @@ def decide_scores(
     score, label : str
         Columns.
     positive : str, default=None
-        The positive label as text.
-    decision : mapping, default=None
-        Options of :func:`~boundshift.find_boundary`.
+        The positive label as text; None as in :func:`~boundshift.app.tables.read_scores`.
+    curve, rule
+        As in :func:`~boundshift.find_boundary`.
     confidence : float, default=0.95
         Of the certificate.
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
@@ -61,6 +63,7 @@ def decide_scores(
     Returns
     -------
     boundary : Boundary
+        That of :func:`~boundshift.find_boundary` on the same rows, with that `pos_label`.
     certificate : Certificate
         With the price of having chosen the boundary on the same rows.
 
@@ -74,20 +77,25 @@ def decide_scores(
     >>> boundary.labels, certificate.wrong
     (('no', 'yes'), (0, 0))
     """
-    options = dict(decision or {})
+    check_two_columns(score, label)
+    decide = make_decision(curve, rule)
+    alike = choose_claims(curve, rule)[1].alike
     if _needs_passes(files):
-        return _in_passes(files, score, label, positive, options, confidence, scores, progress)
-    rows = read_scores(files[0], score, label, positive=positive, progress=progress)
-    found = find_boundary(rows.is_positive, rows.y_score, **options)
-    certificate = certify(
-        rows.is_positive,
-        rows.y_score,
-        found.threshold,
-        confidence,
+        boundary = _in_passes(list(files), score, label, decide, positive, alike, progress)
+    else:
+        boundary = decide(
+            read_scores(files[0], score, label, positive=positive, alike=alike, progress=progress)
+        )
+    warn_of(boundary, stacklevel=3)
+    certificate = certify_counts(
+        boundary.wrong,
+        boundary.n_samples,
+        boundary.labels,
+        confidence=confidence,
         scores=scores,
         chosen_here=True,
     )
-    return replace(found, labels=rows.labels), replace(certificate, labels=rows.labels)
+    return boundary, certificate
 
 
 def _needs_passes(files: Sequence[str | Path]) -> bool:
@@ -101,21 +109,16 @@ def _needs_passes(files: Sequence[str | Path]) -> bool:
 
 
 def _in_passes(
-    files: Sequence[str | Path],
+    paths: list[str | Path],
     score: str,
     label: str,
+    decide: Callable[[ScoreSample], Boundary],
     positive: str | None,
-    options: dict[str, Any],
-    confidence: float,
-    scores: Literal["held-out", "out-of-fold", "training"],
+    alike: bool,
     progress: Show | None,
-) -> tuple[Boundary, Certificate]:
-    """Decide and certify on files that are read as often as it takes."""
+) -> Boundary:
+    """Decide on files that are read as often as it takes."""
     from boundshift.streaming.sources.files_ import are_text, count_labels, from_columns
-
-    if score == label:
-        raise one_column_twice(score)
-    paths = list(files)
 
     def show(done: int, total: int) -> None:
         if progress is not None:
@@ -125,18 +128,10 @@ def _in_passes(
     if not counts:
         raise InvalidInputError(f"The table must have rows, but {paths[0]} has none.")
     values = label_values(list(counts)) if are_text(paths) else list(counts)
-    labels = positive_last(values, list(counts.values()), positive, label)
+    labels = order_classes(values, list(counts.values()), positive, label, alike=alike)
     found = [raw for raw, value in zip(counts, values, strict=True) if str(value) == str(labels[1])]
-    decide = decider(**options)
-
-    def both(sample: ScoreSample) -> tuple[Boundary, Any]:
-        boundary = decide(sample)
-        return boundary, count_wrong(sample, boundary.threshold)
-
-    source = from_columns(paths, label, score, found)
-    (boundary, (wrong, n_samples, _)), how = decide_in_passes(source, both, progress=progress)
-    warn_of(boundary, stacklevel=4)
-    certificate = certify_counts(
-        wrong, n_samples, labels, confidence=confidence, scores=scores, chosen_here=True
+    return decide_on(
+        from_columns(paths, label, score, found),
+        lambda sample: decide(replace(sample, labels=labels)),
+        progress=progress,
     )
-    return replace(boundary, labels=labels, resolution=how.resolution), certificate

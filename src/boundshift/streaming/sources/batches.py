@@ -18,13 +18,13 @@ from boundshift.exceptions import InvalidInputError, MissingExtraError
 __all__ = [
     "FORMATS",
     "Format",
-    "Source",
+    "OpenTable",
     "arrow",
     "check_names",
     "column_names",
     "convert_options",
     "name_format",
-    "open_source",
+    "open_table",
     "read_batches",
     "readable",
 ]
@@ -50,7 +50,7 @@ _MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "
 
 
 @dataclass(frozen=True)
-class Source:
+class OpenTable:
     """An opened table.
 
     Parameters
@@ -77,12 +77,12 @@ class Source:
     size: int = 0
 
 
-def column_names(source: str | Path) -> list[str]:
+def column_names(path: str | Path) -> list[str]:
     r"""Return the names of a file's columns.
 
     Parameters
     ----------
-    source : str or Path
+    path : str or Path
         CSV, TSV, Parquet, Feather or JSON lines; "-" is standard input.
 
     Returns
@@ -98,24 +98,24 @@ def column_names(source: str | Path) -> list[str]:
     ...     column_names(path)
     ['score', 'ill']
     """
-    with open_source(source) as opened:
+    with open_table(path) as opened:
         if opened.format != "json":
             return list(opened.header)
         return list(next(read_batches(opened)).schema.names)
 
 
 @contextmanager
-def open_source(source: str | Path) -> Iterator[Source]:
+def open_table(path: str | Path) -> Iterator[OpenTable]:
     """Open a file or standard input, and find out how to read it."""
     pa = arrow()
-    if str(source) == "-":
+    if str(path) == "-":
         raw: Any = io.BufferedReader(sys.stdin.buffer, _BLOCK)
         yield _identify("standard input", raw, _sniffed(raw.peek(1)[:_BLOCK]), 0)
         return
-    path = Path(source)
+    path = Path(path)
     found = _format_of(path)
     compressed = path.suffix.lower() in _COMPRESSED
-    with readable(Source(str(path), found, None)):
+    with readable(OpenTable(str(path), found, None)):
         size = path.stat().st_size
         # Parquet and Feather are read from their end, so they need a file that can seek.
         file = pa.OSFile(str(path)) if not compressed else pa.input_stream(str(path))
@@ -170,9 +170,9 @@ def _sniffed(head: bytes) -> Format:
     return "json" if head.lstrip()[:1] in (b"{", b"[") else "csv"
 
 
-def _identify(name: str, stream: Any, found: Format, size: int) -> Source:
-    """Return the source with its header and delimiter."""
-    opened = Source(name, found, stream, size=size)
+def _identify(name: str, stream: Any, found: Format, size: int) -> OpenTable:
+    """Return the table with its header and delimiter."""
+    opened = OpenTable(name, found, stream, size=size)
     if found in ("parquet", "feather"):
         return _identify_binary(opened)
     with readable(opened):
@@ -192,14 +192,14 @@ def _identify(name: str, stream: Any, found: Format, size: int) -> Source:
     return replace(opened, delimiter=delimiter, header=tuple(header))
 
 
-def _identify_binary(source: Source) -> Source:
-    """Return the source with the reader of its format, which knows names and sizes."""
+def _identify_binary(table: OpenTable) -> OpenTable:
+    """Return the table with the reader of its format, which knows names and sizes."""
     pa = arrow()
-    stream = source.stream
-    with readable(source):
+    stream = table.stream
+    with readable(table):
         if isinstance(stream, io.BufferedReader):
             stream = pa.BufferReader(stream.read())
-        if source.format == "parquet":
+        if table.format == "parquet":
             from pyarrow import parquet
 
             file = parquet.ParquetFile(stream)
@@ -207,7 +207,7 @@ def _identify_binary(source: Source) -> Source:
         else:
             file = pa.ipc.open_file(stream)
             names, size = file.schema.names, file.num_record_batches
-    return replace(source, stream=file, header=tuple(names), size=size)
+    return replace(table, stream=file, header=tuple(names), size=size)
 
 
 def check_names(where: str, names: Sequence[str], wanted: Sequence[str]) -> None:
@@ -238,48 +238,48 @@ def _suggest(name: str, known: Sequence[str]) -> str:
     return f" Did you mean '{folded[near[0]]}'?" if near else ""
 
 
-def read_batches(source: Source, types: Mapping[str, Any] | None = None) -> Iterator[Any]:
+def read_batches(table: OpenTable, types: Mapping[str, Any] | None = None) -> Iterator[Any]:
     """Yield record batches of all columns, or of some with the Arrow type each is to have.
 
     Parameters
     ----------
-    source : Source
-        From :func:`open_source`.
+    table : OpenTable
+        From :func:`open_table`.
     types : mapping from str to Arrow type or None, default=None
         Columns to read; None as a type leaves it to the file.
     """
-    with readable(source):
-        for batch in _all_batches(source, types):
+    with readable(table):
+        for batch in _all_batches(table, types):
             if types is not None:
-                check_names(source.name, batch.schema.names, list(types))
-                batch = _cast(source, batch.select(list(types)), types)
+                check_names(table.name, batch.schema.names, list(types))
+                batch = _cast(table, batch.select(list(types)), types)
             yield batch
 
 
-def _all_batches(source: Source, types: Mapping[str, Any] | None = None) -> Iterator[Any]:
+def _all_batches(table: OpenTable, types: Mapping[str, Any] | None = None) -> Iterator[Any]:
     """Yield record batches in the file's own types; CSV has none of its own."""
-    if source.format == "csv":
-        return _csv_batches(source, types)
-    if source.format == "json":
-        return _json_batches(source)
-    check_names(source.name, source.header, list(types or ()))
-    reader = source.stream
-    if source.format == "parquet":
+    if table.format == "csv":
+        return _csv_batches(table, types)
+    if table.format == "json":
+        return _json_batches(table)
+    check_names(table.name, table.header, list(types or ()))
+    reader = table.stream
+    if table.format == "parquet":
         return iter(reader.iter_batches(columns=None if types is None else list(types)))
     return (reader.get_batch(i) for i in range(reader.num_record_batches))
 
 
-def _csv_batches(source: Source, types: Mapping[str, Any] | None) -> Iterator[Any]:
+def _csv_batches(table: OpenTable, types: Mapping[str, Any] | None) -> Iterator[Any]:
     """Yield the batches of a CSV file."""
     from pyarrow import csv as arrow_csv
 
     wanted = list(types or ())
-    check_names(source.name, source.header, wanted)
+    check_names(table.name, table.header, wanted)
     return iter(
         arrow_csv.open_csv(
-            source.stream,
+            table.stream,
             arrow_csv.ReadOptions(block_size=_BLOCK),
-            arrow_csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True),
+            arrow_csv.ParseOptions(delimiter=table.delimiter, newlines_in_values=True),
             convert_options(wanted, types or {}),
         )
     )
@@ -297,12 +297,12 @@ def convert_options(wanted: Sequence[str], types: Mapping[str, Any]) -> Any:
     )
 
 
-def _json_batches(source: Source) -> Iterator[Any]:
+def _json_batches(table: OpenTable) -> Iterator[Any]:
     """Yield the batches of a file with one JSON object a line."""
     from pyarrow import json as arrow_json
 
     rest = b""
-    while block := source.stream.read(_BLOCK):
+    while block := table.stream.read(_BLOCK):
         whole, newline, rest = (rest + block).rpartition(b"\n")
         if newline:
             yield from arrow_json.read_json(io.BytesIO(whole + newline)).to_batches()
@@ -310,7 +310,7 @@ def _json_batches(source: Source) -> Iterator[Any]:
         yield from arrow_json.read_json(io.BytesIO(rest)).to_batches()
 
 
-def _cast(source: Source, batch: Any, types: Mapping[str, Any]) -> Any:
+def _cast(table: OpenTable, batch: Any, types: Mapping[str, Any]) -> Any:
     """Return the batch with the types asked for."""
     pa = arrow()
     columns = []
@@ -321,7 +321,7 @@ def _cast(source: Source, batch: Any, types: Mapping[str, Any]) -> Any:
                 column = column.cast(kind)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
                 raise InvalidInputError(
-                    f"Column '{name}' of {source.name} must hold numbers, got {column.type} "
+                    f"Column '{name}' of {table.name} must hold numbers, got {column.type} "
                     f"values ({_first_line(error)}). Choose another column."
                 ) from error
         columns.append(column)
@@ -329,61 +329,61 @@ def _cast(source: Source, batch: Any, types: Mapping[str, Any]) -> Any:
 
 
 @contextmanager
-def readable(source: Source) -> Iterator[None]:
+def readable(table: OpenTable) -> Iterator[None]:
     """Turn what goes wrong while reading into the rule, the value and the cure."""
     pa = arrow()
     try:
         yield
     except UnicodeDecodeError as error:
-        raise InvalidInputError(_not_utf8(source)) from error
+        raise InvalidInputError(_not_utf8(table)) from error
     except pa.ArrowException as error:
-        raise InvalidInputError(_explain(source, str(error))) from error
+        raise InvalidInputError(_explain(table, str(error))) from error
     except OSError as error:
         reason = error.strerror or _first_line(error)
-        raise InvalidInputError(f"{source.name} cannot be read: {reason}.") from error
+        raise InvalidInputError(f"{table.name} cannot be read: {reason}.") from error
 
 
-def _explain(source: Source, message: str) -> str:
+def _explain(table: OpenTable, message: str) -> str:
     """Return what an error of the reader means."""
     if "invalid UTF8" in message or "UTF-8" in message:
-        return _not_utf8(source)
+        return _not_utf8(table)
     if "Empty CSV file" in message:
-        return f"The table must have rows, but {source.name} is empty."
+        return f"The table must have rows, but {table.name} is empty."
     number = re.search(r"column #(\d+).*: CSV conversion error to double.*'(.*)'", message)
     if number:
         return (
-            f"{_column(source, int(number[1]))} must hold numbers, got '{number[2]}'. "
+            f"{_column(table, int(number[1]))} must hold numbers, got '{number[2]}'. "
             "Choose another column, or drop those rows."
         )
     uneven = re.search(r"Expected (\d+) columns, got (\d+)(?:: (.*))?", message)
     if uneven:
         row = f" ('{uneven[3][:60]}')" if uneven[3] else ""
         return (
-            f"Every row of {source.name} must have {uneven[1]} cells, as the header has; a row "
-            f"has {uneven[2]}{row}. Quote cells that contain '{source.delimiter}'."
+            f"Every row of {table.name} must have {uneven[1]} cells, as the header has; a row "
+            f"has {uneven[2]}{row}. Quote cells that contain '{table.delimiter}'."
         )
-    if source.format == "json":
+    if table.format == "json":
         return (
-            f'Every line of {source.name} must be one JSON object, as in {{"score": 0.3, '
+            f'Every line of {table.name} must be one JSON object, as in {{"score": 0.3, '
             f'"label": 1}}: {_first_line(message)}.'
         )
-    kind = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather"}[source.format]
+    kind = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather"}[table.format]
     return (
-        f"{source.name} must be a whole {kind} file, and is not: {_first_line(message)}. "
+        f"{table.name} must be a whole {kind} file, and is not: {_first_line(message)}. "
         "Write or copy it again."
     )
 
 
-def _column(source: Source, number: int) -> str:
+def _column(table: OpenTable, number: int) -> str:
     """Return a column's name in words."""
-    name = source.header[number] if number < len(source.header) else str(number)
-    return f"Column '{name}' of {source.name}"
+    name = table.header[number] if number < len(table.header) else str(number)
+    return f"Column '{name}' of {table.name}"
 
 
-def _not_utf8(source: Source) -> str:
+def _not_utf8(table: OpenTable) -> str:
     """Say that the text has another encoding."""
     return (
-        f"{source.name} must be UTF-8 text, and holds bytes that are not. Save it as UTF-8, for "
+        f"{table.name} must be UTF-8 text, and holds bytes that are not. Save it as UTF-8, for "
         "example with: iconv -f latin1 -t utf-8 old.csv > new.csv"
     )
 

@@ -22,10 +22,10 @@ from boundshift.streaming.sources.arrow_ import arrow_chunk
 from boundshift.streaming.sources.batches import (
     FORMATS,
     Format,
-    Source,
+    OpenTable,
     column_names,
     name_format,
-    open_source,
+    open_table,
     read_batches,
 )
 from boundshift.streaming.sources.columns import check_columns
@@ -81,7 +81,7 @@ def count_labels(files: Files, label: str, show: Show | None = None) -> dict[Any
     counts: Counter[Any] = Counter()
     paths = find_files(files)
     for i, path in enumerate(paths):
-        with open_source(path) as opened:
+        with open_table(path) as opened:
             for batch in read_batches(opened, {label: _text_type(opened)}):
                 counts.update(_counted(path, label, batch.column(label)))
                 if len(counts) > _MOST_LABELS:
@@ -107,7 +107,7 @@ def _counted(path: Path, label: str, column: Any) -> dict[Any, int]:
     return dict(zip(values, counts, strict=True))
 
 
-def _text_type(opened: Source) -> Any:
+def _text_type(opened: OpenTable) -> Any:
     """Return the type in which labels are taken as text: CSV has none of its own."""
     return pa.string() if opened.format == "csv" else None
 
@@ -193,7 +193,7 @@ def _stream_parts(path: Path, label: str, score: str, as_text: bool) -> list[Par
 
 def _stream(path: Path, label: str, score: str, as_text: bool) -> Iterator[Chunk]:
     """Read a file of text, a block at a time."""
-    with open_source(path) as opened:
+    with open_table(path) as opened:
         types = {label: _text_type(opened) if as_text else None, score: pa.float64()}
         for i, batch in enumerate(read_batches(opened, types)):
             yield arrow_chunk(batch.column(label), batch.column(score), f"{path.name}, block {i}")

@@ -1,0 +1,165 @@
+"""Labels as files write them, and which of two classes is the positive one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.validation import are_signs, order_labels
+
+__all__ = ["label_values", "match_label", "order_classes", "positive_note"]
+
+_TRUTH = {"false": False, "true": True}
+_MOST_SHOWN = 8
+
+
+def label_values(texts: Sequence[str]) -> list[Any]:
+    """Return labels read as text as the numbers or booleans they are, if they all are.
+
+    Examples
+    --------
+    >>> label_values(["0", "1"]), label_values(["False", "true"]), label_values(["no", "1"])
+    ([0, 1], [False, True], ['no', '1'])
+    """
+    if all(re.fullmatch(r"[+-]?\d+", text) for text in texts):
+        return [int(text) for text in texts]
+    if all(text.casefold() in _TRUTH for text in texts):
+        return [_TRUTH[text.casefold()] for text in texts]
+    try:
+        return [float(text) for text in texts]
+    except ValueError:
+        return list(texts)
+
+
+def order_classes(
+    values: Sequence[Any],
+    counts: Sequence[int],
+    positive: str | None,
+    column: str,
+    *,
+    alike: bool = True,
+) -> tuple[Any, Any]:
+    """Return the two labels of a column (negative, positive).
+
+    Parameters
+    ----------
+    values, counts : sequences
+        Labels, and how many rows have each.
+    positive : str or None
+        The positive label, as text; all others are then negative. None leaves the choice to
+        :func:`~boundshift.validation.order_labels`, which is told how frequent each label is.
+    column : str
+        Where the labels stand.
+    alike : bool, default=True
+        Whether the rule treats both classes alike.
+
+    Examples
+    --------
+    >>> order_classes(["malignant", "benign"], [10, 90], None, "finding")
+    ('benign', 'malignant')
+    >>> order_classes(["benign", "malignant", "unclear"], [80, 10, 10], "malignant", "finding")
+    ('not malignant', 'malignant')
+    """
+    totals: Counter[Any] = Counter()
+    for value, count in zip(values, counts, strict=True):
+        totals[value] += count
+    distinct = sorted(totals, key=lambda value: (str(type(value)), value))
+    if len(distinct) == 1:
+        raise InvalidInputError(
+            f"Two classes are needed, but column '{column}' holds only {distinct[0]!r}. A boundary "
+            "needs rows on either side."
+        )
+    if positive is not None:
+        return _one_against_rest(match_label(positive, distinct, column), distinct)
+    if len(distinct) > 2:
+        raise InvalidInputError(
+            f"Two classes are needed, but column '{column}' holds {len(distinct)}: "
+            f"{_shown(distinct)}. Say with --positive which one is to be found among the rest."
+        )
+    low, high = distinct
+    if not alike and totals[low] == totals[high] and not are_signs((low, high)):
+        raise InvalidInputError(
+            f"The positive class must be named where a rule does not treat {low!r} and {high!r} "
+            f"alike, got neither, and both have {totals[low]} rows. Use --positive {high}, for "
+            "example."
+        )
+    low, high = order_labels(distinct, counts=totals, alike=alike)
+    return _storable(low), _storable(high)
+
+
+def _one_against_rest(chosen: Any, distinct: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the label of all others, and the one that is chosen."""
+    others = [value for value in distinct if value != chosen]
+    if len(others) == 1:
+        return _storable(others[0]), _storable(chosen)
+    return f"not {chosen}", str(chosen)
+
+
+def _storable(label: Any) -> Any:
+    """Return a label as JSON knows it: a date, for one, as text."""
+    return label if isinstance(label, str | int | float) else str(label)
+
+
+def _shown(labels: Sequence[Any]) -> str:
+    """Return the first few labels."""
+    more = ", …" if len(labels) > _MOST_SHOWN else ""
+    return ", ".join(repr(label) for label in labels[:_MOST_SHOWN]) + more
+
+
+def match_label(text: str, labels: Iterable[Any], column: str) -> Any:
+    """Return the label that is written so.
+
+    Examples
+    --------
+    >>> match_label("1", [0, 1], "ill"), match_label("true", [False, True], "ill")
+    (1, True)
+    >>> match_label("yes", ["Yes", "yes"], "ill")
+    'yes'
+    """
+    labels = list(labels)
+    alike: list[Callable[[Any], bool]] = [
+        lambda label: text == str(label),
+        lambda label: text.casefold() == str(label).casefold(),
+        lambda label: isinstance(label, int | float) and _equal(text, label),
+    ]
+    for is_alike in alike:
+        for label in labels:
+            if is_alike(label):
+                return label
+    raise InvalidInputError(
+        f"The positive class must be one of the labels in column '{column}' ({_shown(labels)}), "
+        f"got '{text}'."
+    )
+
+
+def _equal(text: str, number: float) -> bool:
+    """Return whether a text is a number."""
+    try:
+        return float(text) == number
+    except ValueError:
+        return False
+
+
+def positive_note(
+    positive: str | None, labels: tuple[Any, Any], n_samples: tuple[int, int]
+) -> list[str]:
+    """Return what has to be said of a positive class that neither the user nor its name chose.
+
+    Examples
+    --------
+    >>> positive_note(None, ("ok", "fraud"), (90, 10))
+    ["The positive class is 'fraud', the rarer one (10 of 100 rows). Use --positive to choose."]
+    >>> positive_note(None, (0, 1), (10, 90)), positive_note("ok", ("fraud", "ok"), (10, 90))
+    ([], [])
+    """
+    if positive is not None or are_signs(labels):
+        return []
+    few, all_rows = n_samples[1], sum(n_samples)
+    why = "the rarer one" if few < n_samples[0] else "the greater of two equally frequent ones"
+    return [
+        f"The positive class is {labels[1]!r}, {why} ({few} of {all_rows} rows). Use --positive "
+        "to choose."
+    ]

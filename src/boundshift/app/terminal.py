@@ -1,0 +1,166 @@
+"""How commands speak: results and tables, JSON, errors, notes and progress."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
+
+__all__ = [
+    "Show",
+    "check_new",
+    "errors",
+    "in_options",
+    "print_json",
+    "print_line",
+    "print_notes",
+    "print_table",
+    "progress",
+]
+
+Show = Callable[[str, int, int], None]
+
+# Arguments of Python, and the options by which a user has given them.
+_OPTIONS = {
+    "confidence": "--confidence",
+    "curve": "--curve",
+    "false_negative": "--costs",
+    "false_positive": "--costs",
+    "keep": "--keep",
+    "pos_label": "--positive",
+    "recall": "--recall-floor",
+    "rule": "--rule",
+    "y_score": "--score",
+    "y_true": "--label",
+}
+
+
+@contextmanager
+def errors() -> Iterator[None]:
+    """Turn a user's mistake into its message and exit code 1, and a warning into a note."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", BoundaryWarning)
+            yield
+    except (InvalidInputError, MissingExtraError) as error:
+        _print_aside(in_options(str(error)), "red")
+        raise typer.Exit(1) from error
+    except BrokenPipeError:  # The reader of the pipe has seen enough.
+        raise
+    except OSError as error:
+        place = f"'{error.filename}': " if error.filename else ""
+        _print_aside(f"{place}{error.strerror or error}.", "red")
+        raise typer.Exit(1) from error
+    print_notes(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def in_options(text: str) -> str:
+    """Return a message about arguments of Python in terms of the options of a command.
+
+    Examples
+    --------
+    >>> in_options("`rule` must be one of 'sum', 'cost': pass the other label as pos_label.")
+    "--rule must be one of 'sum', 'cost': pass the other label as --positive."
+    """
+    return re.sub(
+        r"`(\w+)`|\b(pos_label)\b",
+        lambda found: _OPTIONS.get(found[1] or found[2], found[0]),
+        text,
+    )
+
+
+def check_new(path: Path, force: bool) -> None:
+    """Raise if something is there already and may not be replaced."""
+    if path.exists() and not force:
+        raise InvalidInputError(
+            f"'{path}' exists already and is left as it is. Choose another name, or use --force "
+            "to replace it."
+        )
+
+
+@contextmanager
+def progress() -> Iterator[Show]:
+    """Show bars on the error stream, so that what is piped stays clean."""
+    columns = (
+        TextColumn("{task.description:<9}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    console = Console(stderr=True)
+    bars = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+    with bars as bar:
+        tasks: dict[str, int] = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what)
+            bar.update(tasks[what], completed=done, total=total)  # type: ignore[arg-type]
+
+        yield show
+
+
+def print_line(text: object) -> None:
+    """Print a line as it is, without markup."""
+    Console().print(str(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def print_notes(texts: Iterable[str]) -> None:
+    """Print remarks on the error stream, so that what is piped stays clean."""
+    for text in texts:
+        _print_aside(f"Note: {in_options(text)}", "yellow")
+
+
+def _print_aside(text: str, style: str) -> None:
+    """Print what is no result on the error stream, as it is."""
+    console = Console(stderr=True)
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table; names and labels out of a file are shown as they are, never as markup."""
+    table = Table(box=box.SIMPLE)
+    for number, name in enumerate(head):
+        table.add_column(Text(name), justify="right" if number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell(value)) for value in row))
+    console = Console()
+    if not console.is_terminal:  # A file has no edge at which lines must be broken.
+        console = Console(width=200)
+    console.print(table)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    """Print a JSON object; JSON has no infinity and no NaN, which become null."""
+    typer.echo(json.dumps(_plain(values), indent=2, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
