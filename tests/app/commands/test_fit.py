@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import boundshift
-from boundshift import Boundary
+from boundshift import Boundary, BoundShiftClassifier, Cost, Floors
 from boundshift.app import app
 from boundshift.app.workflow import TRUSTED
 from boundshift.app.workflow.folder import FILES
@@ -112,6 +112,43 @@ def test_predictions_are_the_model_s_on_prepared_rows(run, fitted, pima, tmp_pat
     assert right.mean() > 0.7
 
 
+def test_probabilities_are_the_model_s_own(run, fitted, pima, tmp_path):
+    """The shift moves scores and labels; how likely a class is does not change with a decision."""
+    run("predict", "ill", "pima.csv", "--out", "p.csv")
+    rows = rows_of(tmp_path / "p.csv")
+    scores = np.array([float(row["score"]) for row in rows])
+    found = np.array([float(row["probability"]) for row in rows])
+    assert found == pytest.approx(1 / (1 + np.exp(-scores)))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], {}),
+        (["--curve", "paper"], {"curve": "paper"}),
+        (["--rule", "minimax"], {"rule": "minimax"}),
+        (["--costs", "1,20"], {"rule": Cost(false_negative=20)}),
+        (["--recall-floor", "0.9"], {"rule": Floors(recall=0.9)}),
+    ],
+)
+def test_the_same_fit_in_python_has_the_same_boundary(run, tmp_path, options, expected):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import train_test_split
+
+    frame = load_pima(as_frame=True).frame
+    X, y = frame.drop(columns="target"), frame["target"].to_numpy()
+    model = LogisticRegression(max_iter=5000).fit(X[:300], y[:300])
+    boundshift.save(model, tmp_path / "own.skops")
+    frame[300:].to_csv(tmp_path / "rest.csv", index=False)
+    run("fit", "rest.csv", "--target", "target", "--model", "own.skops", *options)
+    stored = Boundary.from_json((tmp_path / "boundshift-fit" / "boundary.json").read_text())
+    rows, _ = train_test_split(
+        np.arange(300, len(y)), test_size=0.5, stratify=y[300:], random_state=0
+    )
+    shifted = BoundShiftClassifier(model, cv="prefit", **expected).fit(X.iloc[rows], y[rows])
+    assert stored.to_dict() == shifted.boundary_.to_dict()
+
+
 def test_new_rows_may_have_columns_in_another_order(run, fitted, pima, tmp_path):
     first = run("predict", "ill", "pima.csv").stdout
     pima.drop(columns="target")[pima.columns[:-1][::-1].drop("target")].to_csv(
@@ -160,7 +197,7 @@ def test_nothing_is_replaced_without_force(run, fitted, tmp_path):
     assert {p.name: p.read_bytes() for p in (tmp_path / "ill").iterdir()} == before
     run(*FIT, "--out", "ill", "--force", "--costs", "1,20")
     after = Boundary.from_json((tmp_path / "ill" / "boundary.json").read_text())
-    assert after.rule == "cost"
+    assert after.rule == Cost(false_positive=1, false_negative=20)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["ill", "pima.csv"]
 
 
@@ -233,8 +270,35 @@ def test_a_model_of_other_labels_is_refused(run, trained, tmp_path):
         tmp_path / "words.csv", index=False
     )
     command = ["fit", "words.csv", "--target", "target", "--model", "own.skops"]
-    assert "'no', 'yes'" in run(*command, code=1).stderr
-    assert "it has 0, 1" in run(*command, "--positive", "yes", code=1).stderr
+    assert "'no' and 'yes'; it has 0, 1" in run(*command, code=1).stderr
+
+
+@pytest.mark.parametrize("named", [[], ["--positive", "a"], ["--positive", "b"]])
+def test_any_class_of_a_trained_model_can_be_the_positive_one(run, tmp_path, named):
+    """The rarer one is the model's first, to which its scores do not point."""
+    from sklearn.linear_model import LogisticRegression
+
+    frame = load_pima(as_frame=True).frame
+    frame["target"] = np.where(frame["target"] == 1, "a", "b")
+    model = LogisticRegression(max_iter=5000).fit(frame.iloc[:300, :-1], frame["target"][:300])
+    boundshift.save(model, tmp_path / "own.skops")
+    frame[300:].to_csv(tmp_path / "rest.csv", index=False)
+    options = ["--model", "own.skops", "--recall-floor", "0.9", "--out", "fit", *named]
+    result = run("fit", "rest.csv", "--target", "target", *options)
+    positive = named[-1] if named else "a"
+    stored = Boundary.from_json((tmp_path / "fit" / "boundary.json").read_text())
+    assert stored.labels[1] == positive
+    assert stored.rule == Floors(recall=0.9)
+    assert ("the rarer one" in result.stderr) == (not named)
+    run("predict", "fit", "rest.csv", "--out", "p.csv")
+    rows = rows_of(tmp_path / "p.csv")
+    predicted = np.array([row["prediction"] for row in rows])
+    scores = [float(row["score"]) for row in rows]
+    assert predicted.tolist() == stored.predict(scores).tolist()
+    truth = frame["target"][300:].to_numpy()
+    assert (predicted[truth == positive] == positive).mean() > 0.85
+    own = model.predict_proba(frame.iloc[300:, :-1])[:, list(model.classes_).index(positive)]
+    assert [float(row["probability"]) for row in rows] == pytest.approx(own.tolist())
 
 
 def test_columns_json_is_plain(fitted, tmp_path):

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from boundshift import Floors, certify, find_boundary, threshold_interval
+from boundshift import Cost, Floors, certify, find_boundary, threshold_interval
 
 COLUMNS = ["--score", "risk", "--label", "ill", "--no-interval"]
 
@@ -76,8 +76,50 @@ def test_names_and_rule_reach_the_page(run, scores, rows, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], {}),
+        (["--curve", "paper"], {"curve": "paper"}),
+        (["--rule", "minimax", "--curve", "dkw"], {"rule": "minimax", "curve": "dkw"}),
+        (["--costs", "1,20"], {"rule": Cost(false_negative=20)}),
+        (["--recall-floor", "0.9"], {"rule": Floors(recall=0.9)}),
+    ],
+)
+def test_the_same_call_in_python_gives_the_same_boundary(
+    run, scores, rows, tmp_path, options, expected
+):
+    run("report", scores, *COLUMNS, *options)
+    boundary = find_boundary(*rows, pos_label="yes", **expected)
+    data = embedded(tmp_path / "report.html")
+    assert data["threshold"][data["marks"]["shifted"]["stop"]] == pytest.approx(
+        boundary.threshold, rel=1e-5
+    )
+    wrong = certify(*rows, boundary).wrong
+    assert shifted(data) == list(wrong)
+
+
+def test_the_test_s_classes_are_those_of_the_boundary(run, scores, tmp_path, score_lines):
+    """In the test the other class is the rarer one; what is positive was settled before."""
+    ill = [line for line in score_lines[1:] if line.endswith("yes")]
+    well = [line for line in score_lines[1:] if line.endswith("no")]
+    (tmp_path / "test.csv").write_text("\n".join(["risk,ill", *ill, *well[:10]]))
+    result = run("report", scores, *COLUMNS, "--test", "test.csv")
+    assert "rows of class yes the shifted model is expected to miss" in result.stdout
+    assert "The positive class is 'yes', the rarer one (40 of 440 rows)" in result.stderr
+    assert embedded(tmp_path / "report.html")["n"] == [10, 40]
+
+
+def test_one_class_against_the_rest_in_both_files(run, tmp_path, score_lines):
+    third = [f"{i / 100},perhaps" for i in range(30)]
+    (tmp_path / "three.csv").write_text("\n".join([*score_lines, *third]))
+    (tmp_path / "two.csv").write_text("\n".join(score_lines))
+    run("report", "three.csv", *COLUMNS, "--positive", "yes", "--test", "two.csv")
+    assert embedded(tmp_path / "report.html")["n"] == [400, 40]
+
+
 def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path, monkeypatch):
-    monkeypatch.setattr("boundshift.app.commands.report._RESAMPLES", 5)
+    monkeypatch.setattr("boundshift.app.workflow.resampled_interval._RESAMPLES", 5)
     run("report", scores, *COLUMNS[:-1])
     low, high = threshold_interval(*rows, pos_label="yes", n_resamples=5, random_state=0)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

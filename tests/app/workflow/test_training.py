@@ -6,15 +6,19 @@ import pytest
 
 from boundshift import (
     BoundShiftClassifier,
+    ClopperPearson,
+    Cost,
+    Floors,
     InvalidInputError,
     certify,
     find_boundary,
     threshold_interval,
 )
-from boundshift.app.workflow import choose_decision, compare_scores, fit_table
-from boundshift.app.workflow.compared_methods import thresholds
+from boundshift.app.workflow import compare_scores, fit_table
+from boundshift.app.workflow.compared_methods import rival_thresholds
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
+from boundshift.scores.sample import ScoreSample
 
 
 @pytest.fixture(scope="module")
@@ -29,25 +33,25 @@ def fitted(frame):
 
 def test_the_model_is_plain_and_decided_on_the_scores_shown(fitted):
     assert type(fitted.model) is BoundShiftClassifier
-    again = find_boundary(fitted.deciding.y, fitted.deciding.scores)
+    again = find_boundary(*fitted.deciding.to_rows())
     assert fitted.model.threshold_ == again.threshold
+    assert fitted.boundary == again
 
 
 def test_no_row_is_used_twice(fitted, frame):
-    assert len(fitted.deciding.y) + len(fitted.test.y) == len(frame)
-    assert fitted.test.y.mean() == pytest.approx(frame["target"].mean(), abs=0.01)
+    assert sum(fitted.deciding.n_samples) + sum(fitted.test.n_samples) == len(frame)
+    share = fitted.test.positive.n / sum(fitted.test.n_samples)
+    assert share == pytest.approx(frame["target"].mean(), abs=0.01)
 
 
 def test_the_certificate_is_of_the_test_rows(fitted):
-    threshold = fitted.model.threshold_
-    expected = certify(fitted.test.y, fitted.test.scores, threshold)
-    assert fitted.certificate.error_bounds == expected.error_bounds
+    assert fitted.certificate == certify(*fitted.test.to_rows(), fitted.boundary)
     assert fitted.certificate.method == "clopper-pearson"
 
 
 def test_our_row_of_the_comparison_is_the_model_s(fitted):
-    predicted = fitted.test.scores > fitted.model.threshold_
-    expected = binary_metrics(fitted.test.y == 1, predicted, pos_label=True)
+    y, scores = fitted.test.to_rows()
+    expected = binary_metrics(y, fitted.boundary.predict(scores), pos_label=1)
     row = fitted.comparison[0]
     assert row["method"] == "boundshift"
     assert {name: row[name] for name in expected} == expected
@@ -55,9 +59,7 @@ def test_our_row_of_the_comparison_is_the_model_s(fitted):
 
 def test_the_interval_is_of_the_rows_that_decided(fitted):
     low, high = fitted.interval
-    expected = threshold_interval(
-        fitted.deciding.y, fitted.deciding.scores, n_resamples=100, random_state=0
-    )
+    expected = threshold_interval(*fitted.deciding.to_rows(), n_resamples=100, random_state=0)
     assert (low, high) == expected
     assert low < fitted.boundary.threshold < high
 
@@ -69,9 +71,9 @@ def test_a_seed_repeats_the_fit(fitted, frame):
 
 
 def test_a_recall_floor_is_kept_on_fresh_rows(frame):
-    decision = choose_decision(recall_floor=0.9)
-    found = fit_table(frame, "target", decision=decision)
-    assert found.boundary.rule == "neyman-pearson"
+    found = fit_table(frame, "target", rule=Floors(recall=0.9))
+    assert found.boundary.rule == Floors(recall=0.9)
+    assert found.boundary.curve == ClopperPearson()
     assert found.comparison[0]["recall_positive"] > 0.85
 
 
@@ -95,9 +97,10 @@ def test_rivals_that_retrain_see_what_the_model_sees(frame):
 
 def test_the_prior_threshold_is_the_log_odds_of_the_classes():
     y = np.repeat([False, True], [90, 10])
-    found = thresholds(y, np.linspace(-1, 1, 100), log_odds=True)
+    sample = ScoreSample.from_labels(y, np.linspace(-1, 1, 100))
+    found = rival_thresholds(sample, log_odds=True)
     assert found["prior threshold"] == pytest.approx(np.log(10 / 90))
-    assert "prior threshold" not in thresholds(y, np.linspace(-1, 1, 100))
+    assert "prior threshold" not in rival_thresholds(sample)
 
 
 def test_scores_are_judged_by_boundaries_found_without_them():
@@ -105,7 +108,8 @@ def test_scores_are_judged_by_boundaries_found_without_them():
     found = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        rows = compare_scores(np.arange(60) % 3 == 0, rng.normal(size=60))
+        sample = ScoreSample.from_labels(np.arange(60) % 3 == 0, rng.normal(size=60))
+        rows = compare_scores(sample)
         found.append([row["balanced_accuracy"] for row in sorted(rows, key=lambda r: r["method"])])
     assert np.mean(found, axis=0).max() < 0.55
 
@@ -118,3 +122,22 @@ def test_categories_that_do_not_occur_are_no_classes(frame):
 def test_empty_targets_are_refused():
     with pytest.raises(InvalidInputError, match="is empty"):
         fit_table(pd.DataFrame({"a": [1, 2], "y": [None, None]}), "y")
+
+
+def test_the_rarer_word_is_positive_and_that_is_said(frame):
+    words = frame.assign(target=np.where(frame["target"] == 1, "diabetes", "none"))
+    found = fit_table(words, "target")
+    assert found.labels == ("none", "diabetes")
+    assert "The positive class is 'diabetes', the rarer one (268 of 768 rows)" in found.notes[0]
+    named = fit_table(words, "target", positive="none")
+    assert named.labels == ("diabetes", "none")
+    assert named.notes == ()
+
+
+def test_equally_frequent_words_are_asked_for_by_a_rule_for_one_of_them(frame):
+    some = frame.groupby("target").head(60)
+    words = some.assign(target=np.where(some["target"] == 1, "sick", "well"))
+    with pytest.raises(InvalidInputError, match="Use --positive well"):
+        fit_table(words, "target", rule=Cost(false_negative=20))
+    found = fit_table(words, "target", rule=Cost(false_negative=20), positive="sick")
+    assert found.labels == ("well", "sick")

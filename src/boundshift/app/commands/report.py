@@ -27,16 +27,13 @@ from boundshift.app.options import (
     read_claims,
 )
 from boundshift.app.terminal import check_new, errors, print_line, print_notes, progress
+from boundshift.app.workflow.resampled_interval import MOST_ROWS, resampled_interval
 from boundshift.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from boundshift.scores.sample import ScoreSample
 
 __all__ = ["report"]
-
-# The boundary is found so often anew for its interval, about three seconds up to so many rows.
-_RESAMPLES = 100
-_MOST_ROWS_FOR_INTERVAL = 20_000
 
 
 @app.command(
@@ -88,9 +85,7 @@ def report(
     unit: Annotated[str, typer.Option(help="What a row is, in the plural.")] = "rows",
     interval: Annotated[
         bool,
-        typer.Option(
-            help=f"Find where the boundary may fall, up to {_MOST_ROWS_FOR_INTERVAL:,} rows."
-        ),
+        typer.Option(help=f"Find where the boundary may fall, up to {MOST_ROWS:,} rows."),
     ] = True,
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("report.html"),
     force: ForceOption = False,
@@ -106,7 +101,6 @@ def report(
         from boundshift.app.tables import read_scores
         from boundshift.app.tables.class_labels import positive_note
         from boundshift.boundary import make_decision, warn_of
-        from boundshift.promises.interval import threshold_interval
         from boundshift.report import collect_facts, write_report
 
         claim, aim = read_claims(curve, rule, recall_floor, costs, confidence)
@@ -121,18 +115,9 @@ def report(
             )
         found = make_decision(claim, aim)(deciding)
         warn_of(found, stacklevel=2)
-        fall = None
-        if interval and sum(deciding.n_samples) <= _MOST_ROWS_FOR_INTERVAL:
-            show("interval", 0, 1)
-            fall = threshold_interval(
-                *deciding.to_rows(),
-                curve=claim,
-                rule=aim,
-                pos_label=found.labels[1],
-                n_resamples=_RESAMPLES,
-                random_state=0,
-            )
-            show("interval", 1, 1)
+        show("interval", 0, 1)
+        fall = resampled_interval(deciding, claim, aim) if interval else None
+        show("interval", 1, 1)
         facts = collect_facts(
             *deciding.to_rows(),
             boundary=found,

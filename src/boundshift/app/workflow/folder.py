@@ -18,7 +18,7 @@ from boundshift.app.workflow.estimators import TRUSTED
 from boundshift.app.workflow.feature_columns import Columns, as_features
 from boundshift.app.workflow.training import FittedTable, explain
 from boundshift.exceptions import InvalidInputError
-from boundshift.result.plain import as_label
+from boundshift.result.json_values import as_label
 from boundshift.streaming.sources.batches import check_names
 
 __all__ = ["FILES", "comparison_csv", "predict_table", "report_facts", "write_folder"]
@@ -120,13 +120,13 @@ def report_facts(
     training = fitted.training
     origin = "held-out" if fitted.unseen else "training"
     trusted = "trusted=boundshift.app.workflow.TRUSTED"
+    positive = as_label(fitted.model.boundary_.labels[1])
     return collect_facts(
-        *_pair(fitted, fitted.deciding),
-        pos_label=fitted.labels[1],
+        *fitted.deciding.to_rows(),
         boundary=fitted.boundary,
         old_threshold=0.0,
-        test=_pair(fitted, fitted.test) if fitted.unseen else None,
-        training=None if training is None else _pair(fitted, training),
+        test=fitted.test.to_rows() if fitted.unseen else None,
+        training=None if training is None else training.to_rows(),
         scores=origin if training is None else "out-of-fold",  # type: ignore[arg-type]
         comparison=fitted.comparison,
         confidence=fitted.confidence,
@@ -137,14 +137,9 @@ def report_facts(
             f"# in a shell: boundshift predict {out} new.csv --out predictions.csv",
             "import boundshift.app.workflow",
             f"model = boundshift.load({str(Path(out) / 'model.skops')!r}, {trusted})",
-            "model.decision_function(X) > 0  # True: the positive class",
+            f"model.predict(X) == {positive!r}  # True: {fitted.labels[1]}",
         ],
     )
-
-
-def _pair(fitted: FittedTable, scored: Any) -> tuple[Any, Any]:
-    """Return rows as labels and scores."""
-    return np.array(fitted.labels)[scored.y], scored.scores
 
 
 def comparison_csv(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -197,7 +192,8 @@ def predict_table(
     Returns
     -------
     predictions : pandas.DataFrame
-        The kept columns, ``score`` (of the model, before the shift) and ``prediction``.
+        The kept columns; ``score``, that of the positive class before the shift;
+        ``probability``, the model's own of that class, if it has one; and ``prediction``.
     notes : list of str
         What is unusual about the new table.
 
@@ -209,7 +205,7 @@ def predict_table(
     from boundshift.models.store import load
 
     columns, labels = _read_columns(Path(folder))
-    ours = [name for name in ("score", "prediction") if name in keep]
+    ours = [name for name in ("score", "probability", "prediction") if name in keep]
     if ours:
         raise InvalidInputError(
             f"`keep` must not name a column of the predictions, got '{ours[0]}'. Rename it first."
@@ -224,11 +220,15 @@ def predict_table(
         carried: dict[str, Kind] = dict.fromkeys(keep, "category")
         frame = read_frame(source, carried | kinds)
     X = as_features(frame, columns)
-    with explain(type(model.estimator_).__name__):
-        shifted = model.decision_function(X)
     predictions = frame[list(keep)].copy()
-    predictions["score"] = shifted + model.threshold_
-    predictions["prediction"] = np.array(labels, dtype=object)[(shifted > 0).astype(int)]
+    positive = model.boundary_.labels[1]
+    with explain(type(model.estimator_).__name__):
+        predictions["score"] = model.positive_scores(X)
+        if hasattr(model.estimator_, "predict_proba"):
+            place = list(model.estimator_.classes_).index(positive)
+            predictions["probability"] = model.estimator_.predict_proba(X)[:, place]
+        is_positive = model.predict(X) == positive
+    predictions["prediction"] = np.array(labels, dtype=object)[is_positive.astype(int)]
     return predictions, _unseen_categories(model, X, columns)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.app.tables.score_file import positive_last
+from boundshift.app.tables.class_labels import order_classes
 from boundshift.exceptions import InvalidInputError
 
 __all__ = ["read_target"]
@@ -17,7 +17,7 @@ _MOST_CLASSES = 50
 
 
 def read_target(
-    frame: Any, target: str, positive: str | None = None
+    frame: Any, target: str, positive: str | None = None, *, alike: bool = True
 ) -> tuple[Any, NDArray[np.int64], tuple[Any, Any]]:
     """Return the rows that have a label, their class as 0 or 1, and the labels.
 
@@ -28,8 +28,10 @@ def read_target(
     target : str
         Column to be predicted.
     positive : str, default=None
-        The positive label as text; all others are negative. None takes the greater of two
-        numbers, and the rarer of two words.
+        The positive label as text; all others are negative. None takes the greater of 0 and 1,
+        -1 and 1, false and true, and else the rarer one.
+    alike : bool, default=True
+        Whether the rule to come treats both classes alike.
 
     Returns
     -------
@@ -64,7 +66,7 @@ def read_target(
             f"Two classes are needed, but column '{target}' holds {len(values)} different values. "
             "Choose the column that says which class a row has."
         )
-    labels = positive_last(values, sizes.tolist(), positive, target)
+    labels = order_classes(values, sizes.tolist(), positive, target, alike=alike)
     y = np.asarray(kept[target].map(lambda value: str(_python(value)) == str(labels[1])))
     rarer = min(int(y.sum()), len(y) - int(y.sum()))
     if rarer < _LEAST_ROWS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,43 +14,35 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
-from boundshift.app.workflow.compared_methods import judge, retrained, thresholds
+from boundshift.app.tables.class_labels import positive_note
+from boundshift.app.workflow.compared_methods import (
+    judge,
+    judge_thresholds,
+    retrained_rivals,
+    rival_thresholds,
+)
 from boundshift.app.workflow.estimators import MODELS, NAMES, load_model, make_model
 from boundshift.app.workflow.feature_columns import Columns, as_features, choose_columns, kind_of
+from boundshift.app.workflow.resampled_interval import resampled_interval
 from boundshift.app.workflow.target import read_target
+from boundshift.boundary import choose_claims
 from boundshift.classifier import BoundShiftClassifier
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.promises.certificate import Certificate, certify
-from boundshift.promises.interval import threshold_interval
+from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
 from boundshift.result.boundary import Boundary
+from boundshift.rules import Rule
+from boundshift.scores.sample import ScoreSample
 from boundshift.streaming.sources.batches import check_names
 
 __all__ = ["FittedTable", "explain", "fit_table"]
 
 Show = Callable[[str, int, int], None]
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _TEST_SHARE = 0.3
 _STEPS = 4
 _FEW = 50
-_MOST_ROWS = 20_000
-
-
-@dataclass(frozen=True, eq=False)
-class Scored:
-    """Rows with their classes and scores.
-
-    Parameters
-    ----------
-    y : array of int
-        1 for the positive class.
-    scores : array of float
-        Higher for the positive class; 0 is the model's own boundary.
-    """
-
-    y: IntArray
-    scores: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +52,7 @@ class FittedTable:
     Parameters
     ----------
     model : BoundShiftClassifier
-        Predicts 1 for the positive class.
+        Predicts 1 for the positive class; a model that came trained predicts labels of its own.
     name : str
         What the model is called.
     boundary : Boundary
@@ -75,12 +67,12 @@ class FittedTable:
         Labels (negative, positive).
     comparison : list of dict
         Methods and metrics on the test rows, ours first.
-    deciding, test, training : Scored
-        Rows that decided, rows that judged, and rows that the model was fitted on; the last is
-        None for a model that came trained.
+    deciding, test, training : ScoreSample
+        Scores of the rows that decided, of those that judged, and of those that the model was
+        fitted on; 0 is the model's own boundary. The last is None for a model that came trained.
     interval : tuple of float or None
         Where the threshold would fall had other rows of the same kind decided; None where there
-        are too many rows to find it in seconds, or the boundary is the model's own.
+        are too many rows to find it in seconds.
     confidence : float
         Of the certificate.
     unseen : bool
@@ -97,9 +89,9 @@ class FittedTable:
     target: str
     labels: tuple[Any, Any]
     comparison: list[dict[str, Any]]
-    deciding: Scored
-    test: Scored
-    training: Scored | None
+    deciding: ScoreSample
+    test: ScoreSample
+    training: ScoreSample | None
     interval: tuple[float, float] | None
     confidence: float
     unseen: bool
@@ -109,17 +101,21 @@ class FittedTable:
 class _Recorder(BoundShiftClassifier):
     """The classifier, with the scores that decided kept for the report."""
 
-    def _decide(self, indices: NDArray[np.intp], scores: FloatArray) -> None:
-        super()._decide(indices, scores)
-        self.decided_on = Scored(indices.astype(np.int64), scores)
+    def _decide(self, classes: NDArray[Any], deciding: Any) -> dict[str, Any]:
+        found = super()._decide(classes, deciding)
+        is_second = found["boundary_"].labels[1] == classes[1]
+        self.decided_on = ScoreSample.from_labels(
+            deciding.y == int(is_second), deciding.scores if is_second else -deciding.scores
+        )
+        return found
 
-    def without_record(self) -> tuple[BoundShiftClassifier, Scored]:
-        """Return the classifier as it is saved, and the record."""
+    def without_record(self) -> tuple[BoundShiftClassifier, ScoreSample]:
+        """Return the classifier as it is saved, and the scores of the positive class."""
         state = dict(vars(self))
-        scored: Scored = state.pop("decided_on")
+        sample: ScoreSample = state.pop("decided_on")
         plain = BoundShiftClassifier(self.estimator)
         plain.__dict__.update(state)
-        return plain, scored
+        return plain, sample
 
 
 def fit_table(
@@ -128,7 +124,8 @@ def fit_table(
     *,
     positive: str | None = None,
     model: str | Path = "logistic",
-    decision: Mapping[str, Any] | None = None,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     trust: bool = False,
@@ -148,12 +145,12 @@ def fit_table(
     target : str
         Column to be predicted.
     positive : str, default=None
-        Label of the class to be found; all others are negative. None takes the greater of two
-        numbers, and the rarer of two words; of a model that comes trained, its second class.
+        Label of the class to be found; all others are negative. None takes the greater of 0 and
+        1, -1 and 1, false and true, and else the rarer one.
     model : {"logistic", "svm", "forest", "boosting", "mlp"} or path, default="logistic"
         What to train, or a file with a trained model.
-    decision : mapping, default=None
-        Options of :func:`~boundshift.find_boundary`.
+    curve, rule
+        As in :func:`~boundshift.find_boundary`.
     confidence : float, default=0.95
         Of the certificate.
     seed : int, default=0
@@ -173,7 +170,7 @@ def fit_table(
     --------
     >>> from boundshift.datasets import load_pima
     >>> fitted = fit_table(load_pima(as_frame=True).frame, "target")
-    >>> fitted.certificate.status, len(fitted.test.y)
+    >>> fitted.certificate.status, sum(fitted.test.n_samples)
     ('certified', 231)
     """
     show = progress or (lambda what, done, total: None)
@@ -181,41 +178,46 @@ def fit_table(
     check_names("The table", [str(name) for name in frame.columns], [target])
     file = None if str(model) in MODELS or not Path(model).is_file() else Path(model)
     loaded = None if file is None else load_model(file, trust=trust)
-    if loaded is not None and positive is None:
-        positive = str(loaded.classes_[-1])  # Its scores are higher for this one.
-    kept, y, labels = read_target(frame, target, positive)
+    alike = choose_claims(curve, rule)[1].alike
+    kept, y, labels = read_target(frame, target, positive, alike=alike)
     columns = choose_columns(kept, target) if file is None else _columns_of(loaded, kept, target)
     estimator = make_model(str(model), columns) if file is None else loaded
     X = as_features(kept, columns)
-    targets = y if file is None else _labels_of(estimator, labels)[y]
+    names = np.array([0, 1]) if file is None else _labels_of(estimator, labels)
     train, test = _split(y, _TEST_SHARE if file is None else 0.5, seed)
     show("fit", 1, _STEPS)
-    cv, random_state = (5, seed) if file is None else ("prefit", None)
-    recorder = _Recorder(estimator, cv=cv, random_state=random_state, **(decision or {}))
+    recorder = _Recorder(
+        estimator,
+        curve=curve,
+        rule=rule,
+        cv=5 if file is None else "prefit",
+        pos_label=names.tolist()[1],
+        random_state=seed if file is None else None,
+    )
     with _quiet(), explain(type(estimator).__name__):
-        shifted, deciding = recorder.fit(X.iloc[train], targets[train]).without_record()
-        judged = _score(shifted, X.iloc[test], y[test])
-        training = None if file else _score(shifted, X.iloc[train], y[train])
+        shifted, decided_on = recorder.fit(X.iloc[train], names[y[train]]).without_record()
+        judged = _score(shifted, X.iloc[test], y[test], labels)
+        training = None if file else _score(shifted, X.iloc[train], y[train], labels)
     show("fit", 2, _STEPS)
+    deciding = replace(decided_on, labels=labels)
     comparison = _compare_moved(shifted, deciding, judged)
     if file is None:
-        split = (X.iloc[train], y[train], X.iloc[test], judged.y)
+        split = (X.iloc[train], y[train], X.iloc[test], y[test])
         comparison += _compare_retrained(shifted.estimator_, *split, seed=seed)
     show("fit", 3, _STEPS)
     unseen = file is None or not seen
-    certificate = certify(
-        judged.y,
-        judged.scores,
-        shifted.threshold_,
-        confidence,
+    boundary = replace(shifted.boundary_, labels=labels)
+    certificate = certify_counts(
+        *count_at_threshold(judged, boundary.threshold),
+        confidence=confidence,
         scores="held-out" if unseen else "training",
     )
     show("fit", _STEPS, _STEPS)
     return FittedTable(
         model=shifted,
         name=NAMES[str(model)] if file is None else type(estimator).__name__,
-        boundary=replace(shifted.boundary_, labels=labels),
-        certificate=replace(certificate, labels=labels),
+        boundary=boundary,
+        certificate=certificate,
         columns=columns,
         target=target,
         labels=labels,
@@ -223,10 +225,13 @@ def fit_table(
         deciding=deciding,
         test=judged,
         training=training,
-        interval=_interval(shifted, deciding, decision or {}),
+        interval=resampled_interval(deciding, curve, rule),
         confidence=confidence,
         unseen=unseen,
-        notes=tuple(_notes(len(frame), y, target, columns)),
+        notes=(
+            *positive_note(positive, labels, (len(y) - int(y.sum()), int(y.sum()))),
+            *_notes(len(frame), y, target, columns),
+        ),
     )
 
 
@@ -258,20 +263,15 @@ def _columns_of(estimator: Any, frame: Any, target: str) -> Columns:
 
 
 def _labels_of(estimator: Any, labels: tuple[Any, Any]) -> NDArray[Any]:
-    """Return a trained model's classes if they are the table's, the positive one last."""
+    """Return a trained model's classes in the order of the table's labels."""
     classes = np.asarray(estimator.classes_)
-    if [str(label) for label in classes] == [str(label) for label in labels]:
-        return classes
+    texts = [str(label) for label in classes]
+    if sorted(texts) == sorted(str(label) for label in labels):
+        return classes[[texts.index(str(label)) for label in labels]]
     known = ", ".join(repr(label) for label in classes.tolist())
-    swapped = {str(label) for label in classes} == {str(label) for label in labels}
-    cure = (
-        f"Its scores are higher for {classes[1]!r}: use --positive {classes[1]}."
-        if swapped
-        else "Write the labels of the table as the model was trained on them."
-    )
     raise InvalidInputError(
         f"The model must know the labels of the table, {labels[0]!r} and {labels[1]!r}; it has "
-        f"{known}. {cure}"
+        f"{known}. Write the labels of the table as the model was trained on them."
     )
 
 
@@ -282,30 +282,20 @@ def _split(y: IntArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
     return train, test
 
 
-def _score(shifted: BoundShiftClassifier, X: Any, y: IntArray) -> Scored:
-    """Return the rows with their scores before the shift."""
-    return Scored(y, shifted.decision_function(X) + shifted.threshold_)
-
-
-def _interval(
-    shifted: BoundShiftClassifier, deciding: Scored, decision: Mapping[str, Any]
-) -> tuple[float, float] | None:
-    """Return how far the threshold may be from where it is."""
-    if len(deciding.y) > _MOST_ROWS:
-        return None
-    return threshold_interval(
-        deciding.y, deciding.scores, n_resamples=100, random_state=0, **decision
-    )
+def _score(
+    shifted: BoundShiftClassifier, X: Any, y: IntArray, labels: tuple[Any, Any]
+) -> ScoreSample:
+    """Return the scores of rows before the shift."""
+    return replace(ScoreSample.from_labels(y, shifted.positive_scores(X)), labels=labels)
 
 
 def _compare_moved(
-    shifted: BoundShiftClassifier, deciding: Scored, test: Scored
+    shifted: BoundShiftClassifier, deciding: ScoreSample, test: ScoreSample
 ) -> list[dict[str, Any]]:
     """Judge every method that moves the threshold of the model as it is."""
-    log_odds = hasattr(shifted.estimator_, "predict_proba")
-    found = thresholds(deciding.y == 1, deciding.scores, log_odds=log_odds, ours={})
-    found = {"boundshift": shifted.threshold_} | found
-    return [judge(name, test.y == 1, test.scores > t, t) for name, t in found.items()]
+    # Shifted probabilities are there iff the scores are log-odds.
+    rivals = rival_thresholds(deciding, log_odds=hasattr(shifted, "predict_proba"))
+    return judge_thresholds(test, {"boundshift": shifted.boundary_.threshold} | rivals)
 
 
 def _compare_retrained(
@@ -315,7 +305,7 @@ def _compare_retrained(
     preparation, classifier = pipeline[:-1], pipeline[-1]
     rows = []
     with _quiet():
-        for name, predict in retrained(preparation, classifier, X, y, X_test, seed):
+        for name, predict in retrained_rivals(preparation, classifier, X, y, X_test, seed):
             rows.append(judge(name, y_test == 1, predict()))
     return rows
 
