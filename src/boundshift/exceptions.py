@@ -31,7 +31,7 @@ class MissingExtraError(ImportError):
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
             f"{package} is needed here and is not installed. "
-            f'Install it with: pip install "boundshift[{extra}]"'
+            f'In a clone of boundshift, run: pip install ".[{extra}]"'
         )
 
 

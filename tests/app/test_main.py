@@ -19,4 +19,4 @@ def test_without_the_extra_its_name_is_said(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", absent)
     with pytest.raises(SystemExit) as caught:
         main()
-    assert 'pip install "boundshift[cli]"' in str(caught.value)
+    assert 'pip install ".[cli]"' in str(caught.value)

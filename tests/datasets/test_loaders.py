@@ -67,7 +67,7 @@ def test_frame_holds_features_and_target(load):
 
 def test_frame_without_pandas_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match=r"boundshift\[data\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[data\]"):
         load_pima(as_frame=True)
 
 

@@ -33,7 +33,7 @@ def test_version_is_a_version():
 def test_missing_extra_says_how_to_install_it():
     error = MissingExtraError("matplotlib", "plot")
     assert isinstance(error, ImportError)
-    assert str(error).endswith('Install it with: pip install "boundshift[plot]"')
+    assert str(error).endswith('In a clone of boundshift, run: pip install ".[plot]"')
 
 
 @pytest.mark.parametrize("extra", ["plot", "rivals", "data", "report"])

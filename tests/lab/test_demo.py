@@ -66,5 +66,5 @@ def test_without_matplotlib_the_table_is_printed_and_the_cure_named(tmp_path, ca
     assert demo.main(["--out", str(tmp_path / "demo.png")]) == 1
     printed = capsys.readouterr()
     assert "G-mean" in printed.out
-    assert 'pip install "boundshift[plot]"' in printed.err
+    assert 'pip install ".[plot]"' in printed.err
     assert not list(tmp_path.iterdir())

@@ -175,7 +175,7 @@ def test_what_the_claims_are_worth_is_said(problem):
 
 def test_missing_matplotlib_is_named_with_its_extra(problem, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "boundshift\[plot\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[plot\]"'):
         BoundaryDisplay.from_predictions(*problem)
 
 

@@ -200,7 +200,7 @@ def test_unfitted_estimator_is_refused():
 
 def test_missing_matplotlib_is_named_with_its_extra(problem, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "boundshift\[plot\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[plot\]"'):
         ProjectionDisplay.from_predictions(*problem)
 
 

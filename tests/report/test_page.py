@@ -151,7 +151,7 @@ def test_a_page_that_cannot_be_made_leaves_no_file(tmp_path):
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "boundshift\[report\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[report\]"'):
         render_report(facts())
 
 

@@ -41,5 +41,5 @@ def test_no_figure_is_left_open(folder):
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"boundshift\[plot\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[plot\]"):
         new_figure(1, 1)
