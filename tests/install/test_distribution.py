@@ -75,4 +75,4 @@ def test_core_works_without_any_extra():
         text=True,
         check=True,
     )
-    assert done.stdout.strip() == "RELAXED"
+    assert done.stdout.strip() == "OPTIMAL"
