@@ -78,18 +78,16 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
     """A classifier whose decision boundary stands where class-wise error curves put it.
 
     The wrapped classifier gives every row a score; `find_boundary` says where on that score the
-    decision belongs. Nothing is resampled, and a trained model need not be trained again. Labels,
-    scores and probabilities shift together; the model's own are those of ``estimator_``.
+    decision belongs. A trained model need not be trained again. Labels, scores and probabilities
+    shift together; the model's own are those of ``estimator_``.
 
     Parameters
     ----------
     estimator : estimator object
-        A classifier with ``decision_function`` or ``predict_proba``; with ``cv="prefit"`` also a
-        Booster of XGBoost, LightGBM or CatBoost, a PyTorch module, or any function that gives
-        rows their scores.
+        A classifier; with ``cv="prefit"`` also a Booster of XGBoost, LightGBM or CatBoost, a
+        PyTorch module, or any function that gives rows their scores.
     curve, rule : str, ErrorCurve, Rule or None, default=None
-        The claim on each class's error, and how both become one number: see
-        :func:`~boundshift.find_boundary`.
+        As in :func:`~boundshift.find_boundary`.
     cv : "prefit", None, int, splitter or iterable, default=5
         Which scores decide. An int or a splitter: those of rows left out of training, since
         flexible models know their training rows by heart; the final model is trained on all rows.
@@ -101,13 +99,13 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
         False and True; of other labels the rarer one.
     response_method : {"auto", "margin", "decision_function", "predict_proba"} or callable, \
 default="auto"
-        Where the scores come from. "auto": the log-odds, as a margin where the model has one, else
-        from its probabilities; the margin if it has no probabilities. A callable is called with
-        (estimator, X) and returns one column for two classes, or one per class.
+        Where the scores come from. "auto": the log-odds, or the margin of a model without
+        probabilities. A callable is called with (estimator, X) and returns one column for two
+        classes, or one per class.
     multi_class : {"joint", "pairwise", "one-vs-rest"}, default="joint"
-        How more than two classes get one bias each: the biases that are best for all pairs of
-        classes together, each pair's own boundary reconciled by least squares, or each class
-        against all others. With the curve "support", "joint" is "pairwise".
+        How more than two classes get one bias each: for all pairs of classes together, from each
+        pair's own boundary by least squares (with the curve "support" always), or from each class
+        against all others.
     random_state : int, RandomState instance or None, default=None
         Seeds every random state of the estimator that is None, so that fits can be repeated.
     n_jobs : int, default=None
@@ -120,24 +118,18 @@ default="auto"
     classes_ : array of shape (n_classes,)
         Labels, in sorted order.
     threshold_ : float
-        With two classes, what is subtracted from the score of the second.
+        Of two classes: what is subtracted from the score of the second.
     boundary_ : Boundary
-        With two classes, the boundary on the score of the positive one: see
-        :meth:`positive_scores`.
+        Of two classes: the boundary on :meth:`positive_scores`.
     biases_ : array of shape (n_classes,)
-        With more classes, what is added to each class's score before the largest one wins.
+        Of more classes: what is added to each class's score before the largest one wins.
     boundaries_ : dict
-        With more classes, by pairs of labels, the boundary that the biases give their rows, on the
+        Of more classes: for each pair of labels the boundary that the biases give them, on the
         score of the second minus that of the first.
     certificate_ : Certificate
-        Upper bounds of each class's error rate at 95%, from the scores that decided, with the
-        price of having decided on them; "nominal" where these are training scores.
+        Upper bounds of each class's error rate at 95%, from the scores that decided.
     n_features_in_, feature_names_in_ : int, array
-        What the estimator says of the features.
-
-    See Also
-    --------
-    boundshift.find_boundary : The same decision from labels and scores.
+        What the estimator says of its features.
 
     Examples
     --------
@@ -146,10 +138,9 @@ default="auto"
     >>> from sklearn.metrics import balanced_accuracy_score
     >>> from boundshift import BoundShiftClassifier
     >>> X, y = make_classification(2000, weights=[0.95], random_state=0)
-    >>> untouched = LogisticRegression().fit(X[:1000], y[:1000])
-    >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X[:1000], y[:1000])
-    >>> for model in untouched, shifted:
-    ...     print(round(balanced_accuracy_score(y[1000:], model.predict(X[1000:])), 2))
+    >>> for model in LogisticRegression(), BoundShiftClassifier(LogisticRegression()):
+    ...     predicted = model.fit(X[:1000], y[:1000]).predict(X[1000:])
+    ...     print(round(balanced_accuracy_score(y[1000:], predicted), 2))
     0.9
     0.94
     """
