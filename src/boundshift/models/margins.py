@@ -58,7 +58,7 @@ def has_margin(model: Any) -> bool:
 
 
 def is_native(model: Any) -> bool:
-    """Return whether a model is none of scikit-learn's kind, which can be cloned and fitted again.
+    """Return whether a model is not of scikit-learn's kind, which can be cloned and fitted again.
 
     Examples
     --------
