@@ -29,6 +29,7 @@ app = typer.Typer(
 )
 
 _Jobs = Annotated[int, typer.Option(min=1, help="Trainings at a time.")]
+_Out = Annotated[Path, typer.Option(help="Folder for scores, rows, tables and figures.")]
 
 
 @app.command(
@@ -48,9 +49,7 @@ def _reproduce(
         int | None, typer.Option(min=1, help="How many; 30 for honest, 10 for paper.")
     ] = None,
     jobs: _Jobs = 2,
-    out: Annotated[Path, typer.Option(help="Folder for scores, rows, tables and figures.")] = Path(
-        "out/reproduction"
-    ),
+    out: _Out = Path("out/reproduction"),
     mimic_file: Annotated[
         Path | None, typer.Option(help="Your own fm_MIMIC_IMPUTED_extended.csv.")
     ] = None,
@@ -61,17 +60,9 @@ def _reproduce(
 ) -> None:
     """Make every table and figure of the paper; fitted scores are kept, so runs resume."""
     _run(
-        reproduce,
-        problem,
-        slack=slack,
-        protocol=protocol,
-        seeds=seeds,
-        jobs=jobs,
-        out=out,
-        mimic_file=mimic_file,
-        mimic_rows=mimic_rows,
-        figures=figures,
-    )
+        reproduce, problem, slack=slack, protocol=protocol, seeds=seeds, jobs=jobs, out=out,
+        mimic_file=mimic_file, mimic_rows=mimic_rows, figures=figures,
+    )  # fmt: skip
 
 
 @app.command(
@@ -96,24 +87,16 @@ def _suite(
         HalfChoice, typer.Option(help="Families to choose defaults on, to report on, or both.")
     ] = "both",
     jobs: _Jobs = 2,
-    out: Annotated[Path, typer.Option(help="Folder for rows, facts and the page.")] = Path(
-        "out/suite"
-    ),
+    out: _Out = Path("out/suite"),
     cache: Annotated[
         Path | None, typer.Option(help="Folder of the fitted scores; default OUT/scores.")
     ] = None,
 ) -> None:
     """Compare methods on real imbalanced data; fitted scores are kept, so runs resume."""
     _run(
-        run_suite,
-        size,
-        models=models or list(MODELS),
-        methods=methods or ("*",),
-        half=half,
-        jobs=jobs,
-        out=out,
-        cache=cache,
-    )
+        run_suite, size, models=models or list(MODELS), methods=methods or ("*",), half=half,
+        jobs=jobs, out=out, cache=cache,
+    )  # fmt: skip
 
 
 def _run(function: Callable[..., Any], *arguments: Any, **options: Any) -> None:

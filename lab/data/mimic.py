@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from boundshift.datasets.bunch import Loaded, make_bunch
+from boundshift.datasets.bunch import Contents, Loaded, make_bunch
 from boundshift.datasets.tables import Table, read_table
 from boundshift.exceptions import InvalidInputError
 
@@ -55,8 +55,6 @@ def load_mimic(
     path: str | PathLike[str],
     *,
     rows: Literal["paper", "all"] = "paper",
-    return_X_y: bool = False,
-    as_frame: bool = False,
 ) -> Loaded:
     """Load MIMIC-III discharge readiness from a file of your own.
 
@@ -68,14 +66,10 @@ def load_mimic(
         "paper" keeps what the authors' code keeps of the 13,243 rows: numbers 3 to 787 and 6609
         to the end, 785 positive and 6635 negative ones, which are the paper's 7420. The others
         are mostly resampled copies. "all" keeps every row, for a file without copies.
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Return pandas objects; needs the extra ``data``.
 
     Returns
     -------
-    Bunch or (data, target)
+    Bunch
         With the keys data (18 features), target (1 = not ready for discharge), feature_names,
         target_names, frame, name and DESCR.
 
@@ -102,16 +96,10 @@ def load_mimic(
             f"`{_LABEL}` must be 0 (not ready) or 1 (ready for discharge), got "
             f"{np.unique(outcome).tolist()}. Use the label column as it was built."
         )
-    return make_bunch(
-        name="mimic",
-        data=table.numbers(MIMIC_FEATURES),
-        target=(outcome == 0).astype(np.int64),
-        feature_names=MIMIC_FEATURES,
-        target_names=["ready for discharge", "not ready for discharge"],
-        descr=_DESCR,
-        return_X_y=return_X_y,
-        as_frame=as_frame,
-    )
+    labels = ("ready for discharge", "not ready for discharge")
+    target = (outcome == 0).astype(np.int64)
+    data = table.numbers(MIMIC_FEATURES)
+    return make_bunch(Contents("mimic", data, target, MIMIC_FEATURES, labels, _DESCR))
 
 
 def _read(path: Path) -> Table:

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import check_random_state
 
-from boundshift.datasets.breast_cancer import load_breast_cancer
 from boundshift.datasets.bunch import Loaded
+from boundshift.datasets.bundled import (
+    load_breast_cancer,
+    load_heart,
+    load_hepatitis,
+    load_pima,
+)
 from boundshift.datasets.gaussians import make_gaussians
-from boundshift.datasets.heart import load_heart
-from boundshift.datasets.hepatitis import load_hepatitis
-from boundshift.datasets.pima import load_pima
 from boundshift.exceptions import InvalidInputError
 
 __all__ = ["PAPER_DATASETS", "PaperSplit", "paper_split"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
+from typing import NamedTuple
 
 from lab.harness.tables import Cell, Number, Table
 
@@ -25,13 +26,27 @@ def _number(cell: Number) -> str:
     return _share(cell.value, cell.digits, signed=cell.signed).replace("-", "−")
 
 
-def _in_markdown(cell: Cell) -> str:
-    if isinstance(cell, str):
-        return cell.replace("|", "\\|")
-    if isinstance(cell, Number):
-        return f"**{_number(cell)}**" if cell.best else _number(cell)
-    mean = _share(cell.value.mean)
-    return f"{f'**{mean}**' if cell.best else mean} ± {_share(cell.value.sd, 2)}"
+class _Style(NamedTuple):
+    """How one kind of markup writes text, marks the best of a column, and joins mean and spread."""
+
+    text: Callable[[str], str]
+    bold: str
+    estimate: str = "{} ± {}"
+
+    def cell(self, cell: Cell) -> str:
+        """Write a cell."""
+        if isinstance(cell, str):
+            return self.text(cell)
+        if isinstance(cell, Number):
+            return self._mark(self.text(_number(cell)), cell.best)
+        mean, sd = (self.text(_share(*v)) for v in ((cell.value.mean,), (cell.value.sd, 2)))
+        return self.estimate.format(self._mark(mean, cell.best), sd)
+
+    def _mark(self, text: str, best: bool) -> str:
+        return self.bold.format(text) if best else text
+
+
+_MARKDOWN = _Style(lambda text: text.replace("|", "\\|"), "**{}**")
 
 
 def to_markdown(table: Table) -> str:
@@ -55,11 +70,11 @@ def to_markdown(table: Table) -> str:
     for section in table.sections:
         if section.title:
             lines.append(f"| *{section.title}* |" + " |" * (width - 1))
-        lines += [f"| {' | '.join(map(_in_markdown, line))} |" for line in section.lines]
+        lines += [f"| {' | '.join(map(_MARKDOWN.cell, line))} |" for line in section.lines]
     return "\n".join(lines) + "\n"
 
 
-_LATEX = {
+_LATEX_LETTERS = {
     "&": r"\&",
     "%": r"\%",
     "#": r"\#",
@@ -73,19 +88,10 @@ _LATEX = {
 
 
 def _latex_text(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    return "".join(_LATEX_LETTERS.get(letter, letter) for letter in text)
 
 
-def _in_latex(cell: Cell) -> str:
-    if isinstance(cell, str):
-        return _latex_text(cell)
-    if isinstance(cell, Number):
-        text = _latex_text(_number(cell))
-        return rf"\textbf{{{text}}}" if cell.best else text
-    mean = _share(cell.value.mean).replace("–", "--")
-    sd = _share(cell.value.sd, 2).replace("–", "--")
-    marked = rf"\textbf{{{mean}}}" if cell.best else mean
-    return rf"${marked} \pm {sd}$"
+_LATEX = _Style(_latex_text, r"\textbf{{{}}}", r"${} \pm {}$")
 
 
 def to_latex(table: Table) -> str:
@@ -126,7 +132,7 @@ def to_latex(table: Table) -> str:
         if section.title:
             title = rf"\multicolumn{{{width}}}{{@{{}}l}}{{\textit{{{_latex_text(section.title)}}}}}"
             lines.append(title + r" \\")
-        lines += [" & ".join(map(_in_latex, line)) + r" \\" for line in section.lines]
+        lines += [" & ".join(map(_LATEX.cell, line)) + r" \\" for line in section.lines]
     lines += [r"\bottomrule", r"\end{tabular}", r"\end{center}", r"\end{table}"]
     return "\n".join(lines) + "\n"
 
@@ -142,14 +148,7 @@ _STYLE = (
 )
 
 
-def _in_html(cell: Cell) -> str:
-    if isinstance(cell, str):
-        return escape(cell)
-    if isinstance(cell, Number):
-        text = escape(_number(cell))
-        return f"<strong>{text}</strong>" if cell.best else text
-    mean = _share(cell.value.mean)
-    return f"{f'<strong>{mean}</strong>' if cell.best else mean} ± {_share(cell.value.sd, 2)}"
+_HTML = _Style(escape, "<strong>{}</strong>")
 
 
 def html_table(table: Table) -> str:
@@ -165,7 +164,7 @@ def html_table(table: Table) -> str:
             span = f'<th colspan="{len(table.header)}">{escape(section.title)}</th>'
             parts.append(f'<tr class="section">{span}</tr>')
         for line in section.lines:
-            cells = "".join(f"<td>{_in_html(cell)}</td>" for cell in line)
+            cells = "".join(f"<td>{_HTML.cell(cell)}</td>" for cell in line)
             parts.append(f"<tr>{cells}</tr>")
         parts.append("</tbody>")
     return "\n".join([*parts, "</table></div>"])

@@ -34,13 +34,8 @@ class Run(NamedTuple):
 class ReproductionCache(ScoreCache[Run, FittedScores]):
     """Scores of the paper's classifiers.
 
-    Parameters
-    ----------
-    folder : path
-        Where the files are. Their names hold the version of the protocol, of scikit-learn and a
-        digest of the options, so that a change of any of these trains anew.
-    options : ClassifierOptions
-        Grid and network.
+    Names of files hold the version of the protocol, of scikit-learn and a digest of the options,
+    so that a change of any of these trains anew.
     """
 
     options: ClassifierOptions

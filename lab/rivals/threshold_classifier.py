@@ -30,15 +30,6 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     cv : None, int or splitter, default=None
         Scores to decide on: None those of the training rows, otherwise out-of-fold ones.
 
-    Attributes
-    ----------
-    threshold_ : float
-        Positive is predicted above it.
-    estimator_ : classifier
-        The fitted classifier.
-    classes_ : ndarray of shape (2,)
-        Negative and positive label.
-
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression

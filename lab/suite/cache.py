@@ -34,12 +34,8 @@ class Fit(NamedTuple):
 class SuiteCache(ScoreCache[Fit, RawScores]):
     """Raw scores of the suite's models.
 
-    Parameters
-    ----------
-    folder : path
-        Where the files are. Their names hold a digest of the model's settings, of how rows are
-        split, and of the releases of the libraries that train, so that a change of any of these
-        trains anew what it concerns and nothing else.
+    Names of files hold a digest of the model's settings, of how rows are split, and of the
+    releases of the libraries that train.
     """
 
     kind = RawScores

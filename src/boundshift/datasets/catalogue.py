@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from boundshift.datasets.breast_cancer import load_breast_cancer
+from boundshift.datasets.bundled import (
+    load_breast_cancer,
+    load_heart,
+    load_hepatitis,
+    load_pima,
+)
 from boundshift.datasets.common import CommonDataset, fetch_common, list_common
-from boundshift.datasets.heart import load_heart
-from boundshift.datasets.hepatitis import load_hepatitis
-from boundshift.datasets.pima import load_pima
 from boundshift.exceptions import InvalidInputError
 
 __all__ = ["BUNDLED", "describe_bundled", "load_table"]

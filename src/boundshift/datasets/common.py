@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from boundshift.datasets.bunch import Loaded, make_bunch
+from boundshift.datasets.bunch import Contents, Loaded, make_bunch
 from boundshift.datasets.keel import Column, RawTable, encode, read_keel, read_plain
 from boundshift.datasets.tables import read_bundled
 from boundshift.exceptions import InvalidInputError, MissingExtraError
@@ -200,13 +200,9 @@ def fetch_common(
     data, feature_names = encode(table.columns, keep_missing=keep_missing)
     target = np.array([labels.index(label) for label in table.labels], dtype=np.int64)
     sizes = np.bincount(target)
+    descr = _describe(entry, labels, sizes.tolist())
     return make_bunch(
-        name=name,
-        data=data,
-        target=target,
-        feature_names=feature_names,
-        target_names=labels,
-        descr=_describe(entry, labels, sizes.tolist()),
+        Contents(name, data, target, feature_names, labels, descr),
         return_X_y=return_X_y,
         as_frame=as_frame,
         kind=entry.kind,

@@ -5,21 +5,15 @@ from labels and scores to the threshold.
 """
 
 from boundshift.rivals.balanced_weights import BalancedWeights
-from boundshift.rivals.bayes_minimum_risk import (
-    HullCalibration,
-    bayes_risk_threshold,
-    calibrate_by_roc_hull,
-)
+from boundshift.rivals.bayes_minimum_risk import bayes_risk_threshold
 from boundshift.rivals.cost_thresholding import cost_threshold
 from boundshift.rivals.smote import SMOTEClassifier
 from boundshift.rivals.tuned_threshold import tuned_threshold
 
 __all__ = [
     "BalancedWeights",
-    "HullCalibration",
     "SMOTEClassifier",
     "bayes_risk_threshold",
-    "calibrate_by_roc_hull",
     "cost_threshold",
     "tuned_threshold",
 ]

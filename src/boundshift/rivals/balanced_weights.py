@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rivals.delegate import DelegatingClassifier, check_labels
+from boundshift.rivals.delegate import DelegatingClassifier
 
 __all__ = ["BalancedWeights"]
 
@@ -50,29 +51,13 @@ class BalancedWeights(DelegatingClassifier):
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Any, y: Any) -> "BalancedWeights":
-        """Fit the classifier with balanced weights.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
-
-        Returns
-        -------
-        self
-        """
-        labels = check_labels(X, y)
+    def _train(self, X: Any, y: NDArray[Any]) -> Any:
         fresh = clone(self.estimator)
         weights = [name for name in fresh.get_params() if _is_class_weight(name)]
         if weights:
-            self._keep(fresh.set_params(**dict.fromkeys(weights, "balanced")).fit(X, labels))
-        else:
-            balanced = compute_sample_weight("balanced", labels)
-            self._keep(fresh.fit(X, labels, **{_weight_argument(fresh): balanced}))
-        return self
+            return fresh.set_params(**dict.fromkeys(weights, "balanced")).fit(X, y)
+        balanced = compute_sample_weight("balanced", y)
+        return fresh.fit(X, y, **{_weight_argument(fresh): balanced})
 
 
 def _is_class_weight(name: str) -> bool:

@@ -25,10 +25,8 @@ def cost_threshold(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes; the last in sorted order is positive.
-    y_score : array-like of shape (n_samples,)
-        Finite scores, higher for the positive class.
+    y_true, y_score : array-likes of shape (n_samples,)
+        Labels, the last in sorted order positive, and finite scores, higher for that class.
     cost_fp, cost_fn : float or None, default=None
         Cost of a false positive and of a false negative; None is the size of the other class, with
         which the least cost is the best balanced accuracy.

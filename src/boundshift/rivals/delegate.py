@@ -1,6 +1,7 @@
 """A classifier that hands every question to the fitted one inside it."""
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -9,10 +10,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-__all__ = ["DelegatingClassifier", "can", "check_labels", "keep_input_facts"]
+__all__ = ["DelegatingClassifier", "check_labels"]
 
 
-def can(method: str) -> Any:
+def _can(method: str) -> Any:
     """Condition for ``available_if``: the wrapped classifier has the method."""
 
     def check(wrapper: Any) -> bool:
@@ -23,36 +24,48 @@ def can(method: str) -> Any:
     return check
 
 
-def keep_input_facts(wrapper: Any) -> None:
-    """Copy what the wrapped classifier learned about its input."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(wrapper.estimator_, name):
-            setattr(wrapper, name, getattr(wrapper.estimator_, name))
-
-
 class DelegatingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Base of the rivals that change the training, not the decision: `fit` sets `estimator_`."""
+    """Base of the rivals that change the training, not the decision."""
 
     estimator: Any
 
-    def _keep(self, fitted: Any) -> None:
-        """Store the fitted classifier and its public facts."""
-        self.estimator_ = fitted
-        self.classes_ = fitted.classes_
-        keep_input_facts(self)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the classifier in the rival's way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        self
+        """
+        self.estimator_ = self._train(X, check_labels(X, y))
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    @abstractmethod
+    def _train(self, X: Any, y: NDArray[Any]) -> Any:
+        """Return the fitted classifier."""
 
     def predict(self, X: Any) -> Any:
         """Predict labels of the rows of `X`."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict(X)
 
-    @available_if(can("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(_can("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes, if the wrapped classifier has them."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict_proba(X)
 
-    @available_if(can("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(_can("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Decision function of the wrapped classifier, if it has one."""
         check_is_fitted(self, "estimator_")

@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from boundshift.exceptions import MissingExtraError
-from boundshift.rivals.delegate import DelegatingClassifier, check_labels
+from boundshift.rivals.delegate import DelegatingClassifier
 
 __all__ = ["SMOTEClassifier"]
 
@@ -60,26 +61,11 @@ class SMOTEClassifier(DelegatingClassifier):
         self.k_neighbors = k_neighbors
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> "SMOTEClassifier":
-        """Fill the classes up and fit the classifier.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, numbers only.
-        y : array-like of shape (n_samples,)
-            Their labels.
-
-        Returns
-        -------
-        self
-        """
-        labels = check_labels(X, y)
-        sizes = np.unique(labels, return_counts=True)[1]
+    def _train(self, X: Any, y: NDArray[Any]) -> Any:
+        sizes = np.unique(y, return_counts=True)[1]
         if len(sizes) > 1 and sizes.min() < sizes.max():
-            X, labels = self._sampler(int(sizes.min())).fit_resample(X, labels)
-        self._keep(clone(self.estimator).fit(X, labels))
-        return self
+            X, y = self._sampler(int(sizes.min())).fit_resample(X, y)
+        return clone(self.estimator).fit(X, y)
 
     def _sampler(self, n_smallest: int) -> Any:
         """Oversampler that the smallest class can bear."""

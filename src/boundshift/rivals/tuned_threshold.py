@@ -23,10 +23,8 @@ def tuned_threshold(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes; the last in sorted order is positive.
-    y_score : array-like of shape (n_samples,)
-        Finite scores, higher for the positive class.
+    y_true, y_score : array-likes of shape (n_samples,)
+        Labels, the last in sorted order positive, and finite scores, higher for that class.
     metric : {"balanced_accuracy", "g_mean"}, default="balanced_accuracy"
         What to maximise.
 

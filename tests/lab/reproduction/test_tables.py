@@ -30,17 +30,8 @@ def results():
     for i, method in enumerate(METHODS):
         for seed, kept in enumerate([True, True, False]):
             value = 0.6 + 0.001 * i + 0.01 * seed
-            rows.append(
-                replace(
-                    row,
-                    method=method,
-                    seed=seed,
-                    kept=kept,
-                    accuracy=value,
-                    g_mean=value,
-                    f1=value,
-                )
-            )
+            values = dict.fromkeys(("accuracy", "g_mean", "f1"), value)
+            rows.append(replace(row, method=method, seed=seed, kept=kept, **values))
     return Results(rows)
 
 
