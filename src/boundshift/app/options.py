@@ -115,8 +115,8 @@ CostsOption = Annotated[
 ConfidenceOption = Annotated[
     float,
     typer.Option(
-        help="Of the certificate, and of curves that have one (clopper-pearson, dkw, bernstein); "
-        "between 0 and 1."
+        help="Confidence of the certificate, and of curves that have one (clopper-pearson, dkw, "
+        "bernstein); between 0 and 1."
     ),
 ]
 PositiveNameOption = Annotated[
@@ -125,7 +125,7 @@ PositiveNameOption = Annotated[
 NegativeNameOption = Annotated[
     str | None, typer.Option(help="What the negative class is called.", show_default=False)
 ]
-SeedOption = Annotated[int, typer.Option(min=0, help="Of everything random.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 TrustOption = Annotated[
     bool,
     typer.Option("--trust", help="The model's file is your own: a pickle, or of another library."),

@@ -30,6 +30,7 @@ from boundshift.rules import as_rule
 
 COLUMNS = ["--score", "risk", "--label", "ill"]
 SOURCE = Path(boundshift.__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -104,6 +105,20 @@ def test_the_same_call_in_python_gives_the_same_boundary(run, scores, rows, aske
     boundary = find_boundary(*rows, pos_label="yes", **expected)
     assert found == boundary.to_dict()  # NaN is a word there, and equal to itself
     assert Boundary.from_dict(found).curve == boundary.curve
+
+
+def test_the_page_s_table_of_calls_is_true(run, scores, rows):
+    page = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+    calls = re.findall(
+        r"^\| (nothing|`--.*?`) \| `(find_boundary.*?)` \|$", page, flags=re.MULTILINE
+    )
+    assert len(calls) >= 6
+    known = {"y": rows[0], "s": rows[1], "find_boundary": find_boundary}
+    known |= {"Cost": Cost, "Floors": Floors, "ClopperPearson": ClopperPearson}
+    for typed, written in calls:
+        options = [] if typed == "nothing" else typed.strip("`").split()
+        found = answer(run("threshold", scores, *COLUMNS, "--json", *options))
+        assert found == eval(written, known).to_dict()
 
 
 @pytest.mark.parametrize(

@@ -59,10 +59,11 @@ def compare(
     as_json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Compare the untouched model, ours and the rivals; no row is judged by what it decided.
+    """Compare the model as it is, its shifted boundary and other methods.
 
-    Scores: the boundary of each fifth of the rows is found on the other four. A table: methods
-    decide on seven rows in ten and are judged on three.
+    No row judges a boundary that it helped to choose. Scores: the boundary of each fifth of the
+    rows is found on the other four. A table: methods decide on seven rows in ten and are judged
+    on three.
     """
     with errors(), progress() as show:
         if out is not None:

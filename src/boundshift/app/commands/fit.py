@@ -75,7 +75,7 @@ def fit(
     """Train a model on a table, shift its boundary, certify it, compare it, and write a report.
 
     Gaps are filled, categories spread out, dates and row names left out. Three rows in ten are
-    kept apart to certify the result. DIR gets report.html, model.skops, boundary.json,
+    kept apart to certify the result. The folder gets report.html, model.skops, boundary.json,
     comparison.csv and columns.json, all of them or none.
     """
     with errors(), progress() as show:

@@ -36,7 +36,11 @@ def predict(
     trust: TrustOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Predict the rows of a new table: a score and a label for each, in their order."""
+    """Predict the rows of a new table, in their order.
+
+    Each gets the score of the positive class, the model's own probability of it if it has one,
+    and a label.
+    """
     with errors(), progress() as show:
         show("predict", 0, 1)
         from boundshift.app.tables.frames import check_writable, write_frame

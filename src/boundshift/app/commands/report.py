@@ -76,7 +76,9 @@ def report(
         ),
     ] = None,
     confidence: ConfidenceOption = 0.95,
-    title: Annotated[str | None, typer.Option(help="Of the page.", show_default=False)] = None,
+    title: Annotated[
+        str | None, typer.Option(help="Title of the page.", show_default=False)
+    ] = None,
     model: Annotated[
         str | None, typer.Option(help="What the model is called.", show_default=False)
     ] = None,
