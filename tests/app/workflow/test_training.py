@@ -14,11 +14,9 @@ from boundshift import (
     find_boundary,
     threshold_interval,
 )
-from boundshift.app.workflow import compare_scores, fit_table
-from boundshift.app.workflow.compared_methods import rival_thresholds
+from boundshift.app.workflow import fit_table
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
-from boundshift.scores.sample import ScoreSample
 
 
 @pytest.fixture(scope="module")
@@ -93,25 +91,6 @@ def test_rivals_that_retrain_see_what_the_model_sees(frame):
         warnings.simplefilter("error")
         methods = [row["method"] for row in fit_table(odd, "target").comparison]
     assert "SMOTE, retrained" in methods
-
-
-def test_the_prior_threshold_is_the_log_odds_of_the_classes():
-    y = np.repeat([False, True], [90, 10])
-    sample = ScoreSample.from_labels(y, np.linspace(-1, 1, 100))
-    found = rival_thresholds(sample, log_odds=True)
-    assert found["prior threshold"] == pytest.approx(np.log(10 / 90))
-    assert "prior threshold" not in rival_thresholds(sample)
-
-
-def test_scores_are_judged_by_boundaries_found_without_them():
-    """Labels that have nothing to do with scores look no better than chance to any method."""
-    found = []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        sample = ScoreSample.from_labels(np.arange(60) % 3 == 0, rng.normal(size=60))
-        rows = compare_scores(sample)
-        found.append([row["balanced_accuracy"] for row in sorted(rows, key=lambda r: r["method"])])
-    assert np.mean(found, axis=0).max() < 0.55
 
 
 def test_categories_that_do_not_occur_are_no_classes(frame):
