@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from boundshift.datasets.catalogue import load_table
-from boundshift.plots import ComparisonDisplay
 from boundshift.app.tables import read_frame
 from boundshift.app.workflow import fit_table, report_facts
+from boundshift.datasets.catalogue import load_table
+from boundshift.plots import ComparisonDisplay
 
 table = load_table("hepatitis")
 table.insert(0, "patient", np.arange(len(table)))
