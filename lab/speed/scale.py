@@ -389,21 +389,21 @@ def scaling(n: int) -> dict[str, Any]:
 def _in_turn(folders: list[str]) -> list[float]:
     """Return the processor time of all threads in the passes over each folder, in turn."""
     from boundshift.boundary import make_decision
-    from boundshift.streaming.dispatch import open_source
+    from boundshift.streaming.dispatch import open_columns
     from boundshift.streaming.driver import decide_in_passes
 
     def passes_over(folder: str) -> float:
-        source = open_source(folder, "label", "score")
-        run, spent = source.run, 0.0
+        source = open_columns(folder, "label", "score")
+        scan, spent = source.scan, 0.0
 
-        def timed_run(*arguments: Any) -> Any:
+        def timed_scan(*arguments: Any) -> Any:
             nonlocal spent
             start = time.process_time()
-            tally = run(*arguments)
+            tally = scan(*arguments)
             spent += time.process_time() - start
             return tally
 
-        source.run = timed_run  # type: ignore[method-assign]
+        source.scan = timed_scan  # type: ignore[method-assign]
         decide_in_passes(source, make_decision())
         return spent
 

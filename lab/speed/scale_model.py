@@ -15,7 +15,7 @@ from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ScoreSample
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.driver import decide_in_passes
-from boundshift.streaming.request import Look
+from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.tally import ClassTally, Tally
 from lab.evidence.evidence import table
 
@@ -28,7 +28,7 @@ class Ideal:
     """The scores of two normal classes at equal steps of probability: any number of rows.
 
     Tallies are computed, not counted, so the decision on 10^10 rows can be watched here. What a
-    look costs is measured on one partition of real rows.
+    pass costs is measured on one partition of real rows.
     """
 
     def __init__(self, draw: Draw, share: float) -> None:
@@ -40,18 +40,18 @@ class Ideal:
         """Return drawn rows."""
         return [Chunk(*self._draw(10_000, 0), "first")]
 
-    def run(self, look: Look, show: Any) -> Any:
-        """Return what a look finds in all rows, and keep what it costs on one partition."""
+    def scan(self, request: ScanRequest, on_progress: Any) -> Any:
+        """Return what is found in all rows, and keep what a pass costs on one partition."""
         chunk = Chunk(*self._draw(self._partition, 1), "partition")
-        look.read([chunk])
+        request.tally([chunk])
         start = time.process_time()
-        tally = look.read([chunk])
+        tally = request.tally([chunk])
         seconds = time.process_time() - start
         total = Tally()
         start = time.process_time()
         total.merge(tally)
         merge = time.process_time() - start
-        found = Tally({i: self._tally(look, i) for i in (0, 1)})
+        found = Tally({i: self._tally(request, i) for i in (0, 1)})
         self.passes.append(
             {
                 "row seconds": seconds / self._partition,
@@ -62,8 +62,8 @@ class Ideal:
         )
         return found
 
-    def _tally(self, look: Look, label: int) -> Any:
-        """Return what the look finds in all rows of a class."""
+    def _tally(self, request: ScanRequest, label: int) -> Any:
+        """Return what is found in all rows of a class."""
         n, mean = self._sizes[label], 2.0 * label
         low, high = (float(mean + ndtri(p)) for p in (0.5 / n, 1 - 0.5 / n))
 
@@ -81,21 +81,21 @@ class Ideal:
             return (below(tops) - below(lows)) * (mean - bases) + n * (density[0] - density[1])
 
         found = ClassTally(n=n, low=low, high=high, squares=float(n))
-        found.total = (n * (mean - look.pivot), 0.0)
-        if look.grid is not None:
-            tops = look.grid.tops()
+        found.total = (n * (mean - request.pivot), 0.0)
+        if request.grid is not None:
+            tops = request.grid.tops()
             lows = np.append(-np.inf, tops[:-1])
             found.counts = below(tops) - below(lows)
-            found.sums = sums(lows, tops, look.grid.origin)
-        if look.refinement is not None:
-            how = look.refinement
+            found.sums = sums(lows, tops, request.grid.origin)
+        if request.refinement is not None:
+            how = request.refinement
             start, end = below(how.lows), below(how.tops)
             found.counts = end - start
             found.sums = sums(how.lows, how.tops, how.bases)
             held = found.counts > 0
             found.lows = np.where(held, scores(np.minimum(start, n - 1)), np.inf)
             found.highs = np.where(held, scores(np.maximum(end - 1, 0)), -np.inf)
-            for a, b in zip(start[how.gathered], end[how.gathered], strict=True):
+            for a, b in zip(start[how.collected], end[how.collected], strict=True):
                 found.points.append((scores(np.arange(a, b)), None))
         return found
 
@@ -139,9 +139,9 @@ def model_text(model: dict[str, Any]) -> str:
         f"{network / 1e6:.0f} MB a second, plus the decision. Reading and decoding the rows, "
         "which any pass has to pay, comes on top. The default decision was made on 10¹⁰ scores at "
         "equal steps of probability of two normal classes, whose counts can be computed without "
-        "drawing them; each look was timed on one partition of drawn rows, on one core:\n\n"
+        "drawing them; each pass was timed on one partition of drawn rows, on one core:\n\n"
         + table(["pass", *names], lines)
         + f"\n\nTogether {total:.0f} seconds. A message holds the cells and the points collected "
         "from its own rows; of these all partitions together have at most some millions, however "
-        "many rows there are: cells with more are cut finer and looked into by one pass more."
+        "many rows there are: cells with more are cut finer, at the price of one more pass."
     )

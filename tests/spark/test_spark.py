@@ -47,7 +47,7 @@ class TestSparkFrame(EngineSuite):
 def test_many_rows_around_the_boundary_are_read_on_the_workers(spark, monkeypatch, curve):
     from boundshift.streaming.sources import spark_
 
-    monkeypatch.setattr(spark_, "_FAN", 2)
+    monkeypatch.setattr(spark_, "_MERGED_AT_ONCE", 2)
     monkeypatch.setattr(spark_, "_MOST_COLLECTED", 0)
     y, s = problem()
     found = streaming.scan_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), curve=curve)
@@ -77,15 +77,16 @@ def test_nodes_are_counted_by_a_query(spark, monkeypatch):
     ],
     ids=["plain", "huge", "tiny", "shifted", "outliers", "ties", "float32", "whole", "one value"],
 )
-def test_a_query_finds_what_a_look_finds(spark, scores):
+def test_a_query_finds_what_a_request_finds(spark, scores):
     from boundshift.streaming.sources import spark_
 
     y, s = problem()
     s = np.asarray(scores(s))
-    source = spark_.from_frame(frame_of(spark, parts_of(y, s, [1000, 1, 1999])), "label", "score")
-    look = driver._first_look(source.peek(), None)
-    found = source.run(look, lambda *_: None)
-    expected = look.read([Chunk(y, s, "all")])
+    frame = frame_of(spark, parts_of(y, s, [1000, 1, 1999]))
+    source = spark_.from_columns(frame, "label", "score")
+    request = driver._first_request(source.peek(), None)
+    found = source.scan(request, lambda *_: None)
+    expected = request.tally([Chunk(y, s, "all")])
     for label in (0, 1):
         a, b = found.classes[label], expected.classes[label]
         assert (a.n, a.low, a.high) == (b.n, b.low, b.high)
@@ -109,7 +110,7 @@ def test_a_class_far_narrower_than_a_cell(spark, curve):
 def test_a_class_that_is_not_among_the_first_rows(spark, monkeypatch):
     from boundshift.streaming.sources import spark_
 
-    monkeypatch.setattr(spark_, "_PEEKED", 64)
+    monkeypatch.setattr(spark_, "_PEEKED_ROWS", 64)
     y, s = problem()
     order = np.argsort(y, kind="stable")
     y, s = y[order], s[order]

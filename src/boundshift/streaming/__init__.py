@@ -1,8 +1,8 @@
 """Scores bigger than memory: the same boundary from files, chunks, Dask and Spark.
 
 `scan_boundary` takes columns by name; :func:`boundshift.find_boundary` takes Dask arrays and
-series, Arrow arrays, memory maps and iterables of chunks as they are. Each engine turns its data
-into chunks of labels and scores and runs a look over all of them; all else is the same for all.
+series, Arrow arrays, memory maps and iterables of chunks as they are. For every engine the answer
+is that of the same rows in memory.
 
 | data | library | extra |
 |---|---|---|
@@ -11,8 +11,8 @@ into chunks of labels and scores and runs a look over all of them; all else is t
 | Dask arrays, series, frames | Dask | ``dask`` |
 | Spark frames | PySpark | ``spark`` |
 
-Every pass must see the same rows: give a function that makes the chunks again, not a generator,
-and persist a frame whose rows are drawn at random.
+The data is read more than once, and every pass must see the same rows: give a function that makes
+the chunks again, not a generator, and persist a frame whose rows are drawn at random.
 """
 
 from importlib import import_module
@@ -25,7 +25,7 @@ __all__ = ["scan_boundary", "scan_certificate"]
 
 
 def __getattr__(name: str) -> Any:
-    # The scan decides, and what decides reads in passes: imported on demand, it closes no circle.
+    # Imported on demand, since what decides imports this package to read in passes.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("boundshift.streaming.scan"), name)

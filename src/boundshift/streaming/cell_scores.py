@@ -1,9 +1,9 @@
-"""One class of a summary, answering as sorted scores do.
+"""One class of scores that are known by cells, answering as sorted scores do.
 
 Every question that curves, rules and certificates ask of sorted scores has an answer here. An
 answer from inside a cell whose scores are not known is an estimate, and the cell goes on the list
-of `boundshift.streaming.cells.Needs`. With an empty list the answers were those of the sorted
-scores.
+of `boundshift.streaming.cells.OpenQuestions`. If the list stays empty, the answers were those of
+the sorted scores.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.scores.sample import Binning, OrderedScores, SumTo
-from boundshift.streaming.cells import Cells, Cuts, Needs
+from boundshift.streaming.cells import Cells, Cuts, OpenQuestions
 from boundshift.streaming.tally import ClassTally
 
 __all__ = ["CellScores"]
@@ -22,29 +22,27 @@ __all__ = ["CellScores"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Nodes for whose counts it is enough to look into the cells that they cut.
+# Up to so many nodes it is enough to divide the cells in which they lie; more are counted at.
 _FEW_NODES = 1 << 11
-# By how many errors of a rank a node may move when the ranks that it rests on are known.
-_DOUBT = 1
 
 
 class CellScores:
-    """One class of a summary; it answers as sorted scores do.
+    """The scores of one class by cells; an :class:`~boundshift.scores.sample.OrderedScores`.
 
     Parameters
     ----------
     cells : Cells
-        What is known.
+        What is known of both classes.
     which : {0, 1}
         The class.
     moments : ClassTally
-        Its count, extremes and sums.
+        Its count, extremes, sum and squares.
     pivot : float
-        Where its sum is counted from.
-    needs : Needs
-        Where to note what is missing.
+        The score from which its sum is counted.
+    questions : OpenQuestions
+        The list to which answers from inside a cell are added.
     binned : dict from Binning to array
-        Counts at nodes that are known.
+        Counts at nodes that are already known.
     """
 
     def __init__(
@@ -53,24 +51,25 @@ class CellScores:
         which: int,
         moments: ClassTally,
         pivot: float,
-        needs: Needs,
+        questions: OpenQuestions,
         binned: dict[Binning, FloatArray],
     ) -> None:
         self.n = moments.n
         self.minimum, self.maximum = moments.low, moments.high
         self._moments, self._pivot = moments, pivot
-        self._which, self._needs, self._binned = which, needs, binned
+        self._which, self._questions, self._binned = which, questions, binned
         self._lay_out(cells)
 
     def _lay_out(self, cells: Cells) -> None:
-        """Put known scores and cells of unknown ones into one order."""
+        """Put known scores, and cells of unknown ones, into one ascending order of entries."""
         which = self._which
         unknown = cells.unknown[which]
-        alike = (cells.counts[which] > 0) & ~cells.gathered & ~unknown
+        one_value = (cells.counts[which] > 0) & ~cells.collected & ~unknown
         lows, tops = cells.edges
-        cell = np.concatenate([np.flatnonzero(unknown), np.flatnonzero(alike)])
+        cell = np.concatenate([np.flatnonzero(unknown), np.flatnonzero(one_value)])
         values, counts = cells.points[which]
-        value = np.concatenate([tops[unknown], cells.lows[which][alike], values])
+        # An entry stands at its score, or at the top of its cell.
+        value = np.concatenate([tops[unknown], cells.lows[which][one_value], values])
         order = np.argsort(value, kind="stable")
         self._value = value[order]
         self._count = np.concatenate([cells.counts[which][cell], counts])[order]
@@ -79,13 +78,13 @@ class CellScores:
         self._edge = low[order]
         self._low = np.clip(self._edge, self.minimum, self.maximum)
         self._high = np.clip(self._value, self.minimum, self.maximum)
-        # Sums from the value for known scores, from the base for cells.
+        # Sums are counted from the score itself, or from the base of the cell.
         base = np.concatenate([cells.bases[unknown], value[np.count_nonzero(unknown) :]])
         self._base = base[order]
         rest = np.zeros(len(value) - np.count_nonzero(unknown))
         self._sum = np.concatenate([cells.sums[which][unknown], rest])[order]
-        name = np.concatenate([np.flatnonzero(unknown), np.full(len(rest), -1)])
-        self._cell = name[order]
+        # Which cell an entry is; -1 for known scores.
+        self._cell = np.concatenate([np.flatnonzero(unknown), np.full(len(rest), -1)])[order]
 
     @property
     def mean(self) -> float:
@@ -93,7 +92,7 @@ class CellScores:
         return self._pivot + self.mean_from(self._pivot)
 
     def mean_from(self, reference: float) -> float:
-        """Return how far the mean lies above a score, to its own digits."""
+        """Return how far the mean lies above a score; a large offset costs it no digits."""
         high, low = self._moments.total
         return (self._pivot - reference) + (high / self.n + low / self.n)
 
@@ -112,18 +111,18 @@ class CellScores:
 
     @property
     def positions(self) -> FloatArray:
-        """Known scores and the tops of all other cells."""
+        """Known scores, and the tops of the cells of unknown ones."""
         return self._value
 
     @property
-    def bottoms(self) -> FloatArray:
-        """Known scores and the smallest numbers that all other cells may hold."""
+    def lowest_positions(self) -> FloatArray:
+        """Known scores, and the smallest numbers that the cells of unknown ones may hold."""
         return np.where(self._cell >= 0, np.nextafter(self._edge, np.inf), self._value)
 
     def request_exact(self, positions: FloatArray) -> None:
-        """Take note that the scores around these positions decide."""
-        place = np.searchsorted(self._value, positions, side="left")
-        self._note(place[place < len(self._value)])
+        """Ask for the scores around some positions, since they decide."""
+        entry = np.searchsorted(self._value, positions, side="left")
+        self._ask_for_scores(entry[entry < len(self._value)])
 
     def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
         """Return the number of scores ≤ t, for every t."""
@@ -136,16 +135,16 @@ class CellScores:
     def _count_to(self, t: ArrayLike, side: str) -> NDArray[np.intp]:
         """Count scores up to t, with those at t (right) or without (left)."""
         t = np.asarray(t, dtype=np.float64)
-        place = np.searchsorted(self._value, t, side=side)  # type: ignore[call-overload]
-        count = self._rank[place]
-        next_one = np.minimum(place, len(self._value) - 1)
+        entry = np.searchsorted(self._value, t, side=side)  # type: ignore[call-overload]
+        count = self._rank[entry]
+        next_one = np.minimum(entry, len(self._value) - 1)
         is_right = side == "right"
         edge = self._edge[next_one]
-        inside = (place < len(self._value)) & (self._cell[next_one] >= 0)
+        inside = (entry < len(self._value)) & (self._cell[next_one] >= 0)
         inside &= (t > edge) if is_right else (t > np.nextafter(edge, np.inf))
         inside &= (t >= self.minimum) & (t < self.maximum if is_right else t <= self.maximum)
         if np.any(inside):
-            self._note(next_one[inside], around=True)
+            self._ask_for_scores(next_one[inside], around=True)
             width = np.where(inside, (self._high - self._low)[next_one], 1.0).clip(1e-300)
             share = np.where(inside, t - self._low[next_one], 0.0) / width
             part = (share.clip(0, 1) * self._count[next_one]).astype(np.int64)
@@ -156,24 +155,29 @@ class CellScores:
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1; those of a cell as if evenly spread."""
         rank = np.asarray(rank, dtype=np.int64)
-        place = np.searchsorted(self._rank, rank, side="right") - 1
-        value = self._value[place]
-        inside = (self._cell[place] >= 0) & (rank > 0) & (rank < self.n - 1)
+        entry = self._entry_at(rank)
+        value = self._value[entry]
+        inside = (self._cell[entry] >= 0) & (rank > 0) & (rank < self.n - 1)
         if np.any(inside):
-            self._note_ranks(np.atleast_1d(place)[np.atleast_1d(inside)])
-            share = (rank - self._rank[place] + 0.5) / self._count[place]
+            self._ask_for_ranks(np.atleast_1d(entry)[np.atleast_1d(inside)])
+            share = (rank - self._rank[entry] + 0.5) / self._count[entry]
             value = np.where(
-                inside, self._low[place] * (1 - share) + self._high[place] * share, value
+                inside, self._low[entry] * (1 - share) + self._high[entry] * share, value
             )
         value = np.where(rank == 0, self.minimum, value)
         return np.asarray(np.where(rank == self.n - 1, self.maximum, value))
 
-    def _note_ranks(self, place: IntArray) -> None:
-        """Take note that scores at ranks in these cells are needed, and how far off they may be."""
-        self._note(place)
-        width = self._high[place] - self._low[place]
-        doubt = float((width / np.sqrt(self._count[place])).max())
-        self._needs.doubt = max(self._needs.doubt, doubt)
+    def _entry_at(self, rank: IntArray) -> IntArray:
+        """Return the entry that holds each rank; rank n counts as the last."""
+        entry = np.searchsorted(self._rank, rank, side="right") - 1
+        return np.minimum(entry, len(self._cell) - 1)
+
+    def _ask_for_ranks(self, entry: IntArray) -> None:
+        """Ask for the scores at ranks in some entries, and keep how far off the estimates are."""
+        self._ask_for_scores(entry)
+        width = self._high[entry] - self._low[entry]
+        error = float((width / np.sqrt(self._count[entry])).max())
+        self._questions.rank_error = max(self._questions.rank_error, error)
 
     @property
     def exact(self) -> bool:
@@ -182,44 +186,44 @@ class CellScores:
 
     def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return numbers between which the scores at ranks lie, equal where they are known."""
-        place = np.searchsorted(self._rank, rank, side="right") - 1
-        low = np.where(rank == self.n - 1, self.maximum, self._low[place])
-        high = np.where(rank == 0, self.minimum, self._high[place])
+        entry = self._entry_at(rank)
+        low = np.where(rank == self.n - 1, self.maximum, self._low[entry])
+        high = np.where(rank == 0, self.minimum, self._high[entry])
         return low, high
 
     def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
         """Return the nearest ranks, down and up, at which sums of the scores before are known."""
-        place = np.minimum(np.searchsorted(self._rank, rank, side="right") - 1, len(self._cell) - 1)
-        inside = (self._cell[place] >= 0) & (rank > self._rank[place]) & (rank < self.n)
-        down, up = self._rank[place], self._rank[place + 1]
+        entry = self._entry_at(rank)
+        inside = (self._cell[entry] >= 0) & (rank > self._rank[entry]) & (rank < self.n)
+        down, up = self._rank[entry], self._rank[entry + 1]
         return np.where(inside, down, rank), np.where(inside, up, rank)
 
     def sums_from(self, rank: int) -> SumTo:
         """Return the function from ranks to sums of offsets from the score at `rank`."""
         reference = float(self.at(rank))
-        start = int(np.searchsorted(self._rank, rank, side="right")) - 1
+        start = int(self._entry_at(np.asarray(rank)))
         whole = self._sum + self._count * (self._base - reference)
         to = np.zeros(len(whole) + 1)
         np.cumsum(whole[start:], out=to[start + 1 :])
         to[:start] = -np.cumsum(whole[:start][::-1])[::-1]
-        # Up to the score at `rank`, which may stand in the middle of its cell.
+        # The sum up to the score at `rank`, which may stand in the middle of its cell.
         ahead = self._part(np.array([rank - self._rank[start]]), np.array([start]), reference)[0]
 
         def sum_to(rank: IntArray) -> FloatArray:
             rank = np.asarray(rank, dtype=np.int64)
-            place = np.minimum(np.searchsorted(self._rank, rank, side="right") - 1, len(whole) - 1)
-            taken = rank - self._rank[place]
-            inside = (self._cell[place] >= 0) & (taken > 0) & (taken < self._count[place])
-            self._note(place[inside])
-            return np.asarray(to[place] + self._part(taken, place, reference) - ahead)
+            entry = self._entry_at(rank)
+            taken = rank - self._rank[entry]
+            inside = (self._cell[entry] >= 0) & (taken > 0) & (taken < self._count[entry])
+            self._ask_for_scores(entry[inside])
+            return np.asarray(to[entry] + self._part(taken, entry, reference) - ahead)
 
         return sum_to
 
-    def _part(self, taken: IntArray, place: IntArray, reference: float) -> FloatArray:
+    def _part(self, taken: IntArray, entry: IntArray, reference: float) -> FloatArray:
         """Return the sum of the first few offsets of each cell, as if evenly spread."""
-        count = self._count[place]
-        mean = self._sum[place] / count + (self._base[place] - reference)
-        spread = np.where(self._cell[place] >= 0, self._high[place] - self._low[place], 0.0)
+        count = self._count[entry]
+        mean = self._sum[entry] / count + (self._base[entry] - reference)
+        spread = np.where(self._cell[entry] >= 0, self._high[entry] - self._low[entry], 0.0)
         return np.asarray(taken * mean - taken * (count - taken) / (2 * count) * spread)
 
     def binned(self, binning: Binning) -> FloatArray:
@@ -227,44 +231,44 @@ class CellScores:
         if binning in self._binned:
             return self._binned[binning]
         if binning.size > _FEW_NODES:
-            self._needs.binnings.append((self._which, binning))
+            self._questions.binnings.append((self._which, binning))
         else:
-            self._note_cuts(binning.nodes)
+            self._ask_for_cuts(binning.nodes)
         # Between two nodes a score counts in proportion, so the mean stands for a whole cell.
         from_low = binning.sign * self._base - binning.low
         return binning.count_offsets(
             from_low + binning.sign * (self._sum / self._count), self._count
         )
 
-    def _note_cuts(self, nodes: FloatArray) -> None:
-        """Take note that cells which hold a node have to be divided there."""
+    def _ask_for_cuts(self, nodes: FloatArray) -> None:
+        """Ask for cells to be divided where a node lies in them."""
         next_one = np.searchsorted(nodes, np.nextafter(self._low, np.inf), side="right")
         node = nodes[np.minimum(next_one, len(nodes) - 1)]
         divided = (self._cell >= 0) & (node > self._low) & (node < self._high)
         if np.any(divided):
             width = float((self._high - self._low)[divided].max())
-            self._needs.cuts.append(Cuts(nodes, _DOUBT * self._needs.doubt, width))
+            self._questions.cuts.append(Cuts(nodes, self._questions.rank_error, width))
 
     def mirrored(self) -> OrderedScores:
         """Return the scores with their sign changed."""
-        return _Mirrored(self)
+        return _MirroredCellScores(self)
 
-    def _note(self, place: IntArray, around: bool = False) -> None:
-        """Put cells on the list of what is needed, and their neighbours where asked to."""
-        place = np.atleast_1d(place)
-        cell = np.unique(self._cell[place])
+    def _ask_for_scores(self, entry: IntArray, around: bool = False) -> None:
+        """Ask for the scores of the cells of some entries, and of their neighbours if asked to."""
+        entry = np.atleast_1d(entry)
+        cell = np.unique(self._cell[entry])
         cell = cell[cell >= 0]
         if len(cell):
-            self._needs.cells.append(cell)
+            self._questions.cells.append(cell)
         if around and len(cell):
             near = np.concatenate(
-                [np.maximum(place - 1, 0), np.minimum(place + 1, len(self._cell) - 1)]
+                [np.maximum(entry - 1, 0), np.minimum(entry + 1, len(self._cell) - 1)]
             )
-            self._note(near)
+            self._ask_for_scores(near)
 
 
-class _Mirrored:
-    """Scores with their sign changed."""
+class _MirroredCellScores:
+    """The scores of one class by cells, with their sign changed."""
 
     def __init__(self, scores: CellScores) -> None:
         self._scores = scores
@@ -288,11 +292,11 @@ class _Mirrored:
 
     @property
     def positions(self) -> FloatArray:
-        """Known scores and the tops of all other cells."""
-        return -self._scores.bottoms[::-1]
+        """Known scores, and the tops of the cells of unknown ones."""
+        return -self._scores.lowest_positions[::-1]
 
     def request_exact(self, positions: FloatArray) -> None:
-        """Take note that the scores around these positions decide."""
+        """Ask for the scores around some positions, since they decide."""
         self._scores.request_exact(-positions)
 
     def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
@@ -323,7 +327,7 @@ class _Mirrored:
         return self.n - up, self.n - down
 
     def mean_from(self, reference: float) -> float:
-        """Return how far the mean lies above a score, to its own digits."""
+        """Return how far the mean lies above a score; a large offset costs it no digits."""
         return -self._scores.mean_from(-reference)
 
     def sums_from(self, rank: int) -> SumTo:

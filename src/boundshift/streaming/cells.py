@@ -1,8 +1,8 @@
 """Both classes by cells: what is known, and what to look into next.
 
-A cell is a range of scores, known by its count and its sum; in those that decide, the scores
-themselves are known. `Needs` lists what a decision lacked, and `Cells.plan` turns it into the look
-of the next pass.
+A cell is a range of scores. Of most cells only the count and the sum of their scores are known;
+of those that decide, the scores themselves. `OpenQuestions` lists what a decision would still have
+to know, and `Cells.plan` turns the list into the cells that the next pass looks into.
 """
 
 from __future__ import annotations
@@ -19,56 +19,56 @@ from boundshift.scores.sample import Binning
 from boundshift.streaming.grid import Grid, Refinement, spaced_doubles
 from boundshift.streaming.tally import ClassTally
 
-__all__ = ["Cells", "Cuts", "Needs", "changed_rows"]
+__all__ = ["Cells", "Cuts", "OpenQuestions", "changed_rows"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Points = tuple[FloatArray, IntArray]
 
-# Scores collected, and cells counted, in one pass: what a message may hold.
+# Most scores collected, and most cells counted, in one pass, so that a tally fits a message.
 _MOST_POINTS = 1 << 21
 _MOST_CELLS = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Scores at which cells are to be divided, since sums over a part of a cell are needed.
+    """Scores at which cells are to be divided, since the sum of a part of a cell is needed.
 
     Parameters
     ----------
     at : array of shape (k,)
         The scores.
-    doubt : float
-        How far off each of them may be: all that lie nearer are collected.
+    margin : float
+        How far each of them may still move: scores within this distance are collected.
     width : float
-        Width of the widest cell that one of them divides.
+        Width of the widest cell that is divided.
     """
 
     at: FloatArray
-    doubt: float
+    margin: float
     width: float
 
 
 @dataclass(eq=False)
-class Needs:
-    """What has to be looked at before the answers are those of the sorted scores.
+class OpenQuestions:
+    """What has to be known before the answers are those of the sorted scores.
 
     Parameters
     ----------
     cells : list of int arrays
-        Cells whose scores matter.
+        Cells whose scores are needed one by one.
     binnings : list of (class, Binning)
-        Nodes to count at.
+        Nodes at which the scores of a class have to be counted.
     cuts : list of Cuts
-        Where to divide cells.
-    doubt : float
-        Standard error of the scores at ranks that were asked for.
+        Where cells have to be divided.
+    rank_error : float
+        Standard error of the estimated scores at the ranks that were asked for.
     """
 
     cells: list[IntArray] = field(default_factory=list)
     binnings: list[tuple[int, Binning]] = field(default_factory=list)
     cuts: list[Cuts] = field(default_factory=list)
-    doubt: float = 0.0
+    rank_error: float = 0.0
 
     def __bool__(self) -> bool:
         return bool(self.cells or self.binnings or self.cuts)
@@ -81,19 +81,19 @@ class Cells:
     Parameters
     ----------
     tops : array of shape (k,)
-        A cell holds the scores above the top of the cell before it, up to its own.
+        A cell holds the scores above the top of the cell before it, up to its own top.
     bases : array of shape (k,)
-        Where its sums are counted from.
+        The score from which the sums of a cell are counted.
     counts, sums : arrays of shape (2, k)
-        Scores of each class, and the sums of their offsets from the base.
+        Number of each class's scores, and the sum of their offsets from the base.
     lows, highs : arrays of shape (2, k)
-        Extremes; infinite where not known.
-    gathered : bool array of shape (k,)
+        Smallest and largest score of each class; infinite where not known.
+    collected : bool array of shape (k,)
         Whether the scores of the cell are among the points.
     points : pair of (values, counts)
-        Distinct scores of each class that are known one by one.
+        Distinct scores of each class that are known one by one, and how often each occurs.
     low, high : float
-        Extremes of all scores.
+        Smallest and largest of all scores.
     """
 
     tops: FloatArray
@@ -102,14 +102,14 @@ class Cells:
     sums: FloatArray
     lows: FloatArray
     highs: FloatArray
-    gathered: NDArray[np.bool_]
+    collected: NDArray[np.bool_]
     points: tuple[Points, Points]
     low: float
     high: float
 
     @classmethod
-    def start(cls, classes: list[ClassTally], grid: Grid | None, pivot: float) -> Cells:
-        """Return what the first pass has found: the cells of its grid, or all scores in one."""
+    def from_first_pass(cls, classes: list[ClassTally], grid: Grid | None, pivot: float) -> Cells:
+        """Return the cells of the first pass's grid, or one for all scores if it had none."""
         low, high = min(c.low for c in classes), max(c.high for c in classes)
         if grid is None:
             tops, bases = np.array([np.inf]), np.array([pivot])
@@ -127,88 +127,91 @@ class Cells:
 
     @cached_property
     def edges(self) -> tuple[FloatArray, FloatArray]:
-        """Both ends of each cell, as far as there are scores."""
+        """Low ends and tops of all cells, no farther out than the scores."""
         below = np.nextafter(self.low, -np.inf)
         lows = np.clip(np.append(below, self.tops[:-1]), below, self.high)
         return lows, np.clip(self.tops, below, self.high)
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
-        """Whether a class has scores in a cell that are not known, shape (2, k)."""
-        return np.asarray((self.counts > 0) & ~self.gathered & (self.lows != self.highs))
+        """Whether a class has scores in a cell that are not known one by one, shape (2, k)."""
+        return np.asarray((self.counts > 0) & ~self.collected & (self.lows != self.highs))
 
-    def plan(self, needs: Needs) -> tuple[IntArray, Refinement] | None:
-        """Return the cells to look into and how; None if there are none."""
-        found = [np.empty(0, np.int64), *needs.cells]
-        wanted = np.unique(np.concatenate(found))
+    def plan(self, questions: OpenQuestions) -> tuple[IntArray, Refinement] | None:
+        """Return the cells to look into, and the parts to count; None if there are none."""
+        wanted = np.unique(np.concatenate([np.empty(0, np.int64), *questions.cells]))
         wanted = wanted[self.unknown[:, wanted].any(axis=0)]
-        whole = self._whole(wanted)
-        cut, parts = self._divided(needs.cuts, wanted)
+        whole = self._refine_whole(wanted)
+        cut, parts = self._divide_at(questions.cuts, wanted)
         tops = np.concatenate([whole.tops, parts.tops])
         if not len(tops):
             return None
         order = np.argsort(tops, kind="stable")
         lows = np.concatenate([whole.lows, parts.lows])[order]
-        gathered = np.concatenate([whole.gathered, parts.gathered])[order]
+        collected = np.concatenate([whole.collected, parts.collected])[order]
         wanted = np.union1d(wanted, cut)
         rows = int(self.counts[:, wanted].sum())
-        return wanted, Refinement(lows, tops[order], lows, gathered, rows)
+        return wanted, Refinement(lows, tops[order], lows, collected, rows)
 
-    def _whole(self, wanted: IntArray) -> Refinement:
-        """Return how to look into whole cells: small ones one by one, large ones by parts."""
+    def _refine_whole(self, wanted: IntArray) -> Refinement:
+        """Return how to look into whole cells: collect the small ones, cut the large ones finer."""
         rows = self.counts[:, wanted].sum(axis=0)
         order = np.argsort(rows, kind="stable")
         small = np.zeros(len(wanted), dtype=np.bool_)
         small[order] = np.cumsum(rows[order]) <= _MOST_POINTS
         pieces = max(_MOST_CELLS // max(int(np.count_nonzero(~small)), 1), 2)
         lows, tops = self.edges
-        parts = [
-            np.array([tops[i]]) if is_small else _cut(lows[i], tops[i], pieces)
+        part_tops = [
+            np.array([tops[i]]) if is_small else _cut_finer(lows[i], tops[i], pieces)
             for i, is_small in zip(wanted, small, strict=True)
         ]
-        sizes = np.array([len(p) for p in parts], dtype=np.int64)
-        new_tops = np.concatenate([np.empty(0), *parts])
-        return replace(_parts(lows[wanted], new_tops, sizes), gathered=np.repeat(small, sizes))
+        sizes = np.array([len(part) for part in part_tops], dtype=np.int64)
+        new_tops = np.concatenate([np.empty(0), *part_tops])
+        parts = _parts_up_to(new_tops, lows[wanted], sizes)
+        return replace(parts, collected=np.repeat(small, sizes))
 
-    def _divided(self, cuts: list[Cuts], wanted: IntArray) -> tuple[IntArray, Refinement]:
-        """Return the cells that are divided, and their parts: those in doubt are collected."""
-        starts, ends = _windows(cuts)
-        touched = self._touched(starts, ends)
-        touched[wanted] = False
-        cut = np.flatnonzero(touched)
+    def _divide_at(self, cuts: list[Cuts], wanted: IntArray) -> tuple[IntArray, Refinement]:
+        """Return the cells that cuts divide, other than the wanted ones, and their parts.
+
+        The parts that a cut may still pass are collected.
+        """
+        starts, ends = _margins(cuts)
+        divided = self._meet(starts, ends)
+        divided[wanted] = False
+        cut = np.flatnonzero(divided)
         lows, tops = self.edges
         at = np.concatenate([starts, ends])
         cell = np.searchsorted(self.tops, at, side="left")
-        at = at[touched[cell] & (at > lows[cell]) & (at < tops[cell])]
+        at = at[divided[cell] & (at > lows[cell]) & (at < tops[cell])]
         new_tops = np.unique(np.concatenate([at, tops[cut]]))
         owner = np.searchsorted(tops[cut], new_tops, side="left")
-        parts = _parts(lows[cut], new_tops, np.bincount(owner, minlength=len(cut)))
-        window = np.searchsorted(starts, parts.lows, side="right") - 1
-        in_doubt = (window >= 0) & (parts.tops <= np.append(ends, -np.inf)[window])
+        parts = _parts_up_to(new_tops, lows[cut], np.bincount(owner, minlength=len(cut)))
+        margin = np.searchsorted(starts, parts.lows, side="right") - 1
+        collected = (margin >= 0) & (parts.tops <= np.append(ends, -np.inf)[margin])
         share = (parts.tops - parts.lows) / (tops - lows)[cut][owner]
-        rows = float((share * self.counts.sum(axis=0)[cut][owner])[in_doubt].sum())
+        rows = float((share * self.counts.sum(axis=0)[cut][owner])[collected].sum())
         if rows > _MOST_POINTS:
-            # A cut that turns out to be farther off takes one pass more.
-            less = [replace(c, doubt=c.doubt * (_MOST_POINTS / rows) / 2) for c in cuts]
-            return self._divided(less, wanted)
-        return cut, replace(parts, gathered=in_doubt)
+            # A cut that turns out to move farther than its margin takes one pass more.
+            narrower = [replace(c, margin=c.margin * (_MOST_POINTS / rows) / 2) for c in cuts]
+            return self._divide_at(narrower, wanted)
+        return cut, replace(parts, collected=collected)
 
-    def _touched(self, starts: FloatArray, ends: FloatArray) -> NDArray[np.bool_]:
-        """Return which cells of unknown scores some ranges meet."""
+    def _meet(self, starts: FloatArray, ends: FloatArray) -> NDArray[np.bool_]:
+        """Return whether each cell has unknown scores and meets one of some ranges."""
         size = len(self.tops) + 1
         first = np.searchsorted(self.tops, starts, side="left")
         last = np.searchsorted(self.tops, ends, side="left")
         steps = np.bincount(first, minlength=size) - np.bincount(last + 1, minlength=size)
         return np.asarray((np.cumsum(steps)[:-1] > 0) & self.unknown.any(axis=0))
 
-    def refined(self, wanted: IntArray, how: Refinement, classes: list[ClassTally]) -> Cells:
-        """Return the cells after a look into some of them."""
-        self._check_same_rows(wanted, how, classes)
+    def refined(self, wanted: IntArray, parts: Refinement, classes: list[ClassTally]) -> Cells:
+        """Return the cells with some replaced by their parts, given what was found in these."""
+        self._check_same_rows(wanted, parts, classes)
         keep = np.ones(len(self.tops), dtype=np.bool_)
         keep[wanted] = False
-        tops = np.concatenate([self.tops[keep], how.tops])
+        tops = np.concatenate([self.tops[keep], parts.tops])
         order = np.argsort(tops, kind="stable")
-        size = len(how.tops)
+        size = len(parts.tops)
 
         def put(old: NDArray[Any], new: object) -> NDArray[Any]:
             """Return old and new cells in order."""
@@ -219,29 +222,29 @@ class Cells:
             """Return what was found about both classes."""
             return np.stack([np.broadcast_to(getattr(c, name), size) for c in classes])
 
-        new_points = [c.collected() for c in classes]
-        points = [_merge(old, new) for old, new in zip(self.points, new_points, strict=True)]
-        # The last top stands for all above it.
+        new_points = [c.distinct_points() for c in classes]
+        points = [_merge_points(old, new) for old, new in zip(self.points, new_points, strict=True)]
+        # The last cell holds all scores above it, too.
         tops = tops[order]
         tops[-1] = np.inf
         return Cells(
             tops,
-            put(self.bases, how.bases),
+            put(self.bases, parts.bases),
             put(self.counts, both("counts")),
             put(self.sums, both("sums")),
             put(self.lows, both("lows")),
             put(self.highs, both("highs")),
-            put(self.gathered, how.gathered),
+            put(self.collected, parts.collected),
             (points[0], points[1]),
             self.low,
             self.high,
         )
 
     def _check_same_rows(
-        self, wanted: IntArray, how: Refinement, classes: list[ClassTally]
+        self, wanted: IntArray, parts: Refinement, classes: list[ClassTally]
     ) -> None:
-        """Raise if a cell does not hold the rows that it held before."""
-        owner = np.searchsorted(self.tops[wanted], how.tops, side="left")
+        """Raise if the parts of a cell do not hold as many rows as the cell did before."""
+        owner = np.searchsorted(self.tops[wanted], parts.tops, side="left")
         for before, found in zip(self.counts[:, wanted], classes, strict=True):
             counts = np.broadcast_to(found.counts, len(owner))
             now = np.bincount(owner, counts, len(wanted)).astype(np.int64)
@@ -258,17 +261,17 @@ def changed_rows(before: int, now: int) -> InvalidInputError:
     )
 
 
-def _parts(lows: FloatArray, tops: FloatArray, sizes: IntArray) -> Refinement:
-    """Return the parts of cells, none collected, by their tops, given each cell's low end."""
+def _parts_up_to(tops: FloatArray, lows: FloatArray, sizes: IntArray) -> Refinement:
+    """Return the parts of cells by their tops, given each cell's low end and number of parts."""
     new_lows = np.append(-np.inf, tops[:-1])[: len(tops)]
     new_lows[np.cumsum(sizes) - sizes] = lows
     return Refinement(new_lows, tops, new_lows, np.zeros(len(tops), dtype=np.bool_))
 
 
-def _windows(cuts: list[Cuts]) -> tuple[FloatArray, FloatArray]:
-    """Return the ranges of doubt around all cuts, in order, those that meet as one."""
-    starts = np.concatenate([np.empty(0), *[c.at - c.doubt for c in cuts]])
-    ends = np.concatenate([np.empty(0), *[c.at + c.doubt for c in cuts]])
+def _margins(cuts: list[Cuts]) -> tuple[FloatArray, FloatArray]:
+    """Return both ends of the margins around all cuts, in order; margins that meet are one."""
+    starts = np.concatenate([np.empty(0), *[c.at - c.margin for c in cuts]])
+    ends = np.concatenate([np.empty(0), *[c.at + c.margin for c in cuts]])
     order = np.argsort(starts, kind="stable")
     starts, ends = starts[order], np.maximum.accumulate(ends[order])
     is_new = np.append(True, starts[1:] > ends[:-1])[: len(starts)]
@@ -276,10 +279,10 @@ def _windows(cuts: list[Cuts]) -> tuple[FloatArray, FloatArray]:
     return starts[is_new], ends[is_last]
 
 
-def _cut(low: float, top: float, pieces: int) -> FloatArray:
-    """Return the tops of parts, half of them of equal width and half by the order of doubles.
+def _cut_finer(low: float, top: float, pieces: int) -> FloatArray:
+    """Return the tops of a cell's parts, half of them of equal width and half of equal doubles.
 
-    Where one score is far larger than the rest, all others are in one part of equal width.
+    Where one score is far larger than the rest, parts of equal width leave all others in one.
     """
     half = max(pieces // 2, 2)
     tops = np.concatenate([np.linspace(low, top, half + 1), spaced_doubles(low, top, half + 1)])
@@ -287,8 +290,8 @@ def _cut(low: float, top: float, pieces: int) -> FloatArray:
     return np.append(tops[(tops > low) & (tops < top)], top)
 
 
-def _merge(one: Points, other: Points) -> Points:
-    """Return distinct scores of two lots that share none, in order."""
+def _merge_points(one: Points, other: Points) -> Points:
+    """Return the distinct scores of two lots, which share none, in order."""
     values = np.concatenate([one[0], other[0]])
     order = np.argsort(values, kind="stable")
     return values[order], np.concatenate([one[1], other[1]])[order]

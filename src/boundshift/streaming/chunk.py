@@ -10,68 +10,64 @@ from numpy.typing import NDArray
 
 __all__ = ["Chunk", "Fault", "distinct_labels"]
 
-# Labels of a chunk that are kept to be shown in an error; two are a problem, more are a mistake.
+# Labels of a chunk that are kept to be shown in an error; two are expected, more are a mistake.
 _MOST_LABELS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some rows.
+    """Some labelled rows.
 
     Parameters
     ----------
     labels : array of shape (n,)
-        One label a row, or its place in `names`.
+        The label of each row, or its index in `categories`.
     scores : array of shape (n,)
         Real scores; NaN where missing.
-    place : str
-        What an error calls this chunk, for example "partition 3".
-    names : tuple, default=None
-        The labels that whole numbers in `labels` stand for, -1 for a missing one.
+    location : str
+        What an error message calls this chunk, for example "partition 3".
+    categories : tuple, default=None
+        The labels for which the whole numbers in `labels` stand; -1 stands for a missing label.
     """
 
     labels: NDArray[Any]
     scores: NDArray[Any]
-    place: str
-    names: tuple[Any, ...] | None = None
+    location: str
+    categories: tuple[Any, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
 
-    def rows(self, start: int, stop: int) -> Chunk:
+    def take(self, which: slice | NDArray[np.intp]) -> Chunk:
         """Return some of the rows."""
-        return Chunk(self.labels[start:stop], self.scores[start:stop], self.place, self.names)
+        return Chunk(self.labels[which], self.scores[which], self.location, self.categories)
 
-    def take(self, which: NDArray[np.intp]) -> Chunk:
-        """Return the rows at some places."""
-        return Chunk(self.labels[which], self.scores[which], self.place, self.names)
-
-    def where(self, label: object) -> NDArray[np.bool_]:
-        """Return which rows have a label."""
-        if self.names is None:
+    def mask_of(self, label: object) -> NDArray[np.bool_]:
+        """Return whether each row has a label."""
+        if self.categories is None:
             return np.asarray(self.labels == label, dtype=np.bool_)
-        codes = [code for code, name in enumerate(self.names) if name == label]
+        codes = [code for code, category in enumerate(self.categories) if category == label]
         return np.isin(self.labels, codes) if len(codes) != 1 else self.labels == codes[0]
 
 
 @dataclass(frozen=True, order=True)
 class Fault:
-    """What is wrong with the rows of one chunk.
+    """Rows of one chunk that cannot be used.
 
     Parameters
     ----------
-    place : str
+    location : str
         The chunk.
-    what : str
-        Kind of value, for example "NaN".
+    kind : str
+        What is wrong with their value, for example "NaN".
     count : int
         How many rows.
-    column : {"y_score", "y_true"}
-        Where.
+    column : {"y_score", "y_true"}, default="y_score"
+        The column of the value.
     """
 
-    place: str
-    what: str
+    location: str
+    kind: str
     count: int
     column: str = "y_score"
 
@@ -84,10 +80,10 @@ def distinct_labels(chunk: Chunk) -> tuple[list[Any], int]:
     >>> distinct_labels(Chunk(np.array([0, 1, 1]), np.zeros(3), "all"))
     ([0, 1], 0)
     """
-    y = chunk.labels
-    if chunk.names is not None:
-        seen = np.flatnonzero(np.bincount(y[y >= 0], minlength=len(chunk.names)))
-        return [chunk.names[code] for code in seen[:_MOST_LABELS]], int(np.count_nonzero(y < 0))
+    y, categories = chunk.labels, chunk.categories
+    if categories is not None:
+        seen = np.flatnonzero(np.bincount(y[y >= 0], minlength=len(categories)))
+        return [categories[code] for code in seen[:_MOST_LABELS]], int(np.count_nonzero(y < 0))
     if y.dtype.kind in "biuf":
         low, high = y.min(), y.max()
         if np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y) * (1 + (low == high)):

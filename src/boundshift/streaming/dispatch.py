@@ -1,8 +1,9 @@
 """Which engine reads what is given, found by name so that no library is imported for nothing.
 
-A file in :mod:`boundshift.streaming.sources` offers ``from_arrays(y_true, y_score)``, the source
-of a pair of its library's own values, and ``predict(column, threshold, labels)`` where columns are
-lazy.
+An engine is a file in :mod:`boundshift.streaming.sources`. It offers ``from_arrays(y_true,
+y_score)``, the source of a pair of its library's own values; ``from_columns(data, label, score)``
+where there are frames, tables or files; and ``predict(column, threshold, labels)`` where columns
+are lazy.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ import numpy as np
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.streaming.source import Source
 
-__all__ = ["find_predictor", "find_source", "open_source"]
+__all__ = ["find_predictor", "find_source", "open_columns"]
 
-_LIBRARIES = {
-    "dask": "dask_",
-    "dask_expr": "dask_",
-    "pyarrow": "arrow_",
-    "pyspark": "spark_",
+# Library of a value's type, and the engine that reads it.
+_ENGINES = {"dask": "dask_", "dask_expr": "dask_", "pyarrow": "arrow_", "pyspark": "spark_"}
+_LAZY = ("dask_", "spark_")
+# Engine, the library that it needs, and the extra that brings the library.
+_NEEDED = {
+    "arrow_": ("pyarrow", "arrow"),
+    "dask_": ("dask", "dask"),
+    "files_": ("pyarrow", "arrow"),
+    "spark_": ("pyspark", "spark"),
 }
-_PREDICT = {"dask", "dask_expr", "pyspark"}
 
 
 def find_source(y_true: object, y_score: object) -> Source | None:
@@ -36,7 +40,7 @@ def find_source(y_true: object, y_score: object) -> Source | None:
     >>> find_source([0, 1], [0.5, 0.7]) is None
     True
     """
-    engines = {_engine_of(value) for value in (y_true, y_score)}
+    engines = {_engine_of_array(value) for value in (y_true, y_score)}
     if engines <= {None, "arrow_"} and None in engines:
         return None
     if engines == {None, "numpy_"}:
@@ -47,71 +51,100 @@ def find_source(y_true: object, y_score: object) -> Source | None:
             f"`y_true` and `y_score` must be of one kind, got {names[0]} and {names[1]}. "
             "Convert one of them."
         )
-    module: Any = import_module(f"boundshift.streaming.sources.{engines.pop()}")
-    source: Source = module.from_arrays(y_true, y_score)
+    source: Source = _load(str(engines.pop())).from_arrays(y_true, y_score)
     return source
 
 
-def open_source(data: Any, label: str, score: str, element: int = -1) -> Source:
-    """Return the source of two columns."""
-    library = type(data).__module__.partition(".")[0]
+def open_columns(
+    data: Any, label: str = "label", score: str = "score", element: int = -1
+) -> Source:
+    """Return the source of two columns, or of pairs; arguments as in `scan_boundary`.
+
+    Examples
+    --------
+    >>> open_columns([([0, 1], [0.5, 0.7])], label="y")
+    Traceback (most recent call last):
+    boundshift.exceptions.InvalidInputError: `label` must be left out for pairs of labels and ...
+    """
+    engine = _engine_of_columns(data)
     source: Source
-    if library == "pyspark":
-        source = _engine("spark_", "pyspark").from_frame(data, label, score, element)
-    elif library in ("dask", "dask_expr"):
-        source = _engine("dask_", "dask").from_frame(data, label, score)
-    elif library == "pyarrow":
-        source = _engine("arrow_", "pyarrow").from_table(data, label, score)
-    elif isinstance(data, str | PathLike) or _is_list_of_paths(data):
-        source = _engine("files_", "pyarrow").from_columns(data, label, score)
-    elif callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):
-        source = _engine("chunks_", "numpy").from_pairs(data)
-    else:
+    if engine == "spark_":
+        source = _load(engine).from_columns(data, label, score, element)
+    elif element != -1:
         raise InvalidInputError(
-            "`data` must be files, a Spark, Dask or Arrow frame, or an iterable of pairs, got "
-            f"{type(data).__name__}. For columns in memory use boundshift.find_boundary."
+            f"`element` must be left out but for a Spark frame, got {element!r} with "
+            f"{type(data).__name__}. Pass a column of numbers as `score`."
         )
+    elif engine == "chunks_":
+        _refuse_names(label=label, score=score)
+        source = _load(engine).from_pairs(data)
+    else:
+        source = _load(engine).from_columns(data, label, score)
     return source
 
 
-_EXTRAS = {"pyspark": "spark", "dask": "dask", "pyarrow": "arrow"}
+def _refuse_names(**columns: str) -> None:
+    """Raise if a column is named for pairs, which have none."""
+    for name, column in columns.items():
+        if column != name:
+            raise InvalidInputError(
+                f"`{name}` must be left out for pairs of labels and scores, which have no "
+                f"columns, got {column!r}."
+            )
 
 
-def _engine(name: str, library: str) -> Any:
-    """Import an engine; say which extra brings its library."""
+def find_predictor(column: object) -> Callable[..., Any] | None:
+    """Return the function that labels a lazy column of scores, None for scores in memory."""
+    engine = _ENGINES.get(_library_of(column))
+    if engine not in _LAZY:
+        return None
+    predictor: Callable[..., Any] = _load(engine).predict
+    return predictor
+
+
+def _library_of(value: object) -> str:
+    """Return the name of the library that a value's type comes from."""
+    return type(value).__module__.partition(".")[0]
+
+
+def _load(engine: str) -> Any:
+    """Import an engine; if its library is missing, say which extra brings it."""
     try:
-        return import_module(f"boundshift.streaming.sources.{name}")
+        return import_module(f"boundshift.streaming.sources.{engine}")
     except ModuleNotFoundError as error:
+        library, extra = _NEEDED.get(engine, ("", ""))
         if (error.name or "").partition(".")[0] != library:
             raise
-        raise MissingExtraError(library, _EXTRAS[library]) from error
+        raise MissingExtraError(library, extra) from error
+
+
+def _engine_of_columns(data: Any) -> str:
+    """Return the engine that reads files, a frame, a table or pairs."""
+    library = _library_of(data)
+    if library in _ENGINES:
+        return _ENGINES[library]
+    if isinstance(data, str | PathLike) or _is_list_of_paths(data):
+        return "files_"
+    if callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):
+        return "chunks_"
+    raise InvalidInputError(
+        "`data` must be files, a Spark, Dask or Arrow frame, or an iterable of pairs, got "
+        f"{type(data).__name__}. For columns in memory use boundshift.find_boundary."
+    )
 
 
 def _is_list_of_paths(data: object) -> bool:
     """Return whether a value is a list of names of files."""
-    return (
-        isinstance(data, list | tuple)
-        and len(data) > 0
-        and all(isinstance(item, str | PathLike) for item in data)
-    )
+    if not isinstance(data, list | tuple) or not data:
+        return False
+    return all(isinstance(item, str | PathLike) for item in data)
 
 
-def find_predictor(column: object) -> Callable[..., Any] | None:
-    """Return what puts labels on a column of another library, None for scores in memory."""
-    library = type(column).__module__.partition(".")[0]
-    if library not in _PREDICT:
-        return None
-    predictor: Callable[..., Any] = import_module(
-        f"boundshift.streaming.sources.{_LIBRARIES[library]}"
-    ).predict
-    return predictor
-
-
-def _engine_of(value: object) -> str | None:
-    """Return the name of the engine that reads a value, None if it is in memory."""
-    library = type(value).__module__.partition(".")[0]
-    if library in _LIBRARIES:
-        return _LIBRARIES[library]
+def _engine_of_array(value: object) -> str | None:
+    """Return the engine that reads labels or scores, None if they are in memory."""
+    library = _library_of(value)
+    if library in _ENGINES:
+        return _ENGINES[library]
     if isinstance(value, np.memmap) and value.ndim == 1:
         return "numpy_"
     is_chunks = callable(value) or (isinstance(value, Iterable) and not isinstance(value, Sized))
@@ -121,9 +154,9 @@ def _engine_of(value: object) -> str | None:
 
 
 def _is_list_of_arrays(value: object) -> bool:
-    """Return whether a value is a list of one-dimensional arrays of several lengths or kinds.
+    """Return whether a value is a list of one-dimensional arrays.
 
-    A list of arrays of one length is a matrix to NumPy, and never was a column.
+    To NumPy arrays of one length would be the rows of a matrix, but a matrix is no column.
     """
     if not isinstance(value, list | tuple) or not value:
         return False

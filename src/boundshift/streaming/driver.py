@@ -1,8 +1,9 @@
-"""Deciding from data that is read in passes: decide, find what is missing, look, decide again.
+"""Deciding from data that is read in passes: decide, look into what was uncertain, decide again.
 
-The first pass brings counts, extremes, moments and a grid of cells. A decision on these is an
-estimate, and takes note of the cells that it rests on; the next pass looks into those cells. A
-decision that rests only on scores that are known one by one is the decision of the sorted scores.
+The first pass brings each class's count, extremes and moments, and counts its scores in a grid of
+cells. A decision on these is an estimate, and lists the cells that it rests on; the next pass
+looks into those cells. A decision that rests only on scores that are known one by one is the
+decision of the sorted scores.
 """
 
 from __future__ import annotations
@@ -16,36 +17,36 @@ import numpy as np
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores.sample import Binning, ScoreSample, scale_exponent
 from boundshift.streaming.cell_scores import CellScores
-from boundshift.streaming.cells import Cells, Needs, changed_rows
+from boundshift.streaming.cells import Cells, OpenQuestions, changed_rows
 from boundshift.streaming.chunk import Chunk, Fault
 from boundshift.streaming.grid import Grid
-from boundshift.streaming.request import Look
-from boundshift.streaming.source import Source
+from boundshift.streaming.request import ScanRequest
+from boundshift.streaming.source import Progress, Source
 from boundshift.streaming.tally import Tally
 from boundshift.validation import order_labels
 
-__all__ = ["Resolved", "decide_in_passes"]
+__all__ = ["PassRecord", "decide_in_passes"]
 
 Result = TypeVar("Result")
-Progress = Callable[[str, int, int], None]
 
+# Cells of the first pass.
 _CELLS = 1 << 15
 _MOST_PASSES = 40
-# Doubles that a cell has to hold.
-_LEAST_WIDTH = 8
+# A cell of fewer doubles is too narrow to be told from its neighbours.
+_LEAST_DOUBLES = 8
 
 
 @dataclass(frozen=True)
-class Resolved:
-    """How a decision was reached.
+class PassRecord:
+    """How many passes a decision took, and what they left open.
 
     Parameters
     ----------
     passes : int
-        Passes over the data.
+        Number of passes over the data.
     resolution : float
-        Width of the widest range of scores that the decision rests on and that was not looked
-        into, in units of the scores; 0 if there is none, and the decision is exact.
+        Width of the widest range of scores that the decision rests on and whose scores are not
+        known one by one; 0 if there is none, and the decision is exact.
     """
 
     passes: int
@@ -60,13 +61,13 @@ def decide_in_passes(
     alike: bool = True,
     max_passes: int | None = None,
     progress: Progress | None = None,
-) -> tuple[Result, Resolved]:
-    """Return the decision on the scores of a source, and how it was reached.
+) -> tuple[Result, PassRecord]:
+    """Return the decision on the scores of a source, and how many passes it took.
 
     Parameters
     ----------
     source : Source
-        Where the rows are.
+        Where the rows come from.
     decide : callable
         From a sample to the decision.
     pos_label : label, default=None
@@ -74,74 +75,75 @@ def decide_in_passes(
     alike : bool, default=True
         Whether the decision treats both classes alike; if not, words as labels need a `pos_label`.
     max_passes : int, default=None
-        Most passes; with fewer than needed the decision is an estimate that says its resolution.
-        None for as many as it takes to be exact, but 40 at most.
+        Most passes; with fewer than it takes the decision is an estimate, and the record says how
+        coarse. None for as many as it takes to be exact, but 40 at most.
     progress : callable, default=None
-        Called with the name of the pass, chunks done, and all chunks.
+        Called with the name of the pass, the number of parts read, and of all parts.
     """
     most = _MOST_PASSES if max_passes is None else max_passes
-    passes = _Passes(source, pos_label, alike, progress)
-    passes.first()
+    scan = _Scan(source, pos_label, alike, progress)
+    scan.first_pass()
     while True:
-        needs = Needs()
+        questions = OpenQuestions()
+        is_last = scan.passes >= most
         try:
-            result = decide(passes.sample(needs))
+            result = decide(scan.sample(questions))
         except InvalidInputError:
             # What an estimate finds wrong, the scores themselves may not.
-            if not needs or passes.count >= most:
+            if not questions or is_last:
                 raise
         else:
-            if not needs or passes.count >= most:
-                return result, Resolved(passes.count, passes.resolution(needs))
-        passes.further(needs)
+            if not questions or is_last:
+                return result, PassRecord(scan.passes, scan.resolution(questions))
+        scan.next_pass(questions)
 
 
-class _Passes:
-    """What is known after some passes."""
+class _Scan:
+    """What is known of a source after some passes."""
 
     def __init__(
         self, source: Source, pos_label: object, alike: bool, progress: Progress | None
     ) -> None:
-        self.count = 0
+        self.passes = 0
         self._source, self._progress = source, progress
         self._pos_label, self._alike = pos_label, alike
         self._binned: tuple[dict[Binning, Any], dict[Binning, Any]] = ({}, {})
 
-    def first(self, exponent: int | None = None) -> None:
-        """Find the classes, their moments and the cells."""
-        look = _first_look(self._source.peek(), exponent)
-        tally = self._run(look)
+    def first_pass(self, exponent: int | None = None) -> None:
+        """Find the classes, their moments and the counts of the cells."""
+        request = _first_request(self._source.peek(), exponent)
+        tally = self._pass(request)
         _check_faults(tally.faults)
         self.labels = order_labels(tally.classes, self._pos_label, alike=self._alike)
         found = [tally.classes[label] for label in self.labels]
         largest = max(max(abs(c.low), abs(c.high)) for c in found)
-        exponent = scale_exponent(float(np.ldexp(largest, look.exponent)))
-        if exponent != look.exponent:
-            # The rows peeked at were of another size than the rest.
-            return self.first(exponent)
-        self._look, self._moments = look, found
-        self._cells = Cells.start(found, look.grid, look.pivot)
+        exponent = scale_exponent(float(np.ldexp(largest, request.exponent)))
+        if exponent != request.exponent:
+            # The scores peeked at are of another order of magnitude than the rest.
+            return self.first_pass(exponent)
+        self._request, self._moments = request, found
+        self._cells = Cells.from_first_pass(found, request.grid, request.pivot)
 
-    def sample(self, needs: Needs) -> ScoreSample:
-        """Return what is known as a sample, which takes note of what it lacks."""
+    def sample(self, questions: OpenQuestions) -> ScoreSample:
+        """Return what is known as a sample, which adds to the questions what it only estimates."""
         negative, positive = (
-            CellScores(self._cells, i, self._moments[i], self._look.pivot, needs, self._binned[i])
-            for i in (0, 1)
+            CellScores(self._cells, i, moments, self._request.pivot, questions, self._binned[i])
+            for i, moments in enumerate(self._moments)
         )
-        return ScoreSample(negative, positive, self._look.exponent, self.labels)
+        return ScoreSample(negative, positive, self._request.exponent, self.labels)
 
-    def further(self, needs: Needs) -> None:
-        """Look into what is needed."""
-        plan = self._cells.plan(needs)
-        binnings = tuple(dict.fromkeys(needs.binnings))
-        look = replace(
-            self._look,
+    def next_pass(self, questions: OpenQuestions) -> None:
+        """Find the answers to questions."""
+        plan = self._cells.plan(questions)
+        binnings = tuple(dict.fromkeys(questions.binnings))
+        request = replace(
+            self._request,
             labels=self.labels,
             grid=None,
             refinement=plan[1] if plan else None,
             binnings=tuple((self.labels[i], binning) for i, binning in binnings),
         )
-        tally = self._run(look)
+        tally = self._pass(request)
         found = [tally.of(label) for label in self.labels]
         if plan is not None:
             self._cells = self._cells.refined(*plan, found)
@@ -151,51 +153,52 @@ class _Passes:
                 raise changed_rows(self._moments[which].n, round(counts.sum()))
             self._binned[which][binning] = counts
 
-    def resolution(self, needs: Needs) -> float:
-        """Return the width of the widest cell that is still needed."""
+    def resolution(self, questions: OpenQuestions) -> float:
+        """Return the width of the widest cell that is still in question."""
         lows, tops = self._cells.edges
-        widths = [float((tops - lows)[cells].max()) for cells in needs.cells]
-        widths += [binning.cell for _, binning in needs.binnings]
-        widths += [cuts.width for cuts in needs.cuts]
-        return float(np.ldexp(max(widths, default=0.0), self._look.exponent))
+        widths = [float((tops - lows)[cells].max()) for cells in questions.cells]
+        widths += [binning.cell for _, binning in questions.binnings]
+        widths += [cuts.width for cuts in questions.cuts]
+        return float(np.ldexp(max(widths, default=0.0), self._request.exponent))
 
-    def _run(self, look: Look) -> Tally:
-        """Run a pass."""
-        self.count += 1
-        name = f"pass {self.count}"
+    def _pass(self, request: ScanRequest) -> Tally:
+        """Read all rows once."""
+        self.passes += 1
+        name = f"pass {self.passes}"
 
-        def show(done: int, total: int) -> None:
+        def on_progress(done: int, total: int) -> None:
             if self._progress is not None:
                 self._progress(name, done, total)
 
-        return self._source.run(look, show)
+        return self._source.scan(request, on_progress)
 
 
-def _first_look(chunks: Iterable[Chunk], exponent: int | None) -> Look:
-    """Return the first look: a grid somewhat wider than the rows peeked at."""
+def _first_request(chunks: Iterable[Chunk], exponent: int | None) -> ScanRequest:
+    """Return the first request: a grid somewhat wider than the range of the rows peeked at."""
     scores = [chunk.scores.astype(np.float64) for chunk in chunks]
     peeked = np.concatenate([*scores, np.empty(0)])
     peeked = peeked[np.isfinite(peeked)]
     if not len(peeked):
-        return Look(exponent=exponent or 0)
+        return ScanRequest(exponent=exponent or 0)
     if exponent is None:
-        # Only known to be needed against overflow; tiny scores may have larger ones beside them.
+        # Only against overflow: scores that look tiny here may have larger ones among the rest.
         exponent = max(scale_exponent(float(np.abs(peeked).max())), 0)
     peeked = np.ldexp(peeked, -exponent)
     low, high = float(peeked.min()), float(peeked.max())
     margin = (high - low) / 16
     grid = Grid(low - margin, high + margin, _CELLS)
     # Cells must be told apart where the scores are, far from 0 as well.
-    is_wide = grid.width > _LEAST_WIDTH * np.spacing(max(abs(grid.low), abs(grid.high)))
+    is_wide = grid.width > _LEAST_DOUBLES * np.spacing(max(abs(grid.low), abs(grid.high)))
     is_wide = bool(is_wide and np.isfinite(1 / grid.width))
-    return Look(exponent=exponent, pivot=float(np.median(peeked)), grid=grid if is_wide else None)
+    pivot = float(np.median(peeked))
+    return ScanRequest(exponent=exponent, pivot=pivot, grid=grid if is_wide else None)
 
 
 def _check_faults(faults: list[Fault]) -> None:
-    """Raise if a chunk holds values that cannot be used."""
+    """Raise if some rows cannot be used."""
     if not faults:
         return
-    shown = ", ".join(f"{f.count} {f.what} in {f.place}" for f in faults)
+    shown = ", ".join(f"{f.count} {f.kind} in {f.location}" for f in faults)
     column = faults[0].column
     if column == "y_true":
         raise InvalidInputError(

@@ -16,132 +16,140 @@ __all__ = ["Grid", "Refinement", "spaced_doubles"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_TABLE = 1 << 16
+# Bins of the table by which scores outside the cells of a refinement are passed over.
+_BINS = 1 << 16
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells of equal width, and one more on either side for all that lies beyond.
+    """Cells of equal width, and one more on either side for all scores beyond them.
 
     Parameters
     ----------
     low, high : float
-        Ends of the equal cells.
-    inside : int
+        Ends of the range that is divided into equal cells.
+    inner : int
         Number of equal cells.
     """
 
     low: float
     high: float
-    inside: int
+    inner: int
 
     @property
     def size(self) -> int:
-        """Number of all cells."""
-        return self.inside + 2
+        """Number of all cells, the two outer ones among them."""
+        return self.inner + 2
 
     @property
     def width(self) -> float:
         """Width of a cell."""
-        return (self.high - self.low) / self.inside
+        return (self.high - self.low) / self.inner
 
     @property
     def origin(self) -> float:
         """Lower end of the first cell, were it as wide as the others."""
         return self.low - self.width
 
-    def place(self, offset: FloatArray) -> IntArray:
-        """Return the cells of scores, given their offsets from the origin; it never descends."""
-        place = np.multiply(offset, 1.0 / self.width, out=scratch.of("place", len(offset)))
-        return _whole_places(place, self.size)
+    def cells_of(self, offset: FloatArray) -> IntArray:
+        """Return the cell of each score, given its offset from the origin.
+
+        A higher score never has a lower cell, whatever the rounding. The next call overwrites
+        the answer.
+        """
+        position = np.multiply(offset, 1.0 / self.width, out=scratch.get("position", len(offset)))
+        return _as_indices(position, self.size)
 
     def tops(self) -> FloatArray:
-        """Return the largest number that each cell holds: bisection over all doubles."""
+        """Return the largest number that each cell holds, found by bisection over all doubles."""
         cell = np.arange(self.size - 1)
         nominal = self.origin + (cell + 1) * self.width
-        inside, outside = _key(nominal - self.width), _key(nominal + self.width)
+        inside, outside = _ordered_bits(nominal - self.width), _ordered_bits(nominal + self.width)
         while np.any(outside > inside + 1):
-            # The sum of the two may not fit.
+            # The middle of the two, whose sum may not fit into 64 bits.
             middle = (inside >> 1) + (outside >> 1) + (inside & outside & 1)
-            holds = self.place(_number(middle) - self.origin) <= cell
+            holds = self.cells_of(_doubles_of(middle) - self.origin) <= cell
             inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
-        return np.append(_number(inside), np.inf)
+        return np.append(_doubles_of(inside), np.inf)
 
 
-def _whole_places(place: FloatArray, size: int) -> IntArray:
-    """Return places as whole numbers from 0 to size − 1, in room that the next call uses again."""
-    np.clip(place, 0.0, size - 0.5, out=place)
-    places = scratch.of("whole", len(place), np.int64)
-    np.copyto(places, place, casting="unsafe")
-    return places
+def _as_indices(position: FloatArray, size: int) -> IntArray:
+    """Return positions, which are overwritten, as whole numbers from 0 to size − 1."""
+    np.clip(position, 0.0, size - 0.5, out=position)
+    indices = scratch.get("indices", len(position), np.int64)
+    np.copyto(indices, position, casting="unsafe")
+    return indices
 
 
-def _key(number: NDArray[Any]) -> IntArray:
-    """Return whole numbers in the order of the doubles."""
-    bits = number.view(np.int64)
+def _ordered_bits(doubles: NDArray[Any]) -> IntArray:
+    """Return a whole number for each double, so that neighbouring doubles have successive ones."""
+    bits = doubles.view(np.int64)
     return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
 
 
 def spaced_doubles(low: float, high: float, count: int) -> FloatArray:
-    """Return numbers between which there are equally many doubles, about.
+    """Return numbers between which there are about equally many doubles.
 
     Examples
     --------
     >>> spaced_doubles(1.0, 16.0, 5).tolist()
     [1.0, 2.0, 4.0, 8.0, 16.0]
     """
-    ends = _key(np.array([low, high])).tolist()
+    ends = _ordered_bits(np.array([low, high])).tolist()
     step = (ends[1] - ends[0]) // (count - 1)
-    return _number(np.array([*(ends[0] + step * i for i in range(count - 1)), ends[1]]))
+    return _doubles_of(np.array([*(ends[0] + step * i for i in range(count - 1)), ends[1]]))
 
 
-def _number(key: IntArray) -> FloatArray:
-    """Return the doubles of whole numbers."""
-    return (key ^ ((key >> 63) & np.int64(2**63 - 1))).view(np.float64)
+def _doubles_of(ordered: IntArray) -> FloatArray:
+    """Return the doubles for which ordered whole numbers stand."""
+    return (ordered ^ ((ordered >> 63) & np.int64(2**63 - 1))).view(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class Refinement:
-    """Cells to look into.
+    """Cells to look into: all are counted, and the scores of some are collected one by one.
 
     Parameters
     ----------
     lows, tops : arrays of shape (k,)
-        Scores s with low < s ≤ top are counted, cell by cell, in ascending order.
+        Ends of the cells, in ascending order; a cell holds the scores s with low < s ≤ top.
     bases : array of shape (k,)
-        Where the sum of a cell is counted from.
-    gathered : bool array of shape (k,)
-        Whether the scores themselves are collected.
+        The score from which the sum of a cell is counted.
+    collected : bool array of shape (k,)
+        Whether the scores of the cell are collected.
     rows : int, default=0
-        Rows that lie in all of them.
+        Number of rows in all cells together.
     """
 
     lows: FloatArray
     tops: FloatArray
     bases: FloatArray
-    gathered: NDArray[np.bool_]
+    collected: NDArray[np.bool_]
     rows: int = 0
 
     def select(self, scores: FloatArray) -> IntArray:
-        """Return which scores may lie in one of the cells, by a table of narrow bins."""
-        low, scale, wanted = self.table
-        place = np.subtract(scores, low, out=scratch.of("place", len(scores)))
-        place *= scale
-        places = _whole_places(place, len(wanted))
-        flags = scratch.of("flags", len(scores), np.bool_)
-        return np.flatnonzero(wanted.take(places, out=flags, mode="clip"))
+        """Return the indices of the scores that may lie in one of the cells."""
+        start, scale, wanted = self.table
+        position = np.subtract(scores, start, out=scratch.get("position", len(scores)))
+        position *= scale
+        bins = _as_indices(position, len(wanted))
+        flags = scratch.get("flags", len(scores), np.bool_)
+        return np.flatnonzero(wanted.take(bins, out=flags, mode="clip"))
 
     @cached_property
     def table(self) -> tuple[float, float, NDArray[np.bool_]]:
-        """Bins over all cells, one more at either end, and which may hold a wanted score."""
+        """Start and scale of narrow bins over all cells, and whether each bin meets a cell.
+
+        One more bin at either end stands for all scores beyond the cells.
+        """
         low, high = float(self.lows[0]), float(self.tops[-1])
-        scale = _TABLE / (high - low)
-        if not np.isfinite(scale):  # the cells are too narrow to be told apart
+        scale = _BINS / (high - low)
+        if not np.isfinite(scale):  # The cells are too narrow to be told apart.
             return low, 0.0, np.ones(1, dtype=np.bool_)
         start = low - 1.0 / scale
         first = ((self.lows - start) * scale).astype(np.int64)
         last = ((self.tops - start) * scale).astype(np.int64)
-        ends = np.zeros(_TABLE + 3, dtype=np.int64)
-        np.add.at(ends, first.clip(0, _TABLE + 1), 1)
-        np.add.at(ends, last.clip(0, _TABLE + 1) + 1, -1)
+        ends = np.zeros(_BINS + 3, dtype=np.int64)
+        np.add.at(ends, first.clip(0, _BINS + 1), 1)
+        np.add.at(ends, last.clip(0, _BINS + 1) + 1, -1)
         return start, scale, np.cumsum(ends[:-1]) > 0

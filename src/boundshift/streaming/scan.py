@@ -17,7 +17,7 @@ from boundshift.promises.certificate import (
 )
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
-from boundshift.streaming.dispatch import open_source
+from boundshift.streaming.dispatch import open_columns
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.validation import as_choice, as_share
 
@@ -80,7 +80,7 @@ def scan_boundary(
     curve, rule = choose_claims(curve, rule)
     _check_passes(max_passes)
     boundary = decide_on(
-        open_source(data, label, score, element),
+        open_columns(data, label, score, element),
         make_decision(curve, rule),
         pos_label=pos_label,
         alike=rule.alike,
@@ -130,7 +130,7 @@ def scan_certificate(
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
     (wrong, n_samples, labels), _ = decide_in_passes(
-        open_source(data, label, score, element),
+        open_columns(data, label, score, element),
         lambda sample: count_at_threshold(sample, t),
         pos_label=pos_label,
         progress=progress,

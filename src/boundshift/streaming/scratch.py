@@ -12,17 +12,17 @@ __all__ = ["scratch"]
 
 
 class _ScratchBuffers(threading.local):
-    """Room for some rows, kept by each thread: fresh memory costs more than the arithmetic."""
+    """Arrays that each thread uses again: fresh memory costs more than the arithmetic."""
 
     def __init__(self) -> None:
-        self._rooms: dict[str, NDArray[Any]] = {}
+        self._buffers: dict[str, NDArray[Any]] = {}
 
-    def of(self, name: str, n: int, kind: type = np.float64) -> NDArray[Any]:
-        """Return room for n values of a kind, the same for each name."""
-        room = self._rooms.get(name)
-        if room is None or len(room) < n:
-            room = self._rooms[name] = np.empty(n, kind)
-        return room[:n]
+    def get(self, name: str, n: int, kind: type = np.float64) -> NDArray[Any]:
+        """Return n values to be overwritten, in the memory that this name had before."""
+        buffer = self._buffers.get(name)
+        if buffer is None or len(buffer) < n:
+            buffer = self._buffers[name] = np.empty(n, kind)
+        return buffer[:n]
 
 
 scratch = _ScratchBuffers()

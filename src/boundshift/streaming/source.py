@@ -1,4 +1,4 @@
-"""Where rows come from: what every library's reader offers."""
+"""Where rows come from: what the reader of every library offers."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.request import Look
+from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.tally import Tally
 
-__all__ = ["Show", "Source"]
+__all__ = ["OnProgress", "Progress", "Source"]
 
-Show = Callable[[int, int], None]
-"""Called with the parts done, and all parts."""
+OnProgress = Callable[[int, int], None]
+"""Called with the number of parts read, and of all parts."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with the name of the pass, the number of parts read, and of all parts."""
 
 
 class Source(Protocol):
-    """Labelled scores that are read in passes, the same rows each time."""
+    """Labelled scores that are read in passes, the same rows in each."""
 
     def peek(self) -> Iterable[Chunk]:
-        """Return a few rows, for a first idea of the range; none is an answer too."""
+        """Return a few rows, for a first idea of the range of the scores; there may be none."""
 
-    def run(self, look: Look, show: Show) -> Tally:
-        """Look at every row; call `show` with chunks done and all chunks."""
+    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+        """Read every row once, and return what was asked for."""

@@ -1,9 +1,9 @@
-"""A look as SQL, for engines that count rows where they lie faster than Python reads them.
+"""A request as SQL, for engines that count rows faster than Python could read them.
 
-The rows have two columns: ``code``, the place of a row's label among the two classes, NULL for
-any other, and ``score``. A `Query` groups them by a whole number ``key`` and brings back a few
-aggregates of each group; its `read` turns these into the tally that
-`boundshift.streaming.tally.Look` finds in the same rows.
+The rows have two columns: ``code``, the index of a row's label among the two classes, NULL for any
+other label, and ``score``. A `Query` groups them by a whole number ``key`` and brings back a few
+aggregates of each group; its `read` turns these into the tally that the
+:class:`~boundshift.streaming.request.ScanRequest` would find in the same rows.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 
 from boundshift.scores.sample import Binning
 from boundshift.streaming.grid import Grid, Refinement
-from boundshift.streaming.request import Look
+from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.tally import ClassTally, Tally
 
-__all__ = ["BinningQuery", "CellQuery", "Query", "filter_for"]
+__all__ = ["FAULTY", "USABLE", "Query", "filter_for", "queries_for"]
 
 Columns = Mapping[str, NDArray[Any]]
 
-# Rows that cannot be used: no label, a third one, or a score that is not finite.
+# Key of the rows that cannot be used: no label, a third one, or a score that is not finite.
 FAULTY = -1
+# Condition that all other rows fulfil.
 USABLE = f"code IS NOT NULL AND abs(score) <= {float(np.finfo(np.float64).max)!r}D"
 
 
@@ -35,74 +36,74 @@ class Query(Protocol):
 
     @property
     def key(self) -> str:
-        """Expression that is equal for the rows of a group."""
+        """Expression for the number of a row's group."""
 
     @property
     def aggregates(self) -> dict[str, str]:
-        """Expressions of what is found, by name; they may use the key."""
+        """Expressions for what is found in a group, by name; they may use the key."""
 
     def read(self, labels: tuple[Any, ...], found: Columns) -> Tally:
-        """Return the tally, given ``key`` and all aggregates as columns."""
+        """Return the tally, given the key and the aggregates of all groups as columns."""
 
 
-def number(value: float) -> str:
+def _double(value: float) -> str:
     """Return a double as SQL.
 
     Examples
     --------
-    >>> number(-0.1)
+    >>> _double(-0.1)
     '(-0.1D)'
     """
     return f"({float(value)!r}D)"
 
 
-def scaled(exponent: int) -> str:
-    """Return the score over a power of two, in two steps where one does not fit."""
+def _scaled_score(exponent: int) -> str:
+    """Return the score divided by a power of two, in two steps since one factor may not fit."""
     half = -exponent // 2
     steps = [2.0**half, 2.0 ** (-exponent - half)] if exponent else []
-    return " * ".join(["score", *map(number, steps)])
+    return " * ".join(["score", *map(_double, steps)])
 
 
-def place(offset: str, scale: float, size: int) -> str:
-    """Return the whole number from 0 to size − 1 below an offset times a scale."""
-    clipped = f"least(greatest({offset} * {number(scale)}, 0D), {number(size - 0.5)})"
+def _index(offset: str, scale: float, size: int) -> str:
+    """Return an offset times a scale, as a whole number from 0 to size − 1."""
+    clipped = f"least(greatest({offset} * {_double(scale)}, 0D), {_double(size - 0.5)})"
     return f"CAST({clipped} AS INT)"
 
 
 @dataclass(frozen=True)
 class CellQuery:
-    """The first look: moments of each class, and its scores by cells.
+    """The request of the first pass: moments of each class, and its counts by cells.
 
     Parameters
     ----------
-    look : Look
-        With a grid, or without where no range is known.
+    request : ScanRequest
+        With a grid, or without one where the range of the scores is not known.
     """
 
-    look: Look
+    request: ScanRequest
 
     @property
     def _grid(self) -> Grid:
-        """The cells; one for everything if there is no range."""
-        return self.look.grid or Grid(self.look.pivot - 1.0, self.look.pivot, 1)
+        """The grid of the request, or one with all scores in one cell."""
+        return self.request.grid or Grid(self.request.pivot - 1.0, self.request.pivot, 1)
 
     @property
     def _cell(self) -> str:
-        """Cell of a row."""
-        if self.look.grid is None:
+        """Expression for the cell of a row."""
+        if self.request.grid is None:
             return "1"
-        return place(self._offset, 1.0 / self._grid.width, self._grid.size)
+        return _index(self._offset, 1.0 / self._grid.width, self._grid.size)
 
     @property
-    def _middle(self) -> int:
-        """Cell of the pivot: where all scores but a few lie in one cell, it is close to them."""
-        offset = np.array([self.look.pivot - self._grid.origin])
-        return 1 if self.look.grid is None else int(self._grid.place(offset)[0])
+    def _pivot_cell(self) -> int:
+        """Cell of the pivot; where most scores lie in one cell, it is this one."""
+        offset = np.array([self.request.pivot - self._grid.origin])
+        return 1 if self.request.grid is None else int(self._grid.cells_of(offset)[0])
 
     @property
     def _offset(self) -> str:
-        """Offset of a score from the origin of the cells."""
-        return f"({scaled(self.look.exponent)} - {number(self._grid.origin)})"
+        """Expression for the offset of a score from the origin of the grid."""
+        return f"({_scaled_score(self.request.exponent)} - {_double(self._grid.origin)})"
 
     @property
     def key(self) -> str:
@@ -112,11 +113,11 @@ class CellQuery:
     @property
     def aggregates(self) -> dict[str, str]:
         """Count, sum and squares of offsets from a score in or near the cell, and extremes."""
-        grid, score = self._grid, scaled(self.look.exponent)
+        grid, score = self._grid, _scaled_score(self.request.exponent)
         cell = f"key % {grid.size}"
         inside = (
-            f"(CASE WHEN {cell} = {self._middle} THEN {score} - {number(self.look.pivot)} "
-            f"ELSE {self._offset} - ({cell}) * {number(grid.width)} END)"
+            f"(CASE WHEN {cell} = {self._pivot_cell} THEN {score} - {_double(self.request.pivot)} "
+            f"ELSE {self._offset} - ({cell}) * {_double(grid.width)} END)"
         )
         return {
             "n": "count(*)",
@@ -139,10 +140,10 @@ class CellQuery:
 
     def _add(self, to: ClassTally, found: Columns) -> None:
         """Put the cells of a class together."""
-        grid, pivot = self._grid, self.look.pivot
+        grid, pivot = self._grid, self.request.pivot
         cell, n = found["key"] % grid.size, found["n"]
         from_pivot = (grid.origin - pivot) + cell * grid.width
-        from_pivot[cell == self._middle] = 0.0
+        from_pivot[cell == self._pivot_cell] = 0.0
         with np.errstate(over="ignore", invalid="ignore"):
             mean = found["total"] / n
             offset = from_pivot + mean
@@ -151,7 +152,7 @@ class CellQuery:
             high = fsum(n * offset) if np.all(np.isfinite(offset)) else float(np.inf)
             to.total = high, 0.0
             to.squares = float(found["squares"].sum() + (n * (offset - high / to.n) ** 2).sum())
-        if self.look.grid is not None:
+        if self.request.grid is not None:
             to.counts, to.sums = np.zeros(grid.size, np.int64), np.zeros(grid.size)
             to.counts[cell] = n
             to.sums[cell] = found["total"] + n * (from_pivot + (pivot - grid.origin))
@@ -159,26 +160,27 @@ class CellQuery:
 
 @dataclass(frozen=True)
 class BinningQuery:
-    """Counts at the nodes of at most one binning of each class.
+    """The counts at the nodes of at most one binning of each class.
 
     Parameters
     ----------
     exponent : int
         Scores are divided by this power of two.
     binnings : dict from int to (int, Binning)
-        By class: which of the look's binnings it is, and its nodes.
+        By class: the index of a binning in the request, and the binning.
     """
 
     exponent: int
     binnings: dict[int, tuple[int, Binning]]
 
     def _case(self, of: str) -> str:
-        """Return the node below a score, or the distance from it, by class."""
+        """Return the number of the node below a score, or the distance from it in cells."""
         cases, start = [], 0
         for code, (_, b) in self.binnings.items():
-            score = scaled(self.exponent) if b.sign > 0 else f"-({scaled(self.exponent)})"
-            clipped = f"least(greatest({score}, {number(b.low)}), {number(b.high)})"
-            at = f"(({clipped} - {number(b.low)}) / {number(b.cell)})"
+            score = _scaled_score(self.exponent)
+            score = score if b.sign > 0 else f"-({score})"
+            clipped = f"least(greatest({score}, {_double(b.low)}), {_double(b.high)})"
+            at = f"(({clipped} - {_double(b.low)}) / {_double(b.cell)})"
             value = f"{start} + CAST({at} AS INT)" if of == "key" else f"{at} - (key - {start})"
             cases.append((code, value))
             start += b.size
@@ -208,36 +210,37 @@ class BinningQuery:
         return tally
 
 
-def queries_for(look: Look) -> list[Query]:
-    """Return the queries that answer a look, but for its refinement."""
-    if not look.labels:
-        return [CellQuery(look)]
+def queries_for(request: ScanRequest) -> list[Query]:
+    """Return the queries that answer a request, but for its refinement."""
+    if not request.labels:
+        return [CellQuery(request)]
+    # A query takes one binning of each class.
     rounds: list[dict[int, tuple[int, Binning]]] = []
-    for i, (label, binning) in enumerate(look.binnings):
-        code = look.labels.index(label)
+    for i, (label, binning) in enumerate(request.binnings):
+        code = request.labels.index(label)
         free = next((r for r in rounds if code not in r), None)
         if free is None:
             rounds.append(free := {})
         free[code] = i, binning
-    return [BinningQuery(look.exponent, r) for r in rounds]
+    return [BinningQuery(request.exponent, r) for r in rounds]
 
 
 def filter_for(refinement: Refinement, exponent: int) -> str:
-    """Return the condition that rows which may lie in a cell to look into fulfil."""
+    """Return the condition that a row may lie in one of the refinement's cells."""
     start, scale, wanted = refinement.table
-    score = scaled(exponent)
-    low, high = number(refinement.lows[0]), number(refinement.tops[-1])
+    score = _scaled_score(exponent)
+    low, high = _double(refinement.lows[0]), _double(refinement.tops[-1])
     within = f"{score} > {low} AND {score} <= {high}"
     if np.all(wanted):
         return within
-    bin_of = place(f"({score} - {number(start)})", scale, len(wanted))
+    bin_of = _index(f"({score} - {_double(start)})", scale, len(wanted))
     return f"{within} AND {_in_table(bin_of, wanted)}"
 
 
 def _in_table(index: str, table: NDArray[np.bool_]) -> str:
-    """Return the condition that a flag is set, 64 flags in a number: faster than a long list."""
+    """Return the condition that a flag is set; 64 to a number, which is faster than a list."""
     packed = np.packbits(table, bitorder="little")
     words = np.append(packed, np.zeros(-len(packed) % 8, np.uint8)).view("<i8")
-    # The least number cannot be written as minus another one.
+    # The smallest number of 64 bits has no positive counterpart that could be written with a minus.
     listed = ", ".join(f"{w}L" if w > -(2**63) else "(-1L - 9223372036854775807L)" for w in words)
     return f"getbit(element_at(array({listed}), shiftright({index}, 6) + 1), {index} & 63) = 1"

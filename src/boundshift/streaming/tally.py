@@ -20,6 +20,7 @@ __all__ = ["ClassTally", "Tally", "add_exactly"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+# Faults and labels that are kept for an error message.
 _MOST_FAULTS = 8
 
 
@@ -44,21 +45,22 @@ class ClassTally:
     Parameters
     ----------
     n : int
-        Rows.
+        Number of rows.
     low, high : float
-        Extremes.
+        Smallest and largest score.
     total : pair of float
-        Sum of the offsets from the pivot, in two doubles.
+        Sum of the offsets from the request's pivot, in two doubles.
     squares : float
         Sum of squared deviations from the mean.
     counts, sums : arrays
-        Rows of each cell, and the sum of their offsets from the cell's base.
+        Number of rows in each cell, and the sum of their offsets: from the origin of a grid, or
+        from the base of a cell of a refinement.
     lows, highs : arrays
-        Extremes of each cell.
+        Smallest and largest score in each cell of a refinement.
     points : list of arrays (values, counts)
-        Distinct scores collected, and how often each was met; None if each was met once.
+        Distinct scores collected, and how often each occurs; None if each occurs once.
     binned : dict from int to array
-        Counts at the nodes of each binning.
+        Counts at the nodes of the request's binnings, by their index.
     """
 
     n: int = 0
@@ -75,13 +77,14 @@ class ClassTally:
 
     def add_moments(self, scores: FloatArray, pivot: float) -> None:
         """Add rows to count, extremes, sum and squares."""
-        # Scores of another size than those peeked at overflow here, and are looked at again.
+        # Scores that overflow here are far larger than those peeked at; the pass is repeated with
+        # another exponent.
         with np.errstate(over="ignore", invalid="ignore"):
             self._add_moments(scores, pivot)
 
     def _add_moments(self, scores: FloatArray, pivot: float) -> None:
         """Add rows to count, extremes, sum and squares."""
-        offset = np.subtract(scores, pivot, out=scratch.of("offset", len(scores)))
+        offset = np.subtract(scores, pivot, out=scratch.get("offset", len(scores)))
         total = float(offset.sum())
         offset -= total / len(scores)
         # Not a dot product, whose library may start threads of its own in each of ours.
@@ -98,18 +101,13 @@ class ClassTally:
 
     def add_cells(self, grid: Grid, scores: FloatArray) -> None:
         """Add rows to the cells of a grid."""
-        offset = np.subtract(scores, grid.origin, out=scratch.of("offset", len(scores)))
-        place = grid.place(offset)
-        counts, sums = (
-            np.bincount(place, minlength=grid.size),
-            np.bincount(place, offset, grid.size),
-        )
-        counts += self.counts
-        sums += self.sums
-        self.counts, self.sums = counts, sums
+        offset = np.subtract(scores, grid.origin, out=scratch.get("offset", len(scores)))
+        cell = grid.cells_of(offset)
+        self.counts = np.bincount(cell, minlength=grid.size) + self.counts
+        self.sums = np.bincount(cell, offset, grid.size) + self.sums
 
-    def refine(self, refinement: Refinement, scores: FloatArray) -> None:
-        """Add sorted rows to the cells of a refinement."""
+    def add_refined(self, refinement: Refinement, scores: FloatArray) -> None:
+        """Add rows, given by their sorted scores, to the cells of a refinement."""
         start = np.searchsorted(scores, refinement.lows, side="right")
         end = np.searchsorted(scores, refinement.tops, side="right")
         held = end > start
@@ -123,8 +121,8 @@ class ClassTally:
         self.counts = self.counts + counts
         self.sums = self.sums + np.bincount(cell, scores - refinement.bases[cell], len(start))
         self.lows, self.highs = np.minimum(self.lows, lows), np.maximum(self.highs, highs)
-        if np.any(held & refinement.gathered):
-            self.points.append(_distinct(scores[refinement.gathered[cell]]))
+        if np.any(held & refinement.collected):
+            self.points.append(_distinct(scores[refinement.collected[cell]]))
 
     def _merge_moments(self, other: ClassTally) -> None:
         """Add count, extremes, sum and squares of other rows."""
@@ -149,18 +147,18 @@ class ClassTally:
         for i, counts in other.binned.items():
             self.binned[i] = self.binned.get(i, 0.0) + counts
 
-    def collected(self) -> tuple[FloatArray, IntArray]:
-        """Return all distinct scores collected, in order, and how often each was met."""
+    def distinct_points(self) -> tuple[FloatArray, IntArray]:
+        """Return the distinct scores collected, in order, and how often each occurs."""
         if not self.points:
             return np.empty(0), np.empty(0, np.int64)
         values = np.concatenate([v for v, _ in self.points])
         counts = np.concatenate([np.ones(len(v)) if c is None else c for v, c in self.points])
-        distinct, place = np.unique(values, return_inverse=True)
-        return distinct, np.bincount(place, counts, len(distinct)).astype(np.int64)
+        distinct, index = np.unique(values, return_inverse=True)
+        return distinct, np.bincount(index, counts, len(distinct)).astype(np.int64)
 
 
 def _distinct(scores: FloatArray) -> tuple[FloatArray, IntArray | None]:
-    """Return distinct scores and how often each is met; no counts where there are no ties."""
+    """Return distinct scores and how often each occurs; None where there are no ties."""
     values, counts = np.unique(scores, return_counts=True)
     return values, None if len(values) == len(scores) else counts
 
@@ -171,10 +169,10 @@ class Tally:
 
     Examples
     --------
-    >>> from boundshift.streaming.request import Look
+    >>> from boundshift.streaming.request import ScanRequest
     >>> chunks = [Chunk(np.array([0, 1]), np.array([0.5, 2.0]), "first"),
     ...           Chunk(np.array([0, 0]), np.array([0.1, 0.9]), "second")]
-    >>> one, other = Look().read(chunks[:1]), Look().read(chunks[1:])
+    >>> one, other = ScanRequest().tally(chunks[:1]), ScanRequest().tally(chunks[1:])
     >>> one.merge(other)
     >>> one.classes[0].n, one.classes[0].low, one.classes[0].high
     (3, 0.1, 0.9)
@@ -184,21 +182,21 @@ class Tally:
     faults: list[Fault] = field(default_factory=list)
 
     def of(self, label: object) -> ClassTally:
-        """Return what was found about a class."""
+        """Return what was found about a class, to be added to."""
         if label not in self.classes:
             self.classes[label] = ClassTally()
         return self.classes[label]
 
-    def name(self, labels: tuple[Any, ...]) -> None:
-        """Take note of a few labels where there are too many, and of nothing else."""
+    def add_labels(self, labels: tuple[Any, ...]) -> None:
+        """Keep a few labels, of which there are too many, for an error message."""
         for label in labels:
             if len(self.classes) < _MOST_FAULTS:
                 self.of(label)
 
-    def fault(self, chunk: Chunk, what: str, count: int, column: str = "y_score") -> None:
-        """Take note of values of a chunk that cannot be used."""
+    def add_fault(self, chunk: Chunk, kind: str, count: int, column: str = "y_score") -> None:
+        """Add rows of a chunk that cannot be used, if there are any."""
         if count:
-            self._add_faults([Fault(chunk.place, what, count, column)])
+            self._add_faults([Fault(chunk.location, kind, count, column)])
 
     def merge(self, other: Tally) -> None:
         """Add what was found in other rows."""
@@ -208,9 +206,9 @@ class Tally:
 
     def _add_faults(self, faults: list[Fault]) -> None:
         """Add faults, those of one chunk together, and keep the first few."""
-        known = {(f.place, f.what, f.column): f for f in self.faults}
+        known = {(f.location, f.kind, f.column): f for f in self.faults}
         for f in faults:
-            key = (f.place, f.what, f.column)
+            key = (f.location, f.kind, f.column)
             count = f.count + (known[key].count if key in known else 0)
-            known[key] = Fault(f.place, f.what, count, f.column)
+            known[key] = Fault(f.location, f.kind, count, f.column)
         self.faults = sorted(known.values())[:_MOST_FAULTS]

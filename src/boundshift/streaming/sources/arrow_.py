@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,16 +10,14 @@ import pyarrow.compute as pc
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.sources.columns import check_columns, check_lengths
-from boundshift.streaming.sources.local import PartSource
+from boundshift.streaming.sources.columns import check_columns, check_lengths, not_real_numbers
+from boundshift.streaming.sources.local import PartSource, from_rows
 
-__all__ = ["arrow_chunk", "from_arrays", "from_table"]
-
-_ROWS = 1 << 20
+__all__ = ["arrow_chunk", "from_arrays", "from_columns"]
 
 
 def from_arrays(y_true: Any, y_score: Any) -> PartSource:
-    """Return the source of two Arrow arrays, a million rows a part."""
+    """Return the source of two Arrow arrays."""
     for name, value in (("y_true", y_true), ("y_score", y_score)):
         if not isinstance(value, pa.Array | pa.ChunkedArray):
             raise InvalidInputError(
@@ -28,32 +25,27 @@ def from_arrays(y_true: Any, y_score: Any) -> PartSource:
                 "use boundshift.streaming.scan_boundary with column names."
             )
     check_lengths(len(y_true), len(y_score))
-    return PartSource(
-        [partial(_rows, y_true, y_score, start) for start in range(0, len(y_score), _ROWS)]
+    return from_rows(
+        len(y_score),
+        lambda rows, location: arrow_chunk(y_true[rows], y_score[rows], location),
     )
 
 
-def from_table(table: Any, label: str, score: str) -> PartSource:
+def from_columns(table: Any, label: str, score: str) -> PartSource:
     """Return the source of two columns of a table or a record batch."""
     check_columns(table.schema.names, label, score)
     return from_arrays(table.column(label), table.column(score))
 
 
-def _rows(y: Any, s: Any, start: int) -> list[Chunk]:
-    """Return some rows."""
-    place = f"rows {start} to {min(start + _ROWS, len(s)) - 1}"
-    return [arrow_chunk(y.slice(start, _ROWS), s.slice(start, _ROWS), place)]
-
-
-def arrow_chunk(labels: Any, scores: Any, place: str) -> Chunk:
+def arrow_chunk(labels: Any, scores: Any, location: str) -> Chunk:
     """Return two Arrow arrays as a chunk."""
-    check_lengths(len(labels), len(scores), place)
-    codes, names = _labels(_whole(labels))
-    return Chunk(codes, _numbers(_whole(scores), place), place, names)
+    check_lengths(len(labels), len(scores), location)
+    codes, categories = _labels(_whole(labels))
+    return Chunk(codes, _numbers(_whole(scores), location), location, categories)
 
 
 def _whole(array: Any) -> Any:
-    """Return a chunked array in one piece."""
+    """Return an array, or a chunked array, as one array."""
     if not isinstance(array, pa.ChunkedArray):
         return array
     if array.num_chunks == 1:
@@ -61,7 +53,7 @@ def _whole(array: Any) -> Any:
     return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
 
 
-def _numbers(scores: Any, place: str) -> np.ndarray[Any, Any]:
+def _numbers(scores: Any, location: str) -> np.ndarray[Any, Any]:
     """Return scores as an array of numbers, NaN where null."""
     kind = scores.type
     if pa.types.is_dictionary(kind):
@@ -69,17 +61,14 @@ def _numbers(scores: Any, place: str) -> np.ndarray[Any, Any]:
     if pa.types.is_null(kind):
         return np.full(len(scores), np.nan)
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
-        raise InvalidInputError(
-            f"`y_score` must be real numbers, got {kind} values in {place}. "
-            "Pass the decision function or the probability of the positive class."
-        )
+        raise not_real_numbers(f"{kind} values in {location}")
     if pa.types.is_decimal(kind) or pa.types.is_float16(kind) or scores.null_count:
         scores = pc.cast(scores, pa.float64(), safe=False)
     return np.asarray(scores.to_numpy(zero_copy_only=False))
 
 
 def _labels(labels: Any) -> tuple[np.ndarray[Any, Any], tuple[Any, ...] | None]:
-    """Return labels as numbers, or as codes and the names that they stand for."""
+    """Return labels as numbers, or as codes and the categories for which they stand."""
     kind = labels.type
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     if (is_number or pa.types.is_boolean(kind)) and not labels.null_count:

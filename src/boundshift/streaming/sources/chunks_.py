@@ -1,6 +1,6 @@
-"""Iterables of chunks: lists of arrays, objects that iterate anew, functions that make iterators.
+"""Iterables of chunks: lists of arrays, objects that can be iterated again, or functions.
 
-Every pass must see the same rows, so a generator, which runs once, is refused.
+Every pass must see the same rows, so a generator, which can be read once only, is refused.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ __all__ = ["from_arrays", "from_pairs"]
 
 def from_arrays(y_true: Any, y_score: Any) -> ChunkSource:
     """Return the source of chunks of labels and chunks of scores."""
-    _check_again("y_true", y_true)
-    _check_again("y_score", y_score)
+    _refuse_iterator("y_true", y_true)
+    _refuse_iterator("y_score", y_score)
 
     def chunks() -> Iterator[Chunk]:
         pairs = zip_longest(_iterate(y_true), _iterate(y_score), fillvalue=())
@@ -32,7 +32,7 @@ def from_arrays(y_true: Any, y_score: Any) -> ChunkSource:
 
 def from_pairs(pairs: Any) -> ChunkSource:
     """Return the source of pairs (labels, scores)."""
-    _check_again("data", pairs)
+    _refuse_iterator("data", pairs)
 
     def chunks() -> Iterator[Chunk]:
         for i, pair in enumerate(_iterate(pairs)):
@@ -43,12 +43,12 @@ def from_pairs(pairs: Any) -> ChunkSource:
 
 
 def _iterate(chunks: Any) -> Iterable[Any]:
-    """Return the chunks from the first on."""
-    made: Iterable[Any] = chunks() if callable(chunks) else chunks
-    return made
+    """Return all chunks, from the first on."""
+    iterable: Iterable[Any] = chunks() if callable(chunks) else chunks
+    return iterable
 
 
-def _check_again(name: str, chunks: object) -> None:
+def _refuse_iterator(name: str, chunks: object) -> None:
     """Raise for an iterator, which can be read once only."""
     if isinstance(chunks, Iterator):
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""Columns of chunks as the summary reads them: clear errors first, then plain arrays."""
+"""Labels and scores of any library as plain arrays, and clear errors for those that are not."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ import numpy as np
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
 
-__all__ = ["as_chunk", "check_columns", "check_lengths", "check_one_dimensional"]
+__all__ = [
+    "as_chunk",
+    "check_columns",
+    "check_lengths",
+    "check_one_dimensional",
+    "not_real_numbers",
+]
 
 _ONE_COLUMN = "Pass the column of the positive class, for example `proba[:, 1]`."
 
 
-def check_lengths(labels: int, scores: int, place: str = "") -> None:
+def check_lengths(labels: int, scores: int, location: str = "") -> None:
     """Raise unless there is one label for each score."""
     if labels != scores:
-        where = f" in {place}" if place else ""
+        where = f" in {location}" if location else ""
         raise InvalidInputError(
             f"`y_true` and `y_score` must have the same length, got {labels} labels and {scores} "
             f"scores{where}. Pass one score for each row."
@@ -34,9 +40,9 @@ def check_one_dimensional(**shapes: tuple[int, ...]) -> None:
             )
 
 
-def check_columns(names: Sequence[str], label: object, score: object, place: str = "") -> None:
-    """Raise unless both columns are there."""
-    of = f" of {place}" if place else ""
+def check_columns(names: Sequence[str], label: object, score: object, location: str = "") -> None:
+    """Raise unless `label` and `score` are names of columns."""
+    of = f" of {location}" if location else ""
     for argument, column in (("label", label), ("score", score)):
         if not isinstance(column, str) or column not in names:
             raise InvalidInputError(
@@ -45,55 +51,59 @@ def check_columns(names: Sequence[str], label: object, score: object, place: str
             )
 
 
-def as_chunk(labels: Any, scores: Any, place: str) -> Chunk:
+def as_chunk(labels: Any, scores: Any, location: str) -> Chunk:
     """Return a chunk of arrays, series or Arrow arrays, nullable ones among them."""
     if any(type(v).__module__.partition(".")[0] == "pyarrow" for v in (labels, scores)):
         from boundshift.streaming.sources.arrow_ import arrow_chunk
 
-        return arrow_chunk(labels, scores, place)
-    s = _as_numbers(scores, place)
-    y, names = _as_labels(labels)
+        return arrow_chunk(labels, scores, location)
+    s = _as_numbers(scores, location)
+    y, categories = _as_labels(labels)
     check_one_dimensional(y_score=s.shape, y_true=y.shape)
-    check_lengths(len(y), len(s), place)
-    return Chunk(y, s, place, names)
+    check_lengths(len(y), len(s), location)
+    return Chunk(y, s, location, categories)
 
 
-def _as_numbers(scores: Any, place: str) -> np.ndarray[Any, Any]:
+def _as_numbers(scores: Any, location: str) -> np.ndarray[Any, Any]:
     """Return scores as an array of numbers, NaN where missing."""
     is_plain = isinstance(getattr(scores, "dtype", None), np.dtype) and scores.dtype.kind in "biuf"
     if hasattr(scores, "to_numpy") and hasattr(scores, "isna") and not is_plain:
-        # Nullable pandas columns and objects say "missing" in many ways.
+        # pandas has several values that mean "missing".
         scores = scores.to_numpy(dtype=np.float64, na_value=np.nan)
     array = np.asarray(scores)
     if array.dtype.kind == "O":
         try:
             array = np.array([np.nan if v is None else v for v in array], dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise InvalidInputError(_not_real(f"{error} in {place}")) from None
+            raise not_real_numbers(f"{error} in {location}") from None
     if array.dtype.kind not in "biuf":
-        raise InvalidInputError(_not_real(f"{array.dtype} values in {place}"))
+        raise not_real_numbers(f"{array.dtype} values in {location}")
     return array
 
 
-def _not_real(what: str) -> str:
-    """Return the message for scores that are no numbers."""
-    return (
+def not_real_numbers(what: str) -> InvalidInputError:
+    """Return the error for scores that are no numbers."""
+    return InvalidInputError(
         f"`y_score` must be real numbers, got {what}. "
         "Pass the decision function or the probability of the positive class."
     )
 
 
 def _as_labels(labels: Any) -> tuple[np.ndarray[Any, Any], tuple[Any, ...] | None]:
-    """Return labels as an array, by codes where they are no numbers."""
+    """Return labels as an array, or as codes and the categories for which they stand."""
     if hasattr(labels, "factorize") and getattr(labels.dtype, "kind", "O") not in "biuf":
-        places, kinds = labels.factorize()
-        return places, tuple(kinds.tolist())
+        return _factorized(labels)
     if hasattr(labels, "factorize") and labels.hasnans:
-        places, kinds = labels.astype(object).factorize()
-        return places, tuple(kinds.tolist())
+        return _factorized(labels.astype(object))
     array = np.asarray(labels)
     if array.dtype.kind in "biufSU" or array.ndim != 1:
         return array, None
     codes: dict[Any, int] = {}
     coded = [-1 if v is None or v != v else codes.setdefault(v, len(codes)) for v in array.tolist()]
     return np.array(coded, dtype=np.int64), tuple(codes)
+
+
+def _factorized(labels: Any) -> tuple[np.ndarray[Any, Any], tuple[Any, ...]]:
+    """Return a pandas column as codes, -1 where missing, and categories."""
+    codes, categories = labels.factorize()
+    return codes, tuple(categories.tolist())

@@ -1,6 +1,6 @@
 """Dask: arrays, series and frames, on whatever scheduler is the current one.
 
-A partition becomes a tally where it lies, tallies merge in a tree, and one comes back.
+Each worker turns its partitions into tallies, these are merged in a tree, and one comes back.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.request import Look
-from boundshift.streaming.source import Show
+from boundshift.streaming.request import ScanRequest
+from boundshift.streaming.source import OnProgress
 from boundshift.streaming.sources.columns import (
     as_chunk,
     check_columns,
@@ -23,12 +23,12 @@ from boundshift.streaming.sources.columns import (
 )
 from boundshift.streaming.tally import Tally
 
-__all__ = ["DaskSource", "from_arrays", "from_frame", "predict"]
+__all__ = ["DaskSource", "from_arrays", "from_columns", "predict"]
 
 
 # Tallies merged by one task.
-_FAN = 16
-_PEEKED = 1 << 14
+_MERGED_AT_ONCE = 16
+_PEEKED_ROWS = 1 << 14
 
 
 class DaskSource:
@@ -39,8 +39,8 @@ class DaskSource:
     parts : sequence of Delayed
         Each a pair (labels, scores), or a frame with these two columns.
     columns : sequence of frames or series, default=()
-        The same as a frame or two series, if it is that: Dask then reads a partition and looks at
-        it in one task, and no partition waits in memory.
+        The same rows as one frame or two series, if that is where they come from: Dask then reads
+        and counts a partition in one task, and no partition waits in memory.
     """
 
     def __init__(self, parts: Sequence[Any], columns: Sequence[Any] = ()) -> None:
@@ -49,38 +49,39 @@ class DaskSource:
     def peek(self) -> list[Chunk]:
         """Return rows of the first and the last partition."""
         last = len(self._parts) - 1
-        ends = {i: self._parts[i] for i in sorted({0, last}) if i >= 0}
-        head = dask.delayed(_head, pure=False)
-        return list(dask.compute(*[head(part, i) for i, part in ends.items()]))
+        ends = [i for i in sorted({0, last}) if i >= 0]
+        some_rows = dask.delayed(_some_rows, pure=False)
+        return list(dask.compute(*[some_rows(self._parts[i], i) for i in ends]))
 
-    def run(self, look: Look, show: Show) -> Tally:
-        """Look at every row."""
+    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+        """Read every row once, and return what was asked for."""
         # One node of the graph, so that a worker gets it once and not with every partition.
-        shared = dask.delayed(look, pure=False)
+        shared = dask.delayed(request, pure=False)
         merge = dask.delayed(_merge, pure=False)
         tallies = self._tallies(shared)
         while len(tallies) > 1:
-            tallies = [merge(tallies[i : i + _FAN]) for i in range(0, len(tallies), _FAN)]
-        show(0, len(self._parts))
+            starts = range(0, len(tallies), _MERGED_AT_ONCE)
+            tallies = [merge(tallies[i : i + _MERGED_AT_ONCE]) for i in starts]
+        on_progress(0, len(self._parts))
         (tally,) = dask.compute(*tallies) if tallies else (Tally(),)
-        show(len(self._parts), len(self._parts))
+        on_progress(len(self._parts), len(self._parts))
         return tally
 
-    def _tallies(self, look: Any) -> list[Any]:
-        """Return what a look, itself delayed, finds in each partition."""
+    def _tallies(self, request: Any) -> list[Any]:
+        """Return the delayed tallies of all partitions, given the delayed request."""
         if self._columns:
             first, *rest = self._columns
             found = first.map_partitions(
                 _read_columns,
                 *rest,
-                look,
+                request,
                 meta=first._meta,
                 enforce_metadata=False,
                 align_dataframes=False,
             )
             return list(found.to_delayed())
         read = dask.delayed(_read, pure=False)
-        return [read(look, part, i) for i, part in enumerate(self._parts)]
+        return [read(request, part, i) for i, part in enumerate(self._parts)]
 
 
 def _chunk(part: Any, i: int) -> Chunk:
@@ -90,23 +91,22 @@ def _chunk(part: Any, i: int) -> Chunk:
     return as_chunk(part[0], part[1], f"partition {i}")
 
 
-def _head(part: Any, i: int) -> Chunk:
+def _some_rows(part: Any, i: int) -> Chunk:
     """Return some rows of a partition, spread over it."""
     chunk = _chunk(part, i)
-    rows = slice(None, None, max(len(chunk) // _PEEKED, 1))
-    return Chunk(chunk.labels[rows], chunk.scores[rows], chunk.place, chunk.names)
+    return chunk.take(slice(None, None, max(len(chunk) // _PEEKED_ROWS, 1)))
 
 
-def _read(look: Look, part: Any, i: int) -> Tally:
-    """Look at a partition."""
-    return look.read([_chunk(part, i)])
+def _read(request: ScanRequest, part: Any, i: int) -> Tally:
+    """Return what is found in a partition."""
+    return request.tally([_chunk(part, i)])
 
 
 def _read_columns(*given: Any, partition_info: dict[str, Any] | None = None) -> Tally:
-    """Look at a partition, given as a frame or as two series."""
-    *parts, look = given
+    """Return what is found in a partition, given as a frame or as two series."""
+    *parts, request = given
     number = partition_info["number"] if partition_info else 0
-    return _read(look, parts if len(parts) == 2 else parts[0], number)
+    return _read(request, parts if len(parts) == 2 else parts[0], number)
 
 
 def _merge(tallies: list[Tally]) -> Tally:
@@ -135,7 +135,7 @@ def from_arrays(y_true: Any, y_score: Any) -> DaskSource:
 
 
 def _pair(labels: Any, scores: Any) -> tuple[Any, Any]:
-    """Return two parts as one."""
+    """Return labels and scores as one value."""
     return labels, scores
 
 
@@ -156,11 +156,11 @@ def _from_series(y_true: Any, y_score: Any) -> DaskSource:
     _check_partitions(y_true.npartitions, y_score.npartitions)
     pair = dask.delayed(_pair, pure=False)
     parts = zip(y_true.to_delayed(), y_score.to_delayed(), strict=True)
-    return DaskSource([pair(a, b) for a, b in parts], [y_true, y_score])
+    return DaskSource([pair(y, s) for y, s in parts], [y_true, y_score])
 
 
 def _check_partitions(labels: int, scores: int) -> None:
-    """Raise unless both have as many partitions."""
+    """Raise unless labels and scores have the same number of partitions."""
     if labels != scores:
         raise InvalidInputError(
             f"`y_true` and `y_score` must have the same partitions, got {labels} and {scores}. "
@@ -168,7 +168,7 @@ def _check_partitions(labels: int, scores: int) -> None:
         )
 
 
-def from_frame(frame: Any, label: str, score: str) -> DaskSource:
+def from_columns(frame: Any, label: str, score: str) -> DaskSource:
     """Return the source of two columns of a frame."""
     if not hasattr(frame, "columns") or frame.ndim != 2:
         raise InvalidInputError(

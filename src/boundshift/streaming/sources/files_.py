@@ -18,6 +18,7 @@ import pyarrow.parquet
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
+from boundshift.streaming.source import OnProgress
 from boundshift.streaming.sources.arrow_ import arrow_chunk
 from boundshift.streaming.sources.batches import (
     FORMATS,
@@ -33,7 +34,6 @@ from boundshift.streaming.sources.local import Part, PartSource
 
 __all__ = ["are_text", "count_labels", "find_files", "from_columns"]
 
-Show = Callable[[int, int], None]
 _MOST_LABELS = 1000
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
@@ -66,11 +66,11 @@ def from_columns(
 def _against_rest(part: Part, positive: Collection[Any]) -> Iterator[Chunk]:
     """Read a part as some labels against the rest."""
     for chunk in part():
-        is_positive = np.logical_or.reduce([chunk.where(label) for label in positive])
-        yield replace(chunk, labels=is_positive, names=None)
+        is_positive = np.logical_or.reduce([chunk.mask_of(label) for label in positive])
+        yield replace(chunk, labels=is_positive, categories=None)
 
 
-def count_labels(files: Files, label: str, show: Show | None = None) -> dict[Any, int]:
+def count_labels(files: Files, label: str, on_progress: OnProgress | None = None) -> dict[Any, int]:
     """Return how many rows have each label; those of CSV and TSV are taken as text.
 
     Raises
@@ -90,8 +90,8 @@ def count_labels(files: Files, label: str, show: Show | None = None) -> dict[Any
                         f"more than {_MOST_LABELS} different values. Choose the column that says "
                         "which class a row has."
                     )
-        if show is not None:
-            show(i + 1, len(paths))
+        if on_progress is not None:
+            on_progress(i + 1, len(paths))
     return dict(counts)
 
 

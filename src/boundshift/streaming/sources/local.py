@@ -1,4 +1,4 @@
-"""Reading on this machine: some threads, a few parts at a time, results merged in order."""
+"""Reading on this machine: on all cores, a few parts at a time, tallies merged in order."""
 
 from __future__ import annotations
 
@@ -6,26 +6,29 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.request import Look
-from boundshift.streaming.source import Show
+from boundshift.streaming.request import ScanRequest
+from boundshift.streaming.source import OnProgress
 from boundshift.streaming.tally import Tally
 
-__all__ = ["ChunkSource", "PartSource"]
+__all__ = ["ChunkSource", "Part", "PartSource", "from_rows"]
 
 Part = Callable[[], Iterable[Chunk]]
 
-_PEEKED = 1 << 16
+_ROWS_OF_A_PART = 1 << 20
+
+_PEEKED_ROWS = 1 << 16
 
 
 class PartSource:
-    """Parts that can be read on their own, in any order and on any thread.
+    """Parts that can be read one without the other, in any order and on any thread.
 
     Parameters
     ----------
     parts : sequence of callables
-        Each returns its chunks.
+        Each returns the chunks of one part.
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
@@ -36,16 +39,34 @@ class PartSource:
         last = len(self._parts) - 1
         which = sorted({0, last // 2, last}) if last >= 0 else []
         first = (next(iter(self._parts[i]()), None) for i in which)
-        return [chunk.rows(0, _PEEKED) for chunk in first if chunk is not None]
+        return [chunk.take(slice(_PEEKED_ROWS)) for chunk in first if chunk is not None]
 
-    def run(self, look: Look, show: Show) -> Tally:
-        """Look at every row."""
-        tasks = (lambda part=part: look.read(part()) for part in self._parts)
-        return _merge_in_order(tasks, len(self._parts), show)
+    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+        """Read every row once, and return what was asked for."""
+        tasks = (lambda part=part: request.tally(part()) for part in self._parts)
+        return _merge_in_order(tasks, len(self._parts), on_progress)
+
+
+def from_rows(n: int, read: Callable[[slice, str], Chunk]) -> PartSource:
+    """Return the source of n rows of which any slice can be read, a million rows a part.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    read : callable
+        From a slice of the rows, and what an error calls them, to their chunk.
+    """
+
+    def part(start: int) -> list[Chunk]:
+        stop = min(start + _ROWS_OF_A_PART, n)
+        return [read(slice(start, stop), f"rows {start} to {stop - 1}")]
+
+    return PartSource([partial(part, start) for start in range(0, n, _ROWS_OF_A_PART)])
 
 
 class ChunkSource:
-    """Chunks that come one after the other.
+    """Chunks that can only be read one after the other.
 
     Parameters
     ----------
@@ -59,16 +80,18 @@ class ChunkSource:
     def peek(self) -> list[Chunk]:
         """Return rows of the first chunk that has any."""
         first = next((chunk for chunk in self._chunks() if len(chunk)), None)
-        return [] if first is None else [first.rows(0, _PEEKED)]
+        return [] if first is None else [first.take(slice(_PEEKED_ROWS))]
 
-    def run(self, look: Look, show: Show) -> Tally:
-        """Look at every row."""
-        tasks = (lambda chunk=chunk: look.read([chunk]) for chunk in self._chunks())
-        return _merge_in_order(tasks, 0, show)
+    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+        """Read every row once, and return what was asked for."""
+        tasks = (lambda chunk=chunk: request.tally([chunk]) for chunk in self._chunks())
+        return _merge_in_order(tasks, 0, on_progress)
 
 
-def _merge_in_order(tasks: Iterable[Callable[[], Tally]], total: int, show: Show) -> Tally:
-    """Run tasks on all cores, a few ahead of the merging, and merge in their order."""
+def _merge_in_order(
+    tasks: Iterable[Callable[[], Tally]], total: int, on_progress: OnProgress
+) -> Tally:
+    """Run tasks on all cores, a few ahead of the merging, and merge their tallies in order."""
     workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     tally, done = Tally(), 0
     waiting: deque[Future[Tally]] = deque()
@@ -77,7 +100,7 @@ def _merge_in_order(tasks: Iterable[Callable[[], Tally]], total: int, show: Show
         nonlocal done
         tally.merge(waiting.popleft().result())
         done += 1
-        show(done, max(total, done))
+        on_progress(done, max(total, done))
 
     with ThreadPoolExecutor(workers) as pool:
         try:

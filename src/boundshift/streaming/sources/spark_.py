@@ -1,7 +1,7 @@
 """Spark: frames, counted by Spark's own aggregates where they lie.
 
-Only the rows around the boundary, and rows that cannot be used, are read by Python, with
-``mapInArrow``.
+Python reads only the rows around the boundary, and rows that cannot be used: on the workers, by
+``mapInArrow``, where they are many.
 """
 
 from __future__ import annotations
@@ -19,24 +19,23 @@ from pyspark.sql.types import ArrayType, DoubleType, FloatType, NumericType
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk, distinct_labels
-from boundshift.streaming.request import Look
-from boundshift.streaming.source import Show
+from boundshift.streaming.request import ScanRequest
+from boundshift.streaming.source import OnProgress
 from boundshift.streaming.sources.arrow_ import arrow_chunk
-from boundshift.streaming.sources.columns import check_columns
+from boundshift.streaming.sources.columns import check_columns, not_real_numbers
 from boundshift.streaming.sql import FAULTY, USABLE, Query, filter_for, queries_for
 from boundshift.streaming.tally import Tally
 
-__all__ = ["SparkSource", "from_arrays", "from_frame", "predict"]
+__all__ = ["SparkSource", "from_arrays", "from_columns", "predict"]
 
 Batches = Iterable[pa.RecordBatch]
 
-# Tallies that the driver takes at once; more are merged on the workers first.
-_FAN = 32
-_PEEKED = 1 << 13
-# Rows that the driver reads itself: below, Python on the workers costs more than the transport.
+# Tallies that the driver merges at once; if there are more, the workers merge some of them first.
+_MERGED_AT_ONCE = 32
+_PEEKED_ROWS = 1 << 13
+# Up to so many rows are read by the driver: starting Python on the workers would cost more.
 _MOST_COLLECTED = 1 << 22
-# Rows of a chunk.
-_ROWS = 1 << 19
+_ROWS_OF_A_CHUNK = 1 << 19
 _SCHEMA = "tally binary"
 
 
@@ -65,29 +64,29 @@ class SparkSource:
 
     @cached_property
     def _labels(self) -> tuple[Any, ...]:
-        """Two labels that were seen, or as many as there are."""
+        """The labels of the rows peeked at, two at most."""
         seen = [
             label for chunk in self._peeked if len(chunk) for label in distinct_labels(chunk)[0]
         ]
         return tuple(dict.fromkeys(seen))[:2]
 
-    def run(self, look: Look, show: Show) -> Tally:
-        """Look at every row."""
-        labels = look.labels or self._labels
+    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+        """Read every row once, and return what was asked for."""
+        labels = request.labels or self._labels
         code = F.lit(None).cast("int")
         for i, label in reversed(list(enumerate(labels))):
             code = F.when(F.col("label") == F.lit(label), i).otherwise(code)
         rows = self._frame.withColumn("code", code)
-        jobs = [partial(_answer, rows, labels, query) for query in queries_for(look)]
-        if look.refinement is not None:
-            jobs.append(partial(_look_into, rows, labels, look))
+        jobs = [partial(_answer, rows, labels, query) for query in queries_for(request)]
+        if request.refinement is not None:
+            jobs.append(partial(_refine, rows, labels, request))
         total = Tally()
-        # Together, so that one plans and collects while the other counts.
+        # All at once, so that Spark counts for one job while another is planned or collected.
         with ThreadPoolExecutor(max(len(jobs), 1)) as pool:
             for done, tally in enumerate(pool.map(lambda job: job(), jobs)):
-                show(done, len(jobs))
+                on_progress(done, len(jobs))
                 total.merge(tally)
-        show(len(jobs), len(jobs))
+        on_progress(len(jobs), len(jobs))
         return total
 
 
@@ -99,57 +98,57 @@ def _answer(rows: Any, labels: tuple[Any, ...], query: Query) -> Tally:
     found = {name: table[name].to_numpy() for name in table.column_names}
     tally = query.read(labels, found)
     if FAULTY in found["key"]:
-        # Numbered first, so that the rows that remain keep the number of their partition.
+        # Numbered before the rest is dropped, so that rows keep the number of their partition.
         numbered = rows.withColumn("partition", F.spark_partition_id())
         faulty = numbered.where(f"NOT coalesce({USABLE}, FALSE)")
-        tally.merge(_map(faulty.select("label", "score", "partition"), Look()))
+        tally.merge(_tally_on_workers(faulty.select("label", "score", "partition"), ScanRequest()))
     return tally
 
 
-def _look_into(rows: Any, labels: tuple[Any, ...], look: Look) -> Tally:
-    """Return what Python finds in the rows of the cells to look into."""
-    assert look.refinement is not None
-    near = rows.where(filter_for(look.refinement, look.exponent)).select("code", "score")
-    is_small = look.refinement.rows <= _MOST_COLLECTED
-    by_code = (_collect if is_small else _map)(near, look.with_codes())
+def _refine(rows: Any, labels: tuple[Any, ...], request: ScanRequest) -> Tally:
+    """Return what Python finds in the rows of the refinement's cells."""
+    assert request.refinement is not None
+    near = rows.where(filter_for(request.refinement, request.exponent)).select("code", "score")
+    is_small = request.refinement.rows <= _MOST_COLLECTED
+    by_code = (_tally_here if is_small else _tally_on_workers)(near, request.refinement_by_code())
     return Tally({labels[i]: found for i, found in by_code.classes.items()})
 
 
 def _first_rows(frame: Any) -> Chunk:
     """Return the first few rows."""
-    table = frame.limit(_PEEKED).toArrow()
+    table = frame.limit(_PEEKED_ROWS).toArrow()
     return arrow_chunk(table.column(0), table.column(1), "the first rows")
 
 
-def _collect(rows: Any, look: Look) -> Tally:
-    """Return what is found in a few labels and scores, here."""
-    return look.read(_chunks(rows.toArrow().to_batches()))
+def _tally_here(rows: Any, request: ScanRequest) -> Tally:
+    """Return what is found in a few rows, read by the driver."""
+    return request.tally(_chunks(rows.toArrow().to_batches()))
 
 
-def _map(rows: Any, look: Look) -> Tally:
-    """Return what Python finds in labels and scores, where they lie."""
-    tallies = rows.mapInArrow(_reader(look), _SCHEMA)
+def _tally_on_workers(rows: Any, request: ScanRequest) -> Tally:
+    """Return what is found in many rows, read by the workers."""
+    tallies = rows.mapInArrow(_reader(request), _SCHEMA)
     parts = tallies.rdd.getNumPartitions() if hasattr(tallies, "_jdf") else 1
-    if parts > _FAN:
-        tallies = tallies.repartition(ceil(parts / _FAN)).mapInArrow(_merger, _SCHEMA)
+    if parts > _MERGED_AT_ONCE:
+        tallies = tallies.repartition(ceil(parts / _MERGED_AT_ONCE)).mapInArrow(_merger, _SCHEMA)
     return _merged(row.tally for row in tallies.collect())
 
 
-def _reader(look: Look) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return the function from a partition's batches to its tally."""
+def _reader(request: ScanRequest) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function from the batches of a partition to its tally."""
 
     def read(batches: Iterator[Any]) -> Iterator[Any]:
-        yield _message(look.read(_chunks(batches)))
+        yield _message(request.tally(_chunks(batches)))
 
     return read
 
 
 def _chunks(batches: Batches) -> Iterator[Chunk]:
-    """Put Spark's small batches together: each chunk costs as much as some thousand rows."""
+    """Put Spark's small batches together: a chunk costs as much as some thousand of its rows."""
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(batch)
-        if sum(map(len, waiting)) >= _ROWS:
+        if sum(map(len, waiting)) >= _ROWS_OF_A_CHUNK:
             yield _chunk(waiting)
             waiting = []
     if waiting:
@@ -157,11 +156,11 @@ def _chunks(batches: Batches) -> Iterator[Chunk]:
 
 
 def _chunk(batches: list[Any]) -> Chunk:
-    """Return some batches as one chunk; a third column says which partition it was."""
+    """Return some batches as one chunk; a third column, if any, has the number of the partition."""
     table = pa.Table.from_batches(batches)
     named = table.num_columns > 2 and len(table) > 0
-    place = f"partition {table.column(2)[0].as_py()}" if named else "a partition"
-    return arrow_chunk(table.column(0), table.column(1), place)
+    location = f"partition {table.column(2)[0].as_py()}" if named else "a partition"
+    return arrow_chunk(table.column(0), table.column(1), location)
 
 
 def _merger(batches: Iterator[Any]) -> Iterator[Any]:
@@ -170,8 +169,9 @@ def _merger(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _merged(messages: Iterable[bytes]) -> Tally:
-    """Merge tallies from our own workers, which came by the session's own channel."""
+    """Merge the tallies of some messages."""
     total = Tally()
+    # Pickles are safe here: they come from our own workers, by the session's own channel.
     for message in messages:
         total.merge(pickle.loads(message))
     return total
@@ -190,8 +190,8 @@ def from_arrays(y_true: Any, y_score: Any) -> SparkSource:
     )
 
 
-def from_frame(frame: Any, label: str, score: str, element: int = -1) -> SparkSource:
-    """Return the source of two columns of a frame; one of vectors gives one element of each."""
+def from_columns(frame: Any, label: str, score: str, element: int = -1) -> SparkSource:
+    """Return the source of two columns of a frame; of a column of vectors, take one element."""
     check_columns(frame.columns, label, score)
     numbers = _score(frame, score, element).cast("double").alias("score")
     return SparkSource(frame.select(_column(label).alias("label"), numbers))
@@ -212,10 +212,7 @@ def _score(frame: Any, name: str, element: int) -> Any:
 
         column = vector_to_array(column)
     elif not (isinstance(kind, ArrayType) and isinstance(kind.elementType, NumericType)):
-        raise InvalidInputError(
-            f"`y_score` must be real numbers, got {kind.simpleString()} values in column {name!r}. "
-            "Pass the decision function or the probability of the positive class."
-        )
+        raise not_real_numbers(f"{kind.simpleString()} values in column {name!r}")
     # Spark counts elements from 1, and from the end as Python does.
     return F.element_at(column, element + 1 if element >= 0 else element)
 
