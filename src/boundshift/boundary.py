@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.curves import ErrorCurve, as_curve
+from boundshift.curves import ClopperPearson, ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
-from boundshift.rules import Rule, as_rule
+from boundshift.rules import Floors, Rule, as_rule
 from boundshift.scores.orientation import is_reversed
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.gaps import count_wrong
@@ -121,6 +121,8 @@ def choose_claims(
     chosen = None if rule is None else as_rule(rule)
     if curve is None:
         curve = (chosen and chosen.own_curve) or _DEFAULT_CURVE
+        if isinstance(chosen, Floors) and chosen.confidence is not None:
+            curve = ClopperPearson(chosen.confidence)
     curve = as_curve(curve)
     return curve, chosen or as_rule(curve.default_rule)
 
@@ -149,6 +151,7 @@ def make_decision(
             rule=claims[1],
             plateau=(units(found.plateau[0]), units(found.plateau[1])),
             geometry=solution.geometry,
+            detail=solution.detail,
         )
 
     return decide

@@ -63,8 +63,8 @@ def ways(seed: int) -> Iterator[tuple[str, dict[str, Any]]]:
         "minimax": "minimax",
         "g-mean": "g-mean",
         "cost": Cost(false_positive=1, false_negative=20),
-        "recall": Floors(recall=0.9),
-        "specificity": Floors(specificity=0.9),
+        "recall": Floors(recall=0.9, then="specificity"),
+        "specificity": Floors(specificity=0.9, then="recall"),
     }
     if seed % 100 == 0:
         rules["metric"] = Metric("f1")

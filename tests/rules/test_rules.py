@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, matthews_corrcoef
 
-from boundshift import InvalidInputError
+from boundshift import InvalidInputError, find_boundary
 from boundshift.rules import RULES, Cost, Floors, GMean, Metric, Minimax, Rule, Sum, as_rule
 
 RATE = st.floats(0, 1)
@@ -34,6 +34,7 @@ def test_every_rule_is_known_by_its_name() -> None:
     ],
     ids=str,
 )
+@settings(deadline=None)
 @given(a=RATE, b=RATE, c=RATE, d=RATE)
 def test_rules_grow_with_each_error(rule: Rule, a: float, b: float, c: float, d: float) -> None:
     lower, upper = one(rule, min(a, b), min(c, d)), one(rule, max(a, b), max(c, d))
@@ -72,8 +73,8 @@ def test_the_floor_comes_first(rule: Floors) -> None:
     if rule.specificity:
         met, broken = met[::-1], broken[::-1]
     assert one(rule, *met) < one(rule, *broken)
-    assert rule.met(*met)
-    assert not rule.met(*broken)
+    assert not rule.missed(*met, (90, 10))
+    assert list(rule.missed(*broken, (90, 10)).values()) == pytest.approx([0.01])
 
 
 @pytest.mark.parametrize(("name", "function"), [("f1", f1_score), ("matthews_corrcoef", None)])
@@ -103,8 +104,6 @@ def test_a_metric_of_rankings_is_refused() -> None:
         (lambda: Cost((1, 20)), "`false_positive` must be a positive"),
         (lambda: Cost(prevalence=0), "`prevalence` must be a positive"),
         (lambda: Cost(prevalence=1), "`prevalence` must be between 0 and 1"),
-        (lambda: Floors(recall=1.2), "`recall` must be between 0 and 1"),
-        (Floors, "`Floors` must have one floor"),
         (lambda: as_rule("least"), "`rule` must be a Rule or one of 'cost'"),
         (lambda: as_rule("gmean"), "Did you mean 'g-mean'"),
         (lambda: as_rule("floors"), "which floor"),
@@ -114,3 +113,21 @@ def test_a_metric_of_rankings_is_refused() -> None:
 def test_bad_arguments(make: object, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("curve", ["smoothed", "logistic", "student-t"])
+def test_a_metric_is_asked_for_a_few_hundred_values_and_finds_its_best(curve: str) -> None:
+    calls = 0
+
+    def counted(y: object, p: object, sample_weight: object) -> float:
+        nonlocal calls
+        calls += 1
+        return float(f1_score(y, p, sample_weight=sample_weight))
+
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [2000, 100])
+    s = rng.normal(size=2100) + 2 * y
+    found = find_boundary(y, s, curve=curve, rule=Metric(counted))
+    best = find_boundary(y, s, curve=curve, rule="f1")
+    assert calls < 600
+    assert found.loss == pytest.approx(best.loss, abs=1e-6)

@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.rules import Rule
+from boundshift.curves.floors import describe_unmet, search_estimates
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Floors, Rule
 from boundshift.scores.orientation import is_reversed
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.search.found import ErrorsAt, FloatArray, Found
@@ -24,11 +27,9 @@ from boundshift.search.gaps import count_wrong, search_gaps
 from boundshift.search.line import search_line
 from boundshift.status import Status
 from boundshift.support.geometry import SupportGeometry
-from boundshift.validation import as_share
 
 __all__ = [
     "Claim",
-    "ConfidenceCurve",
     "CountCurve",
     "ErrorCurve",
     "PairCurve",
@@ -62,11 +63,14 @@ class Solution:
         What happened.
     geometry : SupportGeometry, default=None
         The paper's quantities, in units of the given scores.
+    detail : str, default=""
+        What happened in this very problem, where the status does not say it all.
     """
 
     found: Found
     status: Status
     geometry: SupportGeometry | None = None
+    detail: str = ""
 
     def mirror_back(self) -> Solution:
         """Return the solution of the problem whose scores have the other sign."""
@@ -75,6 +79,7 @@ class Solution:
             self.found._replace(threshold=-self.found.threshold, plateau=(-high, -low)),
             Status.REVERSED if self.status.solved else self.status,
             None if self.geometry is None else self.geometry.mirror_back(),
+            self.detail,
         )
 
 
@@ -134,12 +139,35 @@ class ErrorCurve(ABC):
         """
         if rule.alike and sample.positive.median < sample.negative.median:
             return self.solve(sample.reversed(), rule).mirror_back()
+        if isinstance(rule, Floors):
+            return self._solve_floors(sample, rule)
+        return Solution(self._search(sample, rule), status_of(sample))
+
+    def _solve_floors(self, sample: ScoreSample, rule: Floors) -> Solution:
+        """Return the best boundary that meets all floors as this curve estimates them."""
+        if rule.confidence is not None:
+            raise InvalidInputError(
+                f"`confidence` of Floors must be left out with the curve {self.name!r}, got "
+                f"{rule.confidence!r}: it makes no promise. Use 'clopper-pearson', or no curve."
+            )
         found = self._search(sample, rule)
-        return Solution(found, status_of(sample) if rule.met(*found.errors) else Status.UNMET)
+        unmet = rule.missed(*found.errors, sample.n_samples)
+        if not unmet:
+            found = found._replace(value=_objective(rule, found, sample))
+            return Solution(found, status_of(sample))
+        return Solution(
+            found, Status.UNMET, detail=describe_unmet(rule, unmet, sample.n_samples, None)
+        )
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         """Return the boundary at which the rule is least, the sample as it is."""
         return search_line(self.errors(sample), rule, sample)
+
+
+def _objective(rule: Floors, found: Found, sample: ScoreSample) -> float:
+    """Return the objective behind the floors at a boundary."""
+    negative, positive = (np.array([error]) for error in found.errors)
+    return float(rule.objective.value(negative, positive, sample.n_samples)[0])
 
 
 def status_of(sample: ScoreSample) -> Status:
@@ -178,30 +206,10 @@ class CountCurve(ErrorCurve):
         return at
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        if isinstance(rule, Floors) and rule.flagged is not None:
+            # The share flagged does not grow with both errors, so no gap can be passed over.
+            return search_estimates(self.bound, rule, sample).found
         return search_gaps(self.bound, rule, sample)
-
-
-@dataclass(frozen=True)
-class ConfidenceCurve(CountCurve):
-    """A curve of counts that holds with high probability.
-
-    Parameters
-    ----------
-    confidence : float, default=0.95
-        Between 0 and 1.
-    """
-
-    claim = Claim.HIGH_PROBABILITY
-
-    confidence: float = 0.95
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "confidence", as_share("confidence", self.confidence))
-
-    @property
-    def delta(self) -> float:
-        """Probability with which the claim may fail."""
-        return 1.0 - self.confidence
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from boundshift.curves.base import ConfidenceCurve
+from boundshift.curves.confidence import ConfidenceCurve
 from boundshift.search.found import FloatArray
 
 __all__ = ["ClopperPearson"]

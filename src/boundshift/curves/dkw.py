@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.curves.base import ConfidenceCurve
+from boundshift.curves.confidence import ConfidenceCurve
 from boundshift.search.found import FloatArray
 
 __all__ = ["DKW"]

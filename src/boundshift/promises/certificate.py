@@ -14,10 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainccinv
 
-from boundshift.curves.clopper_pearson import ClopperPearson
-from boundshift.curves.dkw import DKW
+from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ScoreSample
@@ -293,14 +291,8 @@ def _bound(wrong: int, n: int, delta: float, n_classes: int, chosen_here: bool) 
     if n == 0:
         return 1.0
     if not chosen_here:
-        return float(ClopperPearson(1 - delta).bound(wrong, n))
+        return float(clopper_pearson(wrong, n, delta))
     if n_classes > 2:
         ways = float(n + 1) ** (n_classes - 1)
-        return _clopper_pearson(wrong, n, delta / ways)
-    band = float(DKW(1 - delta / 2).bound(wrong, n))
-    return min(band, _clopper_pearson(wrong, n, delta / (2 * (n + 1))))
-
-
-def _clopper_pearson(wrong: int, n: int, delta: float) -> float:
-    """Return Clopper and Pearson's bound for a delta too small for 1 − delta to be told from 1."""
-    return 1.0 if wrong >= n else float(betainccinv(wrong + 1, n - wrong, delta))
+        return float(clopper_pearson(wrong, n, delta / ways))
+    return float(uniform_bound(wrong, n, delta))

@@ -59,6 +59,9 @@ class Boundary:
     geometry : SupportGeometry, default=None
         The paper's confidences, means, radii and slack, for the curve "support" with the rule
         "sum"; None for all others, which have no such thing.
+    detail : str, default=""
+        What happened in this very problem, where the status does not say it all: which floor is
+        missed, by how much, and what would be needed.
 
     Examples
     --------
@@ -80,11 +83,12 @@ class Boundary:
     plateau: Pair
     resolution: float = 0.0
     geometry: SupportGeometry | None = None
+    detail: str = ""
 
     @property
     def message(self) -> str:
-        """What happened, and what to do about it, in a sentence."""
-        return self.status.value
+        """What happened in this very problem, and what to do about it."""
+        return self.detail or self.status.value
 
     def __repr__(self) -> str:
         return (

@@ -86,6 +86,7 @@ def to_stored(boundary: Any) -> dict[str, Any]:
         "curve": _settings(boundary.curve),
         "rule": _settings(boundary.rule),
         **{name: as_numbers(getattr(boundary, name)) for name in _NUMBERS},
+        "detail": boundary.detail,
         "geometry": geometry and {name: as_numbers(getattr(geometry, name)) for name in _GEOMETRY},
     }
 
@@ -111,6 +112,7 @@ def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
         "rule": _restore("rule", stored["rule"], RULES, UnknownRule),
         **_numbers(stored, _NUMBERS),
         "geometry": None if geometry is None else SupportGeometry(**_numbers(geometry, _GEOMETRY)),
+        "detail": str(stored.get("detail", "")),
     }
 
 
@@ -170,6 +172,8 @@ def _thawed(value: Any) -> Any:
     if isinstance(value, Mapping) and value.get("name") in _SOLVERS:
         rest = {name: inner for name, inner in value.items() if name != "name"}
         return _SOLVERS[value["name"]](**rest)
+    if isinstance(value, Mapping) and value.get("name") in RULES:
+        return _restore("then", value, RULES, UnknownRule)
     if isinstance(value, Mapping) and set(value) == {"labels", "values"}:
         return dict(zip(value["labels"], value["values"], strict=True))
     return value

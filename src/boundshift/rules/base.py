@@ -38,6 +38,8 @@ class Rule(ABC):
     name: ClassVar[str]
     own_curve: ClassVar[str | None] = None
     """Name of the curve that goes with the rule where none is asked for; None for the default."""
+    costly: ClassVar[bool] = False
+    """Whether a value takes so long to compute that a search asks for few."""
 
     @property
     def alike(self) -> bool:
@@ -57,7 +59,3 @@ class Rule(ABC):
         n_samples : tuple of float
             Rows of each class, for rules that use their frequencies.
         """
-
-    def met(self, negative: float, positive: float) -> bool:
-        """Return whether the rule's condition holds, if it has one."""
-        return True

@@ -7,6 +7,7 @@ closer around the best. The middle of a plateau is taken, in score units.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +17,31 @@ from boundshift.search.found import ErrorsAt, FloatArray, Found
 
 __all__ = ["search_line"]
 
-_QUANTILES = 129
-_VALLEYS = 8
-# Boundaries closer than this share of the grid are one.
-_CLOSE = 1e-13
+
+class _Effort(NamedTuple):
+    """How many boundaries a search looks at.
+
+    Parameters
+    ----------
+    quantiles : int
+        Of each class, between which to start where no bends are known.
+    steps : int
+        Boundaries between two neighbours of the start.
+    valleys : int
+        Lowest ones that are looked into, since of a coarse grid the lowest need not be the
+        deepest.
+    close : float
+        Boundaries closer than this share of the grid are one.
+    """
+
+    quantiles: int
+    steps: int
+    valleys: int
+    close: float
+
+
+_FULL = _Effort(129, 4, 8, 1e-13)
+_SPARING = _Effort(33, 1, 2, 1e-6)
 # Values this close to the minimum belong to its plateau.
 _FLAT = 1e-12
 # The ends of the plateau are where a round minimum has risen by this much: its middle is known to
@@ -47,8 +69,9 @@ def search_line(
     def value(t: FloatArray) -> FloatArray:
         return rule.value(*errors(t), sample.n_samples)
 
-    t, values = _close_in(value, _start(sample, bends))
-    low, high = _plateau(value, t, values)
+    effort = _SPARING if rule.costly else _FULL
+    t, values = _close_in(value, _start(sample, None if rule.costly else bends, effort), effort)
+    low, high = _plateau(value, t, values, effort.close)
     threshold = low + (high - low) / 2
     negative, positive = errors(np.array([threshold]))
     claimed = float(negative[0]), float(positive[0])
@@ -56,23 +79,22 @@ def search_line(
 
 
 def _close_in(
-    value: Callable[[FloatArray], FloatArray], t: FloatArray
+    value: Callable[[FloatArray], FloatArray], t: FloatArray, effort: _Effort
 ) -> tuple[FloatArray, FloatArray]:
     """Return boundaries, ever denser around the best of them, and the rule at each."""
     values = value(t)
-    # Of the valleys of a coarse grid the lowest need not be the deepest.
     beside = np.concatenate([[np.inf], values, [np.inf]])
     left, right = beside[:-2], beside[2:]
     is_end = (values < left) | (values < right)  # of a flat valley its ends
     valleys = np.flatnonzero((values <= left) & (values <= right) & is_end)
-    few = valleys[np.argsort(values[valleys], kind="stable")[:_VALLEYS]]
+    few = valleys[np.argsort(values[valleys], kind="stable")[: effort.valleys]]
     closer = np.setdiff1d(np.concatenate([_around(t, int(i)) for i in few]), t)
     t, values = _merged(t, values, closer, value(closer))
     while True:
         best = int(values.argmin())
         closer = _around(t, best)
         low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
-        if not high - low > _CLOSE * (t[-1] - t[0]) or not len(closer):
+        if not high - low > effort.close * (t[-1] - t[0]) or not len(closer):
             return t, values
         inner = value(closer)
         if np.ptp(inner) <= _FLAT and abs(inner[0] - values[best]) <= _FLAT:
@@ -97,7 +119,7 @@ def _merged(
 
 
 def _plateau(
-    value: Callable[[FloatArray], FloatArray], t: FloatArray, values: FloatArray
+    value: Callable[[FloatArray], FloatArray], t: FloatArray, values: FloatArray, close: float
 ) -> tuple[float, float]:
     """Return the ends of the run around the minimum where the rule is flat."""
     best = int(values.argmin())
@@ -108,7 +130,7 @@ def _plateau(
     for outside in (before[-1:], best + after[:1]):
         flat = t[best] if len(outside) else (t[-1] if len(ends) else t[0])
         edge = t[outside[0]] if len(outside) else flat
-        while abs(edge - flat) > _CLOSE * (t[-1] - t[0]):
+        while abs(edge - flat) > close * (t[-1] - t[0]):
             middle = flat + (edge - flat) / 2
             if middle in (edge, flat):
                 break
@@ -120,21 +142,21 @@ def _plateau(
     return ends[0], ends[1]
 
 
-def _start(sample: ScoreSample, bends: FloatArray | None) -> FloatArray:
+def _start(sample: ScoreSample, bends: FloatArray | None, effort: _Effort) -> FloatArray:
     """Return boundaries all over the scores: where the curve bends, or between quantiles."""
-    bends = _quantiles(sample) if bends is None else bends
+    bends = _quantiles(sample, effort.quantiles) if bends is None else bends
     classes = (sample.negative, sample.positive)
     low, high = min(c.minimum for c in classes), max(c.maximum for c in classes)
     margin = sample.spread / 16 or abs(low) or 1.0
     grid = np.unique(np.concatenate([[low - margin, low], bends, [high, high + margin]]))
-    steps = np.arange(4) / 4
+    steps = np.arange(effort.steps) / effort.steps
     inner = grid[:-1, None] + np.diff(grid)[:, None] * steps
     return np.unique(np.append(inner.ravel(), grid[-1]))
 
 
-def _quantiles(sample: ScoreSample) -> FloatArray:
+def _quantiles(sample: ScoreSample, number: int) -> FloatArray:
     """Return quantiles of both classes."""
-    share = np.linspace(0, 1, _QUANTILES)
+    share = np.linspace(0, 1, number)
     parts = []
     for c in (sample.negative, sample.positive):
         place = share * (c.n - 1)

@@ -1,0 +1,43 @@
+"""A bound for all boundaries at once, of one class."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainccinv
+
+from boundshift.search.found import FloatArray
+
+__all__ = ["clopper_pearson", "uniform_bound"]
+
+
+def clopper_pearson(wrong: ArrayLike, n: ArrayLike, delta: float) -> FloatArray:
+    """Return Clopper and Pearson's upper bound, for a delta of any smallness.
+
+    Examples
+    --------
+    >>> clopper_pearson([0, 1, 10], 10, 0.05).round(3).tolist()
+    [0.259, 0.394, 1.0]
+    """
+    k, n = np.asarray(wrong, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    inside = np.minimum(k, n - 1)
+    # With no rows, or all of them wrong, nothing is left to bound.
+    upper = betainccinv(np.maximum(inside, 0) + 1, np.maximum(n - inside, 1), delta)
+    return np.asarray(np.where(k >= n, 1.0, upper))
+
+
+def uniform_bound(wrong: ArrayLike, n: int, delta: float) -> FloatArray:
+    """Return a bound of a class's error that holds for every boundary at once.
+
+    The smaller of the DKW band at delta/2 and Clopper–Pearson at delta/(2(n + 1)) for all n + 1
+    counts.
+
+    Examples
+    --------
+    >>> uniform_bound([0, 5], 100, 0.05).round(3).tolist()
+    [0.08, 0.172]
+    """
+    share = np.asarray(wrong, dtype=np.float64) / n
+    band = share + np.sqrt(-np.log(min(delta / 2, 0.5)) / (2 * n))
+    counted = clopper_pearson(wrong, n, delta / (2 * (n + 1)))
+    return np.asarray(np.minimum(1.0, np.minimum(band, counted)))

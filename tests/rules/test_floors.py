@@ -1,0 +1,203 @@
+"""Floors by brute force where they are estimates, by simulation where they are promises."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, norm
+
+from boundshift import BoundaryWarning, Floors, InvalidInputError, Status, find_boundary
+from boundshift.curves.floors import start_of
+from tests.problems import many
+
+RUNS = 400
+# Two Monte-Carlo errors of a share of .95 among the runs.
+LEAST = 0.95 - 2 * (0.05 * 0.95 / RUNS) ** 0.5
+
+
+def rates(y, predicted, prevalence=None):
+    """Return all five rates, counted row by row."""
+    share = y.mean() if prevalence is None else prevalence
+    recall, alarms = predicted[y == 1].mean(), predicted[y == 0].mean()
+    flagged = share * recall + (1 - share) * alarms
+    left = 1 - flagged
+    return {
+        "recall": recall,
+        "specificity": 1 - alarms,
+        "precision": share * recall / flagged if flagged else 1.0,
+        "npv": (1 - share) * (1 - alarms) / left if left else 1.0,
+        "flagged": flagged,
+    }
+
+
+def meets(floors, reached):
+    return all(
+        reached[name] <= floor + 1e-12 if name == "flagged" else reached[name] >= floor - 1e-12
+        for name, floor in floors.items()
+    )
+
+
+FLOORS = st.fixed_dictionaries(
+    {},
+    optional={
+        "recall": st.sampled_from([0.3, 0.8, 1.0]),
+        "specificity": st.sampled_from([0.5, 0.9]),
+        "precision": st.sampled_from([0.2, 0.5, 0.9]),
+        "npv": st.sampled_from([0.9, 0.99]),
+        "flagged": st.sampled_from([0.05, 0.3, 0.9]),
+    },
+).filter(bool)
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize("prevalence", [None, 0.02])
+def test_with_counts_no_other_gap_that_meets_all_floors_is_better(prevalence):
+    @many(300)
+    @given(FLOORS, st.integers(0, 2**32 - 1), st.booleans())
+    def check(floors, seed, tied):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], [rng.integers(2, 30), rng.integers(2, 12)])
+        s = rng.normal(size=len(y)) + rng.choice([0.0, 1.0, 3.0]) * y
+        s = np.round(s) if tied else s
+        needs = prevalence is not None and not {"precision", "npv", "flagged"} & set(floors)
+        rule = Floors(**floors, then="sum", prevalence=None if needs else prevalence)
+        found = find_boundary(y, s, curve="empirical", rule=rule)
+        points = np.unique(s)
+        cuts = np.concatenate([[points[0] - 1], (points[1:] + points[:-1]) / 2, [points[-1] + 1]])
+        good = []
+        for t in cuts:
+            reached = rates(y, s > t, rule.prevalence)
+            if meets(floors, reached):
+                good.append(2 - reached["recall"] - reached["specificity"])
+        assert (found.status is Status.UNMET) == (not good)
+        if good:
+            assert meets(floors, rates(y, found.predict(s) == 1, rule.prevalence))
+            assert found.loss == pytest.approx(min(good), abs=1e-12)
+        else:
+            assert any(name in found.message for name in floors)
+
+    check()
+
+
+def true_rates(t, gap, prevalence):
+    """Return the rates of two normal classes of variance 1, `gap` apart."""
+    recall, alarms = norm.sf(t - gap), norm.sf(t)
+    flagged = prevalence * recall + (1 - prevalence) * alarms
+    return {
+        "recall": recall,
+        "specificity": 1 - alarms,
+        "precision": prevalence * recall / flagged if flagged > 0 else 1.0,
+        "npv": (1 - prevalence) * (1 - alarms) / (1 - flagged) if flagged < 1 else 1.0,
+        "flagged": flagged,
+    }
+
+
+PROMISES = [
+    ({"precision": 0.5}, 0.2, 300, 2.0),
+    ({"precision": 0.3}, 0.1, 600, 1.5),
+    ({"npv": 0.95}, 0.2, 300, 1.5),
+    ({"flagged": 0.2}, 0.1, 100, 2.0),
+    ({"recall": 0.8, "precision": 0.3}, 0.2, 600, 2.0),
+    ({"recall": 0.8, "specificity": 0.7}, 0.3, 300, 2.5),
+    ({"precision": 0.6, "npv": 0.9, "flagged": 0.4}, 0.3, 1500, 2.5),
+]
+
+
+@pytest.mark.parametrize(("floors", "prevalence", "n", "gap"), PROMISES, ids=str)
+@pytest.mark.parametrize("then", ["g-mean", "recall"])
+def test_promises_are_kept(floors, prevalence, n, gap, then):
+    rng = np.random.default_rng(0)
+    kept, answered = 0, 0
+    for _ in range(RUNS):
+        y = (rng.random(n) < prevalence).astype(int)
+        y[:2] = 0, 1
+        s = rng.normal(size=n) + gap * y
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("boundshift.boundary.warn_of", lambda *_, **__: None)
+            found = find_boundary(y, s, rule=Floors(**floors, then=then))
+        answered += found.status is not Status.UNMET
+        kept += found.status is Status.UNMET or meets(
+            floors, true_rates(found.threshold, gap, prevalence)
+        )
+    assert answered > 0.2 * RUNS
+    assert kept / RUNS >= LEAST
+
+
+@pytest.mark.parametrize("floors", [{"precision": 0.5}, {"flagged": 0.05}, {"npv": 0.99}], ids=str)
+def test_promises_at_another_prevalence_are_kept(floors):
+    rng = np.random.default_rng(1)
+    prevalence, gap, kept, answered = 0.05, 3.0, 0, 0
+    y = np.repeat([0, 1], [2000, 400])  # negatives thinned out
+    for _ in range(200):
+        s = rng.normal(size=len(y)) + gap * y
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("boundshift.boundary.warn_of", lambda *_, **__: None)
+            found = find_boundary(y, s, rule=Floors(**floors, prevalence=prevalence))
+        answered += found.status is not Status.UNMET
+        kept += meets(floors, true_rates(found.threshold, gap, prevalence))
+    assert answered == 200
+    assert kept / 200 >= 0.95 - 2 * (0.05 * 0.95 / 200) ** 0.5
+
+
+@pytest.mark.parametrize("floor", [0.2, 0.5, 0.9])
+def test_a_sequence_starts_where_it_can_pass_and_nowhere_else(floor):
+    start = start_of(floor, 0.05, 10_000)
+    assert binom.sf(start - 1, start, floor) <= 0.05 + 1e-12
+    assert start_of(floor, 0.05, 10_000) == start  # nothing but its arguments
+
+
+def test_a_promise_of_one_is_refused_in_words_and_met_on_the_rows():
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1], [300, 60])
+    s = rng.normal(size=360) + 2 * y
+    with pytest.warns(BoundaryWarning, match=r"No number of rows can promise a recall of 1"):
+        find_boundary(y, s, rule=Floors(recall=1.0))
+    found = find_boundary(y, s, curve="empirical", rule=Floors(recall=1.0, then="precision"))
+    assert found.wrong[1] == 0
+    assert found.threshold == pytest.approx(s[y == 1].min(), abs=0.5)
+
+
+def test_floors_that_contradict_are_named_with_what_is_reached():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [900, 100])
+    s = rng.normal(size=1000) + y
+    with pytest.warns(BoundaryWarning) as caught:
+        found = find_boundary(y, s, rule=Floors(recall=0.9, precision=0.8))
+    assert found.status is Status.UNMET
+    assert "is reached" in str(caught[0].message)
+    assert found.message == str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "at least one of recall"),
+        ({"recall": 1.2}, "`recall` must be at most 1, got 1.2"),
+        ({"recall": 0}, "`recall` must be a positive"),
+        ({"precision": "high"}, "`precision` must be a positive finite number, got 'high'"),
+        ({"flagged": 1.0}, "`flagged` must be between 0 and 1"),
+        ({"recall": 0.9, "confidence": 1}, "`confidence` must be between 0 and 1"),
+        ({"precision": 0.5, "prevalence": 0}, "`prevalence` must be a positive"),
+        ({"recall": 0.9, "prevalence": 0.1}, "`prevalence` must be left out"),
+        ({"recall": 0.9, "then": "floors"}, "which floor"),
+        ({"recall": 0.9, "then": Floors(recall=0.5)}, "`then` must be an objective"),
+    ],
+)
+def test_bad_floors_get_a_sentence(arguments, message):
+    with pytest.raises(InvalidInputError, match=message):
+        _ = Floors(**arguments).objective
+
+
+def test_a_confidence_is_used_or_refused():
+    rng = np.random.default_rng(4)
+    y = np.repeat([0, 1], [300, 100])
+    s = rng.normal(size=400) + 2 * y
+    bold, sure = (
+        find_boundary(y, s, rule=Floors(recall=0.8, then="specificity", confidence=c)).threshold
+        for c in (0.5, 0.99)
+    )
+    assert sure < bold
+    with pytest.raises(InvalidInputError, match="makes no promise"):
+        find_boundary(y, s, curve="smoothed", rule=Floors(recall=0.8, confidence=0.9))
+    with pytest.raises(InvalidInputError, match="the same in Floors and in the curve"):
+        find_boundary(y, s, curve="dkw", rule=Floors(recall=0.8, confidence=0.9))
