@@ -54,8 +54,8 @@ _HOMES = {
     "boundshift.boundary": ("find_boundary",),
     "boundshift.classifier": ("BoundShiftClassifier",),
     "boundshift.curves": (
-        "DKW", "SLSQP", "ClopperPearson", "Empirical", "EmpiricalBernstein", "ErrorCurve", "Exact", "KthPoint",
-        "Logistic", "Smoothed", "StudentT", "SupportRadius",
+        "DKW", "SLSQP", "ClopperPearson", "Empirical", "EmpiricalBernstein", "ErrorCurve", "Exact",
+        "KthPoint", "Logistic", "Smoothed", "StudentT", "SupportRadius",
     ),
     "boundshift.exceptions": ("BoundaryWarning", "InvalidInputError", "MissingExtraError"),
     "boundshift.models.onnx.export": ("to_onnx",),
@@ -64,8 +64,8 @@ _HOMES = {
     "boundshift.promises.interval": ("threshold_interval",),
     "boundshift.result.boundary": ("Boundary",),
     "boundshift.rules": (
-        "MCC", "Cost", "FBeta", "Floors", "GMean", "Kappa", "Markedness", "Metric", "Minimax", "Rule",
-        "Sum", "Youden",
+        "MCC", "Cost", "FBeta", "Floors", "GMean", "Kappa", "Markedness", "Metric", "Minimax",
+        "Rule", "Sum", "Youden",
     ),
     "boundshift.status": ("Status",),
 }  # fmt: skip

@@ -149,7 +149,8 @@ def test_the_recall_floor_is_met_where_it_can_be() -> None:
     rng = np.random.default_rng(5)
     y = np.repeat([0, 1], [500, 100])
     s = rng.normal(size=600) + 2 * y
-    boundary = find_boundary(y, s, curve="clopper-pearson", rule=Floors(recall=0.8, then="specificity"))
+    rule = Floors(recall=0.8, then="specificity")
+    boundary = find_boundary(y, s, curve="clopper-pearson", rule=rule)
     assert boundary.errors[1] <= 0.2
     assert boundary.status is Status.OPTIMAL
     # One more positive point beyond the boundary would break the floor.

@@ -159,10 +159,10 @@ def read_claims(
     >>> read_claims(costs="1,20")
     (Logistic(), Cost(false_positive=1.0, false_negative=20.0, prevalence=None))
     >>> read_claims(recall_floor=0.9, confidence=0.99)
-    (ClopperPearson(confidence=0.99), Floors(recall=0.9, specificity=None))
+    (ClopperPearson(confidence=0.99), Floors(recall=0.9))
     """
     from boundshift.boundary import choose_claims
-    from boundshift.curves.base import ConfidenceCurve
+    from boundshift.curves.confidence import ConfidenceCurve
     from boundshift.rules import Floors
 
     if sum(wish is not None for wish in (rule, recall_floor, costs)) > 1:

@@ -11,6 +11,7 @@ import numpy as np
 from boundshift.curves.base import Claim, ShapeCurve, Solution, Tail
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule, Sum
+from boundshift.rules.base import changed_repr
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.search.found import FloatArray
 from boundshift.support.exact import Exact
@@ -115,10 +116,7 @@ class SupportRadius(SupportSettings, ShapeCurve):
         object.__setattr__(self, "fallback", _as_fallback(self.fallback))
 
     def __repr__(self) -> str:
-        plain = {f.name: f.default for f in fields(self)}
-        values = {name: getattr(self, name) for name in plain}
-        changed = (f"{name}={value!r}" for name, value in values.items() if value != plain[name])
-        return f"SupportRadius({', '.join(changed)})"
+        return changed_repr(self)
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FloatArray", "Rule"]
+__all__ = ["FloatArray", "Rule", "changed_repr"]
 
 FloatArray = NDArray[np.float64]
+
+
+def changed_repr(claim: Any) -> str:
+    """Return how a rule or a curve of many settings is written: those that were changed."""
+    values = {f.name: (getattr(claim, f.name), f.default) for f in fields(claim)}
+    changed = (f"{name}={value!r}" for name, (value, plain) in values.items() if value != plain)
+    return f"{type(claim).__name__}({', '.join(changed)})"
 
 
 @dataclass(frozen=True)

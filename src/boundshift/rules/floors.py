@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.base import FloatArray, Rule
+from boundshift.rules.base import FloatArray, Rule, changed_repr
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.validation import as_positive, as_share
 
@@ -114,6 +114,9 @@ class Floors(Rule):
                 f"{self.prevalence!r} with {', '.join(self.asked)} and then={self.then!r}. "
                 "Use it with precision, npv or flagged."
             )
+
+    def __repr__(self) -> str:
+        return changed_repr(self)
 
     @property
     def asked(self) -> dict[str, float]:
