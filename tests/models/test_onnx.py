@@ -143,7 +143,11 @@ def test_rows_closer_to_the_boundary_than_float32_can_tell(name):
     scores = np.abs(clf.decision_function(rows))
     rows = rows[scores > 1e-12]
     assert np.median(scores) < 1e-8
-    np.testing.assert_array_equal(run(to_onnx(clf, X), rows)[0], clf.predict(rows))
+    label, score, *found = run(to_onnx(clf, X), rows)
+    np.testing.assert_array_equal(label, clf.predict(rows))
+    for p in found:
+        np.testing.assert_array_equal(p[:, 1] > 0.5, score > 0)
+        assert (p[:, 1] != 0.5).all()
 
 
 @pytest.mark.parametrize("name", ["forest", "histogram boosting", "XGBoost", "LightGBM"])
