@@ -17,6 +17,7 @@ import numpy as np
 
 from boundshift import Boundary, SupportRadius, find_boundary
 from boundshift.support.equations import Geometry, delta2_from_delta1, loss
+from boundshift.support.geometry import SupportGeometry
 from lab.harness.quiet import quiet
 
 ROOT = Path(__file__).parents[2]
@@ -109,21 +110,21 @@ def cause(theirs: dict[str, Any], ours: Boundary, tried: int) -> str:
     violation = bracket(theirs)
     if violation < 0:
         return f"not on the constraint (bracket {violation:.3f})"
-    if given_up(theirs) == ours.geometry.slack:
+    if given_up(theirs) == geometry(ours).slack:
         return cause_on_one_level(theirs, ours)
-    if sum(ours.geometry.slack) >= tried:
+    if sum(geometry(ours).slack) >= tried:
         return f"more slack levels (they end at {tried - 1})"
     if beats(theirs, ours):
-        return f"rounded-off feasibility (all better grid points at {ours.geometry.slack})"
-    return f"grid step (moves the best level to {ours.geometry.slack})"
+        return f"rounded-off feasibility (all better grid points at {geometry(ours).slack})"
+    return f"grid step (moves the best level to {geometry(ours).slack})"
 
 
 def cause_on_one_level(theirs: dict[str, Any], ours: Boundary) -> str:
     """Say why two results on the same slack level differ."""
-    if min(ours.geometry.log_deltas) < np.log(np.finfo(float).tiny):
+    if min(geometry(ours).log_deltas) < np.log(np.finfo(float).tiny):
         return "underflow"
-    if ours.geometry.deltas[0] < STEP:
-        return f"grid floor (optimal δ₁ {ours.geometry.deltas[0]:.1e})"
+    if geometry(ours).deltas[0] < STEP:
+        return f"grid floor (optimal δ₁ {geometry(ours).deltas[0]:.1e})"
     best, _ = best_grid_point(ours)
     if beats(theirs, ours):
         return f"rounded-off feasibility (δ₁ = {best:.4f} was dropped)"
@@ -139,7 +140,8 @@ def residual(delta1: float, theirs: dict[str, Any]) -> float:
     r1, r2, d = theirs["R1"], theirs["R2"], theirs["D"]
     b = d - r2 - r1 - reach(r1, theirs["N1"], delta1)
     delta2 = 1 / np.exp(0.5 * np.square(b * np.sqrt(theirs["N2"]) / r2 - 2))
-    return (r1 + reach(r1, theirs["N1"], delta1)) + (r2 + reach(r2, theirs["N2"], delta2)) - d
+    reaches = (r1 + reach(r1, theirs["N1"], delta1)) + (r2 + reach(r2, theirs["N2"], delta2))
+    return float(reaches - d)
 
 
 def bracket(theirs: dict[str, Any]) -> float:
@@ -156,10 +158,17 @@ def their_geometry(theirs: dict[str, Any]) -> Geometry:
     return Geometry(n, radius, theirs["D"])
 
 
+def geometry(ours: Boundary) -> SupportGeometry:
+    """Return the paper's quantities at the exact optimum, which has them."""
+    assert ours.geometry is not None
+    return ours.geometry
+
+
 def our_geometry(ours: Boundary) -> Geometry:
     """Return the optimisation at the level of the exact optimum."""
-    n = ours.n_samples[0] - ours.geometry.slack[0], ours.n_samples[1] - ours.geometry.slack[1]
-    return Geometry(n, ours.geometry.radii, ours.geometry.means[1] - ours.geometry.means[0])
+    slack, means = geometry(ours).slack, geometry(ours).means
+    n = ours.n_samples[0] - slack[0], ours.n_samples[1] - slack[1]
+    return Geometry(n, geometry(ours).radii, means[1] - means[0])
 
 
 def best_grid_point(ours: Boundary) -> tuple[float, float]:
@@ -174,8 +183,8 @@ def best_grid_point(ours: Boundary) -> tuple[float, float]:
 
 def beats(theirs: dict[str, Any], ours: Boundary) -> bool:
     """Return whether a grid point at the level of the exact optimum beats what they chose."""
-    price = ours.loss - float(loss(ours.geometry.deltas[0], our_geometry(ours)))
-    return best_grid_point(ours)[1] + price < theirs["loss"] - 1e-12
+    price = ours.loss - float(loss(geometry(ours).deltas[0], our_geometry(ours)))
+    return bool(best_grid_point(ours)[1] + price < theirs["loss"] - 1e-12)
 
 
 def page() -> str:
@@ -220,7 +229,7 @@ def line(row: Row) -> str:
         chosen[0],
         f"{ours.threshold:.4f}" if solved else "–",
         chosen[1],
-        f"{ours.geometry.slack[0]}, {ours.geometry.slack[1]}" if solved else "–",
+        f"{geometry(ours).slack[0]}, {geometry(ours).slack[1]}" if solved else "–",
         row.cause,
     )
     return f"| {' | '.join(cells)} |"

@@ -323,7 +323,9 @@ def labels_of(clf: BoundShiftClassifier, moved: Any, X: FloatArray) -> NDArray[A
     if hasattr(moved, "predict_proba") or hasattr(moved, "decision_function"):
         return np.asarray(moved.predict(X)).ravel()
     raw = raw_margin(moved, X)
-    return clf.classes_[(raw > 0).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)]
+    chosen = (raw > 0).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)
+    labels: NDArray[Any] = clf.classes_[chosen]
+    return labels
 
 
 def carries(clf: BoundShiftClassifier, X: FloatArray) -> bool | None:
@@ -380,7 +382,10 @@ def cross_fitted(name: str, X: FloatArray, y: NDArray[Any], fresh: FloatArray) -
 def as_row(name: str, two: Column, many: Column) -> str:
     """Return a line of the table."""
     mark = {True: "yes", False: "NO", None: "–"}
-    both = lambda a, b: mark[a] if a == b else f"{mark[a]}, {mark[b]}"  # noqa: E731
+
+    def both(a: bool | None, b: bool | None) -> str:
+        return mark[a] if a == b else f"{mark[a]}, {mark[b]}"
+
     cells = [
         name,
         two.response if two.response == many.response else f"{two.response}, {many.response}",

@@ -10,12 +10,14 @@ Each table stands between `<!-- table NAME -->` and `<!-- end -->` and is writte
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from boundshift.writing import write_whole
 from lab.harness.canvas import save
 from lab.harness.markup import to_markdown
-from lab.harness.tables import Estimate, Section, Table
+from lab.harness.methods import Group
+from lab.harness.tables import Cell, Estimate, Section, Table
 from lab.reproduction import METHODS, PROBLEMS, Results, read_rows, write_rows
 from lab.reproduction.figures import FIGURES
 from lab.reproduction.tables import (
@@ -74,7 +76,7 @@ def _tables(results: dict[str, Results]) -> dict[str, str]:
     }
 
 
-def _all(results, groups) -> str:
+def _all(results: Results, groups: Sequence[Group]) -> str:
     shown = (result_table(results, problem, groups) for problem in results.problems)
     return "\n".join(map(to_markdown, shown))
 
@@ -85,7 +87,7 @@ def _ranking(results: Results) -> Table:
     sections = []
     for metric, title in (("g_mean", "G-mean"), ("f1", "F1")):
         best = {p: results.best(p, methods, metric) for p in FIVE}
-        lines = []
+        lines: list[tuple[Cell, ...]] = []
         for name in methods:
             means = [results.mean(p, name, metric) for p in FIVE]
             over = sum(m.mean for m in means) / len(FIVE)
@@ -93,7 +95,7 @@ def _ranking(results: Results) -> Table:
             solved = [results.counts(p, name) for p in FIVE]
             share = sum(c.solved for c in solved) / sum(c.tried for c in solved)
             lines.append((METHODS[name].title, *cells, f"{over:.3f}"[1:], f"{share:.0%}"))
-        lines.sort(key=lambda line: line[-2], reverse=True)
+        lines.sort(key=lambda line: str(line[-2]), reverse=True)
         sections.append(Section(title, tuple(lines)))
     titles = [PROBLEMS[p].title for p in FIVE]
     return Table(

@@ -61,12 +61,8 @@ SHAPES: dict[str, Any] = {
 class Problem:
     """Scores of two classes that face each other.
 
-    Parameters
-    ----------
-    shape : distribution
-        Of the negative class.
-    distance : float
-        The positive class's scores are this number minus a draw of the shape.
+    Those of the negative class are drawn from `shape`, those of the positive one are `distance`
+    less a draw of it.
     """
 
     shape: Any

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from boundshift.metrics import binary_metrics
-from lab.harness.methods import Decision, Fitted, Method
+from lab.harness.fitted import Decision, Fitted
+from lab.harness.methods import Method
 
 __all__ = ["METRICS", "TIMES", "Outcome", "Row", "failed_row", "judge"]
 

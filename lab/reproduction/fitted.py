@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.harness.methods import Decision, Fitted, Sample, Scored, Source
+from lab.harness.fitted import Decision, Fitted, Sample, Scored, Source
 from lab.reproduction.collect import FittedScores, ModelName, folds_of
 
 __all__ = ["FittedSeed", "SlackKind"]

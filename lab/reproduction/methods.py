@@ -10,12 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from boundshift.curves import SupportRadius
+from lab.harness.fitted import Decision, Source
 from lab.harness.methods import (
     Decide,
-    Decision,
     Group,
     Method,
-    Source,
     by_boundary,
     by_probability,
     by_tuner,

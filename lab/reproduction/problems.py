@@ -35,12 +35,10 @@ class Problem:
 
     Parameters
     ----------
-    name : str
-        Short name, as used in files and on the command line.
-    title : str
-        Name in tables.
+    name, title : str
+        Short name, as used in files and on the command line, and the one in tables.
     data : str or Bunch
-        What :func:`~boundshift.datasets.paper_split` takes.
+        What :func:`~lab.data.paper_split` takes.
     classifier : {"logistic-regression", "rbf-machine", "network"}
         The paper's classifier for it.
     scale : bool, default=True
@@ -111,7 +109,7 @@ def choose_problems(
         One of :data:`CHOICES`. "synthetic" is the problem on scaled and on raw features; "all"
         holds MIMIC-III only if its file is given.
     mimic_file : path-like, default=None
-        Your own file, see :func:`~boundshift.datasets.load_mimic`.
+        Your own file, see :func:`~lab.data.load_mimic`.
     mimic_rows : {"paper", "all"}, default="paper"
         Which of its rows.
 

@@ -77,7 +77,7 @@ def reproduce(
     mimic_file : path-like, default=None
         Your own MIMIC-III file; without it "all" leaves that problem out.
     mimic_rows : {"paper", "all"}, default="paper"
-        Which of its rows, see :func:`~boundshift.datasets.load_mimic`.
+        Which of its rows, see :func:`~lab.data.load_mimic`.
     figures : bool, default=True
         Whether to draw the paper's figures; needs the extra ``plot``.
     options : ClassifierOptions, default=None

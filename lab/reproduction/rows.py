@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.harness.methods import Decision, Method
+from lab.harness.fitted import Decision
+from lab.harness.methods import Method
 from lab.harness.records import read_records, write_records
 from lab.harness.rows import Outcome, judge
 from lab.reproduction.fitted import FittedSeed

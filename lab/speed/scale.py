@@ -39,12 +39,8 @@ ROWS_PER_GROUP = 1 << 20
 ROWS_PER_FILE = 10 * ROWS_PER_GROUP
 POSITIVE_SHARE = 0.02
 CASES = [
-    ("logistic", "g-mean"),
-    ("smoothed", "sum"),
-    ("kth-point", "sum"),
-    ("student-t", "minimax"),
-    ("support", "sum"),
-    ("support", "minimax"),
+    *(("logistic", "g-mean"), ("smoothed", "sum"), ("kth-point", "sum")),
+    *(("student-t", "minimax"), ("support", "sum"), ("support", "minimax")),
 ]
 FEW_CASES = CASES[:3]
 ROUNDS = 3
@@ -364,7 +360,7 @@ def run_spark(n: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         alone(write_parquet, folder, n)
         expected = alone(in_memory, folder, cases)
-        found = alone(spark_run, folder, cases)
+        found: dict[str, Any] = alone(spark_run, folder, cases)
     found["runs"] = [compare(a, b) for a, b in zip(found["runs"], expected, strict=True)]
     return found
 
@@ -403,7 +399,7 @@ def _in_turn(folders: list[str]) -> list[float]:
             spent += time.process_time() - start
             return tally
 
-        source.scan = timed_scan  # type: ignore[method-assign]
+        source.scan = timed_scan  # type: ignore[method-assign,assignment]
         decide_in_passes(source, make_decision())
         return spent
 

@@ -18,6 +18,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -164,9 +165,9 @@ def against_tuned_threshold(plan: Plan, watch: Stopwatch) -> list[Row]:
         best = watch.race(
             f"TunedThresholdClassifierCV, {rows_of(n)}",
             {
-                "TunedThresholdClassifierCV": lambda t=tuned, X=X, p=problem: t.fit(X, p.y),
-                "find_boundary": lambda p=problem: find_boundary(p.y, p.scores),
-                "BoundShiftClassifier": lambda s=shifted, X=X, p=problem: s.fit(X, p.y),
+                "TunedThresholdClassifierCV": partial(tuned.fit, X, problem.y),
+                "find_boundary": partial(find_boundary, problem.y, problem.scores),
+                "BoundShiftClassifier": partial(shifted.fit, X, problem.y),
             },
             repeats,
         )
@@ -186,8 +187,8 @@ def against_sort(plan: Plan, watch: Stopwatch) -> list[Row]:
             best = watch.race(
                 f"np.sort, {rows_of(n)}{kind}",
                 {
-                    "np.sort": lambda p=problem: np.sort(p.scores),
-                    "find_boundary": lambda p=problem: find_boundary(p.y, p.scores),
+                    "np.sort": partial(np.sort, problem.scores),
+                    "find_boundary": partial(find_boundary, problem.y, problem.scores),
                 },
                 repeats,
             )
@@ -205,8 +206,8 @@ def against_brute_force(plan: Plan, watch: Stopwatch) -> list[Row]:
         best = watch.race(
             f"brute force of Algorithm 1, {rows_of(n)}",
             {
-                "brute force": lambda p=problem: brute_force(p.y, p.scores),
-                "find_boundary": lambda p=problem: find_boundary(p.y, p.scores, curve="paper"),
+                "brute force": partial(brute_force, problem.y, problem.scores),
+                "find_boundary": partial(find_boundary, problem.y, problem.scores, curve="paper"),
             },
             repeats,
         )
@@ -227,7 +228,7 @@ def growth(plan: Plan, watch: Stopwatch) -> list[Row]:
     problems = {n: Problem.draw(n) for n in sizes}
     times = []
     for n, problem in problems.items():
-        run: Contenders = {"find_boundary": lambda p=problem: find_boundary(p.y, p.scores)}
+        run: Contenders = {"find_boundary": partial(find_boundary, problem.y, problem.scores)}
         times.append(watch.race(f"growth, {rows_of(n)}", run, plan.growth[n])["find_boundary"])
     exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
     name = f"growth exponent of find_boundary's time: {sizes[0]:,} to {rows_of(sizes[-1])}"

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
 from boundshift.models.response import Response
-from lab.harness.methods import Decision, Fitted, Sample, Scored, Source
+from lab.harness.fitted import Decision, Fitted, Sample, Scored, Source
 from lab.suite.models import ScoreKind
 from lab.suite.train import RawScores
 

@@ -17,14 +17,11 @@ from boundshift.curves import CURVES, ErrorCurve, SupportRadius
 from boundshift.exceptions import InvalidInputError
 from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
 from boundshift.rules import Cost, Floors, GMean, Metric, Minimax, Rule, Sum
+from lab.harness.fitted import Decision, Sample, Scored, Source
 from lab.harness.methods import (
     Decide,
-    Decision,
     Group,
     Method,
-    Sample,
-    Scored,
-    Source,
     by_boundary,
     by_probability,
     by_tuner,

@@ -30,22 +30,11 @@ _SEARCH_FOLDS = 3
 
 @dataclass(frozen=True)
 class Model:
-    """A kind of classifier.
+    """A kind of classifier: its name, that in tables, what its scores are, and how it is made.
 
-    Parameters
-    ----------
-    name, title : str
-        Short name, and the one in tables.
-    kind : {"log-odds", "margin", "probability"}
-        What its scores are.
-    make : callable
-        The classifier's class.
-    settings : mapping
-        Its arguments, as far as they are not the defaults.
-    grid : mapping, default={}
-        Arguments that are chosen by accuracy in three folds of the training part.
-    seeded : bool, default=True
-        Whether it takes a random state.
+    `make` is the classifier's class, `settings` are its arguments as far as they are not the
+    defaults, those in `grid` are chosen by accuracy in three folds of the training part, and
+    `seeded` says whether it takes a random state.
     """
 
     name: str

@@ -11,7 +11,8 @@ from scipy.stats import rankdata
 
 from boundshift.datasets.common import CommonDataset
 from boundshift.promises.certificate import Certificate, certify_counts
-from lab.harness.methods import Decision, Method, Sample
+from lab.harness.fitted import Decision, Sample
+from lab.harness.methods import Method
 from lab.harness.rows import Outcome, failed_row, judge
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.fitted import FittedSplit

@@ -70,7 +70,7 @@ def run_suite(
     cache: str | PathLike[str] | None = None,
     progress: Progress = say_nothing,
 ) -> SuiteRun:
-    """Compare methods on real imbalanced data, and write rows, facts and a page.
+    """Compare methods on real imbalanced data, and write rows, facts and a page; return all of it.
 
     Needs the extras ``data``, ``rivals`` and ``plot``.
 
@@ -92,13 +92,8 @@ def run_suite(
     cache : path-like, default=None
         Folder of the fitted scores, so that a run that was interrupted goes on where it stopped;
         None is ``scores`` in `out`.
-    progress : callable, default=None
+    progress : callable
         Called with what is going on, steps done, and steps in all.
-
-    Returns
-    -------
-    SuiteRun
-        The tidy rows, the facts, and the files written.
     """
     _check_extras()
     _check_jobs(jobs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import datasets
@@ -35,9 +37,18 @@ UCI Machine Learning Repository 46, donor G. Gong, 1988.
 """
 
 
-def _split(table: Table, label: str) -> tuple[list[str], NDArray[np.float64]]:
-    """Return the names of the features, and the column of labels."""
-    return [name for name in table.header if name != label], table.numbers([label])[:, 0]
+def _contents(
+    table: Table,
+    column: str,
+    is_positive: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
+    name: str,
+    labels: tuple[str, str],
+    descr: str,
+) -> Contents:
+    """Take one column of a table for the labels, and all others for features."""
+    features = [feature for feature in table.header if feature != column]
+    target = is_positive(table.numbers([column])[:, 0]).astype(np.int64)
+    return Contents(name, table.numbers(features), target, features, labels, descr)
 
 
 @as_loader
@@ -52,10 +63,8 @@ def load_pima() -> Contents:
     ((768, 8), 268)
     """
     table = read_bundled("pima.csv")
-    features, outcome = _split(table, "Outcome")
     labels = ("no diabetes", "diabetes")
-    target = outcome.astype(np.int64)
-    return Contents("pima", table.numbers(features), target, features, labels, _PIMA)
+    return _contents(table, "Outcome", lambda outcome: outcome == 1, "pima", labels, _PIMA)
 
 
 @as_loader
@@ -72,10 +81,8 @@ def load_heart() -> Contents:
     ((212, 11), 48)
     """
     table = read_bundled("heart_cleveland_0_3_4.csv").without(["ca", "thal"])
-    features, diagnosis = _split(table, "num")
     labels = ("no disease", "severe disease")
-    target = (diagnosis > 0).astype(np.int64)
-    return Contents("heart", table.numbers(features), target, features, labels, _HEART)
+    return _contents(table, "num", lambda diagnosis: diagnosis > 0, "heart", labels, _HEART)
 
 
 @as_loader
@@ -91,10 +98,7 @@ def load_hepatitis() -> Contents:
     """
     sparse = ("PROTIME", "ALKPHOSPHATE", "ALBUMIN")
     table = read_bundled("hepatitis.csv").without(sparse).complete()
-    features, outcome = _split(table, "Class")
-    target = (outcome == 1).astype(np.int64)
-    data = table.numbers(features)
-    return Contents("hepatitis", data, target, features, ("live", "die"), _HEPATITIS)
+    return _contents(table, "Class", lambda c: c == 1, "hepatitis", ("live", "die"), _HEPATITIS)
 
 
 @as_loader

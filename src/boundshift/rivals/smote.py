@@ -44,9 +44,9 @@ class SMOTEClassifier(DelegatingClassifier):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from boundshift.datasets import make_gaussians
     >>> from boundshift.rivals import SMOTEClassifier
+    >>> smote = SMOTEClassifier(LogisticRegression(), random_state=0)
     >>> X, y = make_gaussians(random_state=0)
-    >>> smote = SMOTEClassifier(LogisticRegression(), random_state=0).fit(X, y)
-    >>> bool(smote.predict(X).sum() > 10)
+    >>> bool(smote.fit(X, y).predict(X).sum() > 10)
     True
     """
 

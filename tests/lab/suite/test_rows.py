@@ -5,7 +5,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from boundshift import certify
-from lab.harness.methods import Decision, Method, Sample
+from lab.harness.fitted import Decision, Sample
+from lab.harness.methods import Method
 from lab.harness.records import read_records, write_records
 from lab.harness.rows import Outcome
 from lab.suite.cache import Fit, SuiteCache
