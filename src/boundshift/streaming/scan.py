@@ -1,8 +1,7 @@
-"""The boundary of data by column names, whatever engine reads it."""
+"""The boundary and the certificate of data bigger than memory, whatever engine reads it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, get_args
 
 from boundshift.boundary import choose_claims, decide_on, make_decision, warn_of
@@ -19,11 +18,10 @@ from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.streaming.dispatch import open_columns
 from boundshift.streaming.driver import decide_in_passes
+from boundshift.streaming.source import Progress
 from boundshift.validation import as_choice, as_share
 
 __all__ = ["scan_boundary", "scan_certificate"]
-
-Progress = Callable[[str, int, int], None]
 
 
 def scan_boundary(
@@ -38,28 +36,29 @@ def scan_boundary(
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
 ) -> Boundary:
-    """Find the decision boundary of data that is read in passes and never held whole.
+    """Find the decision boundary of data that is read in passes and never held in memory.
 
     Parameters
     ----------
     data : path, glob, folder, list of them, frame, table, or iterable of pairs
-        Files that end in .parquet, .feather, .arrow, .csv, .tsv, .jsonl or .ndjson; a Spark or
-        Dask frame; an Arrow table; or an iterable, or a function that makes one, of pairs
-        (labels, scores).
+        Parquet, Feather, CSV, TSV or JSON lines, text also compressed; a Spark or Dask frame; an
+        Arrow table; or pairs (labels, scores), as an iterable that can be read again or a
+        function that makes one.
     label : str, default="label"
-        Column of the labels.
+        Name of the column of labels.
     score : str, default="score"
-        Column of the scores; in Spark also a column of vectors such as ``rawPrediction``.
+        Name of the column of scores; in Spark also a column of vectors, such as
+        ``rawPrediction``.
     pos_label : label, default=None
         The positive class. None takes the greater label, to which scores point as those of
         scikit-learn do; words need it where the rule does not treat both classes alike.
     element : int, default=-1
-        Which element of a vector is the score; the last one is that of the positive class.
+        Which element of a Spark vector is the score; the last one is that of the positive class.
     max_passes : int, default=None
         Most passes over the data; None for as many as it takes to be exact. With fewer the
-        boundary is an estimate, and its ``resolution`` says how wide the doubtful scores lie.
+        boundary is an estimate, and its ``resolution`` says how coarse.
     progress : callable, default=None
-        Called with the name of the pass, the parts done, and all parts.
+        Called with the name of the pass, the number of parts read, and of all parts.
     curve, rule
         As in :func:`boundshift.find_boundary`.
 

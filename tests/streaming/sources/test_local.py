@@ -166,7 +166,7 @@ def test_bad_names_are_refused(tmp_path):
     with pytest.raises(InvalidInputError, match=r"end in .*got 'scores.xlsx'"):
         streaming.scan_boundary(tmp_path / "scores.xlsx")
     (tmp_path / "broken.parquet").write_text("no")
-    with pytest.raises(InvalidInputError, match=r"can be read, got 'broken.parquet'"):
+    with pytest.raises(InvalidInputError, match=r"broken\.parquet must be a whole Parquet file"):
         streaming.scan_boundary(tmp_path / "broken.parquet")
     with pytest.raises(InvalidInputError, match="frame"):
         streaming.scan_boundary(5)

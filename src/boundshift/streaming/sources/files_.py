@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from os import PathLike, fspath
@@ -22,7 +22,6 @@ from boundshift.streaming.source import OnProgress
 from boundshift.streaming.sources.arrow_ import arrow_chunk
 from boundshift.streaming.sources.batches import (
     FORMATS,
-    Format,
     OpenTable,
     column_names,
     name_format,
@@ -42,22 +41,21 @@ Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 def from_columns(
     files: Files, label: str, score: str, positive: Collection[Any] | None = None
 ) -> PartSource:
-    """Return the source of two columns of files, by names, globs or folders.
+    """Return the source of two columns of files.
 
     Parameters
     ----------
     files : path, glob, folder, or several of them
-        All with the same columns.
+        Files that all have the two columns.
     label, score : str
-        The columns.
+        Names of the columns.
     positive : collection of labels, default=None
-        If given, these are the class True and all others False; labels of CSV and TSV are then
-        taken as text, as `count_labels` counts them.
+        If given, these labels become the class True and all others the class False; labels of CSV
+        and TSV are then taken as text, as `count_labels` counts them.
     """
     parts: list[Part] = []
     for path in find_files(files):
-        reader = _READERS[name_format(path) or "csv"]
-        parts.extend(reader(path, label, score, positive is not None))
+        parts.extend(_parts_of(path, label, score, as_text=positive is not None))
     if positive is not None:
         parts = [partial(_against_rest, part, positive) for part in parts]
     return PartSource(parts)
@@ -96,7 +94,7 @@ def count_labels(files: Files, label: str, on_progress: OnProgress | None = None
 
 
 def _counted(path: Path, label: str, column: Any) -> dict[Any, int]:
-    """Return how often each label is met; raise if one is missing."""
+    """Return how often each label occurs; raise if one is missing."""
     is_float = pa.types.is_floating(column.type)
     if column.null_count or (is_float and pc.any(pc.is_nan(column)).as_py()):
         raise InvalidInputError(
@@ -108,7 +106,7 @@ def _counted(path: Path, label: str, column: Any) -> dict[Any, int]:
 
 
 def _text_type(opened: OpenTable) -> Any:
-    """Return the type in which labels are taken as text: CSV has none of its own."""
+    """Return the type by which labels of a CSV file are taken as text; others have their own."""
     return pa.string() if opened.format == "csv" else None
 
 
@@ -118,12 +116,12 @@ def are_text(files: Files) -> bool:
 
 
 def find_files(files: Files) -> list[Path]:
-    """Return the files that are meant, in order.
+    """Return the files of paths, globs and folders, in order.
 
     Raises
     ------
     InvalidInputError
-        If there are none, or one is of a kind that is not read.
+        If a name matches no file, or the format of a file is not known.
     """
     names = [files] if isinstance(files, str | PathLike) else list(files)
     found: list[Path] = []
@@ -153,71 +151,36 @@ def _expand(name: str) -> list[Path]:
     return sorted(Path(p) for p in glob.glob(name, recursive=True) if Path(p).is_file())  # noqa: PTH207
 
 
-def _parquet_parts(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
-    """Return a part for each row group; its labels have a type of their own."""
-    with _readable(path):
-        file = pa.parquet.ParquetFile(path)
-    check_columns(file.schema_arrow.names, label, score, path.name)
-    return [
-        partial(_row_group, path, file.metadata, i, label, score)
-        for i in range(file.metadata.num_row_groups)
-    ]
+def _parts_of(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
+    """Return the parts of a file that can be read one without the other."""
+    with open_table(path) as opened:
+        check_columns(opened.header or column_names(path), label, score, path.name)
+        if opened.format == "parquet":
+            metadata = opened.stream.metadata
+            groups = range(metadata.num_row_groups)
+            return [partial(_row_group, path, metadata, i, label, score) for i in groups]
+        if opened.format == "feather":
+            return [partial(_record_batch, path, i, label, score) for i in range(opened.size)]
+    # Text has to be read from its start.
+    return [partial(_blocks, path, label, score, as_text)]
 
 
 def _row_group(path: Path, metadata: Any, i: int, label: str, score: str) -> list[Chunk]:
-    """Read a row group."""
+    """Read a row group of a Parquet file."""
     with pa.parquet.ParquetFile(path, metadata=metadata, memory_map=True) as file:
         table = file.read_row_group(i, columns=[label, score], use_threads=False)
     return [arrow_chunk(table[label], table[score], f"{path.name}, row group {i}")]
 
 
-def _feather_parts(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
-    """Return a part for each record batch; its labels have a type of their own."""
-    with _readable(path):
-        file = pa.ipc.open_file(pa.memory_map(str(path)))
-    check_columns(file.schema.names, label, score, path.name)
-    return [partial(_batch, path, i, label, score) for i in range(file.num_record_batches)]
-
-
-def _batch(path: Path, i: int, label: str, score: str) -> list[Chunk]:
-    """Read a record batch."""
+def _record_batch(path: Path, i: int, label: str, score: str) -> list[Chunk]:
+    """Read a record batch of a Feather file."""
     batch = pa.ipc.open_file(pa.memory_map(str(path))).get_batch(i)
     return [arrow_chunk(batch[label], batch[score], f"{path.name}, batch {i}")]
 
 
-def _stream_parts(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
-    """Return one part for a file of text, which has to be read from its start."""
-    check_columns(column_names(path), label, score, path.name)
-    return [partial(_stream, path, label, score, as_text)]
-
-
-def _stream(path: Path, label: str, score: str, as_text: bool) -> Iterator[Chunk]:
+def _blocks(path: Path, label: str, score: str, as_text: bool) -> Iterator[Chunk]:
     """Read a file of text, a block at a time."""
     with open_table(path) as opened:
         types = {label: _text_type(opened) if as_text else None, score: pa.float64()}
         for i, batch in enumerate(read_batches(opened, types)):
             yield arrow_chunk(batch.column(label), batch.column(score), f"{path.name}, block {i}")
-
-
-class _readable:  # noqa: N801
-    """Turns what a reader says of a file into an error that names the file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, pa.ArrowException | OSError):
-            raise InvalidInputError(
-                f"`data` must be files that can be read, got {self._path.name!r} ({error})."
-            ) from error
-
-
-_READERS: dict[Format, Callable[[Path, str, str, bool], list[Part]]] = {
-    "parquet": _parquet_parts,
-    "feather": _feather_parts,
-    "csv": _stream_parts,
-    "json": _stream_parts,
-}
