@@ -2,9 +2,9 @@
 A recall that must be reached
 =============================
 
-"Find at least nine of ten malignant tumours." A promise needs a bound that holds: the rule of
-Neyman and Pearson with the bound of Clopper and Pearson keeps the floor with 95% confidence, and
-then spares as many benign cases as it can.
+"Find at least nine of ten malignant tumours." A floor is a promise: with 95% confidence at least
+that share is found among fresh rows. Of all boundaries that keep it, the best for both classes is
+taken.
 """
 
 # %%
@@ -16,9 +16,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from boundshift import BoundShiftClassifier
+from boundshift import BoundShiftClassifier, Floors
 from boundshift.datasets import load_breast_cancer
-from boundshift.rules import NeymanPearson
 
 X, y = load_breast_cancer(return_X_y=True)
 X = X[:, :2]  # two features only: with all thirty hardly anything is left to decide
@@ -31,8 +30,7 @@ found, spared = [], []
 for floor in floors:
     shifted = BoundShiftClassifier(
         make_pipeline(StandardScaler(), LogisticRegression()),
-        bound="clopper-pearson",
-        rule=NeymanPearson(floor=floor),
+        rule=Floors(recall=floor),
     ).fit(X_train, y_train)
     benign, malignant = recall_score(y_test, shifted.predict(X_test), average=None)
     found.append(malignant)

@@ -12,9 +12,8 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import cross_val_predict, train_test_split
 
-from boundshift import find_boundary
+from boundshift import Cost, find_boundary
 from boundshift.datasets import fetch_common
-from boundshift.rules import Cost
 
 X, y = fetch_common("page-blocks0", return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
@@ -35,7 +34,7 @@ def cost(threshold, price):
 
 moved, own = [], []
 for price in prices:
-    boundary = find_boundary(y_train, scores, bound="smoothed", rule=Cost(costs=(1, price)))
+    boundary = find_boundary(y_train, scores, curve="smoothed", rule=Cost(false_negative=price))
     moved.append(cost(boundary.threshold, price))
     own.append(cost(0.0, price))
     print(f"a miss costs {price:3}: threshold {boundary.threshold:6.2f}")
