@@ -5,7 +5,8 @@ BIN := .venv/bin
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: install demo images test test-torch test-spark lint docs benchmark reproduce suite evidence clean
+.PHONY: install demo images test test-wheel test-torch test-spark test-oldest lint docs benchmark \
+	reproduce suite evidence clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -68,7 +69,7 @@ test-wheel: .venv/.test  ## what a wheel must hold: all code, data, templates, t
 	PYTHONPATH=$(CURDIR)/$(WHEEL)/installed $(BIN)/python -m pytest -n auto -o pythonpath=. \
 		tests/install/runs_from_wheel.py tests/install/test_distribution.py \
 		tests/contract/test_imports.py tests/datasets tests/report/test_page.py \
-		tests/app/commands/test_application.py tests/result tests/test_boundary.py tests/test_rules.py
+		tests/app/commands/test_application.py tests/result tests/rules tests/test_boundary.py
 
 test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
 	$(BIN)/python -m pytest tests/torch
@@ -78,7 +79,7 @@ test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its siz
 
 test-oldest: .venv-oldest/.test  ## the core with the oldest NumPy, SciPy and scikit-learn allowed
 	.venv-oldest/bin/python -m pytest -n auto tests/test_*.py tests/contract tests/curves \
-		tests/promises tests/result tests/scores tests/search tests/support
+		tests/promises tests/result tests/rules tests/scores tests/search tests/support
 
 benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
 	$(BIN)/python -m lab.speed.speed

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,143 +11,150 @@ import pytest
 import boundshift
 
 ROOT = Path(boundshift.__file__).parent
-OPTIONAL = [
-    "matplotlib",
-    "pandas",
-    "polars",
-    "pyarrow",
-    "dask",
-    "pyspark",
-    "imblearn",
-    "distributed",
-]
 
 # From the bottom up: a room may import those before it, and none after it. A room is a folder or
-# a module at the root; `streaming.scan` decides, so it stands above what the rest of its room
-# serves.
+# a module at the root. `streaming.scan` decides, so it stands above what it reads with.
 ROOMS = [
-    "exceptions", "validation", "writing", "scores", "rules", "search", "support", "curves",
-    "streaming", "result", "decision", "boundary", "promises", "streaming.scan", "multiclass", "models",
-    "classifier", "metrics", "view", "plots", "report", "rivals", "datasets", "app",
-]  # fmt: skip
-NEEDS_SCIKIT_LEARN = {"classifier", "models", "rules"}
-# Where a model comes from or goes to; imported in the function that needs it, never for nothing.
-NEEDED_BY_MODELS = {"joblib", "onnx", "onnxruntime", "skl2onnx", "skops"}
+    "exceptions",
+    "validation",
+    "status",
+    "writing",
+    "scores",
+    "rules",
+    "search",
+    "support",
+    "curves",
+    "streaming",
+    "result",
+    "boundary",
+    "promises",
+    "streaming.scan",
+    "multiclass",
+    "models",
+    "classifier",
+    "metrics",
+    "view",
+    "plots",
+    "report",
+    "rivals",
+    "datasets",
+    "app",
+]
+# What a room may load besides NumPy and SciPy, so never the laboratory; what is optional, in the
+# function that needs it.
+LIBRARIES = {
+    "rules": {"sklearn"},
+    "streaming": {"dask", "pyarrow", "pyspark"},
+    "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
+    "classifier": {"sklearn"},
+    "plots": {"sklearn", "matplotlib"},
+    "report": {"jinja2"},
+    "rivals": {"sklearn", "imblearn"},
+    "datasets": {"sklearn", "pandas"},
+    "app": {"sklearn", "pandas", "pyarrow", "rich", "typer"},
+}
+OPTIONAL = set().union(*LIBRARIES.values()) - {"sklearn", "joblib"}
+# Modules that are loaded only where their data, or a terminal, has been met.
+SOURCES = {"arrow_": {"pyarrow"}, "files_": {"pyarrow"}, "dask_": {"dask"}}
+SOURCES["spark_"] = {"pyarrow", "pyspark"}
+TERMINAL = {"rich", "typer"}
+
+# All but the doors, `boundshift` and `python -m boundshift`.
+MODULES = {
+    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(ROOT.rglob("*.py"))
+    if path.parent != ROOT or not path.stem.startswith("__")
+}
 
 
-def imported(path):
-    """Return the names of all modules that a file imports, at any depth."""
+def room_of(module):
+    """Return the room of ``boundshift.streaming.cells``: streaming, whose own door is the scan."""
+    parts = module.split(".")[1:]
+    return "streaming.scan" if parts in (["streaming"], ["streaming", "scan"]) else parts[0]
+
+
+def imported(nodes):
+    """Return the full names of the modules that these nodes import."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} has a relative import"
-            names.add(node.module)
-    return names
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= inner if inner <= {*MODULES, "boundshift.__version__"} else {node.module}
+            assert node.level == 0, f"a relative import of {node.module}"
+    return names - {"boundshift.__version__"}
 
 
-def files_of(module):
-    path = ROOT / f"{module}.py"
-    return [path] if path.exists() else sorted((ROOT / module).glob("*.py"))
+def imported_by(room, read=ast.walk):
+    """Return what the modules of a room import, at any depth of their code."""
+    trees = (parse(path) for module, path in MODULES.items() if room_of(module) == room)
+    return set().union(*(imported(read(tree)) for tree in trees))
 
 
-def third_party(module):
-    names = {name.split(".")[0] for path in files_of(module) for name in imported(path)}
-    return names - set(sys.stdlib_module_names) - {"boundshift"}
+@cache
+def parse(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def siblings(module):
-    names = [name.split(".") for path in files_of(module) for name in imported(path)]
-    return {parts[1] for parts in names if parts[0] == "boundshift" and len(parts) > 1} - {module}
+def libraries(names):
+    return {name.split(".")[0] for name in names} - {*sys.stdlib_module_names, "boundshift"}
 
 
-def module_level(path):
-    """Return the names of the modules that are imported when a file is."""
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    names = {a.name for node in body if isinstance(node, ast.Import) for a in node.names}
-    names |= {node.module for node in body if isinstance(node, ast.ImportFrom)}
-    return {name.split(".")[0] for name in names}
+@pytest.mark.parametrize("room", ROOMS)
+def test_arrows_point_down(room):
+    ours = {name for name in imported_by(room) if name.split(".")[0] == "boundshift"}
+    assert "boundshift" not in ours, "a name is imported from its own room, not from the door"
+    assert {room_of(name) for name in ours} <= {*ROOMS[: ROOMS.index(room) + 1]}
+
+
+def test_every_module_has_a_room():
+    assert {room_of(module) for module in MODULES} == {*ROOMS}
+
+
+def test_few_modules_stand_at_the_root():
+    assert len(list(ROOT.glob("*.py"))) <= 13
+
+
+def test_metrics_are_formulas_alone():
+    ours = {name for name in imported_by("metrics") if name.startswith("boundshift")}
+    assert ours <= {"boundshift.exceptions"}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_loads_its_libraries_only(room):
+    assert libraries(imported_by(room)) <= {"numpy", "scipy"} | LIBRARIES.get(room, set())
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_optional_libraries_are_loaded_where_they_are_needed(module):
+    ready = TERMINAL if room_of(module) == "app" else SOURCES.get(module.split(".")[-1], set())
+    assert libraries(imported(parse(MODULES[module]).body)) & OPTIONAL <= ready
 
 
 def test_import_loads_no_optional_library():
-    code = f"import sys, boundshift; print([m for m in {OPTIONAL} if m in sys.modules])"
-    source = str(ROOT.parent)
+    source, names = str(ROOT.parent), {*OPTIONAL, "polars", "distributed"}
+    code = f"import sys; sys.path.insert(0, {source!r}); from boundshift import find_boundary"
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.insert(0, {source!r}); {code}"],
+        [sys.executable, "-c", f"{code}; print({names} & sys.modules.keys())"],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize("module", ROOMS)
-def test_core_imports_numpy_and_scipy_only(module):
-    allowed = {"numpy", "scipy"} | ({"sklearn"} if module in NEEDS_SCIKIT_LEARN else set())
-    assert third_party(module) <= allowed | (NEEDED_BY_MODELS if module == "models" else set())
-
-
-@pytest.mark.parametrize("path", files_of("models"), ids=lambda path: path.stem)
-def test_models_load_a_library_only_where_it_is_needed(path):
-    assert not module_level(path) & NEEDED_BY_MODELS
-
-
-@pytest.mark.parametrize("module", ROOMS)
-def test_arrows_point_one_way(module):
-    assert siblings(module) <= set(ROOMS[: ROOMS.index(module)])
-
-
-ENGINES = sorted((ROOT / "engines").glob("*.py"))
-LIBRARY = {"dask_": {"dask"}, "spark_": {"pyspark", "pyarrow"}, "arrow_": {"pyarrow"}}
-LIBRARY["files_"] = {"pyarrow"}
-FORMULAS = {"curves", "equations", "rules", "search", "slack", "space", "support", "cells"}
-
-
-@pytest.mark.parametrize("path", ENGINES, ids=lambda path: path.stem)
-def test_an_engine_imports_its_own_library_and_no_formula(path):
-    names = imported(path)
-    third = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - {"boundshift"}
-    assert third <= {"numpy"} | LIBRARY.get(path.stem, set())
-    inner = {name.split(".")[1] for name in names if name.startswith("boundshift.")}
-    assert not inner & FORMULAS
-
-
-def test_only_the_top_imports_the_classifier():
-    readers = {"__init__"} | {
-        "cli", "demo", "datasets", "experiments", "models", "plots", "report", "rivals",
-        "workflow",
-    }  # fmt: skip
-    importers = {
-        path.relative_to(ROOT).parts[0].removesuffix(".py")
-        for path in ROOT.rglob("*.py")
-        if "boundshift.classifier" in imported(path)
-    }
-    assert importers <= readers
+    assert done.stdout.strip() == "set()"
 
 
 def test_public_names_exist():
     assert all(hasattr(boundshift, name) for name in boundshift.__all__)
 
 
-def test_public_names_are_sorted_and_unique():
-    assert boundshift.__all__ == sorted(set(boundshift.__all__))
+def test_public_names_alone_are_shown():
+    assert dir(boundshift) == sorted({*boundshift.__all__, "__version__"})
 
 
-def test_public_names_of_the_core_stay():
-    pinned = {
-        "BoundShiftClassifier",
-        "Boundary",
-        "BoundaryWarning",
-        "InvalidInputError",
-        "MissingExtraError",
-        "Status",
-        "find_boundary",
-    }
-    assert pinned <= set(boundshift.__all__)
-
-
-@pytest.mark.parametrize("module", ROOMS)
+@pytest.mark.parametrize("module", MODULES)
 def test_modules_declare_their_names(module):
-    for path in files_of(module):
-        assert "__all__" in path.read_text(encoding="utf-8")
+    body = parse(MODULES[module]).body
+    defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    declared = {ast.unparse(node.targets[0]) for node in body if isinstance(node, ast.Assign)}
+    assert "__all__" in declared or all(name.startswith("_") for name in defined)

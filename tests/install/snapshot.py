@@ -1,0 +1,91 @@
+"""Write what a user gets: the wheel's listing, the public names, the time of an import.
+
+``python tests/install/snapshot.py`` writes the file that the tests compare with. A change of it is
+a change of what is published, so it stands in a commit's difference for all to see.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).parents[2]
+SNAPSHOT = Path(__file__).parent / "snapshot.json"
+ROUNDS = 7
+IMPORTS = (
+    "import boundshift",
+    "from boundshift import find_boundary",
+    "from boundshift import BoundShiftClassifier",
+)
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build the wheel of this source into a folder and return its path."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+def list_wheel(wheel: Path) -> list[str]:
+    """Return the names of all files in a wheel, but for its metadata."""
+    with zipfile.ZipFile(wheel) as archive:
+        return sorted(name for name in archive.namelist() if ".dist-info/" not in name)
+
+
+def list_rooms(files: list[str]) -> list[str]:
+    """Return the folders and modules that stand at the root of the package."""
+    return sorted({name.split("/")[1].removesuffix(".py") for name in files})
+
+
+def list_data(files: list[str]) -> list[str]:
+    """Return the files that are no Python."""
+    return [name for name in files if not name.endswith(".py")]
+
+
+def run(wheel: Path, code: str) -> str:
+    """Run code in a fresh interpreter that finds the package in a wheel, and return its output."""
+    code = f"import sys; sys.path.insert(0, {str(wheel)!r})\n{code}"
+    return subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout
+
+
+def seconds(wheel: Path, statement: str) -> float:
+    """Time one import in a fresh interpreter."""
+    timed = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
+    return float(run(wheel, timed))
+
+
+def time_imports(package: Path, rounds: int = ROUNDS) -> dict[str, float]:
+    """Return the median time of each import, as a multiple of that of ``import sklearn``.
+
+    Rounds take turns, so that a busy moment of the machine meets all of them; a first one that
+    fills the caches is left out.
+    """
+    statements = ("import sklearn", *IMPORTS)
+    measured = [[seconds(package, s) for s in statements] for _ in range(rounds + 1)][1:]
+    unit, *times = (median(column) for column in zip(*measured, strict=True))
+    return {s: round(t / unit, 2) for s, t in zip(IMPORTS, times, strict=True)}
+
+
+def take_snapshot() -> dict[str, object]:
+    """Build the wheel and describe it."""
+    with tempfile.TemporaryDirectory() as folder:
+        wheel = build_wheel(Path(folder))
+        files = list_wheel(wheel)
+        names = run(wheel, "import json, boundshift; print(json.dumps(boundshift.__all__))")
+    return {
+        "rooms": list_rooms(files),
+        "data": list_data(files),
+        "public names": json.loads(names),
+        "import time over that of scikit-learn": time_imports(ROOT / "src"),
+    }
+
+
+if __name__ == "__main__":
+    SNAPSHOT.write_text(json.dumps(take_snapshot(), indent=1) + "\n", encoding="utf-8")

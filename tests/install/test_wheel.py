@@ -1,0 +1,70 @@
+"""The wheel holds the package, and nothing of the laboratory or the tests."""
+
+import json
+
+import pytest
+
+import boundshift
+from tests.install.snapshot import (
+    ROOT,
+    SNAPSHOT,
+    build_wheel,
+    list_data,
+    list_rooms,
+    list_wheel,
+    time_imports,
+)
+
+AGAIN = "If this is meant: python tests/install/snapshot.py"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return list_wheel(build_wheel(tmp_path_factory.mktemp("wheel")))
+
+
+@pytest.fixture(scope="module")
+def snapshot():
+    return json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+
+
+def test_all_files_are_the_package_s(files):
+    assert {name.split("/")[0] for name in files} == {"boundshift"}
+
+
+def test_every_module_of_the_source_is_in_it(files):
+    source = ROOT / "src"
+    modules = {str(path.relative_to(source)) for path in source.rglob("*.py")}
+    assert {name for name in files if name.endswith(".py")} == modules
+
+
+@pytest.mark.parametrize("evicted", ["lab", "tests", "experiments", "benchmarks", "results"])
+def test_neither_laboratory_nor_tests_are_in_it(files, evicted):
+    assert [name for name in files if evicted in name.removesuffix(".py").split("/")] == []
+
+
+def test_its_rooms_are_those_of_the_snapshot(files, snapshot):
+    assert list_rooms(files) == snapshot["rooms"], AGAIN
+
+
+def test_its_data_are_those_of_the_snapshot(files, snapshot):
+    assert list_data(files) == snapshot["data"], AGAIN
+
+
+def test_every_table_in_it_is_one_that_can_be_loaded(files):
+    sources = [
+        (ROOT / "src" / name).read_text(encoding="utf-8") for name in files if name.endswith(".py")
+    ]
+    tables = [name.split("/")[-1] for name in files if name.endswith(".csv")]
+    assert [t for t in tables if not any(f'"{t}"' in s for s in sources)] == []
+
+
+def test_public_names_are_those_of_the_snapshot(snapshot):
+    assert boundshift.__all__ == snapshot["public names"], AGAIN
+
+
+def test_imports_take_no_longer_than_in_the_snapshot(snapshot):
+    # Half as much again is a library too many; less is a machine that was busy.
+    before = snapshot["import time over that of scikit-learn"]
+    now = time_imports(ROOT / "src", rounds=2)
+    assert {s: t for s, t in now.items() if t > 1.5 * before[s] + 0.05} == {}
