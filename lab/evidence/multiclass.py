@@ -108,7 +108,7 @@ WAYS: dict[str, Callable[[Split], IntArray]] = {
     "pairwise logistic/g-mean": ours(multi_class="pairwise"),
     "pairwise smoothed/sum": ours(multi_class="pairwise", curve="smoothed", rule="sum"),
     "pairwise kth-point/sum": ours(multi_class="pairwise", curve="kth-point", rule="sum"),
-    "pairwise support/sum": ours(curve="support"),
+    "pairwise support/sum": ours(multi_class="pairwise", curve="support"),
     "one-vs-rest logistic/g-mean": ours(multi_class="one-vs-rest"),
     "one-vs-rest support/sum": ours(multi_class="one-vs-rest", curve="support"),
     "untouched": untouched,
