@@ -425,6 +425,7 @@ default="auto"
             tuple(classes.tolist()),
             chosen_here=True,
             scores=deciding.origin,
+            threshold=found.get("threshold_"),
         )
         return found
 

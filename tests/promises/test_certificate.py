@@ -65,6 +65,12 @@ def test_another_confidence_needs_no_scores() -> None:
     assert certify(Y, S, 0.1).at(0.8).error_bounds == certify(Y, S, 0.1, 0.8).error_bounds
 
 
+def test_a_certificate_keeps_its_threshold() -> None:
+    certificate = certify(Y, S, 0.1)
+    assert certificate.threshold == 0.1
+    assert certificate.at(0.8).threshold == 0.1
+
+
 def test_a_class_without_rows_claims_nothing() -> None:
     assert certify_counts((0, 0), (5, 0), (0, 1)).error_bounds[1] == 1.0
 

@@ -68,6 +68,9 @@ class Certificate:
     floors : tuple of float
         What the bounds would be with no row on the wrong side: the least that so many rows can
         show.
+    threshold : float or None, default=None
+        The boundary that the claim is about: the second class is called iff its score is greater.
+        None where it is not one number, as with many classes.
     """
 
     error_bounds: tuple[float, ...]
@@ -81,6 +84,7 @@ class Certificate:
     certified: bool
     reason: str
     floors: tuple[float, ...]
+    threshold: float | None = None
 
     @property
     def status(self) -> Literal["certified", "nominal"]:
@@ -123,6 +127,7 @@ class Certificate:
             confidence=confidence,
             joint=self.joint if joint is None else joint,
             chosen_here=self.method == "uniform",
+            threshold=self.threshold,
         )
         return replace(again, certified=self.certified, reason=self.reason)
 
@@ -200,6 +205,7 @@ def certify(
         joint=joint,
         chosen_here=chosen_here,
         scores=scores,
+        threshold=t,
     )
 
 
@@ -252,6 +258,7 @@ def certify_counts(
     joint: bool = False,
     chosen_here: bool = False,
     scores: Scores = "held-out",
+    threshold: float | None = None,
 ) -> Certificate:
     r"""Bound each class's error rate from counts of rows on the wrong side.
 
@@ -283,6 +290,7 @@ def certify_counts(
         certified=scores != "training",
         reason=_REASON[scores] if scores == "training" else f"{_REASON[scores]}, {fixed}",
         floors=tuple(floors),
+        threshold=threshold,
     )
 
 

@@ -142,6 +142,7 @@ def scan_certificate(
         joint=joint,
         chosen_here=chosen_here,
         scores=scores,
+        threshold=t,
     )
 
 

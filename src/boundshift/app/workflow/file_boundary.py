@@ -94,6 +94,7 @@ def decide_scores(
         confidence=confidence,
         scores=scores,
         chosen_here=True,
+        threshold=boundary.threshold,
     )
     return boundary, certificate
 

@@ -211,6 +211,7 @@ def fit_table(
         *count_at_threshold(judged, boundary.threshold),
         confidence=confidence,
         scores="held-out" if unseen else "training",
+        threshold=boundary.threshold,
     )
     show("fit", _STEPS, _STEPS)
     return FittedTable(
