@@ -172,6 +172,18 @@ def test_bad_names_are_refused(tmp_path):
         streaming.scan_boundary(5)
 
 
+def test_names_and_elements_that_cannot_be_used_are_refused(tmp_path):
+    y, s = problem()
+    with pytest.raises(InvalidInputError, match="`label` must be left out for pairs"):
+        streaming.scan_boundary([(y, s)], label="fraud")
+    with pytest.raises(InvalidInputError, match="`score` must be left out for pairs"):
+        streaming.scan_certificate([(y, s)], 1.0, score="margin")
+    write_parquet(tmp_path, [(y, s)])
+    for data in ([(y, s)], table_of([(y, s)]), tmp_path):
+        with pytest.raises(InvalidInputError, match="`element` must be left out but for a Spark"):
+            streaming.scan_boundary(data, element=0)
+
+
 def test_scores_that_are_no_numbers_are_refused():
     y, _ = problem()
     with pytest.raises(InvalidInputError, match="must be real numbers, got string"):
