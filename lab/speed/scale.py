@@ -492,43 +492,51 @@ def page(facts: dict[str, Any]) -> str:
 
 TOP = """# Scores bigger than memory
 
-A boundary needs each class's scores in order, and of these only the ones around it one by one. So
-the data is read in passes, by whatever engine holds it, and never held whole:
+A boundary rests on the order of each class's scores, but only on a few of them one by one: those
+around it. So the data is read in passes, by the engine that holds it, and is never held in memory:
 
 ```python
 from boundshift import find_boundary, streaming
 
-streaming.scan_boundary("scores/*.parquet", label="fraud", score="margin")  # Feather, CSV, JSON
+streaming.scan_boundary("scores/*.parquet", label="fraud", score="margin")  # CSV, JSON lines, …
 streaming.scan_boundary(spark_frame, label="label", score="rawPrediction")
 find_boundary(dask_labels, dask_scores)  # arrays, series; memory maps, Arrow arrays
 find_boundary(lambda: label_chunks(), lambda: score_chunks())  # anything that comes in chunks
 ```
 
-The boundary goes back the same way: `boundary.predict` takes Dask and Spark columns, and
+Both take `curve`, `rule` and `pos_label`, and their answer is that of the same rows in memory, for
+every curve and every rule. As in memory, labels that are words need `pos_label` where the rule does
+not treat both classes alike. `streaming.scan_certificate` certifies a boundary the same way.
+
+The boundary goes back to where the scores are: `boundary.predict` takes Dask and Spark columns, and
 `boundary.to_sql("margin")` is an expression for any database.
 
-1. The first pass brings each class's count, extremes, sum and squares, and counts scores in 32,768
-   cells. Tallies of different rows merge in any order; counts and extremes are exact, sums are
-   carried in two doubles.
-2. The decision is made on these by the same code as in memory. Every answer that it got from inside
-   a cell is an estimate, and the cell is noted.
-3. A further pass looks into the noted cells: the scores of small ones are collected, large ones are
-   cut finer. A cell that a node of a curve's grid falls into is divided there, and the scores that
-   the node may still pass are collected; the many nodes of the smoothed curve are counted at.
-4. When a decision rests only on scores that are known one by one it is the decision of the sorted
-   scores, counts at the boundary included. `boundary.resolution` is then 0; with `max_passes` it is
-   the width of what was left open. Two or three passes are the rule.
+## How it works
 
-Spark counts by its own aggregates: a look is also a query (`boundshift.streaming.sql`), one
-`groupBy` for the cells and one for nodes. Only rows around the boundary reach Python, by
-`mapInArrow` where they are many.
+1. The first pass finds each class's count, extremes, sum and squares, and counts its scores in
+   32,768 cells. What is found in different rows can be merged in any order; counts and extremes are
+   exact, sums are carried in two doubles.
+2. The decision is made on these by the same code as in memory. An answer from inside a cell is an
+   estimate, and the cell is put on a list of open questions.
+3. The next pass answers the questions: it collects the scores of small cells one by one, and cuts
+   large cells finer. A cell in which a node of a curve's grid lies is divided there, and the scores
+   that the node may still pass are collected. The many nodes of the smoothed curve are counted at
+   instead.
+4. A decision that leaves no question open is the decision of the sorted scores, counts at the
+   boundary included, and its `resolution` is 0. This takes two or three passes for most data. With
+   `max_passes` it may take fewer; `resolution` is then the width of the widest range of scores that
+   was left open.
 
-Sums are added in another order than in memory, which matters in the last digits only; where a rule
-is flat around its minimum they decide where in the flat part the boundary lies.
+Spark counts by its own aggregates: one `groupBy` for the cells, and one for nodes
+(`boundshift.streaming.sql`). Only rows around the boundary reach Python, by `mapInArrow` where they
+are many.
 
-Every pass must see the same rows, so a generator is refused; give a function that makes the chunks
-again. Rows that are drawn anew in each pass are noticed where the counts differ. Dask and Spark
-compute a lazy frame anew in each pass: `persist()` or `cache()` it first where that is dear.
+Sums are added in another order than in memory, which matters in the last digits only. Where a rule
+is flat around its minimum, these digits decide where in the flat part the boundary lies.
+
+Every pass must see the same rows. So a generator is refused: give a function that makes the chunks
+again. Rows that are drawn anew in each pass are noticed where their counts differ. Dask and Spark
+compute a lazy frame anew in each pass: use `persist()` or `cache()` first where that is expensive.
 
 ## Measured"""
 
