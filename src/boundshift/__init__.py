@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from boundshift.models.store import load, save
     from boundshift.promises.certificate import Certificate, certify
     from boundshift.promises.interval import threshold_interval
+    from boundshift.promises.monitor import Alarm, Monitor
     from boundshift.result.boundary import Boundary
     from boundshift.rules import (
         MCC,
@@ -62,6 +63,7 @@ _HOMES = {
     "boundshift.models.store": ("load", "save"),
     "boundshift.promises.certificate": ("Certificate", "certify"),
     "boundshift.promises.interval": ("threshold_interval",),
+    "boundshift.promises.monitor": ("Alarm", "Monitor"),
     "boundshift.result.boundary": ("Boundary",),
     "boundshift.rules": (
         "MCC", "Cost", "FBeta", "Floors", "GMean", "Kappa", "Markedness", "Metric", "Minimax",
@@ -75,6 +77,7 @@ __all__ = [
     "DKW",
     "MCC",
     "SLSQP",
+    "Alarm",
     "BoundShiftClassifier",
     "Boundary",
     "BoundaryWarning",
@@ -96,6 +99,7 @@ __all__ = [
     "Metric",
     "Minimax",
     "MissingExtraError",
+    "Monitor",
     "Rule",
     "Smoothed",
     "Status",

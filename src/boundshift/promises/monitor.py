@@ -1,0 +1,649 @@
+r"""Whether a certificate is still kept, as labelled rows arrive after deployment.
+
+Each class has a bet of its own against the claim that its error rate is at most the certified
+bound :math:`b`. The bet is a nonnegative supermartingale under the claim, whatever the order in
+which batches arrive and whenever one looks; by Ville's inequality it reaches :math:`1/\alpha`
+with probability at most :math:`\alpha`, ever.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.promises.certificate import Certificate
+from boundshift.result.json_values import as_label, as_numbers, check_format
+from boundshift.validation import as_scores, as_share
+from boundshift.writing import write_whole
+
+__all__ = ["Alarm", "ClassPath", "Monitor"]
+
+FloatArray = NDArray[np.float64]
+When = str | int | float | None
+
+_FORMAT, _VERSION = "boundshift.monitor", 1
+# Worse error rates that are bet on, as multiples of the odds of the bound.
+_ODDS_RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0)
+# Rows of a class whose evidence is computed at a time; it bounds memory, not the answer.
+_CHUNK = 1 << 14
+# All rows are kept for the picture up to this one, then as many in each doubling.
+_POINTS = 64
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Evidence that the certificate of a class is not kept.
+
+    Parameters
+    ----------
+    label : label
+        The class.
+    row, when : int, and str, number or None
+        At which row, of all rows seen, counted from 1, the evidence sufficed, and its date.
+    since_row, since : int, and str, number or None
+        From which row on the errors were too many, by maximum likelihood, and its date: the
+        first evidence.
+    wrong, n_samples : int
+        Rows of the class on the wrong side, and all of its rows, from then until the alarm.
+    bound : float
+        The error rate that was certified.
+    level : float
+        The most probability of any alarm, ever, while all certificates are kept.
+    """
+
+    label: Any
+    row: int
+    when: When
+    since_row: int
+    since: When
+    wrong: int
+    n_samples: int
+    bound: float
+    level: float
+
+    @property
+    def message(self) -> str:
+        """What happened, in two sentences."""
+        since = f"row {self.since_row}" if self.since is None else str(self.since)
+        when = f"row {self.row}" if self.when is None else str(self.when)
+        return (
+            f"Class {self.label} errs more often than certified: at most {self.bound:.3g} were "
+            f"promised, and since {since} {self.wrong} of {self.n_samples} rows were wrong "
+            f"({self.wrong / self.n_samples:.3g}). The evidence sufficed at {when}; while every "
+            f"certificate is kept, an alarm is ever raised with probability at most "
+            f"{self.level:.3g}."
+        )
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPath:
+    """How one class fared, at some of its rows.
+
+    Parameters
+    ----------
+    label : label
+        The class.
+    bound : float
+        Its certified error rate.
+    rows : array of int
+        Rows of all classes seen by then.
+    when : tuple
+        Their dates, None where none were given.
+    wrong, n_samples : array of int
+        Rows of the class on the wrong side, and all of its rows, by then.
+    log_e_values : array of float
+        Logarithm of the evidence against the certificate.
+    """
+
+    label: Any
+    bound: float
+    rows: NDArray[np.int64]
+    when: tuple[When, ...]
+    wrong: NDArray[np.int64]
+    n_samples: NDArray[np.int64]
+    log_e_values: FloatArray
+
+
+@dataclass
+class _Bet:
+    """The evidence against one class's certificate: all that a restart needs."""
+
+    bound: float
+    n: int = 0
+    wrong: int = 0
+    log_e: float = 0.0
+    # Of each rate bet on, the log of the sum over starts of their weight over the likelihood
+    # ratio up to there.
+    starts: list[float] = field(default_factory=lambda: [-math.inf] * len(_ODDS_RATIOS))
+    # Rows of all classes, date, rows of the class, wrong ones and evidence.
+    points: list[tuple[int, When, int, int, float]] = field(default_factory=list)
+    last: tuple[int, When] = (0, None)
+
+    def extend(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
+        """Take in rows, and return the log evidence after each."""
+        parts = [self._take(is_wrong[i : i + _CHUNK]) for i in range(0, len(is_wrong), _CHUNK)]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def _take(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
+        """Take in a chunk of rows.
+
+        Every number depends on counts and on the row before alone, so that batches do not matter,
+        not even to the last bit.
+        """
+        n = self.n + np.arange(1, len(is_wrong) + 1)
+        wrong = self.wrong + np.cumsum(is_wrong)
+        self.n, self.wrong = int(n[-1]), int(wrong[-1])
+        if not 0 < self.bound < 1:
+            return np.zeros(len(n))
+        rise, fall = _log_ratios(self.bound)
+        after = np.multiply.outer(wrong, rise) + np.multiply.outer(n - wrong, fall)
+        k, m = wrong - is_wrong, n - 1
+        before = np.multiply.outer(k, rise) + np.multiply.outer(m - k, fall)
+        spread = np.log1p(1 / n) / ((1 + np.log(n)) * (1 + np.log(n + 1)))
+        terms = np.log(spread)[:, None] - before
+        starts = np.logaddexp.accumulate(np.vstack([self.starts, terms]), axis=0)[1:]
+        self.starts = starts[-1].tolist()
+        begun = np.logaddexp.reduce(starts + after, axis=1) - math.log(len(rise))
+        log_e: FloatArray = np.logaddexp(begun, -np.log1p(np.log(n + 1)))
+        self.log_e = float(log_e[-1])
+        return log_e
+
+
+def _log_ratios(bound: float) -> tuple[FloatArray, FloatArray]:
+    """Return the log likelihood ratios of a wrong and of a right row, for each rate bet on."""
+    odds = np.array(_ODDS_RATIOS)
+    base = 1 - bound + odds * bound
+    return np.log(odds / base), -np.log(base)
+
+
+class Monitor:
+    r"""Watch whether a certificate is kept, as labelled rows arrive after deployment.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        From :func:`~boundshift.certify`; a claim that is only nominal can be watched as well.
+    threshold : float, default=None
+        A row is called positive iff its score is greater; None takes the certificate's.
+    confidence : float, default=0.95
+        One minus the probability that an alarm is ever raised, of any class, although all error
+        rates stay at or below their bounds.
+
+    See Also
+    --------
+    boundshift.plots.MonitorDisplay : Draw it.
+
+    Notes
+    -----
+    For one class with the certified error rate b, let :math:`x_i` be 1 if its i-th row is on the
+    wrong side, else 0. For a rate :math:`q > b` the likelihood ratio
+
+    .. math:: L_{j:n}(q) = \prod_{i=j}^n (q/b)^{x_i} ((1-q)/(1-b))^{1-x_i}
+
+    has a mean of at most 1 as long as every row errs with a probability of at most b, given what
+    came before. The evidence is its mean over seven rates q and over all rows j from which on the
+    rate may have been q,
+
+    .. math:: E_n = \sum_{j \le n} w_j \frac{1}{7} \sum_q L_{j:n}(q) + \sum_{j > n} w_j,
+              \qquad w_j = \frac{1}{1 + \ln j} - \frac{1}{1 + \ln(j+1)},
+
+    a nonnegative supermartingale that starts at 1. An alarm is raised when it reaches
+    :math:`K/\alpha` for one of K classes; by Ville's inequality that happens with probability at
+    most :math:`\alpha`, however often one looks. Because the bets start anew at every row, months
+    without trouble do not delay the alarm by much. The certificate itself holds with its own
+    confidence only: an alarm says that the bound is exceeded, not whether it ever held.
+
+    Only counts and a few sums are kept, so the same rows in the same order give the same state in
+    whatever batches they arrive.
+
+    References
+    ----------
+    .. [1] A. Ramdas, P. Grünwald, V. Vovk, G. Shafer, Game-theoretic statistics and safe
+       anytime-valid inference, Statistical Science 38, 2023.
+    .. [2] J. Shin, A. Ramdas, A. Rinaldo, E-detectors: a nonparametric framework for sequential
+       change detection, New England Journal of Statistics in Data Science 2, 2024.
+
+    Examples
+    --------
+    >>> from boundshift import Monitor, certify
+    >>> certificate = certify([0] * 90 + [1] * 60, [0.1] * 90 + [0.9] * 58 + [0.2] * 2, 0.5)
+    >>> monitor = Monitor(certificate)
+    >>> _ = monitor.update([0, 1, 1, 0], [0.2, 0.8, 0.7, 0.1], when="2026-03-02")
+    >>> monitor.alarm is None
+    True
+    >>> _ = monitor.update([1] * 20, [0.9, 0.3] * 10, when="2026-04-01")
+    >>> monitor.alarm.label, monitor.alarm.since
+    (1, '2026-04-01')
+    """
+
+    def __init__(
+        self,
+        certificate: Certificate,
+        *,
+        threshold: float | None = None,
+        confidence: float = 0.95,
+    ) -> None:
+        if not isinstance(certificate, Certificate):
+            raise InvalidInputError(
+                f"`certificate` must be a Certificate, got {type(certificate).__name__}. Pass what "
+                "boundshift.certify returned."
+            )
+        self.certificate = certificate
+        self.threshold = certificate.threshold if threshold is None else _finite(threshold)
+        self.confidence = as_share("confidence", confidence)
+        self._rows = 0
+        self._bets = [_Bet(bound) for bound in certificate.error_bounds]
+        self._alarms: list[Alarm | None] = [None] * len(certificate.labels)
+
+    def update(
+        self, y_true: ArrayLike, y_score: ArrayLike, when: ArrayLike | object = None
+    ) -> Self:
+        """Take in labelled rows, in the order in which they came.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of the certificate; one class alone is fine, and so are no rows.
+        y_score : array-like of shape (n_samples,)
+            Scores, on the scale of the threshold.
+        when : date, datetime, str, number, or array-like of these, default=None
+            When the rows came: of all of them, or of each. It is reported, and does not decide.
+
+        Returns
+        -------
+        self : Monitor
+
+        Raises
+        ------
+        InvalidInputError
+            If a label is unknown or a score is not finite; nothing has been taken in then.
+        """
+        if self.threshold is None or len(self._bets) != 2:
+            raise InvalidInputError(
+                "Scores can be judged only by a certificate of two classes with a threshold, got "
+                f"{len(self._bets)} classes and the threshold {self.threshold!r}. Pass "
+                "`threshold` to Monitor, or predicted labels to update_predictions."
+            )
+        scores = as_scores(y_score)
+        if not np.isfinite(scores).all():
+            raise InvalidInputError(
+                f"`y_score` must be finite, got {int((~np.isfinite(scores)).sum())} values that "
+                "are not. Drop those rows."
+            )
+        classes = self._read_labels("y_true", y_true, len(scores))
+        self._take(classes, (scores > self.threshold) != (classes == 1), when)
+        return self
+
+    def update_predictions(
+        self, y_true: ArrayLike, y_pred: ArrayLike, when: ArrayLike | object = None
+    ) -> Self:
+        """Take in labelled rows by what was predicted of them, for any number of classes.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            Labels of the certificate.
+        when
+            As in :meth:`update`.
+
+        Returns
+        -------
+        self : Monitor
+        """
+        predicted = self._read_labels("y_pred", y_pred, None)
+        classes = self._read_labels("y_true", y_true, len(predicted))
+        self._take(classes, predicted != classes, when)
+        return self
+
+    def _read_labels(self, name: str, values: ArrayLike, n: int | None) -> NDArray[np.intp]:
+        """Return labels as places in the certificate's."""
+        y = np.asarray(values)
+        if y.ndim != 1 or (n is not None and len(y) != n):
+            raise InvalidInputError(
+                f"`{name}` must be one-dimensional, one label for each row, got shape {y.shape}"
+                f"{'' if n is None else f' for {n} rows'}."
+            )
+        places = np.full(len(y), -1, dtype=np.intp)
+        for place, label in enumerate(self.certificate.labels):
+            places[y == label] = place
+        if len(y) and places.min() < 0:
+            known = ", ".join(repr(label) for label in self.certificate.labels)
+            raise InvalidInputError(
+                f"`{name}` must hold labels of the certificate, {known}, got "
+                f"{y[places < 0][:1].tolist()[0]!r}. Drop the rows without a label, and name the "
+                "others as the certificate does."
+            )
+        return places
+
+    def _take(
+        self, classes: NDArray[np.intp], is_wrong: NDArray[np.bool_], when: ArrayLike | object
+    ) -> None:
+        """Take in rows whose class and error are known."""
+        dates = _Dates(when, len(classes))
+        for place, bet in enumerate(self._bets):
+            chosen = np.flatnonzero(classes == place)
+            if len(chosen):
+                self._take_class(place, bet, is_wrong[chosen], chosen, dates)
+        self._rows += len(classes)
+
+    def _take_class(
+        self,
+        place: int,
+        bet: _Bet,
+        is_wrong: NDArray[np.bool_],
+        chosen: NDArray[np.intp],
+        dates: _Dates,
+    ) -> None:
+        """Take in rows of one class; keep some for the picture, and the first that suffices."""
+        n = bet.n + np.arange(1, len(chosen) + 1)
+        wrong = bet.wrong + np.cumsum(is_wrong)
+        log_e = bet.extend(is_wrong)
+        enough = np.flatnonzero(log_e >= self._log_enough)
+        first = int(enough[0]) if len(enough) and self._alarms[place] is None else -1
+        kept = _is_kept(n)
+        for i in np.flatnonzero(kept | (np.arange(len(n)) == first)).tolist():
+            point = (self._rows + int(chosen[i]) + 1, dates.at(int(chosen[i])))
+            if i == first:
+                self._alarms[place] = self._alarm(place, bet, *point, int(n[i]), int(wrong[i]))
+            if kept[i]:
+                bet.points.append((*point, int(n[i]), int(wrong[i]), float(log_e[i])))
+        bet.last = (self._rows + int(chosen[-1]) + 1, dates.at(int(chosen[-1])))
+
+    def _alarm(self, place: int, bet: _Bet, row: int, when: When, n: int, wrong: int) -> Alarm:
+        """Return the alarm of a class, with the most likely beginning of its errors."""
+        counts = np.array([(0, 0)] + [point[2:4] for point in bet.points if point[2] < n])
+        rows, errors = n - counts[:, 0], wrong - counts[:, 1]
+        share = errors / rows
+        gain = rows * (
+            xlogy(share, share / bet.bound) + xlogy(1 - share, (1 - share) / (1 - bet.bound))
+        )
+        best = int(np.argmax(np.where(share > bet.bound, gain, -np.inf)))
+        since = bet.points[best][:2] if best < len(bet.points) else (row, when)
+        return Alarm(
+            label=self.certificate.labels[place],
+            row=row,
+            when=when,
+            since_row=since[0],
+            since=since[1],
+            wrong=int(errors[best]),
+            n_samples=int(rows[best]),
+            bound=bet.bound,
+            level=1 - self.confidence,
+        )
+
+    @property
+    def _log_enough(self) -> float:
+        """Log of the evidence that suffices: the level is shared by the classes."""
+        return math.log(len(self._bets) / (1 - self.confidence))
+
+    @property
+    def alarm(self) -> Alarm | None:
+        """The first alarm of any class, or None while nothing speaks against the certificate."""
+        return min(self.alarms, key=lambda alarm: alarm.row, default=None)
+
+    @property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """The alarms, one a class at most."""
+        return tuple(alarm for alarm in self._alarms if alarm is not None)
+
+    @property
+    def n_samples(self) -> tuple[int, ...]:
+        """Rows of each class so far."""
+        return tuple(bet.n for bet in self._bets)
+
+    @property
+    def wrong(self) -> tuple[int, ...]:
+        """Rows of each class on the wrong side so far."""
+        return tuple(bet.wrong for bet in self._bets)
+
+    @property
+    def e_values(self) -> tuple[float, ...]:
+        """Evidence against each class's bound at present; 1 is none."""
+        return tuple(math.exp(min(bet.log_e, 700.0)) for bet in self._bets)
+
+    @property
+    def e_value_needed(self) -> float:
+        """The evidence at which an alarm is raised."""
+        return math.exp(self._log_enough)
+
+    @property
+    def paths(self) -> tuple[ClassPath, ...]:
+        """How each class fared: every row at first, then 64 rows in each doubling, and the last."""
+        return tuple(
+            self._path(label, bet)
+            for label, bet in zip(self.certificate.labels, self._bets, strict=True)
+        )
+
+    def _path(self, label: Any, bet: _Bet) -> ClassPath:
+        """Return the path of one class."""
+        points = list(bet.points)
+        if points and points[-1][2] < bet.n:
+            points.append((*bet.last, bet.n, bet.wrong, bet.log_e))
+        rows, when, n, wrong, log_e = zip(*points, strict=True) if points else ((), (), (), (), ())
+        return ClassPath(
+            label, bet.bound, np.array(rows, dtype=np.int64), tuple(when),
+            np.array(wrong, dtype=np.int64), np.array(n, dtype=np.int64), np.array(log_e),
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        head = f"{'':<14}{'rows':>9}{'wrong':>9}{'error':>9}{'at most':>9}{'evidence':>11}"
+        lines = [self.verdict, head]
+        for label, bet, e in zip(self.certificate.labels, self._bets, self.e_values, strict=True):
+            error = f"{bet.wrong / bet.n:.4f}" if bet.n else "–"
+            shown = f"{e:.4g}/{self.e_value_needed:.4g}"
+            lines.append(
+                f"{f'class {label}':<14}{bet.n:>9}{bet.wrong:>9}{error:>9}{bet.bound:>9.4f}"
+                f"{shown:>11}"
+            )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Monitor: {self._rows} rows, {len(self.alarms)} alarms>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Monitor) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def verdict(self) -> str:
+        """Whether the certificate is kept, in a sentence for each class with an alarm."""
+        if self.alarms:
+            return "\n".join(alarm.message for alarm in self.alarms)
+        unbound = [
+            str(label)
+            for label, bound in zip(
+                self.certificate.labels, self.certificate.error_bounds, strict=True
+            )
+            if bound >= 1
+        ]
+        silent = f" Class {', '.join(unbound)} has no bound to watch." if unbound else ""
+        return f"Nothing in {self._rows} rows speaks against the certificate.{silent}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as plain values that JSON can carry."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "certificate": _plain_certificate(self.certificate),
+            "threshold": self.threshold,
+            "confidence": self.confidence,
+            "rows": self._rows,
+            "classes": [
+                {
+                    "n_samples": bet.n,
+                    "wrong": bet.wrong,
+                    "log_e_value": bet.log_e,
+                    "log_starts": as_numbers(tuple(bet.starts)),
+                    "points": [list(point) for point in bet.points],
+                    "last": list(bet.last),
+                    "alarm": alarm and {f.name: getattr(alarm, f.name) for f in fields(alarm)[1:]},
+                }
+                for bet, alarm in zip(self._bets, self._alarms, strict=True)
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the monitor that :meth:`to_dict` was asked of."""
+        needed = ("certificate", "threshold", "confidence", "rows", "classes")
+        check_format(stored, _FORMAT, _VERSION, needed)
+        certificate = _read_certificate(stored["certificate"])
+        monitor = cls(certificate, threshold=stored["threshold"], confidence=stored["confidence"])
+        try:
+            monitor._rows = int(stored["rows"])
+            for place, state in enumerate(stored["classes"]):
+                bet = monitor._bets[place]
+                bet.n, bet.wrong = int(state["n_samples"]), int(state["wrong"])
+                bet.log_e = float(state["log_e_value"])
+                bet.starts = [float(value) for value in state["log_starts"]]
+                bet.points = [tuple(point) for point in state["points"]]
+                bet.last = (int(state["last"][0]), state["last"][1])
+                if state["alarm"] is not None:
+                    monitor._alarms[place] = Alarm(certificate.labels[place], **state["alarm"])
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"A {_FORMAT} must be as to_dict has written it, got one that is not ({error!r}). "
+                "Begin anew with Monitor(certificate)."
+            ) from error
+        return monitor
+
+    def to_json(self) -> str:
+        """Return the state as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the monitor that :meth:`to_json` was asked of."""
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise InvalidInputError(
+                f"A stored monitor must be JSON, got text that is not ({error}). Pass what "
+                "to_json returned."
+            ) from error
+
+    def save(self, path: str | Path) -> Path:
+        """Write the state to a file, whole or not at all."""
+        return write_whole(Path(path), self.to_json() + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read the state from a file that :meth:`save` wrote."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+
+class _Dates:
+    """When rows came, one value for all of them or one each."""
+
+    def __init__(self, when: ArrayLike | object, n: int) -> None:
+        is_one = when is None or isinstance(when, str | numbers.Real | datetime.date)
+        values: Any = when if is_one else np.asarray(when)
+        if not is_one and values.ndim == 0:
+            is_one, values = True, values[()]
+        if not is_one and values.shape != (n,):
+            raise InvalidInputError(
+                f"`when` must be one date for all rows or one for each of {n}, got shape "
+                f"{values.shape}."
+            )
+        self._is_one, self._values = is_one, values
+        # A value that cannot be stored is refused before anything is counted.
+        for place in [0] if is_one else self._doubtful():
+            self.at(int(place))
+
+    def _doubtful(self) -> Iterable[int]:
+        """Return rows whose date may be none; arrays of one plain type are looked through fast."""
+        if self._values.dtype.kind == "M":
+            return np.flatnonzero(np.isnat(self._values))
+        if self._values.dtype.kind in "biuf":
+            return np.flatnonzero(~np.isfinite(self._values))
+        return range(0 if self._values.dtype.kind == "U" else len(self._values))
+
+    def at(self, place: int) -> When:
+        """Return the date of a row as JSON can carry it."""
+        value = self._values if self._is_one else self._values[place]
+        if isinstance(value, np.datetime64):
+            text = str(np.datetime_as_string(value, unit="auto"))
+            value = float("nan") if text == "NaT" else text
+        elif isinstance(value, datetime.date) and value == value:
+            text = value.isoformat()
+            return text.removesuffix("T00:00:00")
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, str | int):
+            return value
+        if isinstance(value, float) and math.isfinite(value):
+            return value
+        raise InvalidInputError(
+            f"`when` must be dates, text or finite numbers, got {value!r}. Leave it out where it "
+            "is not known."
+        )
+
+
+def _is_kept(n: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which rows of a class are kept for the picture, whatever batch they come in."""
+    length = np.frexp(n.astype(np.float64))[1]
+    stride = np.left_shift(1, np.maximum(length - _POINTS.bit_length(), 0))
+    kept: NDArray[np.bool_] = n % stride == 0
+    return kept
+
+
+def _finite(threshold: object) -> float:
+    """Return a threshold as a finite number."""
+    if isinstance(threshold, numbers.Real) and math.isfinite(float(threshold)):
+        return float(threshold)
+    raise InvalidInputError(
+        f"`threshold` must be a finite number, got {threshold!r}. Use that of the boundary."
+    )
+
+
+def _plain_certificate(certificate: Certificate) -> dict[str, Any]:
+    """Return a certificate as plain values that JSON can carry."""
+    stored: dict[str, Any] = {}
+    for name, value in ((f.name, getattr(certificate, f.name)) for f in fields(certificate)):
+        if name == "labels":
+            stored[name] = [as_label(label) for label in value]
+        elif isinstance(value, tuple | float):
+            stored[name] = as_numbers(value)
+        else:
+            stored[name] = value
+    return stored
+
+
+def _read_certificate(stored: Any) -> Certificate:
+    """Return the certificate of plain values."""
+    if not isinstance(stored, Mapping):
+        raise InvalidInputError(
+            f"'certificate' must be a record, got {stored!r}. Store the monitor again."
+        )
+    known = {f.name for f in fields(Certificate)}
+    values = {name: _thawed(name, value) for name, value in stored.items() if name in known}
+    try:
+        return Certificate(**values)
+    except TypeError as error:
+        raise InvalidInputError(
+            f"'certificate' must have all fields of a Certificate, got {sorted(values)} ({error}). "
+            "Certify again."
+        ) from error
+
+
+def _thawed(name: str, value: Any) -> Any:
+    """Return a field of a certificate as its record has it."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_thawed(name, item) for item in value)
+    is_number = name != "labels" and value in ("NaN", "Infinity", "-Infinity")
+    return float(value) if is_number else value

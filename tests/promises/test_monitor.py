@@ -1,0 +1,231 @@
+import datetime
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+
+from boundshift import InvalidInputError, Monitor, certify
+from boundshift.promises.certificate import certify_counts
+from boundshift.promises.monitor import _ODDS_RATIOS, _Bet
+
+CERTIFICATE = certify(
+    [0] * 90 + [1] * 60, [0.1] * 88 + [0.9] * 2 + [0.9] * 55 + [0.2] * 5, threshold=0.5
+)
+
+
+def draw(rng, n, rates=(0.05, 0.1), prevalence=0.4):
+    """Return labels and scores whose error rates at the threshold are known."""
+    y = (rng.random(n) < prevalence).astype(int)
+    is_wrong = rng.random(n) < np.array(rates)[y]
+    return y, np.where(is_wrong != (y == 1), 0.9, 0.1)
+
+
+def evidence_by_hand(is_wrong, bound):
+    """Sum over all starts and all rates, as the formula is written."""
+    rates = [o * bound / (1 - bound + o * bound) for o in _ODDS_RATIOS]
+    n = len(is_wrong)
+    total = 1 / (1 + math.log(n + 1))
+    for j in range(1, n + 1):
+        weight = 1 / (1 + math.log(j)) - 1 / (1 + math.log(j + 1))
+        for q in rates:
+            ratios = (q / bound if x else (1 - q) / (1 - bound) for x in is_wrong[j - 1 :])
+            total += weight * math.prod(ratios) / len(rates)
+    return total
+
+
+class TestEvidence:
+    @pytest.mark.parametrize("bound", [0.01, 0.2, 0.7])
+    def test_is_the_sum_of_the_formula(self, bound):
+        is_wrong = np.random.default_rng(0).random(60) < 1.5 * bound
+        log_e = _Bet(bound).extend(is_wrong)
+        expected = [evidence_by_hand(is_wrong[:n], bound) for n in range(1, 61)]
+        np.testing.assert_allclose(np.exp(log_e), expected, rtol=1e-9)
+
+    @pytest.mark.parametrize("bound", [0.02, 0.3])
+    def test_has_a_mean_of_one_at_the_bound_and_less_below(self, bound):
+        # All 2^10 streams, each with its probability: exact, not simulated.
+        for rate, is_fair in ((bound, True), (bound / 2, False)):
+            mean = 0.0
+            for stream in itertools.product([False, True], repeat=10):
+                k = sum(stream)
+                log_e = _Bet(bound).extend(np.array(stream))
+                mean += rate**k * (1 - rate) ** (10 - k) * math.exp(log_e[-1])
+            assert mean == pytest.approx(1, abs=1e-9) if is_fair else mean < 1
+
+    def test_survives_a_million_rows(self):
+        rng = np.random.default_rng(0)
+        bet = _Bet(0.1)
+        calm = bet.extend(rng.random(1_000_000) < 0.05)
+        assert np.isfinite(calm).all()
+        assert bet.extend(np.ones(50, dtype=bool))[-1] > 10
+
+    def test_calm_years_do_not_delay_the_alarm_by_much(self):
+        rng = np.random.default_rng(0)
+        late = _Bet(0.1)
+        late.extend(rng.random(100_000) < 0.08)
+        worse = rng.random(2000) < 0.25
+        delays = [int(np.argmax(bet.extend(worse) > math.log(40))) for bet in (_Bet(0.1), late)]
+        assert delays[0] < delays[1] < delays[0] + 150
+
+
+class TestAlarm:
+    def test_false_alarms_are_at_most_nominal(self):
+        # At the bounds themselves, the worst case; each of 2000 rows is a look.
+        rng = np.random.default_rng(1)
+        n_streams, alarms = 300, 0
+        for _ in range(n_streams):
+            y, s = draw(rng, 2000, CERTIFICATE.error_bounds)
+            alarms += Monitor(CERTIFICATE, confidence=0.8).update(y, s).alarm is not None
+        assert alarms / n_streams <= 0.2
+
+    def test_a_doubled_error_is_found(self):
+        rng = np.random.default_rng(2)
+        monitor = Monitor(CERTIFICATE)
+        monitor.update(*draw(rng, 500), when="January")
+        assert monitor.alarm is None
+        doubled = tuple(2 * b for b in CERTIFICATE.error_bounds)
+        monitor.update(*draw(rng, 1000, doubled), when="February")
+        assert monitor.alarm is not None
+        assert monitor.alarm.when == monitor.alarm.since == "February"
+        assert 450 < monitor.alarm.since_row < monitor.alarm.row
+        assert monitor.alarm.wrong / monitor.alarm.n_samples > monitor.alarm.bound
+
+    def test_a_class_that_keeps_its_promise_raises_none(self):
+        rng = np.random.default_rng(3)
+        monitor = Monitor(CERTIFICATE).update(*draw(rng, 3000, (0.01, 0.6)))
+        assert [alarm.label for alarm in monitor.alarms] == [1]
+        assert "Class 1 errs more often than certified" in str(monitor)
+
+    def test_stays_after_better_days(self):
+        monitor = Monitor(CERTIFICATE).update([1] * 40, [0.1] * 40, when=7)
+        first = monitor.alarm
+        assert first is not None
+        assert monitor.update([1] * 5000, [0.9] * 5000, when=8).alarm == first
+
+    def test_a_class_without_a_bound_cannot_fail(self):
+        empty = certify_counts((0, 0), (50, 0), (0, 1), threshold=0.5)
+        monitor = Monitor(empty).update([1] * 500, [0.0] * 500)
+        assert monitor.alarm is None
+        assert "Class 1 has no bound to watch" in str(monitor)
+
+
+class TestState:
+    y, s = draw(np.random.default_rng(4), 3000, (0.05, 0.12))
+    days = (np.datetime64("2026-01-01") + np.arange(3000) // 20).astype("datetime64[D]")
+
+    def whole(self):
+        return Monitor(CERTIFICATE).update(self.y, self.s, self.days)
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_is_the_same_to_the_last_bit_in_any_batches(self, seed):
+        rng = np.random.default_rng(seed)
+        cuts = np.sort(rng.choice(3000, 10 ** (seed % 3 + 1), replace=False))
+        monitor = Monitor(CERTIFICATE)
+        for part in np.split(np.arange(3000), cuts):
+            monitor.update(self.y[part], self.s[part], self.days[part])
+        assert monitor.to_json() == self.whole().to_json()
+
+    def test_a_restart_changes_nothing(self, tmp_path):
+        monitor = Monitor(CERTIFICATE)
+        for part in np.array_split(np.arange(3000), 13):
+            monitor.update(self.y[part], self.s[part], self.days[part])
+            monitor = Monitor.load(monitor.save(tmp_path / "monitor.json"))
+        assert monitor == self.whole()
+        assert monitor.alarm == self.whole().alarm
+        assert [path.name for path in tmp_path.iterdir()] == ["monitor.json"]
+
+    def test_is_small_however_many_rows(self):
+        rng = np.random.default_rng(0)
+        monitor = Monitor(CERTIFICATE).update(*draw(rng, 200_000))
+        assert len(monitor.to_json()) < 200_000
+        n = monitor.paths[0].n_samples
+        assert n[-1] == monitor.n_samples[0]
+        assert np.max(n[1:] / n[:-1]) <= 2.0
+        assert np.max(n[65:] / n[64:-1]) < 1.02
+
+    def test_is_json_that_every_reader_knows(self):
+        text = Monitor(CERTIFICATE).to_json()
+        assert json.loads(text)["format"] == "boundshift.monitor"
+        assert Monitor.from_json(text) == Monitor(CERTIFICATE)
+
+    def test_counts_are_those_of_the_rows(self):
+        monitor = self.whole()
+        expected = tuple(int(np.sum((self.y == k) & ((self.s > 0.5) != k))) for k in (0, 1))
+        assert monitor.wrong == expected
+        assert monitor.n_samples == tuple(np.bincount(self.y).tolist())
+
+    def test_the_path_ends_where_the_rows_do(self):
+        for path, wrong in zip(self.whole().paths, self.whole().wrong, strict=True):
+            assert path.wrong[-1] == wrong
+            assert path.when[-1] == str(self.days[path.rows[-1] - 1])
+            assert len(path.when) == len(path.rows) == len(path.log_e_values)
+
+
+class TestInput:
+    def test_predictions_serve_many_classes(self):
+        certificate = certify_counts((1, 1, 1), (50, 50, 50), ("a", "b", "c"))
+        monitor = Monitor(certificate).update_predictions(["a"] * 9 + ["c"] * 30, ["a"] * 39)
+        assert monitor.wrong == (0, 0, 30)
+        assert monitor.alarm.label == "c"
+
+    def test_scores_of_many_classes_are_refused(self):
+        monitor = Monitor(certify_counts((1, 1, 1), (50, 50, 50), ("a", "b", "c")))
+        with pytest.raises(InvalidInputError, match="update_predictions"):
+            monitor.update(["a"], [0.1])
+
+    def test_a_certificate_without_threshold_needs_one(self):
+        bare = certify_counts((2, 5), (90, 60), (0, 1))
+        with pytest.raises(InvalidInputError, match="`threshold` to Monitor"):
+            Monitor(bare).update([0], [0.2])
+        assert Monitor(bare, threshold=0.5).update([0], [0.7]).wrong == (1, 0)
+
+    @pytest.mark.parametrize(
+        ("rows", "words"),
+        [
+            (([0, 2], [0.1, 0.2]), "must hold labels of the certificate, 0, 1, got 2"),
+            (([0, 1], [0.1, np.nan]), "`y_score` must be finite"),
+            (([0, 1], [0.1]), "one label for each row"),
+            (([0, 1], [0.1, 0.2], ["Monday"]), "one for each of 2"),
+            (([0], [0.1], np.datetime64("NaT")), "`when` must be dates"),
+            (([0], [0.1], object()), "`when` must be dates"),
+        ],
+    )
+    def test_a_bad_batch_is_refused_whole(self, rows, words):
+        monitor = Monitor(CERTIFICATE)
+        with pytest.raises(InvalidInputError, match=words):
+            monitor.update(*rows)
+        assert monitor == Monitor(CERTIFICATE)
+
+    @pytest.mark.parametrize(
+        ("when", "stored"),
+        [
+            (datetime.date(2026, 3, 2), "2026-03-02"),
+            (datetime.datetime(2026, 3, 2, 12, 30), "2026-03-02T12:30:00"),
+            (np.datetime64("2026-03-02T00:00:00"), "2026-03-02"),
+            (np.int64(7), 7),
+            ("week 7", "week 7"),
+            (None, None),
+        ],
+    )
+    def test_dates_are_kept_as_text_or_number(self, when, stored):
+        assert Monitor(CERTIFICATE).update([1], [0.1], when).paths[1].when == (stored,)
+
+    def test_no_rows_change_nothing(self):
+        assert Monitor(CERTIFICATE).update([], []) == Monitor(CERTIFICATE)
+
+    def test_the_certificate_is_checked(self):
+        with pytest.raises(InvalidInputError, match="must be a Certificate, got float"):
+            Monitor(0.1)
+
+    @pytest.mark.parametrize("text", ["{", "[]", '{"format": "boundshift.boundary"}'])
+    def test_a_foreign_file_is_refused(self, text):
+        with pytest.raises(InvalidInputError):
+            Monitor.from_json(text)
+
+    def test_a_broken_state_is_refused(self):
+        stored = Monitor(CERTIFICATE).to_dict()
+        del stored["classes"][0]["log_starts"]
+        with pytest.raises(InvalidInputError, match="as to_dict has written it"):
+            Monitor.from_dict(stored)
