@@ -9,6 +9,7 @@ the sorted scores.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,25 +67,28 @@ class CellScores:
         unknown = cells.unknown[which]
         one_value = (cells.counts[which] > 0) & ~cells.collected & ~unknown
         lows, tops = cells.edges
-        cell = np.concatenate([np.flatnonzero(unknown), np.flatnonzero(one_value)])
         values, counts = cells.points[which]
+        known = np.concatenate([cells.lows[which][one_value], values])
         # An entry stands at its score, or at the top of its cell.
-        value = np.concatenate([tops[unknown], cells.lows[which][one_value], values])
+        value = np.concatenate([tops[unknown], known])
         order = np.argsort(value, kind="stable")
+
+        def in_order(of_cells: NDArray[Any], of_known: NDArray[Any]) -> NDArray[Any]:
+            """Return what holds for the cells, and for the known scores, by entries."""
+            return np.concatenate([of_cells, of_known])[order]
+
+        count = cells.counts[which]
         self._value = value[order]
-        self._count = np.concatenate([cells.counts[which][cell], counts])[order]
+        self._count = in_order(count[unknown], np.append(count[one_value], counts))
         self._rank = np.concatenate([[0], np.cumsum(self._count)])
-        low = np.concatenate([lows[unknown], value[np.count_nonzero(unknown) :]])
-        self._edge = low[order]
+        self._edge = in_order(lows[unknown], known)
         self._low = np.clip(self._edge, self.minimum, self.maximum)
         self._high = np.clip(self._value, self.minimum, self.maximum)
         # Sums are counted from the score itself, or from the base of the cell.
-        base = np.concatenate([cells.bases[unknown], value[np.count_nonzero(unknown) :]])
-        self._base = base[order]
-        rest = np.zeros(len(value) - np.count_nonzero(unknown))
-        self._sum = np.concatenate([cells.sums[which][unknown], rest])[order]
-        # Which cell an entry is; -1 for known scores.
-        self._cell = np.concatenate([np.flatnonzero(unknown), np.full(len(rest), -1)])[order]
+        self._base = in_order(cells.bases[unknown], known)
+        self._sum = in_order(cells.sums[which][unknown], np.zeros(len(known)))
+        # The cell that an entry stands for; -1 for known scores.
+        self._cell = in_order(np.flatnonzero(unknown), np.full(len(known), -1))
 
     @property
     def mean(self) -> float:
@@ -133,27 +137,27 @@ class CellScores:
         return self._count_to(t, "left")
 
     def _count_to(self, t: ArrayLike, side: str) -> NDArray[np.intp]:
-        """Count scores up to t, with those at t (right) or without (left)."""
+        """Return the number of scores up to t, those at t included (right) or not (left)."""
         t = np.asarray(t, dtype=np.float64)
         entry = np.searchsorted(self._value, t, side=side)  # type: ignore[call-overload]
         count = self._rank[entry]
-        next_one = np.minimum(entry, len(self._value) - 1)
+        holder = np.minimum(entry, len(self._value) - 1)
         is_right = side == "right"
-        edge = self._edge[next_one]
-        inside = (entry < len(self._value)) & (self._cell[next_one] >= 0)
+        edge = self._edge[holder]
+        inside = (entry < len(self._value)) & (self._cell[holder] >= 0)
         inside &= (t > edge) if is_right else (t > np.nextafter(edge, np.inf))
         inside &= (t >= self.minimum) & (t < self.maximum if is_right else t <= self.maximum)
         if np.any(inside):
-            self._ask_for_scores(next_one[inside], around=True)
-            width = np.where(inside, (self._high - self._low)[next_one], 1.0).clip(1e-300)
-            share = np.where(inside, t - self._low[next_one], 0.0) / width
-            part = (share.clip(0, 1) * self._count[next_one]).astype(np.int64)
+            self._ask_for_scores(holder[inside], around=True)
+            width = np.where(inside, (self._high - self._low)[holder], 1.0).clip(1e-300)
+            share = np.where(inside, t - self._low[holder], 0.0) / width
+            part = (share.clip(0, 1) * self._count[holder]).astype(np.int64)
             count = np.where(inside, count + part, count)
         beyond = t >= self.maximum if is_right else t > self.maximum
         return np.asarray(np.where(beyond, self.n, np.where(t < self.minimum, 0, count)))
 
     def at(self, rank: ArrayLike) -> FloatArray:
-        """Return the scores at ranks from 0 to n − 1; those of a cell as if evenly spread."""
+        """Return the scores at ranks from 0 to n − 1, in a cell as if they were evenly spread."""
         rank = np.asarray(rank, dtype=np.int64)
         entry = self._entry_at(rank)
         value = self._value[entry]
@@ -220,7 +224,7 @@ class CellScores:
         return sum_to
 
     def _part(self, taken: IntArray, entry: IntArray, reference: float) -> FloatArray:
-        """Return the sum of the first few offsets of each cell, as if evenly spread."""
+        """Return the sum of the first few offsets in each entry, as if these were evenly spread."""
         count = self._count[entry]
         mean = self._sum[entry] / count + (self._base[entry] - reference)
         spread = np.where(self._cell[entry] >= 0, self._high[entry] - self._low[entry], 0.0)
@@ -242,8 +246,8 @@ class CellScores:
 
     def _ask_for_cuts(self, nodes: FloatArray) -> None:
         """Ask for cells to be divided where a node lies in them."""
-        next_one = np.searchsorted(nodes, np.nextafter(self._low, np.inf), side="right")
-        node = nodes[np.minimum(next_one, len(nodes) - 1)]
+        above = np.searchsorted(nodes, np.nextafter(self._low, np.inf), side="right")
+        node = nodes[np.minimum(above, len(nodes) - 1)]
         divided = (self._cell >= 0) & (node > self._low) & (node < self._high)
         if np.any(divided):
             width = float((self._high - self._low)[divided].max())

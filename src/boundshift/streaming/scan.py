@@ -128,16 +128,14 @@ def scan_certificate(
     t, pos_label = read_threshold(threshold, pos_label)
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
-    (wrong, n_samples, labels), _ = decide_in_passes(
+    counts, _ = decide_in_passes(
         open_columns(data, label, score, element),
         lambda sample: count_at_threshold(sample, t),
         pos_label=pos_label,
         progress=progress,
     )
     return certify_counts(
-        wrong,
-        n_samples,
-        labels,
+        *counts,
         confidence=confidence,
         joint=joint,
         chosen_here=chosen_here,
