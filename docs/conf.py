@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
+from importlib.metadata import files
 from pathlib import Path
-from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -37,7 +36,7 @@ extensions = [
 exclude_patterns = ["_build", "generated/commands.md", "**/sg_execution_times.rst"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
@@ -66,27 +65,14 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
-html_sidebars = {"*": []}  # Pages at the top have no section to navigate.
-html_static_path: list[str] = []
+html_sidebars = {"index": [], "quick_start": []}  # They have no section to navigate.
 
-# Only links within the documentation are checked, by the build itself: a build must not depend on
-# whether another site answers today.
-linkcheck_ignore = [r"https?://.*"]
+# Formulas are set by a script that is shipped with the pages: reading them needs no network.
+_MATHJAX = "tex-svg.js"
+html_static_path = [
+    str(path.locate()) for path in files("sphinx-mathjax-offline") or [] if path.name == _MATHJAX
+]
+mathjax_path = _MATHJAX
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
-
-
-def _only_pages_that_are_there(app: Any, name: str, text: list[str]) -> None:
-    """Drop patterns of the table of contents that match no page: some are written by commands."""
-    if name == "index":
-        pattern = re.compile(r"[\w/-]+\*")
-        lines = text[0].splitlines()
-        text[0] = "\n".join(
-            line for line in lines if not pattern.fullmatch(line) or any(HERE.glob(f"{line}.md"))
-        )
-
-
-def setup(app: Any) -> None:
-    """Join the build."""
-    app.connect("source-read", _only_pages_that_are_there)
