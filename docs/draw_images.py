@@ -63,13 +63,11 @@ def clinic() -> Clinic:
 
 
 def draw_boundary(ax: Any) -> None:
-    """Draw both errors and the paper's loss against the threshold."""
+    """Draw both errors of the default and its rule against the threshold."""
     rows = clinic()
-    interval = threshold_interval(
-        rows.y, rows.left_out, curve="support", n_resamples=100, random_state=0
-    )
+    interval = threshold_interval(rows.y, rows.left_out, n_resamples=100, random_state=0)
     BoundaryDisplay.from_predictions(
-        rows.y, rows.left_out, curve="support", old_threshold=0.0, interval=interval, ax=ax
+        rows.y, rows.left_out, old_threshold=0.0, interval=interval, ax=ax
     )
 
 

@@ -27,7 +27,17 @@ def test_every_python_block_of_the_readme_runs(capsys):
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), namespace)
-    assert "Predict 1 iff score >" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    shown = re.search(r"^```text\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+    assert printed.startswith(shown[1])
+    assert "Predict 1 iff score >" in printed
+
+
+def test_every_python_block_of_the_readme_imports_what_it_uses_of_the_library():
+    for block in python_blocks(README):
+        used = set(re.findall(r"\b(BoundShiftClassifier|find_boundary|Cost|Floors)\(", block))
+        imports = " ".join(re.findall(r"^from boundshift import (.*)$", block, flags=re.MULTILINE))
+        assert used <= set(re.findall(r"\w+", imports))
 
 
 def test_the_first_example_is_about_ten_lines():
@@ -67,6 +77,23 @@ def test_demo_table_is_what_the_demo_prints():
             stated = [float(number) for number in cell.split(" ± ")]
             # Another version of the solver may move a row or two of a thousand.
             assert stated == pytest.approx([np.mean(values), np.std(values, ddof=1)], abs=2e-3)
+
+
+def test_ranks_are_those_of_the_benchmark():
+    page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    header, _, *rows = re.search(r"^\| Method .*?\n\n", page, re.DOTALL | re.MULTILINE)[0].split(
+        "\n"
+    )
+    names = [cell.strip() for cell in header.split("|")]
+    cells = [[cell.strip(" *") for cell in row.split("|")] for row in rows if row]
+    ranks = {row[1].split("@")[0].split(" ")[0]: row for row in cells}
+    default = next(row for row in cells if "(default)" in row[1])
+    for by, column in (("G-mean", "G-mean"), ("balanced accuracy", "Bal. acc."), ("F1", "F1")):
+        place = names.index(f"rank {column}")
+        better = [row for row in cells if float(row[place]) < float(default[place])]
+        tuned = [ranks[f"tuned/{name}"][place] for name in ("g-mean", "balanced-accuracy", "f1")]
+        line = " | ".join([by, default[place], str(1 + len(better)), *tuned])
+        assert f"| {line} |" in README
 
 
 def test_speed_table_is_the_stored_one():
