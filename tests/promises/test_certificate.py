@@ -34,12 +34,27 @@ def test_a_threshold_chosen_here_costs_width() -> None:
     assert chosen.method == "uniform"
 
 
-def test_the_uniform_bound_is_the_better_of_two_at_half_the_price() -> None:
-    certificate = certify_counts((30, 0), (1000, 40), (0, 1), chosen_here=True)
-    dkw = 0.03 + np.sqrt(np.log(2 / 0.05) / 2000)
-    union = exact(0, 40, 1 - 0.05 / 82)
-    assert certificate.error_bounds[1] == pytest.approx(union)
-    assert certificate.error_bounds[0] == pytest.approx(min(dkw, exact(30, 1000, 1 - 0.05 / 2002)))
+def test_three_classes_pay_for_every_orthant_that_rows_can_span() -> None:
+    certificate = certify_counts((1, 0, 5), (30, 2, 7), (0, 1, 2), chosen_here=True)
+    expected = exact(1, 28, 1 - 0.05 / 31**2)
+    assert certificate.error_bounds == pytest.approx((expected, 1.0, 1.0))
+
+
+@pytest.mark.parametrize("n", [3, 5, 12])
+def test_biases_chosen_to_break_the_certificate_of_three_classes_do_not(n: int) -> None:
+    """Every orthant that rows span is tried: none may break the bound."""
+    rng = np.random.default_rng(n)
+    records = [
+        certify_counts((k, 0, 0), (n,) * 3, (0, 1, 2), chosen_here=True) for k in range(n + 1)
+    ]
+    bounds = np.array([record.error_bounds[0] for record in records])
+    failed = 0
+    for _ in range(2000):
+        rows = rng.random((n, 2))  # of the class: right iff below both thresholds
+        cuts = np.stack(np.meshgrid(rows[:, 0], rows[:, 1]), axis=-1).reshape(-1, 2)
+        wrong = np.sum(np.any(rows[None] > cuts[:, None], axis=2), axis=1)
+        failed += bool(np.any(1 - cuts.prod(axis=1) > bounds[wrong]))
+    assert failed / 2000 <= 0.05
 
 
 def test_a_joint_claim_shares_the_risk() -> None:
@@ -52,6 +67,20 @@ def test_training_scores_are_nominal_and_say_why() -> None:
     assert not certificate.certified
     assert "nominal" in str(certificate)
     assert "fitted on these rows" in certificate.reason
+
+
+@pytest.mark.parametrize("chosen_here", [False, True])
+def test_what_the_caller_assumes_is_worded_as_an_assumption(chosen_here: bool) -> None:
+    certificate = certify(Y, S, 0.1, chosen_here=chosen_here)
+    assert certificate.reason.startswith("It holds if the model has not seen these rows")
+    assert ("for every threshold" in certificate.reason) == chosen_here
+
+
+def test_a_certificate_keeps_its_threshold() -> None:
+    boundary = find_boundary(Y, S)
+    certificate = certify(Y, S, boundary)
+    assert certificate.threshold == boundary.threshold
+    assert certificate.at(0.9).threshold == boundary.threshold
 
 
 def test_the_floor_is_the_least_that_so_many_rows_can_show() -> None:
@@ -100,10 +129,11 @@ def test_the_uniform_bound_covers_a_threshold_chosen_on_the_same_scores() -> Non
 class TestClassifier:
     X, y = make_classification(400, weights=[0.9], flip_y=0.1, random_state=0)
 
-    def test_out_of_fold_is_certified_and_said_so(self) -> None:
+    def test_out_of_fold_is_cross_fitted_and_said_so(self) -> None:
         certificate = BoundShiftClassifier(LogisticRegression()).fit(self.X, self.y).certificate_
-        assert certificate.status == "certified"
-        assert "fitted without it" in certificate.reason
+        assert certificate.status == "cross-fitted"
+        assert not certificate.certified
+        assert "nothing is promised of the one that is deployed" in certificate.reason
         assert certificate.method == "uniform"
 
     def test_training_scores_are_nominal(self) -> None:

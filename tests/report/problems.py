@@ -1,9 +1,10 @@
 """Rows of a made-up clinic, the facts of a report on them, and bounds computed a second way."""
 
-import math
 from functools import cache
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import gammaln
 from scipy.stats import beta
 
 from boundshift.report import collect_facts
@@ -25,8 +26,27 @@ def clopper_pearson(k, n, delta):
 
 
 def uniform(k, n, delta):
-    band = k / n + math.sqrt(math.log(2 / delta) / (2 * n))
-    return min(band, clopper_pearson(k, n, delta / (2 * (n + 1))), 1.0)
+    return clopper_pearson(k, n, local_level(n, delta))
+
+
+@cache
+def local_level(n, delta):
+    """Solve for the level at which all n quantiles hold together, by where the first one fails."""
+    return brentq(lambda level: first_failures(n, level) - delta, delta / n, delta, rtol=1e-6)
+
+
+def first_failures(n, level):
+    rank = np.arange(1, n + 1)
+    b = beta.isf(level, rank, n - rank + 1)
+    log_kept = np.zeros(n + 1)  # that m uniform numbers keep the first m bounds
+    for m in rank:
+        i = rank[: m - 1]
+        ways = gammaln(m + 1) - gammaln(i) - gammaln(m - i + 2)
+        failed = ways + log_kept[i - 1] + (m - i + 1) * np.log(b[m - 1] - b[i - 1])
+        log_kept[m] = m * np.log(b[m - 1])
+        log_kept[m] += np.log1p(-np.sum(np.exp(failed - log_kept[m])))
+    ways = gammaln(n + 1) - gammaln(rank) - gammaln(n - rank + 2)
+    return np.sum(np.exp(ways + log_kept[:-1] + (n - rank + 1) * np.log1p(-b)))
 
 
 @cache

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from boundshift.models.response import Response
-from boundshift.models.version_1 import upgrade
+from boundshift.models.version_1 import upgrade, upgrade_certificate
 from boundshift.promises.certificate import Certificate
 from boundshift.result.boundary import Boundary
 
@@ -62,6 +62,8 @@ def _unpack_record(value: Any) -> Any:
     fields = {name: field for name, field in value.items() if name != "record"}
     if value["record"] == "Boundary":
         return _unpack_boundary(fields)
+    if value["record"] == "Certificate":
+        fields = upgrade_certificate(fields)
     return _PLAIN[value["record"]](**fields)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from boundshift.rules import Cost, Rule
 
-__all__ = ["OLD_TYPES", "upgrade"]
+__all__ = ["OLD_TYPES", "upgrade", "upgrade_certificate"]
 
 OLD_TYPES = frozenset({"boundshift.models.margins.raw_margin", "boundshift.rules.Cost"})
 """Names in files of version 1 of what is ours and has another name now."""
@@ -57,3 +57,12 @@ def _upgrade_boundary(fields: dict[str, Any]) -> dict[str, Any]:
     """Return a boundary of version 1 as `pack` has it."""
     stored = fields | {"format": "boundshift.boundary", "version": 1, "labels": _LABELS}
     return {"record": "Boundary", "stored": stored, "own": {"labels": fields["labels"]}}
+
+
+def upgrade_certificate(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return a certificate of a file that knew only "certified" or not by today's three words."""
+    if "certified" not in fields:
+        return fields
+    new = {name: value for name, value in fields.items() if name != "certified"}
+    held = "cross-fitted" if "fitted without it" in new["reason"] else "certified"
+    return new | {"status": held if fields["certified"] else "nominal"}

@@ -2,7 +2,15 @@ r"""What may be claimed about a boundary, and on which data.
 
 To decide and to certify are two questions. A boundary may be chosen by whatever decides best; a
 claim about it needs scores that the model has not seen, and pays for a boundary that was chosen
-on the same scores. With n rows of a class no claim below :math:`1 - \delta^{1/n} \approx
+on the same scores. One of three words says what the claim is worth:
+
+- *certified*: rows that the deployed model has not seen, and a threshold fixed before, or chosen on
+  them and paid for;
+- *cross-fitted*: rows scored by models of a cross-validation, each without its own; a claim about
+  those models, not about the one that is deployed;
+- *nominal*: rows that the model was fitted on.
+
+With n rows of a class no claim below :math:`1 - \delta^{1/n} \approx
 \ln(1/\delta)/n` is possible, whatever the scores.
 """
 
@@ -24,20 +32,39 @@ from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.validation import as_choice, as_share
 
-__all__ = ["Certificate", "certify", "certify_counts", "count_at_threshold", "read_threshold"]
+__all__ = [
+    "Certificate",
+    "CertificateStatus",
+    "Scores",
+    "certify",
+    "certify_counts",
+    "count_at_threshold",
+    "read_threshold",
+]
 
 Scores = Literal["held-out", "out-of-fold", "training"]
+CertificateStatus = Literal["certified", "cross-fitted", "nominal"]
 
+_STATUS: dict[str, CertificateStatus] = {
+    "held-out": "certified",
+    "out-of-fold": "cross-fitted",
+    "training": "nominal",
+}
 _REASON = {
-    "held-out": "The model has not seen these rows",
+    "held-out": "It holds if the model has not seen these rows",
     "out-of-fold": (
-        "Each row was scored by a model fitted without it; the claim is about those models, and "
-        "the final one, fitted on all rows, is expected to be no worse"
+        "Each row was scored by a model fitted without it, so the claim is about the models of the "
+        "folds; nothing is promised of the one that is deployed, for which rows must be kept apart"
     ),
     "training": (
         "The model was fitted on these rows, and their scores flatter it; certify on rows that it "
         "has not seen"
     ),
+}
+_FIXED = {
+    "held-out": (" and the threshold was fixed before", ", for every threshold at once"),
+    "out-of-fold": ("", ""),
+    "training": ("", ""),
 }
 
 
@@ -61,8 +88,9 @@ class Certificate:
         Whether the confidence is that of all classes' bounds together.
     method : str
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows.
-    certified : bool
-        Whether the claim holds, or is only nominal.
+    status : {"certified", "cross-fitted", "nominal"}
+        What the claim is worth: it holds, it is about the models of a cross-validation, or it is
+        about rows that the model was fitted on.
     reason : str
         Why, in words.
     floors : tuple of float
@@ -81,15 +109,15 @@ class Certificate:
     confidence: float
     joint: bool
     method: Literal["clopper-pearson", "uniform"]
-    certified: bool
+    status: CertificateStatus
     reason: str
     floors: tuple[float, ...]
     threshold: float | None = None
 
     @property
-    def status(self) -> Literal["certified", "nominal"]:
-        """In one word, whether the claim holds."""
-        return "certified" if self.certified else "nominal"
+    def certified(self) -> bool:
+        """Whether the claim holds for the model that is deployed."""
+        return self.status == "certified"
 
     def __str__(self) -> str:
         lines = [
@@ -129,7 +157,7 @@ class Certificate:
             chosen_here=self.method == "uniform",
             threshold=self.threshold,
         )
-        return replace(again, certified=self.certified, reason=self.reason)
+        return replace(again, status=self.status, reason=self.reason)
 
 
 def certify(
@@ -159,8 +187,9 @@ def certify(
     pos_label : label, default=None
         The positive class; None takes that of the boundary, or the greater label.
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
-        Where the scores come from. Training scores give a nominal claim only: such claims have
-        been found to hold far less often than they say.
+        Where the scores come from, in your word: nothing here can tell. Out-of-fold scores give
+        a cross-fitted claim, training scores a nominal one; both have been found to hold less
+        often for the deployed model than they say.
     chosen_here : bool, default=False
         Whether the threshold was chosen on these very rows. The bound then holds for all
         thresholds at once, which costs some width.
@@ -174,15 +203,16 @@ def certify(
     Notes
     -----
     For k of n rows on the wrong side of a threshold fixed before, Clopper and Pearson's bound at
-    :math:`1 - \delta`. For a threshold chosen here, the smaller of the DKW band at
-    :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
+    :math:`1 - \delta`. For a threshold chosen here, the exact band of equal local levels up to
+    2,000 rows of a class (see :mod:`boundshift.curves.band`); beyond, the smaller of the DKW band
+    at :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
 
     Examples
     --------
     >>> from boundshift import certify
     >>> y, s = [0] * 90 + [1] * 10, [0.1] * 85 + [0.6] * 5 + [0.9] * 9 + [0.2]
     >>> print(certify(y, s, threshold=0.5))
-    certified at 0.95 (clopper-pearson): The model has not seen ... was fixed before.
+    certified at 0.95 (clopper-pearson): It holds if ... and the threshold was fixed before.
                        rows    wrong    error  at most    floor
     class 0              90        5   0.0556   0.1133   0.0327
     class 1              10        1   0.1000   0.3942   0.2589
@@ -262,8 +292,24 @@ def certify_counts(
 ) -> Certificate:
     r"""Bound each class's error rate from counts of rows on the wrong side.
 
-    With K classes a boundary chosen here is one of at most :math:`(n + 1)^{K - 1}` ways in which
-    K − 1 biases can cut n rows of a class, and the bound holds for all of them.
+    Parameters
+    ----------
+    wrong, n_samples : tuples of int
+        Rows on the wrong side, and all rows, of each class.
+    labels : tuple
+        The classes.
+    confidence, joint, chosen_here, scores
+        As in :func:`certify`; `chosen_here` speaks of biases where there are more classes.
+    threshold : float, default=None
+        What the counts were taken at.
+
+    Notes
+    -----
+    With K ≥ 3 classes, the rows of a class that biases chosen here get right lie in an orthant of
+    score differences, whose K − 1 faces can be moved onto K − 1 of these rows without losing one.
+    For each of at most :math:`(n + 1)^{K - 1}` choices of such rows the other n − K + 1 are
+    independent of the choice, and Clopper–Pearson on them at :math:`\delta/(n + 1)^{K - 1}` holds
+    for all choices together (a sample compression bound).
 
     Examples
     --------
@@ -276,8 +322,6 @@ def certify_counts(
     for k, n in zip(wrong, n_samples, strict=True):
         bounds.append(_bound(k, n, delta, len(labels), chosen_here))
         floors.append(_bound(0, n, delta, len(labels), chosen_here))
-    how = "and the bound holds for every threshold" if chosen_here else ""
-    fixed = how or "and the threshold was fixed before"
     return Certificate(
         error_bounds=tuple(bounds),
         errors=tuple(k / n if n else float("nan") for k, n in zip(wrong, n_samples, strict=True)),
@@ -287,8 +331,8 @@ def certify_counts(
         confidence=confidence,
         joint=joint,
         method="uniform" if chosen_here else "clopper-pearson",
-        certified=scores != "training",
-        reason=_REASON[scores] if scores == "training" else f"{_REASON[scores]}, {fixed}",
+        status=_STATUS[scores],
+        reason=_REASON[scores] + _FIXED[scores][chosen_here],
         floors=tuple(floors),
         threshold=threshold,
     )
@@ -301,6 +345,6 @@ def _bound(wrong: int, n: int, delta: float, n_classes: int, chosen_here: bool) 
     if not chosen_here:
         return float(clopper_pearson(wrong, n, delta))
     if n_classes > 2:
-        ways = float(n + 1) ** (n_classes - 1)
-        return float(clopper_pearson(wrong, n, delta / ways))
+        faces = n_classes - 1
+        return float(clopper_pearson(wrong, n - faces, delta / float(n + 1) ** faces))
     return float(uniform_bound(wrong, n, delta))

@@ -1,4 +1,4 @@
-"""What is certified and what is nominal, claim by claim."""
+"""What is certified, what is cross-fitted and what is nominal, claim by claim."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def collect_claims(
     return [
         *bounds,
         _rates(judged_on, origin),
-        _slider(judged_on, origin),
+        _slider(shifted),
         _method(boundary, names),
     ]
 
@@ -43,7 +43,8 @@ def _bound(certificate: Certificate, i: int, model: str, names: Names) -> dict[s
     verb = ("flags", "misses")[i]
     phrase = (names.negatives, names.positives)[i]
     claim = (
-        f"The {model} {verb} at most {at_most(certificate.error_bounds[i])} of {phrase} "
+        f"The {model} {verb} at most {at_most(certificate.error_bounds[i])} of {phrase} in the "
+        "long run "
         f"({100 * certificate.confidence:.6g}% confidence; {certificate.wrong[i]:,} of "
         f"{certificate.n_samples[i]:,} seen)"
     )
@@ -61,13 +62,15 @@ def _rates(judged_on: JudgedOn, origin: Scores) -> dict[str, Any]:
     return _claim(claim, "nominal", reason)
 
 
-def _slider(judged_on: JudgedOn, origin: Scores) -> dict[str, Any]:
+def _slider(certificate: Certificate) -> dict[str, Any]:
     """State what the bounds beside the slider are worth."""
     claim = "The bounds beside the slider, wherever it stands"
-    if judged_on == "deciding" and origin == "training":
-        return _claim(claim, "nominal", "The model was trained on these rows.")
     reason = "They hold for all thresholds together, so one may be chosen by looking at them."
-    return _claim(claim, "certified", reason)
+    if certificate.status == "nominal":
+        reason = "The model was trained on these rows."
+    if certificate.status == "cross-fitted":
+        reason = "They are about the models of the folds, for all thresholds together."
+    return _claim(claim, certificate.status, reason)
 
 
 def _method(boundary: Boundary, names: Names) -> dict[str, Any]:

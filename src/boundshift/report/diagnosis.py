@@ -168,12 +168,17 @@ def _proof(certificate: Certificate, names: Names) -> Finding:
     text = (
         f"With {100 * joint.confidence:.6g}% confidence in both together, at most "
         f"{at_most(missed)} of {names.positives} are missed and at most {at_most(flagged)} of "
-        f"{names.negatives} flagged. Guessing adds up to 100%, this to {at_most(flagged + missed)}."
+        f"{names.negatives} flagged in the long run. Guessing adds up to 100%, this to "
+        f"{at_most(flagged + missed)}."
     )
-    if not certificate.certified:
+    if certificate.status == "nominal":
         advice = "Score rows that the model has not seen; only those can show what it is worth."
         title = "Nothing is proved: the model has seen these rows"
         return _finding("proof", "bad", title, text, advice)
+    if certificate.status == "cross-fitted" and flagged + missed < 1:
+        advice = "Keep rows apart for a test; only those can show what the deployed model is worth."
+        title = "Shown to be better than guessing for the models of the folds"
+        return _finding("proof", "caution", title, text, advice)
     if flagged + missed < 1:
         return _finding("proof", "good", "Shown to be better than guessing", text)
     advice = f"Collect more rows, above all {names.positives}, or train a better model."

@@ -102,8 +102,8 @@ def collect_facts(
     >>> scores = [rng.normal(3 * y - 2, 1) for _ in range(2)]
     >>> facts = collect_facts(y, scores[0], test=(y, scores[1]), names={"positive": "sick"})
     >>> print(facts["verdict"]["sentence"])
-    Of 100 sick rows the shifted model is expected to miss 12 instead of 20, and at most 23 with 95%
-    confidence; 2 more rows of class 0 per 100 are flagged.
+    Of 100 sick rows the shifted model is expected to miss 12 instead of 20, in the long run at most
+    22.4% with 95% confidence; 2 more rows of class 0 per 100 are flagged.
     """
     confidence = as_share("confidence", confidence)
     as_choice("scores", scores, ("held-out", "out-of-fold", "training"))
@@ -223,6 +223,7 @@ def _certify(
         confidence=confidence,
         chosen_here=chosen_here,
         scores=scores,
+        threshold=threshold,
     )
 
 
@@ -237,8 +238,8 @@ def _explain(boundary: Boundary) -> dict[str, Any]:
 
 
 def _as_dict(certificate: Certificate) -> dict[str, Any]:
-    """Return a certificate's fields, with its status in one word."""
-    return asdict(certificate) | {"status": certificate.status}
+    """Return a certificate's fields, and whether it holds for the deployed model."""
+    return asdict(certificate) | {"certified": certificate.certified}
 
 
 def _deploy(

@@ -32,7 +32,10 @@
   }
 
   function noteFor(mark) {
-    if (!data.certified) {
+    if (data.status === "cross-fitted") {
+      return "“At most” is about the models of the folds, each of which left rows out; the deployed one is another.";
+    }
+    if (data.status !== "certified") {
       return "All of this is nominal: the model was trained on these rows, and they flatter it.";
     }
     if (mark && data.marks[mark].fixed) {

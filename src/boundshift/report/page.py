@@ -145,7 +145,7 @@ def _for_script(facts: Mapping[str, Any]) -> dict[str, Any]:
         "bounds": stops["bounds"],
         "n": facts["rows"][facts["judged_on"]],
         "marks": marks,
-        "certified": facts["certificates"]["shifted"]["certified"],
+        "status": facts["certificates"]["shifted"]["status"],
         "positives": facts["names"]["positives"],
         "negatives": facts["names"]["negatives"],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from boundshift.promises.certificate import Certificate
-from boundshift.view.words import Names, choose_base, rows_out_of
+from boundshift.view.words import Names, at_most, choose_base, rows_out_of
 
 __all__ = ["JudgedOn", "decide_verdict"]
 
@@ -30,8 +30,8 @@ def decide_verdict(
     Returns
     -------
     dict
-        ``sentence``, ``status`` ("certified", "partly nominal" or "nominal"), ``note`` and the
-        numbers of the sentence.
+        ``sentence``, ``status`` (that of the certificate), ``note`` and the numbers of the
+        sentence.
 
     Examples
     --------
@@ -43,17 +43,14 @@ def decide_verdict(
     >>> before = certify_counts((9, 31), (300, 100), (0, 1))
     >>> after = certify_counts((27, 9), (300, 100), (0, 1))
     >>> print(decide_verdict(after, before, "test", names)["sentence"])
-    Of 100 sick patients the shifted model is expected to miss 9 instead of 31, and at most 16 with
-    95% confidence; 6 more healthy patients per 100 are flagged.
+    Of 100 sick patients the shifted model is expected to miss 9 instead of 31, in the long run at
+    most 15.2% with 95% confidence; 6 more healthy patients per 100 are flagged.
     """
     numbers = _numbers(shifted, old)
-    status = "nominal" if not shifted.certified else "certified"
-    if status == "certified" and judged_on == "deciding":
-        status = "partly nominal"
     return {
-        "sentence": _sentence(numbers, status, shifted.confidence, names),
-        "status": status,
-        "note": _note(status, shifted),
+        "sentence": _sentence(numbers, shifted, names),
+        "status": shifted.status,
+        "note": _note(shifted, judged_on),
         **numbers,
     }
 
@@ -68,19 +65,22 @@ def _numbers(shifted: Certificate, old: Certificate) -> dict[str, int]:
         "base": base,
         "missed": rows_out_of(base, missed),
         "missed_before": rows_out_of(base, missed_before),
-        "missed_at_most": rows_out_of(base, shifted.error_bounds[1], up=True),
         "negative_base": negative_base,
         "more_flagged": rows_out_of(negative_base, more),
     }
 
 
-def _sentence(numbers: dict[str, int], status: str, confidence: float, names: Names) -> str:
-    """Put the numbers into words."""
+def _sentence(numbers: dict[str, int], shifted: Certificate, names: Names) -> str:
+    """Put the numbers into words; only the bound of a rate, not of a count, is claimed."""
     missed, before = numbers["missed"], numbers["missed_before"]
     start = f"Of {numbers['base']:,} {names.positives} the shifted model is expected to miss"
-    bound = f", and at most {numbers['missed_at_most']:,} with {100 * confidence:.6g}% confidence"
-    if status == "nominal":
+    bound = (
+        f", in the long run at most {at_most(shifted.error_bounds[1])} with "
+        f"{100 * shifted.confidence:.6g}% confidence"
+    )
+    if shifted.status == "nominal":
         start = f"Of {numbers['base']:,} {names.positives} in training the shifted model misses"
+    if not shifted.certified:
         bound = ""
     change = "as before" if missed == before else f"instead of {before:,}"
     return f"{start} {missed:,} {change}{bound}; {_flagged(numbers, names)}."
@@ -97,15 +97,21 @@ def _flagged(numbers: dict[str, int], names: Names) -> str:
     )
 
 
-def _note(status: str, shifted: Certificate) -> str:
+def _note(shifted: Certificate, judged_on: JudgedOn) -> str:
     """Say what the sentence rests on."""
     n = sum(shifted.n_samples)
-    if status == "certified":
+    if shifted.status == "nominal":
         return (
-            f"Measured on {n:,} test rows that were used for nothing else. The boundary was fixed "
-            "before they were looked at."
+            f"Everything here is nominal: the model was trained on these {n:,} rows, and their "
+            "scores flatter it. Nothing is certified. Score rows that the model has not seen."
         )
-    if status == "partly nominal":
+    if shifted.status == "cross-fitted":
+        return (
+            f"No test rows were given, so this was measured on the {n:,} rows that chose the "
+            "boundary, each scored by a model fitted without it. That is about the models of the "
+            "folds: nothing is certified of the one that is deployed. Keep rows apart for a test."
+        )
+    if judged_on == "deciding":
         return (
             f"No test rows were given, so this was measured on the {n:,} rows that chose the "
             "boundary. The expected numbers are nominal: they flatter the boundary. The “at most” "
@@ -113,6 +119,6 @@ def _note(status: str, shifted: Certificate) -> str:
             "so for a chosen one."
         )
     return (
-        f"Everything here is nominal: the model was trained on these {n:,} rows, and their scores "
-        "flatter it. Nothing is certified. Score rows that the model has not seen."
+        f"Measured on {n:,} test rows, certified if they were used for nothing else. The boundary "
+        "was fixed before they were looked at."
     )

@@ -47,7 +47,7 @@ def test_a_test_file_certifies(run, scores, rows, tmp_path):
     other.write_text("\n".join(["risk,ill", *lines]))
     out = tmp_path / "page.html"
     shown = run("report", scores, *COLUMNS, "--test", other, "--out", out).stdout
-    assert "330 test rows that were used for nothing else" in shown
+    assert "330 test rows, certified if they were used for nothing else" in shown
     boundary = find_boundary(*rows, pos_label="yes")
     expected = certify(words, fresh, boundary.threshold, pos_label="yes")
     assert shifted(embedded(out)) == list(expected.wrong)

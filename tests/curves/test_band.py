@@ -1,0 +1,82 @@
+"""The band of equal local levels, beside Bolshev's recursion in many digits and simulation."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from boundshift.curves.band import MOST_ROWS, crossing_probability, local_level
+from boundshift.curves.uniform import uniform_bound
+
+
+def quantiles(n: int, level: float) -> np.ndarray:
+    rank = np.arange(1, n + 1)
+    return stats.beta(rank, n - rank + 1).isf(level)
+
+
+def bolshev(n: int, level: float) -> float:
+    """Sum over where the first bound fails, in 60 digits: the terms cancel."""
+    with mpmath.workdps(60):
+        b = [mpmath.mpf(float(q)) for q in quantiles(n, level)]
+        kept = [mpmath.mpf(1)]  # probability that m uniform numbers keep the first m bounds
+        for m in range(1, n + 1):
+            first = (
+                mpmath.binomial(m, i - 1) * kept[i - 1] * (b[m - 1] - b[i - 1]) ** (m - i + 1)
+                for i in range(1, m)
+            )
+            kept.append(b[m - 1] ** m - sum(first))
+        fails = (
+            mpmath.binomial(n, i - 1) * kept[i - 1] * (1 - b[i - 1]) ** (n - i + 1)
+            for i in range(1, n + 1)
+        )
+        return float(sum(fails))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 20, 60])
+@pytest.mark.parametrize("level", [0.3, 0.05, 1e-3, 1e-7])
+def test_the_crossing_probability_is_that_of_another_recursion(n: int, level: float) -> None:
+    assert crossing_probability(n, level) == pytest.approx(bolshev(n, level), rel=1e-5)
+
+
+def test_two_rows_by_hand() -> None:
+    b = quantiles(2, 0.1)
+    assert crossing_probability(2, 0.1) == pytest.approx(1 - (b[1] ** 2 - (b[1] - b[0]) ** 2))
+
+
+@pytest.mark.parametrize(("n", "expected"), [(20, 0.231), (100, 0.058), (400, 0.016)])
+def test_the_bound_with_no_row_wrong_is_that_of_the_exact_band(n: int, expected: float) -> None:
+    assert uniform_bound(0, n, 0.05).item() == pytest.approx(expected, abs=6e-4)
+
+
+@pytest.mark.parametrize("n", [2, 13, 100, 499, 501, 1999, 2000])
+@pytest.mark.parametrize("delta", [0.3, 0.05, 0.0125, 1e-4])
+def test_the_level_never_exceeds_the_exact_one_and_stays_near(n: int, delta: float) -> None:
+    reached = crossing_probability(n, local_level(n, delta))
+    assert 0.99 * delta <= reached <= delta
+
+
+@pytest.mark.parametrize("n", [5, 40, 300])
+def test_all_bounds_hold_together_as_often_as_stated(n: int) -> None:
+    draws = np.sort(np.random.default_rng(n).random((40_000, n)), axis=1)
+    holds = np.all(draws <= uniform_bound(np.arange(n), n, 0.1), axis=1).mean()
+    assert holds == pytest.approx(0.9, abs=3 * np.sqrt(0.09 / 40_000))
+
+
+def test_it_is_tighter_than_the_bound_beyond_it_up_to_a_fifth_wrong() -> None:
+    k = np.arange(401)
+    band = k / 2000 + np.sqrt(np.log(40) / 4000)
+    counted = stats.beta.isf(0.05 / 4002, k + 1, 2000 - k)
+    assert np.all(uniform_bound(k, 2000, 0.05) < np.minimum(band, counted))
+    assert uniform_bound(0, 2000, 0.05) < 0.75 * counted[0]
+
+
+def test_very_many_rows_have_the_better_of_two_at_half_the_price() -> None:
+    n = 10 * MOST_ROWS
+    dkw = 0.3 + np.sqrt(np.log(2 / 0.05) / (2 * n))
+    union = stats.beta.isf(0.05 / (2 * (n + 1)), 1, n)
+    assert uniform_bound([0, 0.3 * n], n, 0.05) == pytest.approx([union, dkw])
+
+
+def test_a_level_that_cannot_be_computed_is_none() -> None:
+    assert local_level(MOST_ROWS + 1, 0.05) is None
+    assert local_level(10, 1e-12) is None
