@@ -76,13 +76,6 @@ def test_what_the_caller_assumes_is_worded_as_an_assumption(chosen_here: bool) -
     assert ("for every threshold" in certificate.reason) == chosen_here
 
 
-def test_a_certificate_keeps_its_threshold() -> None:
-    boundary = find_boundary(Y, S)
-    certificate = certify(Y, S, boundary)
-    assert certificate.threshold == boundary.threshold
-    assert certificate.at(0.9).threshold == boundary.threshold
-
-
 def test_the_floor_is_the_least_that_so_many_rows_can_show() -> None:
     certificate = certify([0] * 100 + [1] * 30, [0.0] * 100 + [1.0] * 30, 0.5)
     assert certificate.floors == pytest.approx((1 - 0.05 ** (1 / 100), 1 - 0.05 ** (1 / 30)))

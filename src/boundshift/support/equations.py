@@ -2,8 +2,8 @@ r"""The paper's equations, one small function each.
 
 The solver in :mod:`boundshift.support.exact` uses them in a form that survives underflow; here
 they stand as printed, corrected where the text errs (see ``docs/equations.md``). Class 1 of the
-paper is the negative, class 2 the positive one. ``gamma`` and ``constant`` name the two readings of the
-concentration term :math:`\gamma R N^{-1/2} (c + \sqrt{2 \ln 1/\delta})`.
+paper is the negative, class 2 the positive one. ``gamma`` and ``constant`` name the two readings of
+the concentration term :math:`\gamma R N^{-1/2} (c + \sqrt{2 \ln 1/\delta})`.
 
 References
 ----------
