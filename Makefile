@@ -68,8 +68,8 @@ test-wheel: .venv/.test  ## what a wheel must hold: all code, data, templates, t
 	$(BIN)/python -m pip install --quiet --no-deps --target $(WHEEL)/installed $(WHEEL)/*.whl
 	PYTHONPATH=$(CURDIR)/$(WHEEL)/installed $(BIN)/python -m pytest -n auto -o pythonpath=. \
 		tests/install/runs_from_wheel.py tests/install/test_distribution.py \
-		tests/contract/test_imports.py tests/datasets tests/report/test_page.py \
-		tests/app/test_application.py tests/app/test_main.py tests/result tests/rules tests/test_boundary.py
+		tests/contract/test_imports.py tests/datasets/test_loaders.py tests/report/test_page.py \
+		tests/app/test_application.py tests/app/test_main.py tests/result tests/test_boundary.py
 
 test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
 	$(BIN)/python -m pytest tests/torch
