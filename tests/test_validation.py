@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from boundshift import InvalidInputError
+from boundshift import InvalidInputError, find_boundary
 from boundshift.curves import SupportRadius
 from boundshift.validation import (
     as_choice,
@@ -93,3 +93,8 @@ def test_classes_are_copies():
 def test_many_classes_are_shown_in_part():
     with pytest.raises(InvalidInputError, match="got 9: 0, 1, 2, 3, 4, …"):
         split_by_label(np.arange(9), np.zeros(9))
+
+
+def test_nan_among_words_in_a_list_is_no_class():
+    with pytest.raises(InvalidInputError, match="2 missing"):
+        find_boundary(["a", "b", float("nan")] * 2, range(6))

@@ -236,15 +236,14 @@ def _two_labels(y: NDArray[Any]) -> NDArray[Any]:
             return np.array([low, high])
     try:
         missing = int(np.count_nonzero(y != y))
-        labels = np.unique(y)
+        if missing:
+            raise InvalidInputError(
+                f"`y_true` must hold a label for each row, got {missing} missing (NaN or NaT) "
+                f"among {len(y)}. Drop the rows without a label."
+            )
+        return np.unique(y)
     except TypeError as error:
         raise InvalidInputError(_NOT_COMPARABLE.format(error)) from None
-    if missing:
-        raise InvalidInputError(
-            f"`y_true` must hold a label for each row, got {missing} missing (NaN or NaT) among "
-            f"{len(y)}. Drop the rows without a label."
-        )
-    return labels
 
 
 def _one_dimensional(name: str, values: ArrayLike, cure: str) -> NDArray[Any]:
@@ -256,6 +255,10 @@ def _one_dimensional(name: str, values: ArrayLike, cure: str) -> NDArray[Any]:
             "Drop those rows from `y_true` and `y_score`."
         )
     array = np.asarray(values)
+    is_text = array.dtype.kind in "US" and isinstance(values, list | tuple)
+    if is_text and not all(isinstance(value, str | bytes) for value in values):  # type: ignore[union-attr]
+        # NumPy would write NaN among words as the word "nan".
+        array = np.array(values, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -78,7 +78,7 @@ MISTAKES = {
     ),
     "floor above one": (
         ["threshold", "scores.csv", *SCORES, "--recall-floor", "90"],
-        ["between 0 and 1", "90", "0.9"],
+        ["at most 1", "90", "0.9"],
     ),
     "confidence of one": (
         ["threshold", "scores.csv", *SCORES, "--confidence", "1"],

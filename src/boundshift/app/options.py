@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,17 +12,22 @@ import typer
 from boundshift.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
+    from boundshift.app.workflow.feature_columns import Role
     from boundshift.curves import ErrorCurve
     from boundshift.rules import Rule
 
 __all__ = [
+    "CategoryOption",
     "ConfidenceOption",
     "CostsOption",
     "CurveOption",
+    "DropOption",
     "ForceOption",
+    "IdOption",
     "JsonOption",
     "LabelOption",
     "NegativeNameOption",
+    "NumericOption",
     "PositiveNameOption",
     "PositiveOption",
     "RecallFloorOption",
@@ -32,6 +38,7 @@ __all__ = [
     "TablesArgument",
     "TrustOption",
     "read_claims",
+    "read_roles",
 ]
 
 _CURVES = (
@@ -125,7 +132,26 @@ PositiveNameOption = Annotated[
 NegativeNameOption = Annotated[
     str | None, typer.Option(help="What the negative class is called.", show_default=False)
 ]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
+SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")]
+_COLUMN = "COLUMN"
+NumericOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column of numbers, whatever it looks like; may be repeated.", metavar=_COLUMN
+    ),
+]
+CategoryOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Column of categories, such as codes; may be repeated.", metavar=_COLUMN),
+]
+DropOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Column not to learn from; may be repeated.", metavar=_COLUMN),
+]
+IdOption = Annotated[
+    list[str] | None,
+    typer.Option("--id", help="Column that names rows; may be repeated.", metavar=_COLUMN),
+]
 TrustOption = Annotated[
     bool,
     typer.Option("--trust", help="The model's file is your own: a pickle, or of another library."),
@@ -178,6 +204,36 @@ def read_claims(
     if isinstance(chosen, ConfidenceCurve):
         chosen = replace(chosen, confidence=confidence)
     return chosen, by
+
+
+def read_roles(
+    numeric: Sequence[str] | None,
+    category: Sequence[str] | None,
+    drop: Sequence[str] | None,
+    row_id: Sequence[str] | None,
+) -> dict[str, Role]:
+    """Return what the options say of columns, by their names.
+
+    Examples
+    --------
+    >>> read_roles(["dose"], None, ["note"], None)
+    {'dose': 'number', 'note': 'drop'}
+    """
+    said: tuple[tuple[Role, Sequence[str] | None], ...] = (
+        ("number", numeric),
+        ("category", category),
+        ("drop", drop),
+        ("id", row_id),
+    )
+    roles: dict[str, Role] = {}
+    for role, names in said:
+        for name in names or ():
+            if roles.setdefault(name, role) != role:
+                raise InvalidInputError(
+                    f"A column must be said to be one thing, got '{name}' in two of --numeric, "
+                    "--category, --drop and --id. Leave one out."
+                )
+    return roles
 
 
 def _read_costs(text: str) -> Rule:

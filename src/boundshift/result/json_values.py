@@ -74,7 +74,9 @@ def as_label(label: Any) -> bool | int | float | str:
     )
 
 
-def check_format(given: Any, name: str, version: int, fields: Sequence[str]) -> None:
+def check_format(
+    given: Any, name: str, version: int, fields: Sequence[str], *, oldest: int = 1
+) -> None:
     """Raise unless `given` is a record of that name, of a known version, with all its fields."""
     if not isinstance(given, Mapping) or given.get("format") != name:
         got = given.get("format") if isinstance(given, Mapping) else type(given).__name__
@@ -89,6 +91,11 @@ def check_format(given: Any, name: str, version: int, fields: Sequence[str]) -> 
         raise InvalidInputError(
             f"'version' of a {name} must be at most {version} for this release, got {found}. "
             "It was written by a newer boundshift: upgrade to read it."
+        )
+    if found < oldest:
+        raise InvalidInputError(
+            f"'version' of a {name} must be at least {oldest} for this release, got {found}, "
+            "which an older boundshift wrote."
         )
     missing = [field for field in fields if field not in given]
     if missing:

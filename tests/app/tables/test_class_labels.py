@@ -67,3 +67,23 @@ def test_a_choice_of_ours_is_said():
     )
     assert positive_note(None, (False, True), (9, 1)) == []
     assert positive_note("a", ("b", "a"), (9, 1)) == []
+
+
+@pytest.mark.parametrize("labels", [["Yes", "Yes ", "no"], ["Yes", "YES", "no"], ["a b", "a  B"]])
+def test_labels_that_differ_only_by_blanks_or_case_are_refused(labels):
+    with pytest.raises(InvalidInputError, match="blanks or case") as refused:
+        order_classes(labels, [5] * len(labels), "Yes", "ill")
+    assert all(repr(label) in str(refused.value) for label in labels[:2])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["01", "1"], ["inf", "0"], ["1e400", "0"], ["1" * 5000, "0"], ["1" * 20, "0"], ["1_0"]],
+)
+def test_what_no_float_holds_stays_text(texts):
+    assert label_values(texts) == texts
+
+
+def test_an_infinite_label_is_refused():
+    with pytest.raises(InvalidInputError, match="finite"):
+        order_classes([0.0, float("inf")], [5, 5], None, "ill")

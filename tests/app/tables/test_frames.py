@@ -1,10 +1,22 @@
+import csv
+import gzip
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from boundshift.app.tables import column_names, read_frame, write_frame
+from boundshift import InvalidInputError
+from boundshift.app.tables import (
+    column_names,
+    find_spelling,
+    read_cells,
+    read_frame,
+    write_frame,
+)
+from boundshift.app.tables.cells import with_gaps
+from boundshift.streaming.sources import batches
 
 
 @pytest.fixture
@@ -20,33 +32,111 @@ def frame():
     )
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather", "jsonl"])
-def test_a_table_is_read_as_it_was_written(tmp_path, frame, ending):
+ENDINGS = ["csv", "tsv", "parquet", "feather", "jsonl"]
+
+
+def understood(frame):
+    """Return a frame as a fit understands it."""
+    columns = {}
+    for name in frame.columns:
+        cells = with_gaps(frame[name])
+        spelling, _ = find_spelling(cells.dropna())
+        columns[name] = read_cells(frame[name], spelling, name)
+    return pd.DataFrame(columns)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_table_means_what_was_written(tmp_path, frame, ending):
     path = tmp_path / f"t.{ending}"
     write_frame(frame, path)
-    found = read_frame(path)
-    pd.testing.assert_frame_equal(found, frame, check_dtype=False)
+    pd.testing.assert_frame_equal(understood(read_frame(path)), frame, check_dtype=False)
     assert column_names(path) == list(frame.columns)
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather", "jsonl"])
-def test_columns_are_read_as_the_kinds_asked_for(tmp_path, frame, ending):
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_columns_are_read_in_the_order_asked_for(tmp_path, frame, ending):
     path = tmp_path / f"t.{ending}"
     write_frame(frame, path)
-    found = read_frame(path, {"ill": "category", "age": "number"})
-    assert list(found.columns) == ["ill", "age"]
-    assert found["ill"].tolist() == [str(label) for label in frame["ill"]]
-    assert found["age"].dtype == np.float64
+    assert list(read_frame(path, ["ill", "age"]).columns) == ["ill", "age"]
 
 
-def test_words_for_missing_values_are_gaps(tmp_path):
+def test_words_for_missing_values_are_gaps_and_kept_as_written(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,x\n?,NA\nNaN,\nnull,y\n")
     found = read_frame(tmp_path / "t.csv")
-    assert found["a"].isna().tolist() == [False, True, True, True]
-    assert found["b"].isna().tolist() == [False, True, True, False]
+    assert found["b"].tolist() == ["x", "NA", "", "y"]
+    assert with_gaps(found["a"]).isna().tolist() == [False, True, True, True]
+    assert with_gaps(found["b"]).isna().tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_rows_may_end_as_on_any_system(tmp_path, end):
+    (tmp_path / "t.csv").write_bytes(end.join(["a,b", "1,x", "2,y", ""]).encode())
+    assert read_frame(tmp_path / "t.csv").to_numpy().tolist() == [["1", "x"], ["2", "y"]]
+
+
+def test_a_quoted_header_may_have_several_lines_and_delimiters(tmp_path):
+    (tmp_path / "t.csv").write_text('"a\n(years; months)",b\n1,"x\ny"\n')
+    assert column_names(tmp_path / "t.csv") == ["a\n(years; months)", "b"]
+    assert read_frame(tmp_path / "t.csv").to_numpy().tolist() == [["1", "x\ny"]]
+
+
+def test_quoted_rows_that_cross_blocks(tmp_path, monkeypatch):
+    """Cut anywhere, a file of quoted line ends is the same table."""
+    monkeypatch.setattr(batches, "_BLOCK", 64)
+    rows = [(str(i), f'a "q"\n{i},' * (i % 7)) for i in range(200)]
+    with (tmp_path / "t.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("n", "text"), *rows])
+    assert [tuple(row) for row in read_frame(tmp_path / "t.csv").to_numpy()] == rows
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_a_compressed_file_of_columns_is_read(tmp_path, frame, ending):
+    write_frame(frame, tmp_path / f"t.{ending}")
+    packed = gzip.compress((tmp_path / f"t.{ending}").read_bytes())
+    (tmp_path / f"u.{ending}.gz").write_bytes(packed)
+    assert len(read_frame(tmp_path / f"u.{ending}.gz")) == len(frame)
+
+
+def test_a_line_of_json_may_be_long(tmp_path):
+    (tmp_path / "t.jsonl").write_text(f'{{"a": "{"x" * 3_000_000}"}}\n')
+    assert len(read_frame(tmp_path / "t.jsonl")["a"][0]) == 3_000_000
+
+
+UNREADABLE = {
+    "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "utf-16"),
+    "gzip without its ending": ("t.csv", gzip.compress(b"a,b\n1,2\n"), r"\.gz"),
+    "Latin-1": ("t.csv", "a,b\n1,é\n".encode("latin1"), "latin1"),
+    "deep JSON": ("t.jsonl", b'{"a":' * 20_000 + b"1" + b"}" * 20_000, "nested"),
+    "a quote left open": ("t.csv", b'a,b\n1,"' + b"x\n" * 50, "quote"),
+}
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_what_cannot_be_read_is_said_with_its_cure(tmp_path, case):
+    name, content, words = UNREADABLE[case]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidInputError, match=words):
+        read_frame(tmp_path / name)
+
+
+def test_parquet_columns_of_one_name_are_refused(tmp_path):
+    table = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(InvalidInputError, match="'a' more than once"):
+        read_frame(tmp_path / "t.parquet")
 
 
 def test_decimals_are_numbers(tmp_path):
     price = pa.array([1, 2]).cast(pa.decimal128(22, 2))
     parquet.write_table(pa.table({"price": price}), tmp_path / "t.parquet")
     assert read_frame(tmp_path / "t.parquet")["price"].dtype == np.float64
+
+
+def test_a_quote_within_a_cell_is_a_letter(tmp_path, monkeypatch):
+    monkeypatch.setattr(batches, "_BLOCK", 64)
+    lines = [line for i in range(50) for line in (f"6'{i}\",a", f'{i},"x\ny"', f'5" pipe,{i}')]
+    (tmp_path / "t.csv").write_text("\n".join(["size,text", *lines]) + "\n")
+    found = read_frame(tmp_path / "t.csv")
+    assert len(found) == 150
+    assert found["size"][0] == "6'0\""
+    assert found["text"][1] == "x\ny"

@@ -65,3 +65,18 @@ def test_one_and_one_point_nought_are_one_label(tmp_path):
     sample = read_scores(tmp_path / "t.csv", "s", "y")
     assert sample.labels == (0.0, 1.0)
     assert sample.n_samples == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([0.0, 1.0, float("nan")], "lacks 1"),
+        ([0.0, 1.0, float("inf")], "finite"),
+        ([["a"], ["b"], ["a"]], "list"),
+    ],
+)
+def test_labels_that_are_none_are_refused(tmp_path, labels, words):
+    table = pa.table({"score": [1.0, 2.0, 3.0], "ill": labels})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(InvalidInputError, match=words):
+        read_scores(tmp_path / "t.parquet", "score", "ill", positive="1.0")

@@ -26,6 +26,15 @@ def chosen(**columns):
         ("one_word", ["x"] * (N - 1) + [None], "never varies"),
         ("nothing", [None] * N, "empty"),
         ("lists", [[1, 2]] * N, "lists"),
+        ("PatientID", np.arange(N) * 17 % 1000, "names the rows"),
+        ("CustomerID", np.arange(N) * 17 % 1000, "names the rows"),
+        ("customerId", np.arange(N) * 17 % 1000, "names the rows"),
+        ("MRN", np.arange(N) * 17 % 1000, "names the rows"),
+        ("nhs_number", np.arange(N) * 17 % 1000, "names the rows"),
+        ("visit ID", np.arange(N) * 3 // 4 * 17 % 1000, "names the rows"),
+        ("tens", np.arange(N) * 10, "counts"),
+        ("european", [f"{1 + i % 28}/12/2021" for i in range(N)], "dates"),
+        ("bytes", [b"\xff", b"\xfe"] * (N // 2), "bytes"),
     ],
 )
 def test_what_no_model_can_learn_from_is_left_out(name, values, why):
@@ -46,6 +55,26 @@ def test_what_no_model_can_learn_from_is_left_out(name, values, why):
 )
 def test_what_is_kept(values, kind):
     assert chosen(x=values).kinds == {"x": kind}
+
+
+def test_a_counter_is_one_where_targets_are_missing():
+    ill = (np.arange(N) % 2).astype(float)
+    ill[[3, 17, 40]] = np.nan
+    frame = pd.DataFrame({"row": np.arange(N), "age": np.arange(N) % 7, "ill": ill})
+    assert list(choose_columns(frame, "ill").kinds) == ["age"]
+
+
+def test_every_column_is_described():
+    described = chosen(paid=["1,234.50", "20"] * (N // 2), row=np.arange(N)).described()
+    assert described == [
+        ("paid", "number", "'1,234.50' is 1234.5"),
+        ("row", "left out", "it counts or names the rows"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["paid", "humid", "avoid", "valid", "number_of_rooms"])
+def test_a_name_that_only_ends_like_an_id(name):
+    assert name in chosen(**{name: np.random.default_rng(0).permutation(N) * 7}).kinds
 
 
 def test_a_table_without_features_is_refused():

@@ -9,11 +9,16 @@ import typer
 
 from boundshift.app.application import app, examples
 from boundshift.app.options import (
+    CategoryOption,
+    DropOption,
     ForceOption,
+    IdOption,
     JsonOption,
+    NumericOption,
     PositiveOption,
     SeedOption,
     TableArgument,
+    read_roles,
 )
 from boundshift.app.terminal import (
     check_new,
@@ -52,6 +57,10 @@ def compare(
     model: Annotated[
         str, typer.Option(help="With --target: logistic, svm, forest, boosting, mlp or a FILE.")
     ] = "logistic",
+    numeric: NumericOption = None,
+    category: CategoryOption = None,
+    drop: DropOption = None,
+    row_id: IdOption = None,
     seed: SeedOption = 0,
     out: Annotated[
         Path | None, typer.Option(help="Write the table as CSV, too.", show_default=False)
@@ -68,7 +77,13 @@ def compare(
     with errors(), progress() as show:
         if out is not None:
             check_new(out, force)
+        roles = read_roles(numeric, category, drop, row_id)
         if target is None and score is not None and label is not None:
+            if roles:
+                raise InvalidInputError(
+                    "--numeric, --category, --drop and --id speak of columns that a model learns "
+                    "from. Use them with --target, or leave them out."
+                )
             from boundshift.app.tables import read_scores
             from boundshift.app.tables.class_labels import positive_note
             from boundshift.app.workflow import compare_scores
@@ -81,7 +96,13 @@ def compare(
             from boundshift.app.workflow import fit_table
 
             fitted = fit_table(
-                read_frame(file), target, positive=positive, model=model, seed=seed, progress=show
+                read_frame(file),
+                target,
+                positive=positive,
+                model=model,
+                seed=seed,
+                roles=roles,
+                progress=show,
             )
             table, labels = fitted.comparison, fitted.labels
             print_notes(fitted.notes)

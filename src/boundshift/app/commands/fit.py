@@ -9,11 +9,15 @@ import typer
 
 from boundshift.app.application import app, examples
 from boundshift.app.options import (
+    CategoryOption,
     ConfidenceOption,
     CostsOption,
     CurveOption,
+    DropOption,
     ForceOption,
+    IdOption,
     NegativeNameOption,
+    NumericOption,
     PositiveNameOption,
     PositiveOption,
     RecallFloorOption,
@@ -22,6 +26,7 @@ from boundshift.app.options import (
     TableArgument,
     TrustOption,
     read_claims,
+    read_roles,
 )
 from boundshift.app.terminal import errors, print_line, print_notes, print_table, progress
 
@@ -59,6 +64,10 @@ def fit(
     recall_floor: RecallFloorOption = None,
     costs: CostsOption = None,
     confidence: ConfidenceOption = 0.95,
+    numeric: NumericOption = None,
+    category: CategoryOption = None,
+    drop: DropOption = None,
+    row_id: IdOption = None,
     unit: Annotated[
         str | None,
         typer.Option(help="What a row is, in the plural: patients, loans.", show_default=False),
@@ -96,6 +105,7 @@ def fit(
             seed=seed,
             trust=trust,
             seen=seen,
+            roles=read_roles(numeric, category, drop, row_id),
             progress=show,
         )
         names = {"unit": unit, "positive": positive_name, "negative": negative_name}
@@ -103,6 +113,7 @@ def fit(
         facts = report_facts(fitted, out, said)
         written = write_folder(fitted, facts, out, force=force)
     print_notes(fitted.notes)
+    print_table(["column", "read as", "why"], fitted.columns.described())
     shown = ["method", "g_mean", "f1", "recall_negative", "recall_positive"]
     print_table(
         ["method", "G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +15,9 @@ __all__ = ["label_values", "match_label", "order_classes", "positive_note"]
 
 _TRUTH = {"false": False, "true": True}
 _MOST_SHOWN = 8
+# What a float holds exactly; a number that is longer, or begins with 0, is a name.
+_WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
+_NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,14})?(\.\d{0,15})?(e[+-]?\d{1,2})?", re.IGNORECASE)
 
 
 def label_values(texts: Sequence[str]) -> list[Any]:
@@ -23,15 +27,17 @@ def label_values(texts: Sequence[str]) -> list[Any]:
     --------
     >>> label_values(["0", "1"]), label_values(["False", "true"]), label_values(["no", "1"])
     ([0, 1], [False, True], ['no', '1'])
+    >>> label_values(["01", "02"])
+    ['01', '02']
     """
-    if all(re.fullmatch(r"[+-]?\d+", text) for text in texts):
-        return [int(text) for text in texts]
-    if all(text.casefold() in _TRUTH for text in texts):
-        return [_TRUTH[text.casefold()] for text in texts]
-    try:
-        return [float(text) for text in texts]
-    except ValueError:
-        return list(texts)
+    bare = [text.strip() for text in texts]
+    if all(_WHOLE.fullmatch(text) for text in bare):
+        return [int(text) for text in bare]
+    if all(text.casefold() in _TRUTH for text in bare):
+        return [_TRUTH[text.casefold()] for text in bare]
+    if all(_NUMBER.fullmatch(text) for text in bare):
+        return [float(text) for text in bare]
+    return list(texts)
 
 
 def order_classes(
@@ -67,6 +73,7 @@ def order_classes(
     for value, count in zip(values, counts, strict=True):
         totals[value] += count
     distinct = sorted(totals, key=lambda value: (str(type(value)), value))
+    _check_spellings(distinct, column)
     if len(distinct) == 1:
         raise InvalidInputError(
             f"Two classes are needed, but column '{column}' holds only {distinct[0]!r}. A boundary "
@@ -88,6 +95,24 @@ def order_classes(
         )
     low, high = order_labels(distinct, counts=totals, alike=alike)
     return _storable(low), _storable(high)
+
+
+def _check_spellings(distinct: Sequence[Any], column: str) -> None:
+    """Raise if a label is infinite, or two labels differ by nothing but blanks or case."""
+    groups: dict[str, list[Any]] = {}
+    for value in distinct:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InvalidInputError(
+                f"Labels must be words or finite numbers, but column '{column}' holds {value!r}. "
+                "Choose the column that says which class a row has."
+            )
+        groups.setdefault(" ".join(str(value).split()).casefold(), []).append(value)
+    for same in groups.values():
+        if len(same) > 1:
+            raise InvalidInputError(
+                f"Labels must differ by more than blanks or case, but column '{column}' holds "
+                f"{_shown(same)}. Spell each class in one way."
+            )
 
 
 def _one_against_rest(chosen: Any, distinct: Sequence[Any]) -> tuple[Any, Any]:

@@ -4,38 +4,36 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.streaming.sources.batches import (
     arrow,
     check_names,
-    convert_options,
     open_table,
     read_batches,
     readable,
 )
 from boundshift.writing import write_whole
 
-__all__ = ["Kind", "check_writable", "read_frame", "write_frame"]
-
-Kind = Literal["number", "category"]
+__all__ = ["check_writable", "read_frame", "write_frame"]
 
 _ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl")
 
 
-def read_frame(path: str | Path, types: Mapping[str, Kind] | None = None) -> Any:
-    r"""Read a table.
+def read_frame(path: str | Path, columns: Sequence[str] | None = None) -> Any:
+    r"""Read a table as it is written: cells of text files as text, others in their own types.
 
     Parameters
     ----------
     path : str or Path
         CSV, TSV, Parquet, Feather or JSON lines; "-" is standard input.
-    types : mapping from column to {"number", "category"}, default=None
-        Columns to read, and what they must hold; None reads all as they are. In text files
-        an empty cell, ``?``, ``NA``, ``NaN`` and ``null`` are missing values.
+    columns : sequence of str, default=None
+        Columns to read; None reads all. What text means is found by
+        :func:`~boundshift.app.tables.find_spelling` and read by
+        :func:`~boundshift.app.tables.read_cells`.
 
     Returns
     -------
@@ -44,16 +42,16 @@ def read_frame(path: str | Path, types: Mapping[str, Kind] | None = None) -> Any
     Raises
     ------
     InvalidInputError
-        If the file cannot be read, a column is not there, or has text where numbers must be.
+        If the file cannot be read, or a column is not there.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "rows.csv"
-    ...     _ = path.write_text("age,town\n40,Bonn\n?,Rome\n")
-    ...     read_frame(path)["age"].tolist()
-    [40.0, nan]
+    ...     _ = path.write_text("code,town\n01,Bonn\n?,Rome\n")
+    ...     read_frame(path)["code"].tolist()
+    ['01', '?']
     """
     pa = arrow()
     try:
@@ -61,16 +59,17 @@ def read_frame(path: str | Path, types: Mapping[str, Kind] | None = None) -> Any
     except ImportError as error:
         raise MissingExtraError("pandas", "data") from error
     with open_table(path) as opened:
-        kinds = _arrow_types(types)
+        types = None if columns is None else dict.fromkeys(columns)
         if opened.format == "csv":
-            table = _read_csv(opened, kinds)
-        else:
-            batches = list(read_batches(opened, kinds))
-            with readable(opened):
-                table = pa.Table.from_batches(batches) if batches else pa.table({})
-        if table.num_rows == 0:
+            check_names(opened.name, opened.header, list(columns or ()))
+            types = dict.fromkeys(opened.header if columns is None else columns, pa.string())
+        batches = [pa.Table.from_batches([b]) for b in read_batches(opened, types, words=True)]
+        with readable(opened):
+            table = pa.concat_tables(batches, promote_options="permissive") if batches else None
+        if table is None or table.num_rows == 0:
             raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
-    return _without_decimals(table).to_pandas()
+        with readable(opened):
+            return _without_decimals(table).to_pandas()
 
 
 def _without_decimals(table: Any) -> Any:
@@ -81,27 +80,6 @@ def _without_decimals(table: Any) -> Any:
         if pa.types.is_decimal(field.type):
             table = table.set_column(place, field.name, table.column(place).cast(pa.float64()))
     return table
-
-
-def _arrow_types(types: Mapping[str, Kind] | None) -> dict[str, Any] | None:
-    """Return Arrow's types of the kinds."""
-    import pyarrow as pa
-
-    arrow = {"number": pa.float64(), "category": pa.string()}
-    return None if types is None else {name: arrow[kind] for name, kind in types.items()}
-
-
-def _read_csv(opened: Any, kinds: dict[str, Any] | None) -> Any:
-    """Read CSV whole, so that the type of a column is found from all its cells."""
-    from pyarrow import csv
-
-    check_names(opened.name, opened.header, list(kinds or ()))
-    with readable(opened):
-        return csv.read_csv(
-            opened.stream,
-            parse_options=csv.ParseOptions(delimiter=opened.delimiter, newlines_in_values=True),
-            convert_options=convert_options(list(kinds or ()), kinds or {}),
-        )
 
 
 def check_writable(path: Path) -> None:

@@ -127,10 +127,21 @@ def _numbers(table: OpenTable, name: str, column: Any) -> NDArray[np.float64]:
 
 def _codes(table: OpenTable, name: str, column: Any, known: dict[Any, int]) -> NDArray[np.int32]:
     """Return labels as numbers, the same in every batch."""
-    if column.null_count:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    lacking = column.null_count
+    if column.type in (pa.float16(), pa.float32(), pa.float64()):
+        lacking += pc.sum(pc.is_nan(column)).as_py() or 0
+    if lacking:
         raise InvalidInputError(
             f"Every row must have a label, but column '{name}' of {table.name} lacks "
-            f"{column.null_count}. Drop those rows."
+            f"{lacking}. Drop those rows."
+        )
+    if pa.types.is_nested(column.type) and not pa.types.is_dictionary(column.type):
+        raise InvalidInputError(
+            f"Column '{name}' of {table.name} must hold a label in each row, got {column.type} "
+            "values. Choose the column that says which class a row has."
         )
     encoded = column if hasattr(column, "indices") else column.dictionary_encode()
     places = [known.setdefault(value, len(known)) for value in encoded.dictionary.to_pylist()]

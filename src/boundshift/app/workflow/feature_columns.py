@@ -1,21 +1,42 @@
-"""Which columns of a table a model may learn from, and why the others are left out."""
+"""Which columns of a table a model may learn from, what each is read as, and why."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from boundshift.app.tables.frames import Kind
+from boundshift.app.tables.cells import (
+    Spelling,
+    find_spelling,
+    holds_dates,
+    read_cells,
+    with_gaps,
+)
 from boundshift.exceptions import InvalidInputError
+from boundshift.streaming.sources.batches import check_names
 
-__all__ = ["Columns", "as_features", "choose_columns", "kind_of"]
+__all__ = ["Columns", "Kind", "Role", "as_features", "choose_columns", "take_columns"]
 
-_ID_NAME = re.compile(r"(^|[_ .-])(id|uuid|guid|index|key|rownames|unnamed: 0)$|^$", re.IGNORECASE)
+Kind = Literal["number", "category"]
+Role = Literal["number", "category", "drop", "id"]
+
+# The last word of a name that says that a column names rows; words end where a capital begins.
+_ID_WORDS = frozenset(
+    {"id", "ids", "uuid", "guid", "index", "idx", "key", "rownames", "mrn", "ssn"}
+)
+_NUMBER_WORDS = frozenset({"no", "nr", "num", "number", "record", "account", "row"})
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Text with more different values than this share of the rows names rows instead of grouping them.
 _NAMING_SHARE = 0.5
 _FEW_ROWS = 20
+_OPTIONS: dict[str, str] = {
+    "number": "--numeric",
+    "category": "--category",
+    "drop": "--drop",
+    "id": "--id",
+}
 
 
 @dataclass(frozen=True)
@@ -28,17 +49,38 @@ class Columns:
         Columns to learn from.
     left_out : dict from str to str, default={}
         The others, and why.
+    spellings : dict from str to Spelling, default={}
+        How the cells of each column to learn from are understood.
+    why : dict from str to str, default={}
+        What in the cells of each column speaks for that.
+    complete : tuple of str, default=()
+        Columns to learn from that have a value in every row.
     """
 
     kinds: Mapping[str, Kind]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    spellings: Mapping[str, Spelling] = field(default_factory=dict, repr=False)
+    why: Mapping[str, str] = field(default_factory=dict, repr=False)
+    complete: tuple[str, ...] = field(default=(), repr=False)
 
     def of(self, kind: Kind) -> list[str]:
         """Return the names of one kind."""
         return [name for name, found in self.kinds.items() if found == kind]
 
+    def spelling(self, name: str) -> Spelling:
+        """Return how a column is spelled; by its kind alone where nothing else is known."""
+        plain = Spelling("number" if self.kinds[name] == "number" else "word")
+        return self.spellings.get(name, plain)
 
-def choose_columns(frame: Any, target: str) -> Columns:
+    def described(self) -> list[tuple[str, str, str]]:
+        """Return every column, what was made of it, and why."""
+        used = [(name, kind, self.why.get(name, "")) for name, kind in self.kinds.items()]
+        return used + [(name, "left out", why) for name, why in self.left_out.items()]
+
+
+def choose_columns(
+    frame: Any, target: str, roles: Mapping[str, Role] | None = None, *, codes: bool = True
+) -> Columns:
     """Sort a table's columns into numbers, categories and what a model cannot learn from.
 
     Left out are dates, columns that never vary or are empty, and columns that name rows: numbers
@@ -47,9 +89,13 @@ def choose_columns(frame: Any, target: str) -> Columns:
     Parameters
     ----------
     frame : pandas.DataFrame
-        The table.
+        The table, rows without a target among them.
     target : str
         Column to be predicted, which is no feature.
+    roles : mapping from str to {"number", "category", "drop", "id"}, default=None
+        What the user says of some columns, whatever they look like.
+    codes : bool, default=True
+        Whether whole numbers with leading zeros are categories.
 
     Returns
     -------
@@ -58,7 +104,7 @@ def choose_columns(frame: Any, target: str) -> Columns:
     Raises
     ------
     InvalidInputError
-        If no column is left.
+        If no column is left, or one cannot be what it is said to be.
 
     Examples
     --------
@@ -67,79 +113,137 @@ def choose_columns(frame: Any, target: str) -> Columns:
     >>> choose_columns(frame, "ill")
     Columns(kinds={'age': 'number'}, left_out={'id': 'it counts or names the rows'})
     """
+    roles = dict(roles or {})
+    names = [str(name) for name in frame.columns]
+    check_names("The table", names, list(roles))
+    if target in roles:
+        raise InvalidInputError(
+            f"{_OPTIONS[roles[target]]} must name a column to learn from, got '{target}', which is "
+            "to be predicted. Leave it out."
+        )
+    labelled = with_gaps(frame[target]).notna()
     kinds: dict[str, Kind] = {}
-    left_out = {}
-    for name in frame.columns:
-        if name != target:
-            reason = _reason(frame[name], str(name))
-            if reason:
-                left_out[str(name)] = reason
-            else:
-                kinds[str(name)] = kind_of(frame[name])
+    left_out: dict[str, str] = {}
+    spellings: dict[str, Spelling] = {}
+    why: dict[str, str] = {}
+    complete = []
+    for name in names:
+        if name == target:
+            continue
+        column = with_gaps(frame[name])
+        found = _understand(column, labelled, name, roles.get(name), codes)
+        if isinstance(found, str):
+            left_out[name] = found
+            continue
+        spellings[name], why[name] = found
+        kinds[name] = "number" if spellings[name].kind == "number" else "category"
+        if column[labelled].notna().all():
+            complete.append(name)
     if not kinds:
         raise InvalidInputError(
             f"A model needs at least one column to learn from besides '{target}', got none: "
-            + "; ".join(f"'{name}': {why}" for name, why in left_out.items())
+            + "; ".join(f"'{name}': {reason}" for name, reason in left_out.items())
         )
-    return Columns(kinds, left_out)
+    return Columns(kinds, left_out, spellings, why, tuple(complete))
 
 
-def kind_of(column: Any) -> Kind:
-    """Return what a column holds; true and false are categories."""
-    return "number" if _is_number(column) else "category"
+def take_columns(frame: Any, names: list[str]) -> Columns:
+    """Return columns that a trained model reads, whatever they look like."""
+    spellings, why = {}, {}
+    for name in names:
+        given = with_gaps(frame[name]).dropna()
+        spellings[name], why[name] = find_spelling(given, codes=False)
+    kinds: dict[str, Kind] = {
+        name: "number" if spelling.kind == "number" else "category"
+        for name, spelling in spellings.items()
+    }
+    full = tuple(name for name in names if with_gaps(frame[name]).notna().all())
+    return Columns(kinds, {}, spellings, why, full)
 
 
-def _is_number(column: Any) -> bool:
-    """Return whether a column holds numbers."""
-    from pandas.api import types
-
-    return bool(types.is_numeric_dtype(column)) and not types.is_bool_dtype(column)
-
-
-def _reason(column: Any, name: str) -> str:
-    """Return why a column is left out, or nothing."""
-    from pandas.api import types
-
-    given = column.dropna()
+def _understand(
+    column: Any, labelled: Any, name: str, role: Role | None, codes: bool
+) -> tuple[Spelling, str] | str:
+    """Return how a column is spelled and why, or why it is left out."""
+    if role in ("drop", "id"):
+        return f"{_OPTIONS[role]} says so"
+    given = column[labelled].dropna()
     if given.empty:
         return "it is empty"
-    if types.is_datetime64_any_dtype(column) or _holds_dates(given):
-        return "it holds dates; turn them into numbers, such as an age in days, to use them"
     if _holds_containers(given):
         return "it holds lists or records"
+    if any(isinstance(value, bytes) for value in given):
+        return "it holds bytes that are no UTF-8 text"
+    if role == "category":
+        return Spelling("word"), "--category says so"
+    if role == "number":
+        return _as_number(given, name)
+    if holds_dates(given):
+        return "it holds dates; turn them into numbers, such as an age in days, to use them"
     distinct = given.nunique()
     if distinct == 1:
         return "it never varies"
-    if _is_number(column):
-        return "it counts or names the rows" if _counts(given, name, distinct) else ""
-    if distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _ID_NAME.search(name)):
+    spelling, why = find_spelling(given, codes=codes)
+    if spelling.kind == "number":
+        numbers = read_cells(column, spelling, name).dropna()
+        return "it counts or names the rows" if _counts(numbers, name) else (spelling, why)
+    if distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _is_id(name)):
         return "most of its values are different, as names or free text are"
-    return ""
+    return spelling, why
 
 
-def _holds_dates(given: Any) -> bool:
-    """Return whether the values are dates or times as Python objects."""
-    import datetime
-
-    return isinstance(given.iloc[0], datetime.date | datetime.time | datetime.timedelta)
+def _as_number(given: Any, name: str) -> tuple[Spelling, str]:
+    """Return how a column of numbers is spelled; raise if one is none."""
+    spelling, why = find_spelling(given, codes=False)
+    if spelling.kind != "number":
+        read_cells(given, Spelling("number"), name)
+    return (spelling if spelling.kind == "number" else Spelling("number")), f"{why}; --numeric"
 
 
 def _holds_containers(given: Any) -> bool:
-    """Return whether the values are nested, as JSON's may be."""
-    first = given.iloc[0]
-    return isinstance(first, list | dict) or getattr(first, "ndim", 0) > 0
-
-
-def _counts(given: Any, name: str, distinct: int) -> bool:
-    """Return whether whole numbers are all different and are called an id, or leave no gap."""
-    if distinct < len(given) or (given % 1 != 0).any():
+    """Return whether values are nested, as JSON's and Parquet's may be."""
+    if given.dtype != object:
         return False
-    no_gap = given.max() - given.min() == len(given) - 1 and given.is_monotonic_increasing
-    return bool(_ID_NAME.search(name)) or bool(no_gap)
+    return any(
+        isinstance(value, list | dict | tuple | set) or getattr(value, "ndim", 0) > 0
+        for value in given
+    )
 
 
-def as_features(frame: Any, columns: Columns) -> Any:
+def _is_id(name: str, words: frozenset[str] = _ID_WORDS) -> bool:
+    """Return whether a name's last word says that it names rows: patient_id, PatientID, MRN."""
+    found = _WORD.findall(name)
+    if not found or name.casefold() == "unnamed: 0":
+        return not name.strip() or name.casefold() == "unnamed: 0"
+    return found[-1].casefold() in words or name.casefold() in words
+
+
+def _counts(numbers: Any, name: str) -> bool:
+    """Return whether whole numbers are called an id, or count the rows."""
+    if (numbers % 1 != 0).any():
+        return False
+    distinct = numbers.nunique()
+    if _is_id(name) and distinct > _NAMING_SHARE * len(numbers):
+        return True
+    if distinct < len(numbers):
+        return False
+    steps = numbers.diff().dropna()
+    step = steps.iloc[0] if len(steps) else 0
+    is_counter = step == 1 or (step > 0 and len(numbers) > _FEW_ROWS)
+    return (is_counter and bool((steps == step).all())) or _is_id(name, _NUMBER_WORDS)
+
+
+def as_features(frame: Any, columns: Columns, where: str = "the table") -> Any:
     """Return the columns to learn from: numbers as floats, categories as text.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    columns : Columns
+        What is read from it, and how.
+    where : str, default="the table"
+        What an error calls the table.
 
     Examples
     --------
@@ -153,19 +257,10 @@ def as_features(frame: Any, columns: Columns) -> Any:
 
     features = {}
     for name, kind in columns.kinds.items():
-        if kind == "number":
-            features[name] = pd.to_numeric(frame[name]).astype(np.float64)
-            if np.isinf(features[name]).any():
-                raise InvalidInputError(
-                    f"Numbers must be finite, but column '{name}' holds infinity. Leave those "
-                    "cells empty, or clip them."
-                )
-        else:
-            features[name] = frame[name].astype(object).map(_as_text, na_action="ignore")
-            features[name] = features[name].astype(object).where(frame[name].notna(), np.nan)
+        features[name] = read_cells(frame[name], columns.spelling(name), name, where)
+        if kind == "number" and np.isinf(features[name]).any():
+            raise InvalidInputError(
+                f"Numbers must be finite, but column '{name}' holds infinity. Leave those "
+                "cells empty, or clip them."
+            )
     return pd.DataFrame(features, index=frame.index)
-
-
-def _as_text(value: object) -> str:
-    """Return a category as the text by which a file spells it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

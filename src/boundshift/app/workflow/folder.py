@@ -12,19 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from boundshift.app.tables import column_names, read_frame
-from boundshift.app.tables.frames import Kind
+from boundshift.app.tables import Spelling, read_frame
 from boundshift.app.workflow.estimators import TRUSTED
 from boundshift.app.workflow.feature_columns import Columns, as_features
 from boundshift.app.workflow.training import FittedTable, explain
 from boundshift.exceptions import InvalidInputError
-from boundshift.result.json_values import as_label
-from boundshift.streaming.sources.batches import check_names
+from boundshift.result.json_values import as_label, check_format
 
 __all__ = ["FILES", "comparison_csv", "predict_table", "report_facts", "write_folder"]
 
 FILES = ("report.html", "model.skops", "boundary.json", "comparison.csv", "columns.json")
 """What a folder holds."""
+
+_FORMAT = "boundshift.columns"
+_VERSION = 2
+_LARGEST = 16 << 20
 
 
 def write_folder(
@@ -162,13 +164,18 @@ def comparison_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _columns_json(fitted: FittedTable) -> str:
     """Return what a prediction must know of the table."""
+    columns = fitted.columns
     facts = {
-        "format": "boundshift.columns",
-        "version": 1,
+        "format": _FORMAT,
+        "version": _VERSION,
         "target": fitted.target,
         "labels": [as_label(label) for label in fitted.labels],
-        "columns": dict(fitted.columns.kinds),
-        "left_out": dict(fitted.columns.left_out),
+        "columns": {
+            name: columns.spelling(name).to_dict()
+            | {"why": columns.why.get(name, ""), "complete": name in columns.complete}
+            for name in columns.kinds
+        },
+        "left_out": dict(columns.left_out),
     }
     return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
 
@@ -211,15 +218,9 @@ def predict_table(
             f"`keep` must not name a column of the predictions, got '{ours[0]}'. Rename it first."
         )
     model = load(Path(folder) / "model.skops", trusted=True if trust else list(TRUSTED))
-    kinds = dict(columns.kinds)
-    if str(source) == "-":
-        frame = read_frame(source)
-        check_names("Standard input", list(map(str, frame.columns)), [*keep, *kinds])
-    else:
-        check_names(str(source), column_names(source), [*keep, *kinds])
-        carried: dict[str, Kind] = dict.fromkeys(keep, "category")
-        frame = read_frame(source, carried | kinds)
-    X = as_features(frame, columns)
+    where = "standard input" if str(source) == "-" else str(source)
+    frame = read_frame(source, list(dict.fromkeys([*keep, *columns.kinds])))
+    X = as_features(frame, columns, where)
     predictions = frame[list(keep)].copy()
     positive = model.boundary_.labels[1]
     with explain(type(model.estimator_).__name__):
@@ -229,7 +230,7 @@ def predict_table(
             predictions["probability"] = model.estimator_.predict_proba(X)[:, place]
         is_positive = model.predict(X) == positive
     predictions["prediction"] = np.array(labels, dtype=object)[is_positive.astype(int)]
-    return predictions, _unseen_categories(model, X, columns)
+    return predictions, [*_new_gaps(X, columns), *_unseen_categories(model, X, columns)]
 
 
 def _read_columns(folder: Path) -> tuple[Columns, tuple[Any, Any]]:
@@ -240,14 +241,63 @@ def _read_columns(folder: Path) -> tuple[Columns, tuple[Any, Any]]:
             "columns.json, and is not."
         )
     try:
-        facts = json.loads((folder / "columns.json").read_text(encoding="utf-8"))
-        negative, positive = facts["labels"]
-        return Columns(facts["columns"], facts["left_out"]), (negative, positive)
-    except (ValueError, KeyError, TypeError) as error:
+        facts = json.loads(_read_small(folder / "columns.json"))
+        check_format(facts, _FORMAT, _VERSION, ("columns", "labels", "left_out"), oldest=_VERSION)
+        return _as_columns(facts["columns"], facts["left_out"]), _as_labels(facts["labels"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidInputError(
-            f"'{folder / 'columns.json'}' is not as `boundshift fit` wrote it ({error!r}). "
-            "Run the fit again."
+            f"'{folder / 'columns.json'}' is not as this `boundshift fit` writes it: "
+            f"{str(error)[:200]} Run the fit again."
         ) from error
+
+
+def _read_small(path: Path) -> str:
+    """Return the text of a file that is never large."""
+    with path.open("rb") as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ValueError(f"it has more than {_LARGEST >> 20} MB.")
+    return content.decode("utf-8")
+
+
+def _as_columns(stored: Any, left_out: Any) -> Columns:
+    """Return the columns that a folder names."""
+    if not isinstance(stored, dict) or not isinstance(left_out, dict) or not stored:
+        raise ValueError("it names no columns.")
+    spellings: dict[str, Spelling] = {}
+    for name, facts in stored.items():
+        if not isinstance(facts, dict) or not isinstance(facts.get("complete"), bool):
+            raise ValueError(f"it does not say what column '{name}' holds.")
+        spelled = {key: value for key, value in facts.items() if key not in ("why", "complete")}
+        spellings[name] = Spelling.from_dict(spelled)
+    return Columns(
+        {n: "number" if s.kind == "number" else "category" for n, s in spellings.items()},
+        {str(name): str(why) for name, why in left_out.items()},
+        spellings,
+        {name: str(facts.get("why", "")) for name, facts in stored.items()},
+        tuple(name for name, facts in stored.items() if facts["complete"]),
+    )
+
+
+def _as_labels(stored: Any) -> tuple[Any, Any]:
+    """Return the two labels of a folder."""
+    if not isinstance(stored, list) or len(stored) != 2 or str(stored[0]) == str(stored[1]):
+        raise ValueError(f"it must name two labels, not {stored!r}.")
+    return as_label(stored[0]), as_label(stored[1])
+
+
+def _new_gaps(X: Any, columns: Columns) -> list[str]:
+    """Say which columns lack values that no row of the training lacked."""
+    notes = []
+    for name in columns.complete:
+        lacking = int(X[name].isna().sum())
+        if lacking:
+            share = "every value" if lacking == len(X) else f"{lacking} of {len(X)} values"
+            notes.append(
+                f"Column '{name}' lacks {share} here and none in training, so the model has not "
+                "learned what a gap means."
+            )
+    return notes
 
 
 def _unseen_categories(model: Any, X: Any, columns: Columns) -> list[str]:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.app.tables.class_labels import order_classes
+from boundshift.app.tables.cells import with_gaps
+from boundshift.app.tables.class_labels import label_values, order_classes
 from boundshift.exceptions import InvalidInputError
 
 __all__ = ["read_target"]
@@ -55,10 +56,10 @@ def read_target(
     >>> len(kept), int(y.sum()), labels
     (30, 10, ('no', 'yes'))
     """
-    kept = frame[frame[target].notna()]
-    sizes = kept[target].value_counts()
-    sizes = sizes[sizes > 0]  # A column of categories counts those that do not occur, too.
-    values = [_python(value) for value in sizes.index]
+    column = with_gaps(frame[target])
+    kept, given = frame[column.notna()], column.dropna()
+    sizes = given.value_counts()
+    values = _plain_labels(list(sizes.index), target)
     if not values:
         raise InvalidInputError(f"Column '{target}' must hold labels, and is empty.")
     if len(values) > _MOST_CLASSES and positive is None:
@@ -67,7 +68,10 @@ def read_target(
             "Choose the column that says which class a row has."
         )
     labels = order_classes(values, sizes.tolist(), positive, target, alike=alike)
-    y = np.asarray(kept[target].map(lambda value: str(_python(value)) == str(labels[1])))
+    is_positive = {
+        raw: str(value) == str(labels[1]) for raw, value in zip(sizes.index, values, strict=True)
+    }
+    y = np.asarray(given.map(is_positive), dtype=np.bool_)
     rarer = min(int(y.sum()), len(y) - int(y.sum()))
     if rarer < _LEAST_ROWS:
         raise InvalidInputError(
@@ -76,6 +80,18 @@ def read_target(
             "to `boundshift threshold`."
         )
     return kept, y.astype(np.int64), labels
+
+
+def _plain_labels(found: list[Any], target: str) -> list[Any]:
+    """Return labels as Python values; text as the numbers that it spells."""
+    if any(isinstance(value, list | dict | bytes) or getattr(value, "ndim", 0) for value in found):
+        raise InvalidInputError(
+            f"Column '{target}' must hold a label in each row, and holds lists, records or bytes. "
+            "Choose the column that says which class a row has."
+        )
+    if all(isinstance(value, str) for value in found):
+        found = label_values(found)
+    return [_python(value) for value in found]
 
 
 def _python(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
+from boundshift.app.tables import Spelling
 from boundshift.app.tables.class_labels import positive_note
 from boundshift.app.workflow.compared_methods import (
     judge,
@@ -22,7 +23,13 @@ from boundshift.app.workflow.compared_methods import (
     rival_thresholds,
 )
 from boundshift.app.workflow.estimators import MODELS, NAMES, load_model, make_model
-from boundshift.app.workflow.feature_columns import Columns, as_features, choose_columns, kind_of
+from boundshift.app.workflow.feature_columns import (
+    Columns,
+    Role,
+    as_features,
+    choose_columns,
+    take_columns,
+)
 from boundshift.app.workflow.resampled_interval import resampled_interval
 from boundshift.app.workflow.target import read_target
 from boundshift.boundary import choose_claims
@@ -130,6 +137,7 @@ def fit_table(
     seed: int = 0,
     trust: bool = False,
     seen: bool = False,
+    roles: Mapping[str, Role] | None = None,
     progress: Show | None = None,
 ) -> FittedTable:
     """Prepare, split, train or load, shift, certify and compare.
@@ -159,6 +167,8 @@ def fit_table(
         Whether a model's file may hold other types than those of this library and scikit-learn.
     seen : bool, default=False
         Whether a model that comes trained has seen these rows; claims are then nominal.
+    roles : mapping from str to {"number", "category", "drop", "id"}, default=None
+        What columns are, whatever they look like.
     progress : callable, default=None
         Called with (what, steps done, steps in all).
 
@@ -175,12 +185,17 @@ def fit_table(
     """
     show = progress or (lambda what, done, total: None)
     show("fit", 0, _STEPS)
-    check_names("The table", [str(name) for name in frame.columns], [target])
+    frame = frame.rename(columns=str)
+    check_names("The table", list(frame.columns), [target])
     file = None if str(model) in MODELS or not Path(model).is_file() else Path(model)
     loaded = None if file is None else load_model(file, trust=trust)
     alike = choose_claims(curve, rule)[1].alike
     kept, y, labels = read_target(frame, target, positive, alike=alike)
-    columns = choose_columns(kept, target) if file is None else _columns_of(loaded, kept, target)
+    columns = (
+        choose_columns(frame, target, roles)
+        if file is None
+        else _columns_of(loaded, frame, target, roles)
+    )
     estimator = make_model(str(model), columns) if file is None else loaded
     X = as_features(kept, columns)
     names = np.array([0, 1]) if file is None else _labels_of(estimator, labels)
@@ -242,18 +257,29 @@ def _notes(n_rows: int, y: IntArray, target: str, columns: Columns) -> Iterator[
         yield f"{n_rows - len(y)} rows without a value of '{target}' are left out."
     for name, why in columns.left_out.items():
         yield f"Column '{name}' is left out: {why}."
+    for name, spelling in columns.spellings.items():
+        if spelling.kind == "number" and spelling != Spelling("number"):
+            yield f"Column '{name}' is read as numbers: {columns.why[name]}."
     rarer = min(int(y.sum()), len(y) - int(y.sum()))
     if rarer < _FEW:
         yield f"The rarer class has only {rarer} rows, so little can be certified about it."
 
 
-def _columns_of(estimator: Any, frame: Any, target: str) -> Columns:
+def _columns_of(
+    estimator: Any, frame: Any, target: str, roles: Mapping[str, Role] | None
+) -> Columns:
     """Return what a trained model reads, by the names that it was trained with."""
+    if roles and hasattr(estimator, "feature_names_in_"):
+        raise InvalidInputError(
+            "Columns must be left as a trained model knows them, got "
+            f"'{next(iter(roles))}' with a role. Use --numeric, --category, --drop and --id with "
+            "a model that is trained here."
+        )
     if hasattr(estimator, "feature_names_in_"):
         names = [str(name) for name in estimator.feature_names_in_]
-        check_names("The table for this model", [str(name) for name in frame.columns], names)
-        return Columns({name: kind_of(frame[name]) for name in names})
-    columns = choose_columns(frame, target)
+        check_names("The table for this model", list(frame.columns), names)
+        return take_columns(frame, names)
+    columns = choose_columns(frame, target, roles, codes=False)
     expected = getattr(estimator, "n_features_in_", len(columns.kinds))
     if expected != len(columns.kinds):
         raise InvalidInputError(
@@ -316,10 +342,10 @@ def explain(name: str) -> Iterator[None]:
     """Say that it is the model that refuses the table: a gap or a word it was not made for."""
     try:
         yield
-    except InvalidInputError:
+    except (InvalidInputError, MemoryError):
         raise
-    except ValueError as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".")
+    except Exception as error:  # A model out of a file may fail in any way.
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise InvalidInputError(
             f"The model ({name}) must be able to score this table, and is not: {reason}. "
             "Save a pipeline that prepares its rows, or fill the gaps of the table."

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,16 +14,20 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 
 __all__ = [
     "FORMATS",
+    "MISSING",
     "Format",
     "OpenTable",
+    "TextStream",
     "arrow",
     "check_names",
     "column_names",
-    "convert_options",
     "name_format",
     "open_table",
     "read_batches",
@@ -45,8 +50,48 @@ FORMATS: dict[str, Format] = {
 }
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 _BLOCK = 1 << 22
-# What spreadsheets, statistics programs and public collections write where a value is missing.
-_MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None"]
+# A longer row is a quote that nobody closed, or no table at all.
+_LONGEST_ROW = 1 << 26
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
+"""What spreadsheets, statistics programs and public collections write where a value is missing."""
+# Arrow's reader of JSON follows nested values without a limit of its own, to the end of the stack.
+_DEEPEST = 64
+_GZIP, _ZSTD, _BZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class TextStream:
+    """Bytes whose beginning can be looked at before they are read.
+
+    Arrow's own threads never see it: a thread that asks Python for bytes while Python ends would
+    abort the process.
+
+    Parameters
+    ----------
+    raw : file
+        Open for reading; a pipe may hand out less than it is asked for.
+    """
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+        self._head = b""
+
+    def peek(self) -> bytes:
+        """Return the first few megabytes that are still to be read, or all if there are fewer."""
+        while len(self._head) < _BLOCK and (more := self.raw.read(_BLOCK - len(self._head))):
+            self._head += more
+        return self._head
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to that many bytes, all of them if negative."""
+        head = self._head
+        if size < 0:
+            self._head = b""
+            return head + bytes(self.raw.read())
+        if head:
+            self._head = head[size:]
+            return head[:size]
+        return bytes(self.raw.read(size))
 
 
 @dataclass(frozen=True)
@@ -59,8 +104,8 @@ class OpenTable:
         As the user knows it.
     format : {"csv", "parquet", "feather", "json"}
         How to read it.
-    stream : file, ParquetFile or RecordBatchFileReader
-        At its start.
+    stream : TextStream, ParquetFile or RecordBatchFileReader
+        At its first row.
     delimiter : str, default=","
         Between the cells of a CSV file.
     header : tuple of str, default=()
@@ -109,8 +154,15 @@ def open_table(path: str | Path) -> Iterator[OpenTable]:
     """Open a file or standard input, and find out how to read it."""
     pa = arrow()
     if str(path) == "-":
-        raw: Any = io.BufferedReader(sys.stdin.buffer, _BLOCK)
-        yield _identify("standard input", raw, _sniffed(raw.peek(1)[:_BLOCK]), 0)
+        if sys.stdin is None or sys.stdin.closed:
+            raise InvalidInputError(
+                "Standard input must be open to be read, and is closed. Name a file, or pipe "
+                "the table into the command."
+            )
+        piped = TextStream(sys.stdin.buffer)
+        with readable(OpenTable("standard input", "csv", None)):
+            found = _sniffed(piped.peek())
+        yield _identify("standard input", piped, found, 0)
         return
     path = Path(path)
     found = _format_of(path)
@@ -120,8 +172,8 @@ def open_table(path: str | Path) -> Iterator[OpenTable]:
         # Parquet and Feather are read from their end, so they need a file that can seek.
         file = pa.OSFile(str(path)) if not compressed else pa.input_stream(str(path))
     with file:
-        buffered = io.BufferedReader(file, _BLOCK) if found in ("csv", "json") else file
-        yield _identify(str(path), buffered, found, size)
+        is_text = compressed or found in ("csv", "json")
+        yield _identify(str(path), TextStream(file) if is_text else file, found, size)
 
 
 def arrow() -> Any:
@@ -176,20 +228,100 @@ def _identify(name: str, stream: Any, found: Format, size: int) -> OpenTable:
     if found in ("parquet", "feather"):
         return _identify_binary(opened)
     with readable(opened):
-        head = stream.peek(_BLOCK)[:_BLOCK]
+        head = stream.peek()
+        _check_text(name, head)
         if not head.strip():
             raise InvalidInputError(f"The table must have rows, but {name} is empty.")
         if found == "json":
             return opened
-        line = head.partition(b"\n")[0].rstrip(b"\r").decode("utf-8-sig")
-    delimiter = max(",;\t|", key=line.count)
-    header = next(csv.reader([line], delimiter=delimiter))
-    repeated = sorted({column for column in header if header.count(column) > 1})
+        head = head.removeprefix(b"\xef\xbb\xbf")
+        stream.read(len(stream.peek()) - len(head.lstrip(b"\r\n")))
+        head = stream.peek()
+        line = stream.read(_end_of_header(head, _newline_of(head))).decode("utf-8")
+    delimiter = max(",;\t|", key=re.sub(r'"[^"]*"', "", line).count)
+    return replace(opened, delimiter=delimiter, header=_header(name, line, delimiter))
+
+
+def _check_text(name: str, head: bytes) -> None:
+    """Raise if bytes are compressed, or of an encoding that has two bytes a letter."""
+    for magic, kind, ending in (
+        (_GZIP, "gzip", ".gz"),
+        (_ZSTD, "zstd", ".zst"),
+        (_BZIP, "bzip2", ".bz2"),
+    ):
+        if head.startswith(magic):
+            raise InvalidInputError(
+                f"{name} must be text, and is compressed with {kind}. Let its name end in "
+                f"{ending}, or decompress it first."
+            )
+    if head.startswith(_UTF16) or head[:200].count(0) > len(head[:200]) // 3:
+        raise InvalidInputError(
+            f"{name} must be UTF-8 text, and is UTF-16 or binary. Save it as UTF-8, for example "
+            "with: iconv -f utf-16 -t utf-8 old.csv > new.csv"
+        )
+
+
+def _header(name: str, line: str, delimiter: str) -> tuple[str, ...]:
+    """Return the names of the columns; none may be there twice."""
+    try:
+        header = next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [""])
+    except csv.Error as error:
+        raise InvalidInputError(
+            f"The first row of {name} must name the columns, and cannot be read: {error}. "
+            "Save the table as CSV again."
+        ) from error
+    return _check_distinct(name, header)
+
+
+def _check_distinct(name: str, header: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the columns if they differ."""
+    repeated = [column for column, count in Counter(header).items() if count > 1]
     if repeated:
         raise InvalidInputError(
             f"Column names must differ, but {name} has '{repeated[0]}' more than once. Rename one."
         )
-    return replace(opened, delimiter=delimiter, header=tuple(header))
+    return tuple(header)
+
+
+def _newline_of(head: bytes) -> bytes:
+    """Return what ends a row: a carriage return alone only if there is nothing else."""
+    return b"\n" if b"\n" in head or b"\r" not in head else b"\r"
+
+
+def _end_of_header(text: bytes, newline: bytes) -> int:
+    """Return where the first row ends, before it is known what stands between its cells."""
+    stop = text.find(newline)
+    if stop >= 0 and b'"' not in text[:stop]:
+        return stop + 1
+    ends, _ = _row_ends(text, newline, b",;\t|")
+    return int(ends[0]) if len(ends) else len(text)
+
+
+def _row_ends(text: bytes, newline: bytes, delimiters: bytes) -> tuple[NDArray[np.intp], bool]:
+    """Return where rows end, and whether the last cell is quoted and not closed.
+
+    A quote opens a cell only at its start; elsewhere it is a letter like others, as in 6'2".
+    """
+    letters = np.frombuffer(text, dtype=np.uint8)
+    places = np.flatnonzero(letters == newline[0])
+    quotes = np.flatnonzero(letters == ord('"'))
+    if _are_paired(letters, quotes, delimiters):
+        inside = np.searchsorted(quotes, places) % 2 == 1
+        return places[~inside] + 1, len(quotes) % 2 == 1
+    signs = re.escape(delimiters)
+    cells = list(re.finditer(rb'(?<![^%b\r\n])"(?:[^"]++|"")*+("?)' % signs, text))
+    starts = np.array([cell.start() for cell in cells], dtype=np.intp)
+    stops = np.array([cell.end() for cell in cells], dtype=np.intp)
+    inside = np.searchsorted(starts, places) > np.searchsorted(stops, places, side="right")
+    return places[~inside] + 1, bool(cells) and not cells[-1][1]
+
+
+def _are_paired(letters: NDArray[np.uint8], quotes: NDArray[np.intp], delimiters: bytes) -> bool:
+    """Return whether every second quote opens a cell, or is the second of two in one."""
+    around = np.frombuffer(delimiters + b'\r\n"', dtype=np.uint8)
+    before = letters[np.maximum(quotes[::2] - 1, 0)]
+    after = letters[np.minimum(quotes[1::2] + 1, len(letters) - 1)]
+    return bool(np.isin(before, around).all() and np.isin(after, around).all())
 
 
 def _identify_binary(table: OpenTable) -> OpenTable:
@@ -197,7 +329,7 @@ def _identify_binary(table: OpenTable) -> OpenTable:
     pa = arrow()
     stream = table.stream
     with readable(table):
-        if isinstance(stream, io.BufferedReader):
+        if isinstance(stream, TextStream):
             stream = pa.BufferReader(stream.read())
         if table.format == "parquet":
             from pyarrow import parquet
@@ -207,7 +339,8 @@ def _identify_binary(table: OpenTable) -> OpenTable:
         else:
             file = pa.ipc.open_file(stream)
             names, size = file.schema.names, file.num_record_batches
-    return replace(table, stream=file, header=tuple(names), size=size)
+        header = _check_distinct(table.name, names)
+    return replace(table, stream=file, header=header, size=size)
 
 
 def check_names(where: str, names: Sequence[str], wanted: Sequence[str]) -> None:
@@ -238,7 +371,9 @@ def _suggest(name: str, known: Sequence[str]) -> str:
     return f" Did you mean '{folded[near[0]]}'?" if near else ""
 
 
-def read_batches(table: OpenTable, types: Mapping[str, Any] | None = None) -> Iterator[Any]:
+def read_batches(
+    table: OpenTable, types: Mapping[str, Any] | None = None, *, words: bool = False
+) -> Iterator[Any]:
     """Yield record batches of all columns, or of some with the Arrow type each is to have.
 
     Parameters
@@ -247,19 +382,21 @@ def read_batches(table: OpenTable, types: Mapping[str, Any] | None = None) -> It
         From :func:`open_table`.
     types : mapping from str to Arrow type or None, default=None
         Columns to read; None as a type leaves it to the file.
+    words : bool, default=False
+        Whether cells of CSV are handed on as they are written, "NA" and empty ones, too.
     """
     with readable(table):
-        for batch in _all_batches(table, types):
+        for batch in _all_batches(table, types, words):
             if types is not None:
                 check_names(table.name, batch.schema.names, list(types))
                 batch = _cast(table, batch.select(list(types)), types)
             yield batch
 
 
-def _all_batches(table: OpenTable, types: Mapping[str, Any] | None = None) -> Iterator[Any]:
+def _all_batches(table: OpenTable, types: Mapping[str, Any] | None, words: bool) -> Iterator[Any]:
     """Yield record batches in the file's own types; CSV has none of its own."""
     if table.format == "csv":
-        return _csv_batches(table, types)
+        return _csv_batches(table, types, words)
     if table.format == "json":
         return _json_batches(table)
     check_names(table.name, table.header, list(types or ()))
@@ -269,45 +406,91 @@ def _all_batches(table: OpenTable, types: Mapping[str, Any] | None = None) -> It
     return (reader.get_batch(i) for i in range(reader.num_record_batches))
 
 
-def _csv_batches(table: OpenTable, types: Mapping[str, Any] | None) -> Iterator[Any]:
-    """Yield the batches of a CSV file."""
+def _csv_batches(table: OpenTable, types: Mapping[str, Any] | None, words: bool) -> Iterator[Any]:
+    """Yield the batches of a CSV file; a type that is not given is that of the first block."""
     from pyarrow import csv as arrow_csv
 
     wanted = list(types or ())
     check_names(table.name, table.header, wanted)
-    return iter(
-        arrow_csv.open_csv(
-            table.stream,
-            arrow_csv.ReadOptions(block_size=_BLOCK),
-            arrow_csv.ParseOptions(delimiter=table.delimiter, newlines_in_values=True),
-            convert_options(wanted, types or {}),
+    known = {name: kind for name, kind in (types or {}).items() if kind is not None}
+    parse = arrow_csv.ParseOptions(delimiter=table.delimiter, newlines_in_values=True)
+    for block in _blocks(table, quoted=True):
+        read = arrow_csv.read_csv(
+            arrow().BufferReader(block),
+            arrow_csv.ReadOptions(column_names=list(table.header), block_size=len(block) + 1),
+            parse,
+            arrow_csv.ConvertOptions(
+                include_columns=wanted,
+                column_types=known,
+                null_values=list(MISSING),
+                strings_can_be_null=not words,
+            ),
         )
-    )
+        known = {
+            field.name: field.type
+            for field in read.schema
+            if field.name in known or not arrow().types.is_null(field.type)
+        }
+        yield from read.to_batches()
 
 
-def convert_options(wanted: Sequence[str], types: Mapping[str, Any]) -> Any:
-    """Return how cells of a CSV file become values."""
-    from pyarrow import csv as arrow_csv
-
-    return arrow_csv.ConvertOptions(
-        include_columns=list(wanted),
-        column_types={name: kind for name, kind in types.items() if kind is not None},
-        null_values=_MISSING,
-        strings_can_be_null=True,
-    )
+def _blocks(table: OpenTable, *, quoted: bool) -> Iterator[bytes]:
+    """Yield the rest of a text in blocks of whole rows; quotes may enclose a line's end."""
+    newline, delimiter = _newline_of(table.stream.peek()), table.delimiter.encode()
+    rest, is_open = b"", False
+    while block := table.stream.read(_BLOCK):
+        rest += block
+        if not quoted or b'"' not in rest:
+            cut, is_open = rest.rfind(newline) + 1, False
+        else:
+            ends, is_open = _row_ends(rest, newline, delimiter)
+            cut = int(ends[-1]) if len(ends) else 0
+        if cut:
+            yield rest[:cut]
+        rest = rest[cut:]
+        if len(rest) > _LONGEST_ROW:
+            raise InvalidInputError(
+                f"A row of {table.name} must have at most {_LONGEST_ROW >> 20} MB, and one has "
+                "more. A quote may not be closed: check the last rows."
+            )
+    if is_open:
+        raise InvalidInputError(
+            f"Every quote of a CSV file must be closed, and one of {table.name} is not, before "
+            f"{rest[:40].decode('utf-8', 'replace')!r}. Write the table again."
+        )
+    if rest.strip():
+        yield rest
 
 
 def _json_batches(table: OpenTable) -> Iterator[Any]:
     """Yield the batches of a file with one JSON object a line."""
     from pyarrow import json as arrow_json
 
-    rest = b""
-    while block := table.stream.read(_BLOCK):
-        whole, newline, rest = (rest + block).rpartition(b"\n")
-        if newline:
-            yield from arrow_json.read_json(io.BytesIO(whole + newline)).to_batches()
-    if rest.strip():
-        yield from arrow_json.read_json(io.BytesIO(rest)).to_batches()
+    for block in _blocks(table, quoted=False):
+        if _depth(block) > _DEEPEST:
+            raise InvalidInputError(
+                f"Every line of {table.name} must be one flat JSON object, and one is nested "
+                f"more than {_DEEPEST} deep. Write numbers and words beside each other."
+            )
+        options = arrow_json.ReadOptions(block_size=len(block) + 1)
+        yield from arrow_json.read_json(arrow().BufferReader(block), options).to_batches()
+
+
+def _depth(block: bytes) -> int:
+    """Return how deep values are nested in lines of JSON; at least that, where it is little."""
+    rough = _nesting(block)
+    if rough <= _DEEPEST:
+        return rough
+    bare = re.sub(rb'"(?:[^"\\\n]|\\.)*"', b"", block)
+    return max(map(_nesting, bare.splitlines()), default=0)
+
+
+def _nesting(text: bytes) -> int:
+    """Return how many brackets are open at once."""
+    letters = np.frombuffer(text, dtype=np.uint8)
+    opens = (letters == ord("{")) | (letters == ord("["))
+    closes = (letters == ord("}")) | (letters == ord("]"))
+    return int(np.cumsum(opens.astype(np.int8) - closes, dtype=np.int64).max(initial=0))
 
 
 def _cast(table: OpenTable, batch: Any, types: Mapping[str, Any]) -> Any:

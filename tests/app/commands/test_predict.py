@@ -1,0 +1,130 @@
+"""A prediction reads a table as the fit did, whatever file or pipe it comes from, or refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+N = 400
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Return a table whose answer hangs on columns that files spell in many ways."""
+    rng = np.random.default_rng(0)
+    smokes, code = rng.random(N) < 0.4, rng.choice(["01", "02", "X3"], N)
+    price = np.round(rng.normal(2000, 500, N), 2)
+    risk = 3 * smokes + 2 * (code == "02") + price / 500 + rng.normal(size=N)
+    return pd.DataFrame(
+        {"smokes": smokes, "code": code, "price": price, "ill": np.where(risk > 6.5, "yes", "no")}
+    )
+
+
+@pytest.fixture
+def fitted(run, table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    run("fit", "t.csv", "--target", "ill", "--out", "fit")
+    return run("predict", "fit", "t.csv").stdout
+
+
+def test_half_the_truths_are_not_all_of_one_class(fitted, table):
+    predicted = pd.Series([line.rpartition(",")[2] for line in fitted.split()[1:]])
+    assert (predicted == table["ill"]).mean() > 0.8
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "jsonl", "tsv"])
+def test_every_format_gives_the_same_predictions(run, fitted, table, tmp_path, ending):
+    from boundshift.app.tables import write_frame
+
+    write_frame(table, tmp_path / f"new.{ending}")
+    assert run("predict", "fit", f"new.{ending}").stdout == fitted
+
+
+def test_a_pipe_gives_the_same_predictions(run, fitted, tmp_path):
+    assert run("predict", "fit", "-", input=(tmp_path / "t.csv").read_bytes()).stdout == fitted
+
+
+def test_codes_keep_their_zeros_where_no_other_code_is_met(run, fitted, table, tmp_path):
+    few = table[table["code"] != "X3"]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    result = run("predict", "fit", "-", input=(tmp_path / "few.csv").read_bytes())
+    assert "not seen" not in result.stderr
+    lines = fitted.splitlines()
+    assert result.stdout.splitlines()[1:] == [lines[i + 1] for i in few.index]
+
+
+@pytest.mark.parametrize("spell", [str, str.upper, str.lower, lambda t: str(int(t == "True"))])
+def test_truths_in_every_spelling(run, fitted, table, tmp_path, spell):
+    new = table.assign(smokes=table["smokes"].map(str).map(spell))
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert run("predict", "fit", "new.csv").stdout == fitted
+
+
+def test_binary_columns_are_text(run, fitted, table, tmp_path):
+    new = table.assign(code=table["code"].map(str.encode).astype(object))
+    new.to_parquet(tmp_path / "new.parquet")
+    assert run("predict", "fit", "new.parquet").stdout == fitted
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"), [("smokes", "perhaps"), ("price", "1.234,5"), ("price", "high")]
+)
+def test_another_spelling_is_refused(run, fitted, table, tmp_path, column, cell):
+    new = table.astype({column: object})
+    new.loc[7, column] = cell
+    new.to_csv(tmp_path / "new.csv", index=False)
+    answer = run("predict", "fit", "new.csv", code=1).stderr
+    assert f"Column '{column}' of new.csv must hold" in answer
+    assert cell in answer
+
+
+def test_new_gaps_are_noted(run, fitted, table, tmp_path):
+    table.assign(price=None, code=[None, *table["code"][1:]]).to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    said = run("predict", "fit", "new.csv").stderr
+    assert "Column 'price' lacks every value here and none in training" in said
+    assert "Column 'code' lacks 1 of 400 values" in said
+
+
+def test_kept_columns_are_as_they_were_written(run, fitted, table, tmp_path):
+    table.assign(who=["NA", "007", "1.50"] + ["x"] * (N - 3)).to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    lines = run("predict", "fit", "new.csv", "--keep", "who").stdout.splitlines()
+    assert [line.partition(",")[0] for line in lines[1:4]] == ["NA", "007", "1.50"]
+
+
+def test_spelled_numbers_are_learned_and_predicted(run, table, tmp_path, fitted):
+    table["price"] = table["price"].map("€{:,.2f}".format)
+    table.to_csv(tmp_path / "euro.csv", index=False)
+    result = run("fit", "euro.csv", "--target", "ill", "--out", "euro")
+    assert "Column 'price' is read as numbers: '€" in result.stderr
+    assert run("predict", "euro", "euro.csv").stdout == fitted
+
+
+@pytest.mark.parametrize(
+    ("options", "made"),
+    [
+        (["--category", "price"], ["price category --category says so"]),
+        (["--drop", "price", "--id", "code"], ["price left out --drop", "code left out --id"]),
+    ],
+)
+def test_the_user_has_the_last_word(run, table, tmp_path, options, made):
+    table.assign(price=table["price"].round(-3)).to_csv(tmp_path / "t.csv", index=False)
+    shown = " ".join(run("fit", "t.csv", "--target", "ill", *options).stdout.split())
+    assert all(words in shown for words in made)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--numeric", "code"], ["'code'", "must hold numbers", "X3"]),
+        (["--drop", "ill"], ["'ill'", "to be predicted"]),
+        (["--drop", "cod"], ["Did you mean 'code'"]),
+        (["--drop", "code", "--id", "code"], ["'code'", "one thing"]),
+    ],
+)
+def test_a_wish_that_cannot_be_met(run, table, tmp_path, options, words):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    answer = run("fit", "t.csv", "--target", "ill", *options, code=1).stderr
+    assert all(word in answer for word in words)
