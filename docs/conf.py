@@ -33,7 +33,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "command_line",
 ]
-exclude_patterns = ["_build", "generated/commands.md", "**/sg_execution_times.rst"]
+exclude_patterns = ["_build", "generated/commands.md"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -53,6 +53,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
     "within_subsection_order": "FileNameSortKey",
     "show_memory": False,
+    "write_computation_times": False,  # its page would load scripts from elsewhere
     "remove_config_comments": True,
     "abort_on_example_error": True,
 }
@@ -69,9 +70,11 @@ html_sidebars = {"index": [], "quick_start": []}  # They have no section to navi
 
 # Formulas are set by a script that is shipped with the pages: reading them needs no network.
 _MATHJAX = "tex-svg.js"
-html_static_path = [
+html_static_path = ["_static"]
+html_static_path += [
     str(path.locate()) for path in files("sphinx-mathjax-offline") or [] if path.name == _MATHJAX
 ]
+html_css_files = ["tables.css"]
 mathjax_path = _MATHJAX
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

@@ -179,7 +179,7 @@ def test_the_configuration_can_be_read(monkeypatch):
     monkeypatch.setattr("importlib.metadata.files", lambda name: None)
     names: dict[str, object] = {"__file__": str(DOCS / "conf.py")}
     exec(compile((DOCS / "conf.py").read_text(encoding="utf-8"), "conf.py", "exec"), names)
-    assert names["html_static_path"] == []
+    assert names["html_static_path"] == ["_static"]
 
 
 def entries(page):

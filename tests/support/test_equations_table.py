@@ -29,7 +29,8 @@ LABELS = [
 
 def table():
     """Read the table: one (paper, functions, tests, corrections) a row."""
-    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
+    code = PAGE.read_text(encoding="utf-8").partition("## In code")[2]
+    lines = [line for line in code.splitlines() if line[:1] == "|"]
     return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines[2:]]
 
 
