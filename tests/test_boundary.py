@@ -70,7 +70,9 @@ def test_boundary_moves_with_the_scores(pair, options, exponent, shift, seed):
     if is_unique(y, s, options):
         expected = scale * find(y, s, **options).threshold + shift * scale
         found = find(y, moved, **options).threshold
-        assert found == pytest.approx(expected, rel=0, abs=1e-9 * np.ptp(moved))
+        # The ends of a wide plateau of the default are known to fewer digits.
+        digits = 1e-9 if options else 1e-7
+        assert found == pytest.approx(expected, rel=0, abs=digits * np.ptp(moved))
 
 
 @many(100)
@@ -80,7 +82,9 @@ def test_mirrored_problem_has_the_mirrored_boundary(pair, options):
     if is_unique(y, s, options):
         found = find(1 - y, -s, **options).threshold
         expected = -find(y, s, **options).threshold
-        assert found == pytest.approx(expected, rel=0, abs=1e-9 * np.ptp(s))
+        # The ends of a wide plateau of the default are known to fewer digits.
+        digits = 1e-9 if options else 1e-7
+        assert found == pytest.approx(expected, rel=0, abs=digits * np.ptp(s))
 
 
 @many(100)
@@ -214,8 +218,8 @@ def test_wrong_counts_the_rows_that_the_boundary_gets_wrong(problem):
 @pytest.mark.parametrize(
     ("options", "names"),
     [
-        ({}, ("logistic", "g-mean")),
-        ({"rule": "minimax"}, ("logistic", "minimax")),
+        ({}, ("blend", "g-mean")),
+        ({"rule": "minimax"}, ("blend", "minimax")),
         ({"rule": Floors(recall=0.5)}, ("clopper-pearson", "floors")),
         ({"curve": "dkw"}, ("dkw", "g-mean")),
         ({"curve": "support"}, ("support", "sum")),

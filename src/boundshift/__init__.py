@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from boundshift.curves import (
         DKW,
         SLSQP,
+        Blend,
         ClopperPearson,
         Empirical,
         EmpiricalBernstein,
@@ -55,8 +56,8 @@ _HOMES = {
     "boundshift.boundary": ("find_boundary",),
     "boundshift.classifier": ("BoundShiftClassifier",),
     "boundshift.curves": (
-        "DKW", "SLSQP", "ClopperPearson", "Empirical", "EmpiricalBernstein", "ErrorCurve", "Exact",
-        "KthPoint", "Logistic", "Smoothed", "StudentT", "SupportRadius",
+        "DKW", "SLSQP", "Blend", "ClopperPearson", "Empirical", "EmpiricalBernstein", "ErrorCurve",
+        "Exact", "KthPoint", "Logistic", "Smoothed", "StudentT", "SupportRadius",
     ),
     "boundshift.exceptions": ("BoundaryWarning", "InvalidInputError", "MissingExtraError"),
     "boundshift.models.onnx.export": ("to_onnx",),
@@ -78,6 +79,7 @@ __all__ = [
     "MCC",
     "SLSQP",
     "Alarm",
+    "Blend",
     "BoundShiftClassifier",
     "Boundary",
     "BoundaryWarning",

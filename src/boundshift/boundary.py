@@ -25,7 +25,7 @@ from boundshift.validation import are_signs
 
 __all__ = ["choose_claims", "decide_on", "find_boundary", "make_decision", "warn_of"]
 
-_DEFAULT_CURVE = "logistic"
+_DEFAULT_CURVE = "blend"
 
 
 def find_boundary(
@@ -46,10 +46,10 @@ def find_boundary(
     y_score : array-like of shape (n_samples,)
         Real scores, higher for the positive class. Probabilities are scores too.
     curve : str or ErrorCurve, default=None
-        The claim on each class's error: "logistic", "smoothed", "student-t", "kth-point",
+        The claim on each class's error: "blend", "logistic", "smoothed", "student-t", "kth-point",
         "clopper-pearson", "dkw", "bernstein", the paper's "support" ("paper" and "authors" with
         their settings), or an object from :mod:`boundshift.curves`. None is the rule's own curve
-        ("clopper-pearson" for a floor, which asks for a guarantee), else "logistic".
+        ("clopper-pearson" for a floor, which asks for a guarantee), else "blend".
     rule : str or Rule, default=None
         How the two claims become one number: "g-mean", "sum", "minimax", "cost", or an object
         from :mod:`boundshift.rules`, such as ``Cost(false_negative=20)`` or
@@ -70,9 +70,10 @@ def find_boundary(
 
     Notes
     -----
-    By default each class's error is estimated by a logistic calibration of the scores, and the
-    boundary is where the geometric mean of both recalls is best; see
-    :class:`~boundshift.curves.Logistic` and :class:`~boundshift.rules.GMean`.
+    By default each class's errors are read off its own smoothed scores, and off a calibration of
+    all rows as far as it has few; the boundary is where the geometric mean of both recalls is
+    best, and of those nearly as good the one with the fewest errors of the larger class. See
+    :class:`~boundshift.curves.Blend` and :class:`~boundshift.rules.GMean`.
 
     Scores :math:`p s + q` with :math:`p > 0` have the boundary :math:`p t + q`, a mirrored
     problem the mirrored boundary, and the order of the rows does not matter.
@@ -88,7 +89,7 @@ def find_boundary(
     >>> labels = np.repeat(["healthy", "sick"], [1000, 10])
     >>> boundary = find_boundary(labels, scores, pos_label="sick")
     >>> round(boundary.threshold, 2), boundary.wrong
-    (0.52, (3, 0))
+    (0.3, (9, 0))
 
     The paper's method gives a rare class more room than a common one:
 
@@ -114,7 +115,7 @@ def choose_claims(
     Examples
     --------
     >>> choose_claims(None, None)
-    (Logistic(), GMean(f1_weight=0.08))
+    (Blend(rows=10.0), GMean(tolerance=0.0025))
     >>> choose_claims("paper")[1]
     Sum()
     """

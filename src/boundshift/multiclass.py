@@ -112,7 +112,7 @@ def find_biases(
     if strategy == "joint" and isinstance(curve, SupportRadius):
         strategy = "pairwise"
     if strategy == "joint" and isinstance(rule, GMean):
-        rule = GMean(f1_weight=0)
+        rule = GMean(tolerance=0)
     n_classes = scores.shape[1]
     names = list(range(n_classes)) if labels is None else list(labels)
     pairs = {

@@ -37,7 +37,7 @@ def problem():
         (ClopperPearson(0.9), Floors(recall=0.7)),
         (ClopperPearson(0.9), Floors(specificity=0.7)),
         (Smoothed(0.5), Cost(1, 20, prevalence=0.01)),
-        ("kth-point", GMean(f1_weight=0)),
+        ("kth-point", GMean(tolerance=0)),
     ],
 )
 def test_what_was_stored_comes_back(problem, curve, rule):

@@ -51,14 +51,6 @@ def test_g_mean_is_that_of_the_recalls() -> None:
     assert one(GMean(), 0.2, 1.0) == 1.0
 
 
-def test_the_g_mean_weighs_the_f1_of_the_rarer_class() -> None:
-    # 10 positives and 90 negatives: 7 hits, 18 false alarms, 3 misses.
-    expected = 1 - (0.8 * 0.7) ** 0.5 * (14 / (14 + 18 + 3)) ** 0.3
-    assert one(GMean(0.3), 0.2, 0.3) == pytest.approx(expected)
-    assert one(GMean(0.3), 0.3, 0.2, (10, 90)) == pytest.approx(expected)
-    assert one(GMean(0.3), 0.2, 0.3, (50, 50)) == pytest.approx(one(GMean(0), 0.2, 0.3))
-
-
 def test_cost_multiplies_costs_with_frequencies() -> None:
     assert one(Cost(1, 20), 0.2, 0.1) == pytest.approx(0.9 * 0.2 + 0.1 * 20 * 0.1)
 

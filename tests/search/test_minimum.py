@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from boundshift import BoundaryWarning, InvalidInputError, Status, SupportRadius, find_boundary
 from boundshift.curves import CURVES, CountCurve, as_curve
-from boundshift.rules import Cost, Floors, as_rule
+from boundshift.rules import Cost, Floors, GMean, as_rule
 from boundshift.scores.sample import ScoreSample
 from tests.problems import many
 
 COUNT = [name for name, c in CURVES.items() if issubclass(c, CountCurve)]
 SHAPE = [name for name in CURVES if name not in COUNT]
-VALUE_RULES = ["sum", "minimax", "g-mean", "cost", Floors(recall=0.9)]
+VALUE_RULES = ["sum", "minimax", GMean(tolerance=0), "cost", Floors(recall=0.9)]
 
 score_lists = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=30)
 
@@ -209,8 +209,8 @@ def test_no_number_between_two_scores_still_separates_them() -> None:
 
 
 @pytest.mark.parametrize("rounding", [None, 1])
-@pytest.mark.parametrize("rule", ["sum", "g-mean"])
-@pytest.mark.parametrize("curve", ["logistic", "smoothed", "student-t"])
+@pytest.mark.parametrize("rule", ["sum", GMean(tolerance=0)])
+@pytest.mark.parametrize("curve", ["logistic", "smoothed", "student-t", "blend"])
 def test_no_boundary_on_a_dense_line_is_better(curve, rule, rounding):
     @many(10)
     @given(seed=st.integers(0, 10_000), n=st.sampled_from([60, 200, 1000]))

@@ -2,7 +2,8 @@
 
 | name | claim |
 |---|---|
-| ``"logistic"`` | average case, log-odds linear in the score; the default |
+| ``"blend"`` | average case: smoothed, leaning on the logistic where rows are few; the default |
+| ``"logistic"`` | average case, log-odds linear in the score |
 | ``"smoothed"`` | average case, smooth density |
 | ``"empirical"`` | the share as counted on these rows |
 | ``"student-t"`` | average case, normal scores |
@@ -17,6 +18,7 @@ from collections.abc import Callable
 
 from boundshift.curves.base import Claim, CountCurve, ErrorCurve, PairCurve, ShapeCurve
 from boundshift.curves.bernstein import EmpiricalBernstein
+from boundshift.curves.blend import Blend
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW
 from boundshift.curves.empirical import Empirical
@@ -34,6 +36,7 @@ __all__ = [
     "CURVES",
     "DKW",
     "SLSQP",
+    "Blend",
     "Claim",
     "ClopperPearson",
     "CountCurve",
@@ -55,6 +58,7 @@ CURVES: dict[str, type[ErrorCurve]] = {
     curve.name: curve
     for curve in (
         EmpiricalBernstein,
+        Blend,
         ClopperPearson,
         DKW,
         Empirical,

@@ -72,9 +72,12 @@ class Logistic(PairCurve):
 
         return negative, positive
 
+    def bends(self, sample: ScoreSample) -> FloatArray:
+        """Return the scores at which the tails bend: the nodes of the grid, and nowhere else."""
+        return _grid(sample)[0].nodes
+
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        # The tails bend at the nodes of the grid and nowhere else.
-        return search_line(self.errors(sample), rule, sample, _grid(sample)[0].nodes)
+        return search_line(self.errors(sample), rule, sample, self.bends(sample))
 
 
 def _grid(sample: ScoreSample) -> tuple[Binning, float]:

@@ -55,7 +55,7 @@ def threshold_interval(
     >>> y, s = np.repeat([0, 1], [500, 20]), rng.normal(size=520)
     >>> low, high = threshold_interval(y, s + 3 * y, random_state=0)
     >>> round(low, 1), round(high, 1)
-    (1.5, 2.2)
+    (1.4, 2.0)
     """
     share = as_share("confidence", confidence)
     if not isinstance(n_resamples, int | np.integer) or n_resamples < 2:

@@ -68,7 +68,7 @@ class Boundary:
     >>> import boundshift
     >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
     >>> boundary
-    Boundary(threshold=3.49859, status=OPTIMAL, n_samples=(5, 2), wrong=(0, 0))
+    Boundary(threshold=3.36326, status=OPTIMAL, n_samples=(5, 2), wrong=(0, 0))
     """
 
     threshold: float
@@ -153,14 +153,14 @@ class Boundary:
         >>> import boundshift
         >>> y = [0, 0, 0, 0, 0, 1, 1]
         >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
-        Predict 1 iff score > 3.49859
+        Predict 1 iff score > 3.36326
         The optimum: no other boundary is better by the rule.
                                  class 0       class 1
         rows                           5             2
         on the wrong side              0             0
-        claimed error          3.413e-06     8.534e-06
-        loss                   6.656e-06
-        By Logistic() and GMean(f1_weight=0.08). An estimate of the error, not a bound on it.
+        claimed error          0.0002632     0.0003346
+        loss                   0.0002989
+        By Blend(rows=10.0) and GMean(tolerance=0.0025). An estimate of the error, not a bound on it.
         """
         return summary_text(self)
 
@@ -181,7 +181,7 @@ class Boundary:
         >>> boundary = boundshift.find_boundary(["a", "a", "a", "b", "b"], [0, 1, 2, 5, 6])
         >>> stored = boundary.to_dict()
         >>> stored["format"], stored["version"], stored["labels"], stored["curve"]
-        ('boundshift.boundary', 2, ['a', 'b'], {'name': 'logistic'})
+        ('boundshift.boundary', 2, ['a', 'b'], {'name': 'blend', 'rows': 10.0})
         """
         return to_stored(self)
 

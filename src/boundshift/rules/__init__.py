@@ -74,7 +74,7 @@ def as_rule(rule: str | Rule) -> Rule:
     Examples
     --------
     >>> as_rule("g-mean")
-    GMean(f1_weight=0.08)
+    GMean(tolerance=0.0025)
     """
     if isinstance(rule, Rule):
         return rule

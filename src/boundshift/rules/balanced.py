@@ -60,35 +60,34 @@ class GMean(Rule):
 
     Parameters
     ----------
-    f1_weight : float, default=0.08
-        At least 0. The G-mean is multiplied by the F1 of the class with fewer rows to this power.
-        Around its best the G-mean is flat, and a little weight finds the place there that has
-        fewer false alarms, which are many where one class is large. Equally frequent classes have
-        none.
+    tolerance : float, default=0.0025
+        Around its best the G-mean is flat. Of the boundaries around the best whose G-mean is lower
+        by no more than this, the one with the fewest errors of the class with more rows is taken:
+        where false alarms are many, they cost the least there. It fades as the classes become
+        equally frequent, by a factor of one minus the ratio of their rows.
 
     Examples
     --------
-    >>> float(GMean(f1_weight=0).value(np.array(0.19), np.array(0.0), (90, 10)).round(3))
+    >>> float(GMean().value(np.array(0.19), np.array(0.0), (90, 10)).round(3))
     0.1
     """
 
     name = "g-mean"
     alike = True
 
-    f1_weight: float = 0.08
+    tolerance: float = 0.0025
 
     def __post_init__(self) -> None:
-        weight = as_positive("f1_weight", self.f1_weight, "Use 0 for the plain one.", zero=True)
-        object.__setattr__(self, "f1_weight", weight)
+        number = as_positive("tolerance", self.tolerance, "Use 0 for the best alone.", zero=True)
+        object.__setattr__(self, "tolerance", number)
+
+    def tolerance_towards(self, n_samples: tuple[float, float]) -> tuple[float, int]:
+        """Return the tolerance, towards fewer errors of the class with more rows."""
+        fading = 1.0 - min(n_samples) / max(n_samples)
+        return self.tolerance * fading, int(np.sign(n_samples[0] - n_samples[1]))
 
     def value(
         self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
     ) -> FloatArray:
-        """Return one minus the geometric mean of the recalls, times a power of F1."""
-        g_mean = np.sqrt((1.0 - negative) * (1.0 - positive))
-        if not self.f1_weight or n_samples[0] == n_samples[1]:
-            return np.asarray(1.0 - g_mean)
-        rare, common = (positive, negative) if n_samples[0] > n_samples[1] else (negative, positive)
-        ratio = max(n_samples) / min(n_samples)
-        f1 = 2.0 * (1.0 - rare) / (2.0 - rare + ratio * common)
-        return np.asarray(1.0 - g_mean * f1**self.f1_weight)
+        """Return one minus the geometric mean of the recalls."""
+        return np.asarray(1.0 - np.sqrt((1.0 - negative) * (1.0 - positive)))

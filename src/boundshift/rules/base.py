@@ -48,6 +48,15 @@ class Rule(ABC):
     costly: ClassVar[bool] = False
     """Whether a value takes so long to compute that a search asks for few."""
 
+    def tolerance_towards(self, n_samples: tuple[float, float]) -> tuple[float, int]:
+        """Return by how much the best value may be missed, and in which direction.
+
+        Of the boundaries from the best one up (1) or down (-1) whose value is higher by no more
+        than this, the one with the fewest errors of the class left behind is taken, and of those
+        that differ by less than a row the nearest; 0 for the middle of those that are best.
+        """
+        return 0.0, 0
+
     @property
     def alike(self) -> bool:
         """Whether both classes are treated alike, so that either may be called positive."""

@@ -11,6 +11,7 @@ millions. The middle of a plateau is taken, in score units.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,6 +85,53 @@ class _Gaps:
         """Return the rule in each gap."""
         return self.bound(gap, gap)
 
+    def edges(self, gap: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the scores below and above each gap."""
+        return self.floor(gap), self.ceiling(gap)
+
+    def of(self, floor: float) -> int:
+        """Return the gap above a score, or the first one."""
+        return int(np.searchsorted(self._distinct, floor, side="right"))
+
+    def nearest_alike(self, gap: int, last: int, towards: int) -> int:
+        """Return the gap nearest to one that has no more errors than the last in a direction.
+
+        They are those of the class that the direction favours.
+        """
+        wrong = partial(self._favoured, towards=towards)
+        most = wrong(last)
+        near, far = gap, last
+        while near != far:
+            middle = (near + far) // 2 if towards > 0 else -((-near - far) // 2)
+            near, far = (near, middle) if wrong(middle) <= most else (middle + towards, far)
+        return far
+
+    def _favoured(self, gap: int, towards: int) -> int:
+        """Return the rows on the wrong side of the class that a direction favours."""
+        above, below = count_wrong(self._sample, self.floor(np.array([gap])))
+        return int(above[0] if towards > 0 else below[0])
+
+    def walk(self, gap: int, most: float, towards: int) -> int:
+        """Return the last gap in a direction before the rule first exceeds some value.
+
+        Over a run of gaps the rule cannot exceed its value at the negative error of the first and
+        the positive error of the last, so that whole runs are passed at a time.
+        """
+        step, end = 1, self.count - 1 if towards > 0 else 0
+        while gap != end:
+            step = min(step, abs(end - gap))
+            ahead = gap + towards * step
+            low, high = min(gap, ahead), max(gap, ahead)
+            if self.bound(np.array([high]), np.array([low]))[0] <= most:
+                gap, step = ahead, 2 * step
+            elif step > 1:
+                step //= 2
+            elif self.value(np.array([ahead]))[0] <= most:
+                gap = ahead
+            else:
+                break
+        return gap
+
 
 def search_gaps(bound: Bound, rule: Rule, sample: ScoreSample) -> Found:
     """Return the best gap, merged with neighbours that are as good.
@@ -107,10 +155,19 @@ def search_gaps(bound: Bound, rule: Rule, sample: ScoreSample) -> Found:
         best = min(best, float(gaps.value((first + last)[likely] // 2).min()))
         alive = least <= best + _FLAT * max(abs(best), 1.0)
         first, last = first[alive], last[alive]
+    deciding, (start, end) = first, _widest_run(gaps, first, best)
+    allowed, towards = rule.tolerance_towards(sample.n_samples)
+    if allowed and towards:
+        first_gap = gaps.of(start)
+        end_gap = gaps.walk(first_gap, best + allowed, towards)
+        last_gap = gaps.nearest_alike(first_gap, end_gap, towards)
+        beside = np.add.outer([end_gap, last_gap], [-1, 0, 1]).ravel()
+        deciding = np.append(first, np.clip(beside, 0, gaps.count - 1))
+        start, end = (float(gaps.edges(np.array([last_gap]))[i][0]) for i in (0, 1))
+        best = float(gaps.value(np.array([last_gap]))[0])
     # A position may stand for scores below it, so that the gaps on both its sides bound it.
     for c in (sample.negative, sample.positive):
-        c.request_exact(gaps.ceiling(first))
-    start, end = _widest_run(gaps, first, best)
+        c.request_exact(gaps.ceiling(deciding))
     threshold = start + (end - start) / 2
     if threshold >= end:  # no number lies between the two scores
         threshold = start

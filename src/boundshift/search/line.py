@@ -47,6 +47,7 @@ _FLAT = 1e-12
 # The ends of the plateau are where a round minimum has risen by this much: its middle is known to
 # more digits than the place of its least value.
 _RISE_TOLERANCE = 1e-10
+_HALF_A_ROW = 0.5
 
 
 def search_line(
@@ -71,11 +72,43 @@ def search_line(
 
     effort = _SPARING if rule.costly else _FULL
     t, values = _close_in(value, _start(sample, None if rule.costly else bends, effort), effort)
-    low, high = _plateau(value, t, values, effort.close)
+    least = float(values.min())
+    flat = least + _RISE_TOLERANCE * max(abs(least), 1.0)
+    low, high = _run_around_best(value, t, values, flat, effort.close)
     threshold = low + (high - low) / 2
+    allowed, towards = rule.tolerance_towards(sample.n_samples)
+    if allowed and towards:
+        ends = _run_around_best(value, t, values, least + allowed, effort.close)
+        threshold = _nearest_of_fewest(errors, sample, threshold, ends, towards)
+        low = high = threshold
+        least = float(value(np.array([threshold]))[0])
     negative, positive = errors(np.array([threshold]))
-    claimed = float(negative[0]), float(positive[0])
-    return Found(threshold, (low, high), claimed, float(values.min()))
+    return Found(threshold, (low, high), (float(negative[0]), float(positive[0])), least)
+
+
+def _nearest_of_fewest(
+    errors: ErrorsAt, sample: ScoreSample, best: float, ends: tuple[float, float], towards: int
+) -> float:
+    """Return the boundary nearest to the best that has as few errors as the end of a run.
+
+    They are those of the class that the run's direction favours; half a row makes no difference.
+    """
+    favoured = 0 if towards > 0 else 1
+    end = ends[1] if towards > 0 else ends[0]
+
+    def expected(t: float) -> float:
+        return float(errors(np.array([t]))[favoured][0]) * sample.n_samples[favoured]
+
+    most = expected(end) + _HALF_A_ROW
+    near, far = best, end
+    if expected(near) <= most:
+        return near
+    while abs(far - near) > _FULL.close * abs(end - best):
+        middle = near + (far - near) / 2
+        if middle in (near, far):
+            break
+        near, far = (near, middle) if expected(middle) <= most else (middle, far)
+    return far
 
 
 def _close_in(
@@ -118,18 +151,23 @@ def _merged(
     return t[order], np.concatenate([values, more_values])[order]
 
 
-def _plateau(
-    value: Callable[[FloatArray], FloatArray], t: FloatArray, values: FloatArray, close: float
+def _run_around_best(
+    value: Callable[[FloatArray], FloatArray],
+    t: FloatArray,
+    values: FloatArray,
+    most: float,
+    close: float,
 ) -> tuple[float, float]:
-    """Return the ends of the run around the minimum where the rule is flat."""
+    """Return the ends of the run around the minimum where the rule is no more than some value."""
     best = int(values.argmin())
-    most = float(values[best]) + _RISE_TOLERANCE * max(abs(float(values[best])), 1.0)
     before = np.flatnonzero(values[:best] > most)
     after = np.flatnonzero(values[best:] > most)
     ends: list[float] = []
-    for outside in (before[-1:], best + after[:1]):
-        flat = t[best] if len(outside) else (t[-1] if len(ends) else t[0])
-        edge = t[outside[0]] if len(outside) else flat
+    for outside, step in ((before[-1:], 1), (best + after[:1], -1)):
+        if not len(outside):
+            ends.append(float(t[0] if step > 0 else t[-1]))
+            continue
+        edge, flat = t[outside[0]], t[outside[0] + step]
         while abs(edge - flat) > close * (t[-1] - t[0]):
             middle = flat + (edge - flat) / 2
             if middle in (edge, flat):

@@ -74,7 +74,7 @@ def scan_boundary(
     >>> chunks = [(y, rng.normal(size=1000) + 3 * y) for y in rng.random((5, 1000)) < 0.02]
     >>> boundary = scan_boundary(chunks, curve="smoothed")
     >>> round(boundary.threshold, 2), boundary.n_samples, boundary.resolution
-    (1.83, (4894, 106), 0.0)
+    (1.63, (4894, 106), 0.0)
     """
     curve, rule = choose_claims(curve, rule)
     _check_passes(max_passes)

@@ -1,0 +1,101 @@
+"""Among boundaries whose G-mean is nearly the best: fewest errors of the class with more rows."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boundshift import GMean, InvalidInputError, find_boundary
+from tests.problems import many
+
+TOLERANCE = 0.05
+
+
+def walk_by_hand(y, s, tolerance):
+    """Return the largest gap, from the best one upwards, whose G-mean is nearly the best."""
+    points = sorted(set(s.tolist()))
+    cuts = [points[0] - 1, *[(a + b) / 2 for a, b in itertools.pairwise(points)], points[-1] + 1]
+    values = [np.sqrt(np.mean(s[y == 0] <= t) * np.mean(s[y == 1] > t)) for t in cuts]
+    best = max(values)
+    ends = []
+    for place in (i for i, value in enumerate(values) if value >= best - 1e-12):
+        while place + 1 < len(cuts) and values[place + 1] >= best - tolerance - 1e-12:
+            place += 1
+        ends.append(place)
+    return {np.sum(s[y == 0] > cuts[place]) for place in ends}
+
+
+def test_a_gap_between_the_classes_is_left_as_it_is():
+    y = np.repeat([0, 1], [1000, 8])
+    s = np.concatenate([np.linspace(-1, 1, 1000), np.linspace(9, 11, 8)])
+    for curve in ("empirical", "blend", "logistic", "smoothed", "student-t"):
+        alone, near = (find_boundary(y, s, curve=curve, rule=GMean(t)).threshold for t in (0, 0.02))
+        assert near == alone
+
+
+@many(300)
+@given(st.integers(0, 2**32 - 1))
+def test_counts_by_hand_agree(seed):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [rng.integers(20, 60), rng.integers(2, 15)])
+    s = np.round(rng.normal(size=len(y)) + 1.5 * y, rng.integers(0, 3))
+    if np.median(s[y == 1]) <= np.median(s[y == 0]):
+        return
+    found = find_boundary(y, s, curve="empirical", rule=GMean(tolerance=TOLERANCE))
+    fading = 1 - np.sum(y == 1) / np.sum(y == 0)
+    assert found.wrong[0] in walk_by_hand(y, s, TOLERANCE * fading)
+
+
+@pytest.mark.parametrize(
+    ("curve", "tolerance"),
+    [*itertools.product(["smoothed", "logistic", "blend"], [0.0025, 0.02]), ("empirical", 0.02)],
+)
+def test_the_tolerance_is_used_up_and_not_exceeded(curve, tolerance):
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], [2000, 100])
+    s = rng.normal(size=2100) + 2 * y
+    best = find_boundary(y, s, curve=curve, rule=GMean(tolerance=0))
+    near = find_boundary(y, s, curve=curve, rule=GMean(tolerance=tolerance))
+    assert near.threshold > best.threshold
+    assert near.errors[0] < best.errors[0]
+    assert best.loss < near.loss <= best.loss + tolerance + 1e-12
+    assert near.loss > best.loss + tolerance / 3
+
+
+@pytest.mark.parametrize("curve", ["empirical", "blend"])
+def test_mirrored_problems_stay_mirrored(curve):
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1], [180, 20])
+    s = rng.normal(size=200) + 2 * y
+    there = find_boundary(y, s, curve=curve).threshold
+    assert find_boundary(1 - y, -s, curve=curve).threshold == pytest.approx(-there, abs=1e-9)
+
+
+def test_equally_frequent_classes_have_no_tolerance():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [100, 100])
+    s = rng.normal(size=200) + 2 * y
+    plain, wide = (find_boundary(y, s, rule=GMean(tolerance=t)).threshold for t in (0, 0.1))
+    assert plain == wide
+
+
+@pytest.mark.parametrize("n", [20, 200, 2000, 20_000])
+def test_a_growing_majority_takes_no_recall_from_the_rare_class(n):
+    """The weight on F1 that was here before let it fall from .94 to .81."""
+    rng = np.random.default_rng(4)
+    positive = rng.normal(3, 1, 20)
+    recalls = []
+    for _ in range(20):
+        s = np.concatenate([rng.normal(0, 1, n), positive])
+        y = np.repeat([0, 1], [n, 20])
+        t = find_boundary(y, s, curve="blend").threshold
+        recalls.append(np.mean(rng.normal(3, 1, 20_000) > t))
+    assert np.mean(recalls) > 0.9
+
+
+@pytest.mark.parametrize("bad", [-0.1, "x", np.nan])
+def test_a_bad_tolerance_is_refused(bad):
+    with pytest.raises(InvalidInputError, match="`tolerance` must be"):
+        GMean(tolerance=bad)
