@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
+from boundshift.writing import is_special
 
 __all__ = [
     "Show",
@@ -86,7 +88,7 @@ def in_options(text: str) -> str:
 
 def check_new(path: Path, force: bool) -> None:
     """Raise if something is there already and may not be replaced."""
-    if path.exists() and not force:
+    if os.path.lexists(path) and not force and not is_special(path):
         raise InvalidInputError(
             f"'{path}' exists already and is left as it is. Choose another name, or use --force "
             "to replace it."

@@ -20,7 +20,7 @@ from boundshift.models.version_1 import OLD_TYPES
 from boundshift.result.boundary import Boundary
 from boundshift.result.json_values import check_format
 from boundshift.rules import RULES
-from boundshift.writing import write_whole
+from boundshift.writing import is_special, write_whole
 
 __all__ = ["load", "own_types", "save"]
 
@@ -68,18 +68,18 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> 
     True
     """
     path = Path(path)
-    if path.exists() and not overwrite:
+    if os.path.lexists(path) and not overwrite and not is_special(path):
         raise InvalidInputError(
             f"`path` must not exist yet, got {str(path)!r}. Use another name, or overwrite=True."
         )
     if isinstance(obj, Boundary):
-        return write_whole(path, obj.to_json() + "\n")
+        return write_whole(path, obj.to_json() + "\n", new=not overwrite)
     if not hasattr(obj, "get_params"):
         raise InvalidInputError(
             f"`obj` must be a Boundary or a scikit-learn estimator, got {type(obj).__name__}. "
             "Save a BoundShiftClassifier, or a pipeline that ends in one."
         )
-    return write_whole(path, _dump(obj))
+    return write_whole(path, _dump(obj), new=not overwrite)
 
 
 def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | None = None) -> Any:

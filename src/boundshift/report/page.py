@@ -14,7 +14,7 @@ from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.report.drawing import draw_projection, draw_threshold_plot
 from boundshift.view.axis import ScoreAxis
 from boundshift.view.words import at_most, percent, score_text
-from boundshift.writing import write_whole
+from boundshift.writing import is_special, write_whole
 
 __all__ = ["render_report", "write_report"]
 
@@ -107,16 +107,14 @@ def write_report(facts: Mapping[str, Any], path: str | Path, force: bool = False
     """
     path = Path(path)
     _check_new(path, force)
-    page = render_report(facts)
-    _check_new(path, force)
-    return write_whole(path, page)
+    return write_whole(path, render_report(facts), new=not force)
 
 
 def _check_new(path: Path, force: bool) -> None:
     """Raise if a file would be lost."""
     if path.is_dir():
         raise InvalidInputError(f"`path` must be a file, got the folder {path}. Name a file in it.")
-    if path.exists() and not force:
+    if path.exists() and not force and not is_special(path):
         raise InvalidInputError(
             f"`path` must not exist yet, got {path}, which does. Use force=True to replace it."
         )

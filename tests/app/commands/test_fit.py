@@ -213,16 +213,6 @@ def test_a_failure_on_the_way_leaves_nothing(run, pima, tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["pima.csv"]
 
 
-def test_an_old_folder_comes_back_if_the_new_one_cannot_be_moved(tmp_path):
-    from boundshift.app.workflow.folder import _swap
-
-    (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "boundary.json").write_text("{}")
-    with pytest.raises(OSError, match="No such file"):
-        _swap(tmp_path / "nothing", tmp_path / "old", tmp_path / "aside")
-    assert (tmp_path / "old" / "boundary.json").read_text() == "{}"
-
-
 @pytest.mark.parametrize("model", ["svm", "forest", "boosting", "mlp"])
 def test_every_model_can_be_fitted_and_loaded(run, tmp_path, model):
     bunch = load_hepatitis(as_frame=True)

@@ -1,8 +1,18 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from boundshift import InvalidInputError
-from boundshift.app.workflow import fit_table, predict_table, report_facts, write_folder
-from boundshift.app.workflow.folder import FILES
+from boundshift.app.workflow import fit_table, folder, predict_table, report_facts, write_folder
+from boundshift.app.workflow.folder import (
+    FILES,
+    FolderIdentity,
+    check_folder,
+    put_in_place,
+)
 from boundshift.datasets import load_hepatitis
 
 
@@ -43,3 +53,104 @@ def test_a_folder_that_was_changed_is_refused(fitted, tmp_path, text):
     (tmp_path / "fit" / "columns.json").write_text(text)
     with pytest.raises(InvalidInputError, match="Run the fit again"):
         predict_table(tmp_path / "fit", "new.csv")
+
+
+@pytest.fixture
+def facts(fitted):
+    return report_facts(fitted, "fit")
+
+
+def test_a_folder_that_appears_meanwhile_is_left_as_it_is(fitted, facts, tmp_path):
+    before = check_folder(tmp_path / "fit", force=False)
+    write_folder(fitted, facts, tmp_path / "fit")
+    stood = {p.name: p.read_bytes() for p in (tmp_path / "fit").iterdir()}
+    for force in (False, True):
+        with pytest.raises(InvalidInputError, match=r"another run|exists already"):
+            write_folder(fitted, facts, tmp_path / "fit", force=force, instead_of=before)
+    (tmp_path / "other").mkdir()
+    with pytest.raises(InvalidInputError, match="another run"):
+        put_in_place(tmp_path / "fit", tmp_path / "other", FolderIdentity(1, 1))
+    assert {p.name: p.read_bytes() for p in (tmp_path / "fit").iterdir()} == stood
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["fit", "other"]
+
+
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_what_appears_in_the_last_moment_is_left_as_it_is(tmp_path, what):
+    (tmp_path / "fresh").mkdir()
+    if what == "folder":
+        (tmp_path / "fit").mkdir()
+        (tmp_path / "fit" / "letter").write_text("mine")
+    else:
+        (tmp_path / "fit").write_text("mine")
+    with pytest.raises(InvalidInputError, match="another run"):
+        put_in_place(tmp_path / "fresh", tmp_path / "fit", FolderIdentity())
+    mine = tmp_path / "fit" / "letter" if what == "folder" else tmp_path / "fit"
+    assert mine.read_text() == "mine"
+
+
+FOREIGN = {
+    "a report of another program": lambda f: (f / "report.html").write_text("<p>"),
+    "a folder called model.skops": lambda f: (f / "model.skops").mkdir(),
+    "columns that are no fit's": lambda f: (f / "columns.json").write_text("{}"),
+    "columns nested without end": lambda f: (f / "columns.json").write_text("[" * 10**5),
+    "a link": lambda f: (f / "columns.json").symlink_to("/etc/hostname"),
+    "another file": lambda f: (f / "letter.txt").write_text("mine"),
+    "a hidden file": lambda f: (f / ".git").mkdir(),
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_only_what_a_fit_wrote_is_replaced(fitted, facts, tmp_path, what):
+    (tmp_path / "fit").mkdir()
+    FOREIGN[what](tmp_path / "fit")
+    before = sorted((tmp_path / "fit").iterdir())
+    with pytest.raises(InvalidInputError, match="no fit has written"):
+        write_folder(fitted, facts, tmp_path / "fit", force=True)
+    assert sorted((tmp_path / "fit").iterdir()) == before
+
+
+def test_a_link_to_a_folder_stays(fitted, facts, tmp_path):
+    write_folder(fitted, facts, tmp_path / "real")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real" / "boundary.json").write_text("{}")
+    write_folder(fitted, facts, tmp_path / "link", force=True)
+    assert (tmp_path / "link").is_symlink()
+    assert len((tmp_path / "real" / "boundary.json").read_text()) > 100
+
+
+def test_permissions_are_kept(fitted, facts, tmp_path):
+    write_folder(fitted, facts, tmp_path / "fit")
+    (tmp_path / "fit").chmod(0o700)
+    (tmp_path / "fit" / "model.skops").chmod(0o600)
+    write_folder(fitted, facts, tmp_path / "fit", force=True)
+    assert (tmp_path / "fit").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "fit" / "model.skops").stat().st_mode & 0o777 == 0o600
+
+
+def test_folders_swap_where_the_system_has_no_single_step(fitted, facts, tmp_path, monkeypatch):
+    write_folder(fitted, facts, tmp_path / "fit")
+    monkeypatch.setattr(folder, "exchange", lambda one, other: False)
+    (tmp_path / "fit" / "boundary.json").write_text("{}")
+    write_folder(fitted, facts, tmp_path / "fit", force=True)
+    assert len((tmp_path / "fit" / "boundary.json").read_text()) > 100
+    assert [p.name for p in tmp_path.iterdir()] == ["fit"]
+
+
+def run_script(script, *arguments):
+    """Run a script of this folder's tests by itself, since it kills and limits processes."""
+    path = Path(__file__).with_name(script)
+    return subprocess.run(
+        [sys.executable, path, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+@pytest.mark.parametrize("what", ["kill", "race", "full"])
+def test_the_old_folder_or_the_new_one_is_there_whole(tmp_path, what):
+    result = run_script("disturbed_writing.py", what, tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -114,7 +114,7 @@ def compare(
             from boundshift.app.workflow.folder import comparison_csv
             from boundshift.writing import write_whole
 
-            write_whole(out, comparison_csv(table))
+            write_whole(out, comparison_csv(table), new=not force)
     if as_json:
         print_json({"labels": labels, "methods": table})
         return

@@ -47,7 +47,7 @@ def datasets(
             check_new(out, force)
         frame = load_table(name)
         if out is not None:
-            write_frame(frame, out)
+            write_frame(frame, out, new=not force)
             return
         sizes = frame["target"].value_counts()
         print_table(["class", "rows"], [(label, int(n)) for label, n in sizes.items()])

@@ -92,7 +92,7 @@ def fit(
         from boundshift.app.workflow import fit_table, report_facts, write_folder
         from boundshift.app.workflow.folder import check_folder
 
-        check_folder(out, force)
+        before = check_folder(out, force)
         claim, aim = read_claims(curve, rule, recall_floor, costs, confidence)
         fitted = fit_table(
             read_frame(file),
@@ -111,7 +111,7 @@ def fit(
         names = {"unit": unit, "positive": positive_name, "negative": negative_name}
         said = {what: name for what, name in names.items() if name is not None}
         facts = report_facts(fitted, out, said)
-        written = write_folder(fitted, facts, out, force=force)
+        written = write_folder(fitted, facts, out, force=force, instead_of=before)
     print_notes(fitted.notes)
     print_table(["column", "read as", "why"], fitted.columns.described())
     shown = ["method", "g_mean", "f1", "recall_negative", "recall_positive"]

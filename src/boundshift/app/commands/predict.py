@@ -52,4 +52,4 @@ def predict(
         show("predict", 1, 1)
     print_notes(notes)
     with errors():
-        write_frame(predictions, out)
+        write_frame(predictions, out, new=not force)

@@ -16,7 +16,7 @@ from boundshift.streaming.sources.batches import (
     read_batches,
     readable,
 )
-from boundshift.writing import write_whole
+from boundshift.writing import is_special, write_whole
 
 __all__ = ["check_writable", "read_frame", "write_frame"]
 
@@ -84,14 +84,23 @@ def _without_decimals(table: Any) -> Any:
 
 def check_writable(path: Path) -> None:
     """Raise if no table can be written under such a name."""
-    if str(path) != "-" and path.suffix.lower() not in _ENDINGS:
+    if str(path) != "-" and path.suffix.lower() not in _ENDINGS and not is_special(path):
         raise InvalidInputError(
             f"The output's name must end in one of {', '.join(_ENDINGS)}, got '{path.name}'."
         )
 
 
-def write_frame(frame: Any, path: str | Path) -> None:
+def write_frame(frame: Any, path: str | Path, *, new: bool = False) -> None:
     """Write a pandas DataFrame in the format that the file's name says; "-" is standard output.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    path : str or Path
+        Where to.
+    new : bool, default=False
+        Whether a file that is there is an error.
 
     Examples
     --------
@@ -108,8 +117,10 @@ def write_frame(frame: Any, path: str | Path) -> None:
     elif ending in (".parquet", ".feather"):
         buffer = io.BytesIO()
         getattr(frame, f"to_{ending[1:]}")(buffer)
-        write_whole(path, buffer.getvalue())
+        write_whole(path, buffer.getvalue(), new=new)
     elif ending == ".jsonl":
-        write_whole(path, frame.to_json(orient="records", lines=True, force_ascii=False))
+        text = frame.to_json(orient="records", lines=True, force_ascii=False)
+        write_whole(path, text, new=new)
     else:
-        write_whole(path, frame.to_csv(index=False, sep="\t" if ending == ".tsv" else ","))
+        text = frame.to_csv(index=False, sep="\t" if ending == ".tsv" else ",")
+        write_whole(path, text, new=new)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import shlex
+import stat
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +22,18 @@ from boundshift.app.workflow.feature_columns import Columns, as_features
 from boundshift.app.workflow.training import FittedTable, explain
 from boundshift.exceptions import InvalidInputError
 from boundshift.result.json_values import as_label, check_format
+from boundshift.writing import exchange, write_whole
 
-__all__ = ["FILES", "comparison_csv", "predict_table", "report_facts", "write_folder"]
+__all__ = [
+    "FILES",
+    "FolderIdentity",
+    "check_folder",
+    "comparison_csv",
+    "predict_table",
+    "put_in_place",
+    "report_facts",
+    "write_folder",
+]
 
 FILES = ("report.html", "model.skops", "boundary.json", "comparison.csv", "columns.json")
 """What a folder holds."""
@@ -30,7 +44,12 @@ _LARGEST = 16 << 20
 
 
 def write_folder(
-    fitted: FittedTable, facts: Mapping[str, Any], out: str | Path, *, force: bool = False
+    fitted: FittedTable,
+    facts: Mapping[str, Any],
+    out: str | Path,
+    *,
+    force: bool = False,
+    instead_of: FolderIdentity | None = None,
 ) -> list[Path]:
     """Write report, model, boundary, comparison and columns; all of them or none.
 
@@ -44,6 +63,9 @@ def write_folder(
         Folder to make.
     force : bool, default=False
         Whether a folder that an earlier fit left there may be replaced.
+    instead_of : FolderIdentity, default=None
+        What :func:`check_folder` found before the fit began; a folder that has come since then is
+        not replaced. None looks now.
 
     Returns
     -------
@@ -53,54 +75,147 @@ def write_folder(
     Raises
     ------
     InvalidInputError
-        If the folder exists, and `force` is False or it holds anything else.
+        If the folder exists, and `force` is False, it holds anything else, or it is not the one
+        that was there before.
     """
     from boundshift.models.store import save
     from boundshift.report import write_report
 
-    out = Path(out)
-    check_folder(out, force)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as passing:
+    found = check_folder(Path(out), force)
+    if instead_of is not None and found != instead_of:
+        raise _appeared(Path(out))
+    place = Path(os.path.realpath(out))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name[:100]}.") as passing:
         fresh = Path(passing) / "fresh"
         fresh.mkdir()
         write_report(dict(facts), fresh / "report.html")
         save(fitted.model, fresh / "model.skops")
         save(fitted.boundary, fresh / "boundary.json")
-        (fresh / "comparison.csv").write_text(comparison_csv(fitted.comparison), encoding="utf-8")
-        (fresh / "columns.json").write_text(_columns_json(fitted), encoding="utf-8")
-        _swap(fresh, out, Path(passing) / "old")
-    return [out / name for name in FILES]
+        write_whole(fresh / "comparison.csv", comparison_csv(fitted.comparison))
+        write_whole(fresh / "columns.json", _columns_json(fitted))
+        if found != FolderIdentity():
+            _keep_permissions(fresh, place)
+        put_in_place(fresh, place, found)
+    return [Path(out) / name for name in FILES]
 
 
-def _swap(fresh: Path, out: Path, aside: Path) -> None:
-    """Put a folder in the place of another, which comes back if that fails."""
-    replaced = out.exists()
-    if replaced:
-        out.rename(aside)
+def _keep_permissions(fresh: Path, place: Path) -> None:
+    """Let a folder and its files be as closed to others as those that they replace."""
+    for path in (place, *(place / name for name in FILES)):
+        if path.exists():
+            (fresh / path.relative_to(place)).chmod(stat.S_IMODE(path.stat().st_mode))
+
+
+@dataclass(frozen=True)
+class FolderIdentity:
+    """Which folder stands at a place.
+
+    Parameters
+    ----------
+    device, number : int, default=0
+        As the file system numbers them; 0 where there is none.
+    """
+
+    device: int = 0
+    number: int = 0
+
+
+def _identity(path: Path) -> FolderIdentity:
+    """Return which folder stands at a place."""
     try:
-        fresh.rename(out)
-    except OSError:
-        if replaced:
-            aside.rename(out)
-        raise
+        facts = path.stat()
+    except FileNotFoundError:
+        return FolderIdentity()
+    return FolderIdentity(facts.st_dev, facts.st_ino)
 
 
-def check_folder(out: Path, force: bool) -> None:
-    """Raise if a folder is in the way; one that holds anything but our files is never replaced."""
-    if not out.exists():
+def put_in_place(fresh: Path, place: Path, instead_of: FolderIdentity) -> None:
+    """Give a folder its name; the one that had it is left where the fresh one was.
+
+    Raises
+    ------
+    InvalidInputError
+        If the folder at the place is not the one that may be replaced.
+    """
+    if instead_of == FolderIdentity():
+        try:
+            fresh.rename(place)  # Fails where a folder with anything in it, or a file, has come.
+        except OSError as error:
+            if os.path.lexists(place):
+                raise _appeared(place) from error
+            raise
         return
+    if not exchange(fresh, place):
+        _exchange_in_steps(fresh, place)
+    if _identity(fresh) != instead_of:
+        if not exchange(fresh, place):
+            _exchange_in_steps(fresh, place)
+        raise _appeared(place)
+
+
+def _exchange_in_steps(fresh: Path, place: Path) -> None:
+    """Swap two folders where the system has no single step for it; the old one comes back."""
+    aside = fresh.with_name("old")
+    place.rename(aside)
+    try:
+        fresh.rename(place)
+    except OSError:
+        aside.rename(place)
+        raise
+    aside.rename(fresh)
+
+
+def _appeared(out: Path) -> InvalidInputError:
+    """Return the error for a folder that came while the fit was at work."""
+    return InvalidInputError(
+        f"'{out}' must be left as it was until the fit is written, but another run wrote it "
+        "meanwhile. It is left as it is: run the fit again with another --out."
+    )
+
+
+def check_folder(out: Path, force: bool) -> FolderIdentity:
+    """Return what stands at a place, and raise if it may not be replaced.
+
+    Only what a fit wrote is ever replaced: files of our names, with our columns.json among them,
+    and nothing else; or an empty folder.
+    """
+    if not os.path.lexists(out):
+        return FolderIdentity()
     if not force:
         raise InvalidInputError(
             f"'{out}' exists already and is left as it is. Choose another --out, or use --force to "
             "replace it."
         )
-    others = [p.name for p in out.iterdir() if p.name not in FILES] if out.is_dir() else [out.name]
-    if others:
+    if not out.is_dir():
+        if out.is_symlink() and not out.exists():
+            return FolderIdentity()
         raise InvalidInputError(
-            f"'{out}' holds '{others[0]}', which no fit has written, and is left as it is. "
+            f"'{out}' is no folder, and is left as it is. Choose another --out."
+        )
+    foreign = sorted(p.name for p in out.iterdir() if p.name not in FILES or not _is_file(p))
+    if not foreign and any(out.iterdir()) and not _is_fit(out):
+        foreign = sorted(p.name for p in out.iterdir())
+    if foreign:
+        raise InvalidInputError(
+            f"'{out}' holds '{foreign[0]}', which no fit has written, and is left as it is. "
             "Choose another --out."
         )
+    return _identity(out)
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a path is a file of its own, no link."""
+    return stat.S_ISREG(path.lstat().st_mode)
+
+
+def _is_fit(folder: Path) -> bool:
+    """Return whether a folder's columns.json says that a fit wrote it, in this release or not."""
+    try:
+        facts = json.loads(_read_small(folder / "columns.json"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(facts, dict) and facts.get("format") == _FORMAT
 
 
 def report_facts(
@@ -136,12 +251,17 @@ def report_facts(
         model=fitted.name,
         names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
         deploy=[
-            f"# in a shell: boundshift predict {out} new.csv --out predictions.csv",
+            f"# in a shell: boundshift predict {_in_shell(out)} new.csv --out predictions.csv",
             "import boundshift.app.workflow",
             f"model = boundshift.load({str(Path(out) / 'model.skops')!r}, {trusted})",
-            f"model.predict(X) == {positive!r}  # True: {fitted.labels[1]}",
+            f"model.predict(X) == {positive!r}  # True: {str(fitted.labels[1])!r}",
         ],
     )
+
+
+def _in_shell(out: str | Path) -> str:
+    """Return a folder's name as a shell takes it literally; DIR where it does not fit a line."""
+    return shlex.quote(str(out)) if str(out).isprintable() else "DIR"
 
 
 def comparison_csv(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -1,0 +1,99 @@
+import os
+import stat
+import threading
+
+import pytest
+
+from boundshift import InvalidInputError, find_boundary, load, save
+from boundshift.writing import exchange, is_special, write_whole
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_fresh_file_has_the_permissions_of_the_umask(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        write_whole(tmp_path / "f", "text")
+    finally:
+        os.umask(before)
+    assert mode_of(tmp_path / "f") == mode
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path, mode):
+    (tmp_path / "f").write_text("old")
+    (tmp_path / "f").chmod(mode)
+    write_whole(tmp_path / "f", "new")
+    assert mode_of(tmp_path / "f") == mode
+    assert (tmp_path / "f").read_text() == "new"
+
+
+def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "folder" / "file")
+    write_whole(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "folder" / "file").read_text() == "new"
+    assert [p.name for p in (tmp_path / "folder").iterdir()] == ["file"]
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    write_whole(tmp_path / "pipe", "text", new=True)
+    reader.join(10)
+    assert read == [b"text"]
+    assert is_special(tmp_path / "pipe")
+
+
+def test_a_boundary_can_be_saved_to_a_device(tmp_path):
+    save(find_boundary([0, 0, 1, 1], [0, 1, 2, 3]), "/dev/null")
+    assert is_special(tmp_path / "/dev/null")
+
+
+def test_a_new_file_takes_no_name_that_is_taken(tmp_path):
+    (tmp_path / "f").write_text("old")
+    with pytest.raises(InvalidInputError, match="must not exist"):
+        write_whole(tmp_path / "f", "new", new=True)
+    assert (tmp_path / "f").read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+def test_of_many_writers_of_one_new_file_one_succeeds(tmp_path):
+    boundary = find_boundary([0, 0, 1, 1], [0, 1, 2, 3])
+    outcomes, start = [], threading.Barrier(8)
+
+    def write():
+        start.wait()
+        try:
+            save(boundary, tmp_path / "b.json")
+            outcomes.append("written")
+        except InvalidInputError:
+            outcomes.append("refused")
+
+    writers = [threading.Thread(target=write) for _ in range(8)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert sorted(outcomes) == ["refused"] * 7 + ["written"]
+    assert load(tmp_path / "b.json") == boundary
+    assert [p.name for p in tmp_path.iterdir()] == ["b.json"]
+
+
+def test_two_folders_swap_their_names(tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text(name)
+    if not exchange(tmp_path / "one", tmp_path / "other"):
+        pytest.skip("this file system cannot swap names in one step")
+    assert (tmp_path / "one" / "file").read_text() == "other"
+    assert (tmp_path / "other" / "file").read_text() == "one"
+    with pytest.raises(FileNotFoundError):
+        exchange(tmp_path / "one", tmp_path / "nothing")
