@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from boundshift.promises.certificate import Certificate, certify
     from boundshift.promises.interval import threshold_interval
     from boundshift.promises.monitor import Alarm, Monitor
+    from boundshift.promises.zone import Zone, find_zone
     from boundshift.result.boundary import Boundary
     from boundshift.rules import (
         MCC,
@@ -65,6 +66,7 @@ _HOMES = {
     "boundshift.promises.certificate": ("Certificate", "certify"),
     "boundshift.promises.interval": ("threshold_interval",),
     "boundshift.promises.monitor": ("Alarm", "Monitor"),
+    "boundshift.promises.zone": ("Zone", "find_zone"),
     "boundshift.result.boundary": ("Boundary",),
     "boundshift.rules": (
         "MCC", "Cost", "FBeta", "Floors", "GMean", "Kappa", "Markedness", "Metric", "Minimax",
@@ -109,8 +111,10 @@ __all__ = [
     "Sum",
     "SupportRadius",
     "Youden",
+    "Zone",
     "certify",
     "find_boundary",
+    "find_zone",
     "load",
     "save",
     "streaming",

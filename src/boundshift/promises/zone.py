@@ -1,0 +1,261 @@
+"""The unsure zone: two limits, and between them nobody should decide by the score alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift.curves.uniform import clopper_pearson
+from boundshift.exceptions import InvalidInputError
+from boundshift.result.json_values import as_label, as_numbers, check_format, from_numbers
+from boundshift.scores.orientation import is_reversed
+from boundshift.scores.sample import OrderedScores, ScoreSample
+from boundshift.validation import as_share
+
+__all__ = ["Zone", "find_zone"]
+
+_FORMAT, _VERSION = "boundshift.zone", 1
+_NUMBERS: dict[str, Any] = {
+    "low": 0.0,
+    "high": 0.0,
+    "errors": (0.0, 0.0),
+    "n_samples": (0, 0),
+    "confidence": 0.0,
+    "unsure": (0.0, 0.0),
+}
+
+
+@dataclass(frozen=True)
+class Zone:
+    """Two limits: "no" up to the lower one, "yes" above the upper one, "ask a person" between.
+
+    Pairs are (negative, positive).
+
+    Parameters
+    ----------
+    low, high : float
+        A row is negative iff score ≤ low and positive iff score > high. Infinite where too few
+        rows are there to promise anything; equal where one boundary keeps both promises.
+    errors : tuple of float
+        With the confidence, at most these shares of each class are decided wrongly.
+    n_samples : tuple of int
+        Rows of each class that the limits rest on.
+    labels : tuple
+        Labels of the classes.
+    confidence : float
+        Of each limit by itself.
+    unsure : tuple of float
+        Share of each class, among those rows, that lies between the limits.
+    """
+
+    low: float
+    high: float
+    errors: tuple[float, float]
+    n_samples: tuple[int, int]
+    labels: tuple[Any, Any]
+    confidence: float
+    unsure: tuple[float, float]
+
+    @property
+    def status(self) -> str:
+        """In a word: "open" where a limit is infinite, "empty" without an unsure row, or "zone"."""
+        if math.isinf(self.low) or math.isinf(self.high):
+            return "open"
+        return "empty" if self.low == self.high else "zone"
+
+    @property
+    def message(self) -> str:
+        """What the limits are worth, and what would be needed for more."""
+        said = []
+        for i, (limit, kept) in enumerate(((self.high, "above"), (self.low, "up to"))):
+            if math.isinf(limit):
+                needed = math.ceil(math.log(1 - self.confidence) / math.log(1 - self.errors[i]))
+                said.append(
+                    f"No limit can promise at most {self.errors[i]:g} errors of class "
+                    f"{self.labels[i]!r}: it takes at least {needed} of its rows, and there are "
+                    f"{self.n_samples[i]}. Collect more, or allow more errors."
+                )
+            else:
+                said.append(
+                    f"Of class {self.labels[i]!r} at most {self.errors[i]:g} lie {kept} "
+                    f"{limit:.6g}, with {self.confidence:g} confidence."
+                )
+        return " ".join(said)
+
+    def is_unsure(self, y_score: ArrayLike) -> NDArray[np.bool_]:
+        """Return which scores lie between the limits.
+
+        Parameters
+        ----------
+        y_score : array-like of shape (n_samples,)
+            Scores.
+        """
+        scores = _finite(y_score)
+        return (scores > self.low) & (scores <= self.high)
+
+    def predict(self, y_score: ArrayLike, unsure: object) -> NDArray[Any]:
+        """Return the label of each score, and another one for those between the limits.
+
+        Parameters
+        ----------
+        y_score : array-like of shape (n_samples,)
+            Scores.
+        unsure : label
+            For rows that nobody should decide by the score alone, for example "ask" or None.
+        """
+        scores = _finite(y_score)
+        place = np.where(scores > self.high, 2, np.where(scores <= self.low, 0, 1))
+        names = np.empty(3, dtype=object)
+        names[:] = [self.labels[0], unsure, self.labels[1]]
+        found = names[place]
+        return np.array(found.tolist()) if unsure is not None else found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the zone as plain values that JSON can carry."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "labels": [as_label(label) for label in self.labels],
+            **{name: as_numbers(getattr(self, name)) for name in _NUMBERS},
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Zone:
+        """Return the zone that :meth:`to_dict` has given."""
+        check_format(stored, _FORMAT, _VERSION, ("labels", *_NUMBERS))
+        labels = stored["labels"]
+        if not isinstance(labels, list | tuple) or len(labels) != 2:
+            raise InvalidInputError(f"'labels' must be two labels, got {labels!r}.")
+        numbers = {name: from_numbers(name, stored[name], like) for name, like in _NUMBERS.items()}
+        return cls(labels=(as_label(labels[0]), as_label(labels[1])), **numbers)
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Zone:
+        """Return the zone that :meth:`to_json` has written."""
+        try:
+            stored = json.loads(text)
+        except ValueError as error:
+            raise InvalidInputError(f"A stored zone must be JSON text: {error}.") from None
+        return cls.from_dict(stored)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.labels[0]} up to {self.low:.6g}, {self.labels[1]} above {self.high:.6g}, "
+            f"unsure between. {self.message}"
+        )
+
+
+def find_zone(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    errors: tuple[float, float] = (0.05, 0.05),
+    confidence: float = 0.95,
+    *,
+    pos_label: object = None,
+) -> Zone:
+    r"""Find the limits outside of which each class's errors are promised to be few.
+
+    The paper's two half-spaces taken at their word: each class gets its own limit, and between
+    the two nobody should decide by the score alone.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_samples,)
+        Labels, and scores of rows that the model has not seen.
+    errors : pair of float, default=(0.05, 0.05)
+        Most of the negative class that may be called positive, and most of the positive class
+        that may be called negative.
+    confidence : float, default=0.95
+        Of each of the two promises.
+    pos_label : label, default=None
+        The positive class; words need it unless both errors are the same.
+
+    Returns
+    -------
+    Zone
+        As narrow as the bounds allow; empty if one boundary keeps both promises.
+
+    Notes
+    -----
+    A limit that leaves k of a class's n points on the wrong side is an order statistic of that
+    class, so Clopper and Pearson's bound for k of n holds for it as it is. The largest k whose
+    bound is within the errors allowed is taken. With none of n wrong the bound is
+    :math:`1 - \delta^{1/n}`: 59 rows are needed for 5% at 95%.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [900, 100])
+    >>> zone = find_zone(y, rng.normal(size=1000) + 2 * y, errors=(0.05, 0.1))
+    >>> round(zone.low, 1), round(zone.high, 1)
+    (0.2, 1.7)
+    >>> zone.predict([0.0, 1.0, 2.0], unsure=-1).tolist()
+    [0, -1, 1]
+    """
+    if not isinstance(errors, tuple | list) or len(errors) != 2:
+        raise InvalidInputError(
+            f"`errors` must be a pair (negative, positive), got {errors!r}. "
+            "Use (0.05, 0.05), for example."
+        )
+    allowed = tuple(as_share("errors", e, "Use 0.05, for example.") for e in errors)
+    delta = 1.0 - as_share("confidence", confidence)
+    alike = allowed[0] == allowed[1]
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
+    if is_reversed(sample):
+        raise InvalidInputError(
+            f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
+            "ones. Negate the scores or pass the other label as pos_label."
+        )
+    high = _limit(sample.negative, allowed[0], delta)
+    low = -_limit(sample.positive.mirrored(), allowed[1], delta)
+    # A positive score equal to the lower limit must not be called negative.
+    low = float(np.nextafter(low, -np.inf)) if math.isfinite(low) else low
+    if low > high:  # one boundary keeps both
+        low = high = high + (low - high) / 2
+    low, high = sample.to_units(low), sample.to_units(high)
+    between = [
+        float(c.count_at_most(np.ldexp(high, -sample.exponent)))
+        - float(c.count_at_most(np.ldexp(low, -sample.exponent)))
+        for c in (sample.negative, sample.positive)
+    ]
+    n = sample.n_samples
+    return Zone(
+        low,
+        high,
+        (allowed[0], allowed[1]),
+        n,
+        sample.labels,
+        confidence,
+        (between[0] / n[0], between[1] / n[1]),
+    )
+
+
+def _limit(scores: OrderedScores, allowed: float, delta: float) -> float:
+    """Return the least limit above which at most some share of a class lies, or infinity."""
+    bounds = clopper_pearson(np.arange(scores.n), scores.n, delta)
+    wrong = int(np.searchsorted(bounds, allowed, side="right")) - 1
+    if wrong < 0:
+        return math.inf
+    return float(scores.at(np.array([scores.n - 1 - wrong]))[0])
+
+
+def _finite(y_score: ArrayLike) -> NDArray[np.float64]:
+    """Return scores as numbers; those that are missing cannot be decided."""
+    scores = np.asarray(y_score, dtype=np.float64)
+    missing = int(np.count_nonzero(np.isnan(scores)))
+    if missing:
+        raise InvalidInputError(
+            f"`y_score` must hold a number for each row, got {missing} missing ones. "
+            "Drop those rows."
+        )
+    return scores
