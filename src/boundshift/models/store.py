@@ -7,6 +7,7 @@ named before. docs/formats.md describes both.
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from sklearn import model_selection
 
 from boundshift.curves import CURVES, SLSQP, Exact
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.models.loaded import check_archive, check_model
 from boundshift.models.version_1 import OLD_TYPES
 from boundshift.result.boundary import Boundary
 from boundshift.result.json_values import check_format
@@ -28,6 +30,7 @@ _FORMAT = "boundshift.object"
 _VERSION = 2
 _CLASSIFIER = "boundshift.classifier.BoundShiftClassifier"
 _ZIP = b"PK\x03\x04"
+_OLDEST_SKOPS = (0, 12)
 
 
 def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
@@ -122,7 +125,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
         raise InvalidInputError(
             f"`trusted` must be a list of types' names, True or None, got {trusted!r}."
         )
-    content = Path(path).read_bytes()
+    content = _read(Path(path))
     if content.startswith(_ZIP):
         return _load_skops(content, trusted)
     if content.lstrip()[:1] == b"{":
@@ -138,11 +141,25 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
     )
 
 
+def _read(path: Path) -> bytes:
+    """Return the bytes of a file; a folder, a device or a pipe is none."""
+    if path.is_dir() or is_special(path):
+        raise InvalidInputError(
+            f"`path` must be a file of boundshift.save, got {str(path)!r}, which is a folder, a "
+            "device or a pipe."
+        )
+    return path.read_bytes()
+
+
 def _skops() -> Any:
     try:
         import skops.io
     except ImportError:
         raise MissingExtraError("skops", "files") from None
+    if tuple(int(part) for part in re.findall(r"\d+", skops.__version__)[:2]) < _OLDEST_SKOPS:
+        # Older releases run code that their list of untrusted types does not name:
+        # CVE-2025-54412, CVE-2025-54413 and CVE-2025-54886.
+        raise MissingExtraError("skops of at least 0.12", "files")
     return skops.io
 
 
@@ -168,6 +185,7 @@ def _dump(obj: Any) -> bytes:
 def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -> Any:
     """Load an estimator if nothing in the file is untrusted."""
     io = _skops()
+    check_archive(content)
     try:
         found = set(io.get_untrusted_types(data=content))
     except Exception as error:
@@ -181,8 +199,17 @@ def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -
             f"`trusted` must name every type that the file holds, got it without {sorted(refused)}."
             " If you know them and where the file is from, pass these names as `trusted`."
         )
-    stored = io.loads(content, trusted=sorted(found))
+    try:
+        stored = io.loads(content, trusted=sorted(found))
+    except (MemoryError, InvalidInputError):
+        raise
+    except Exception as error:
+        raise InvalidInputError(
+            f"`path` must be a file of boundshift.save, got one that cannot be opened: {error!r}. "
+            "Save the model again."
+        ) from error
     check_format(stored, _FORMAT, _VERSION, ("object",))
+    check_model(stored["object"])
     return stored["object"]
 
 

@@ -1,0 +1,219 @@
+"""Files made to crash, to exhaust memory or to loop are refused with a sentence."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import skops
+from sklearn.datasets import make_classification
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from boundshift import InvalidInputError, MissingExtraError, load, save
+from boundshift.app.workflow import TRUSTED
+from boundshift.models import loaded
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(120, n_features=5, random_state=0)
+
+
+def rewritten(path, change):
+    """Write the members of a file of skops anew, as `change` has them."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members = change(members)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def with_arrays(change):
+    """Return what changes every array of a file."""
+
+    def changed(members):
+        for name in [n for n in members if n.endswith(".npy")]:
+            array = change(np.load(io.BytesIO(members[name])))
+            buffer = io.BytesIO()
+            np.save(buffer, array)
+            members[name] = buffer.getvalue()
+        return members
+
+    return changed
+
+
+def set_field(field, value):
+    def change(array):
+        if array.dtype.names and field in array.dtype.names:
+            array[field][0] = value
+        return array
+
+    return with_arrays(change)
+
+
+TREES = {
+    "a child beyond the tree": ("left_child", 10**6),
+    "a child that is its parent": ("right_child", 0),
+    "a negative child": ("right_child", -7),
+    "a feature beyond the table": ("feature", 10**6),
+    "a negative feature": ("feature", -3),
+}
+
+
+@pytest.mark.parametrize("attack", TREES)
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeClassifier(random_state=0),
+        RandomForestClassifier(3, random_state=0),
+        GradientBoostingClassifier(n_estimators=3, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_tree_that_leads_astray_is_refused(tmp_path, data, model, attack):
+    save(model.fit(*data), tmp_path / "m.skops")
+    rewritten(tmp_path / "m.skops", set_field(*TREES[attack]))
+    with pytest.raises(InvalidInputError, match="as training makes it"):
+        load(tmp_path / "m.skops", trusted=True)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("left", 10**6), ("right", 0), ("feature_idx", 99), ("feature_idx", -1)]
+)
+def test_boosting_that_leads_astray_is_refused(tmp_path, data, field, value):
+    model = HistGradientBoostingClassifier(max_iter=3).fit(*data)
+    save(model, tmp_path / "m.skops")
+    rewritten(tmp_path / "m.skops", set_field(field, value))
+    with pytest.raises(InvalidInputError, match="as training makes it"):
+        load(tmp_path / "m.skops", trusted=list(TRUSTED))
+
+
+def test_support_vectors_that_are_not_there_are_refused(tmp_path, data):
+    save(SVC().fit(*data), tmp_path / "m.skops")
+    shorten = with_arrays(lambda a: a[:, :-1] if a.ndim == 2 and a.shape[0] == 1 else a)
+    rewritten(tmp_path / "m.skops", shorten)
+    with pytest.raises(InvalidInputError, match="support vector machine"):
+        load(tmp_path / "m.skops")
+
+
+def with_trees(change):
+    """Return what changes the description of every tree in a file."""
+
+    def changed(members):
+        schema = json.loads(members["schema.json"])
+        waiting = [schema]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, dict) and node.get("__class__") == "Tree":
+                change(node)
+            if isinstance(node, dict | list):
+                waiting += node.values() if isinstance(node, dict) else node
+        return members | {"schema.json": json.dumps(schema).encode()}
+
+    return changed
+
+
+def many_outputs(tree):
+    tree["__reduce__"]["args"]["content"][2]["content"] = str(10**9)
+
+
+def many_nodes(tree):
+    tree["content"]["content"]["node_count"]["content"] = str(10**9)
+
+
+def no_state(tree):
+    tree["content"]["content"] = {}
+
+
+@pytest.mark.parametrize("change", [many_outputs, no_state])
+def test_a_tree_that_is_not_there_is_refused(tmp_path, data, change):
+    save(DecisionTreeClassifier(random_state=0).fit(*data), tmp_path / "m.skops")
+    rewritten(tmp_path / "m.skops", with_trees(change))
+    with pytest.raises(InvalidInputError):
+        load(tmp_path / "m.skops", trusted=True)
+
+
+def test_a_wrong_number_of_nodes_is_refused_or_not_believed(tmp_path, data):
+    model = DecisionTreeClassifier(random_state=0).fit(*data)
+    save(model, tmp_path / "m.skops")
+    rewritten(tmp_path / "m.skops", with_trees(many_nodes))
+    try:
+        found = load(tmp_path / "m.skops", trusted=True)
+    except InvalidInputError:
+        return
+    assert found.predict(data[0]).tolist() == model.predict(data[0]).tolist()
+
+
+def test_every_model_as_it_was_trained_is_taken(tmp_path, data):
+    for number, model in enumerate(
+        [
+            DecisionTreeClassifier(),
+            RandomForestClassifier(3),
+            GradientBoostingClassifier(n_estimators=3),
+            HistGradientBoostingClassifier(max_iter=3),
+            SVC(),
+            SVC(kernel="linear"),
+        ]
+    ):
+        X, y = data
+        save(model.fit(X, y), tmp_path / f"{number}.skops")
+        found = load(tmp_path / f"{number}.skops", trusted=True)
+        assert found.predict(X).tolist() == model.predict(X).tolist()
+
+
+def packed(path, members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def npy_header(shape):
+    buffer = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(buffer, header)
+    return buffer.getvalue()
+
+
+BOMBS = {
+    "zeros": {"schema.json": "{}", "0.npy": bytes(200 << 20)},
+    "a long schema": {"schema.json": b"[" + b"1," * (30 << 20) + b"1]"},
+    "many values": {"schema.json": b"[" + b"{}," * 1_000_001 + b"1]"},
+    "a deep schema": {"schema.json": b"[" * 90_000 + b"]" * 90_000},
+    "an array that is not there": {"schema.json": "{}", "0.npy": npy_header((10**12,))},
+    "many parts": {"schema.json": "{}"} | dict.fromkeys(map(str, range(101_000)), b""),
+    "no schema": {"other.json": "{}"},
+    "a schema that is no object": {"schema.json": "7"},
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_file_that_would_exhaust_memory_is_refused(tmp_path, bomb):
+    with pytest.raises(InvalidInputError, match=r"exhaust memory|cannot read"):
+        load(packed(tmp_path / "m.skops", BOMBS[bomb]))
+
+
+def test_an_old_skops_is_refused(tmp_path, data, monkeypatch):
+    save(DecisionTreeClassifier().fit(*data), tmp_path / "m.skops")
+    monkeypatch.setattr(skops, "__version__", "0.11.1")
+    with pytest.raises(MissingExtraError, match=r"0\.12"):
+        load(tmp_path / "m.skops")
+
+
+def test_a_folder_and_a_device_are_no_files(tmp_path):
+    for path in (tmp_path, "/dev/zero"):
+        with pytest.raises(InvalidInputError, match="folder, a device"):
+            load(path)
+
+
+def test_nothing_is_checked_in_what_has_no_structure():
+    loaded.check_model({"a": [1, np.array([None, "x"], dtype=object)]})
