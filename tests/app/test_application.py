@@ -21,7 +21,9 @@ def start(*arguments, **more):
 
 
 def test_all_commands_are_there():
-    assert COMMANDS == ["compare", "datasets", "fit", "predict", "report", "threshold"]
+    assert COMMANDS == [
+        "compare", "datasets", "fit", "monitor", "predict", "report", "threshold",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -16,13 +16,15 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from sklearn.linear_model import LogisticRegression
 
-from boundshift import BoundShiftClassifier
+from boundshift import BoundShiftClassifier, Monitor
 from boundshift.plots import (
     BoundaryDisplay,
     ComparisonDisplay,
     DecisionDisplay,
+    MonitorDisplay,
     ProjectionDisplay,
 )
+from boundshift.promises.certificate import certify_counts
 
 IMAGES = Path(__file__).parent / "images"
 WORDS = IMAGES / "words.json"
@@ -94,6 +96,16 @@ def _comparison(ax, theme):
     ComparisonDisplay.from_rows(rows, metrics=metrics, ax=ax, theme=theme)
 
 
+def _monitor(ax, theme):
+    rng = np.random.default_rng(7)
+    monitor = Monitor(certify_counts((20, 4), (300, 80), (0, 1), threshold=0.5))
+    y = (rng.random(1500) < 0.3).astype(int)
+    rates = np.where(y, np.where(np.arange(1500) < 900, 0.05, 0.3), 0.06)
+    days = np.datetime64("2026-01-01") + np.arange(1500) // 15
+    monitor.update_predictions(y, np.where(rng.random(1500) < rates, 1 - y, y), days)
+    MonitorDisplay.from_monitor(monitor, ax=ax, theme=theme)
+
+
 SCENES = {
     "projection": (_projection, (8.0, 4.8)),
     "projection-paper": (_paper, (8.0, 4.8)),
@@ -102,6 +114,7 @@ SCENES = {
     "boundary-plateau": (_plateau, (8.0, 5.6)),
     "decision": (_decision, (9.0, 4.8)),
     "comparison": (_comparison, (9.0, 2.8)),
+    "monitor": (_monitor, (8.0, 5.2)),
 }
 
 

@@ -13,8 +13,9 @@ app = typer.Typer(
     help="Move a trained classifier's decision boundary to where class-wise error curves put it.",
     epilog=(
         "Exit codes: 0 done, 1 something in the data or files is wrong (a sentence says what), "
-        "2 the command was not understood. Results go to standard output, all else to standard "
-        "error. Shell completion: boundshift --install-completion."
+        "2 the command was not understood, 3 an alarm (monitor --exit-code). Results go to "
+        "standard output, all else to standard error. Shell completion: boundshift "
+        "--install-completion."
     ),
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,

@@ -12,7 +12,7 @@ import datetime
 import json
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
@@ -23,7 +23,8 @@ from scipy.special import xlogy
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate
-from boundshift.result.json_values import as_label, as_numbers, check_format
+from boundshift.promises.stored import certificate_from_dict, certificate_to_dict
+from boundshift.result.json_values import as_numbers, check_format
 from boundshift.validation import as_scores, as_share
 from boundshift.writing import write_whole
 
@@ -479,7 +480,7 @@ class Monitor:
         return {
             "format": _FORMAT,
             "version": _VERSION,
-            "certificate": _plain_certificate(self.certificate),
+            "certificate": certificate_to_dict(self.certificate),
             "threshold": self.threshold,
             "confidence": self.confidence,
             "rows": self._rows,
@@ -502,7 +503,7 @@ class Monitor:
         """Return the monitor that :meth:`to_dict` was asked of."""
         needed = ("certificate", "threshold", "confidence", "rows", "classes")
         check_format(stored, _FORMAT, _VERSION, needed)
-        certificate = _read_certificate(stored["certificate"])
+        certificate = certificate_from_dict(stored["certificate"])
         monitor = cls(certificate, threshold=stored["threshold"], confidence=stored["confidence"])
         try:
             monitor._rows = int(stored["rows"])
@@ -609,41 +610,3 @@ def _finite(threshold: object) -> float:
     raise InvalidInputError(
         f"`threshold` must be a finite number, got {threshold!r}. Use that of the boundary."
     )
-
-
-def _plain_certificate(certificate: Certificate) -> dict[str, Any]:
-    """Return a certificate as plain values that JSON can carry."""
-    stored: dict[str, Any] = {}
-    for name, value in ((f.name, getattr(certificate, f.name)) for f in fields(certificate)):
-        if name == "labels":
-            stored[name] = [as_label(label) for label in value]
-        elif isinstance(value, tuple | float):
-            stored[name] = as_numbers(value)
-        else:
-            stored[name] = value
-    return stored
-
-
-def _read_certificate(stored: Any) -> Certificate:
-    """Return the certificate of plain values."""
-    if not isinstance(stored, Mapping):
-        raise InvalidInputError(
-            f"'certificate' must be a record, got {stored!r}. Store the monitor again."
-        )
-    known = {f.name for f in fields(Certificate)}
-    values = {name: _thawed(name, value) for name, value in stored.items() if name in known}
-    try:
-        return Certificate(**values)
-    except TypeError as error:
-        raise InvalidInputError(
-            f"'certificate' must have all fields of a Certificate, got {sorted(values)} ({error}). "
-            "Certify again."
-        ) from error
-
-
-def _thawed(name: str, value: Any) -> Any:
-    """Return a field of a certificate as its record has it."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return tuple(_thawed(name, item) for item in value)
-    is_number = name != "labels" and value in ("NaN", "Infinity", "-Infinity")
-    return float(value) if is_number else value

@@ -85,7 +85,7 @@ def fit(
 
     Gaps are filled, categories spread out, dates and row names left out. Three rows in ten are
     kept apart to certify the result. The folder gets report.html, model.skops, boundary.json,
-    comparison.csv and columns.json, all of them or none.
+    certificate.json, comparison.csv and columns.json, all of them or none.
     """
     with errors(), progress() as show:
         from boundshift.app.tables import read_frame

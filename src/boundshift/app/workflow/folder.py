@@ -21,6 +21,7 @@ from boundshift.app.workflow.estimators import TRUSTED
 from boundshift.app.workflow.feature_columns import Columns, as_features
 from boundshift.app.workflow.training import FittedTable, explain
 from boundshift.exceptions import InvalidInputError
+from boundshift.promises.stored import certificate_to_dict
 from boundshift.result.json_values import as_label, check_format
 from boundshift.writing import exchange, write_whole
 
@@ -35,7 +36,14 @@ __all__ = [
     "write_folder",
 ]
 
-FILES = ("report.html", "model.skops", "boundary.json", "comparison.csv", "columns.json")
+FILES = (
+    "report.html",
+    "model.skops",
+    "boundary.json",
+    "certificate.json",
+    "comparison.csv",
+    "columns.json",
+)
 """What a folder holds."""
 
 _FORMAT = "boundshift.columns"
@@ -51,7 +59,7 @@ def write_folder(
     force: bool = False,
     instead_of: FolderIdentity | None = None,
 ) -> list[Path]:
-    """Write report, model, boundary, comparison and columns; all of them or none.
+    """Write report, model, boundary, certificate, comparison and columns; all of them or none.
 
     Parameters
     ----------
@@ -92,6 +100,8 @@ def write_folder(
         write_report(dict(facts), fresh / "report.html")
         save(fitted.model, fresh / "model.skops")
         save(fitted.boundary, fresh / "boundary.json")
+        certificate = json.dumps(certificate_to_dict(fitted.certificate), indent=1)
+        write_whole(fresh / "certificate.json", certificate + "\n")
         write_whole(fresh / "comparison.csv", comparison_csv(fitted.comparison))
         write_whole(fresh / "columns.json", _columns_json(fitted))
         if found != FolderIdentity():

@@ -1,0 +1,126 @@
+"""``boundshift monitor``: whether the certificate of a deployed model is still kept."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from boundshift.app.application import app, examples
+from boundshift.app.options import JsonOption, TableArgument, TrustOption
+from boundshift.app.terminal import (
+    errors,
+    print_json,
+    print_line,
+    print_notes,
+    print_table,
+    progress,
+)
+
+__all__ = ["ALARM", "monitor"]
+
+ALARM = 3
+"""Exit code of an alarm, where one is asked for."""
+
+
+@app.command(
+    epilog=examples(
+        "boundshift monitor boundshift-fit march.csv",
+        "boundshift monitor boundshift-fit march.csv --when day --picture march.png",
+        "boundshift monitor certificate.json march.csv --score risk --label ill --exit-code",
+    )
+)
+def monitor(
+    place: Annotated[
+        Path,
+        typer.Argument(
+            help="What `boundshift fit` wrote, or a JSON file with a certificate.",
+            metavar="DIR",
+            show_default=False,
+        ),
+    ],
+    file: TableArgument,
+    label: Annotated[
+        str | None, typer.Option(help="Column of labels.", show_default="the folder's target")
+    ] = None,
+    score: Annotated[
+        str | None, typer.Option(help="Column of scores.", show_default="the folder's model scores")
+    ] = None,
+    when: Annotated[
+        str | None, typer.Option(help="Column of dates, to be reported.", show_default=False)
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="One minus the probability that an alarm is ever false; fixed by the first call.",
+            show_default="0.95",
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw it: PNG, SVG or PDF.", show_default=False)
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Count a file that has been counted before.")
+    ] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help=f"Exit with {ALARM} if there is an alarm.")
+    ] = False,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Count labelled rows that came after deployment, and say whether the certificate is kept.
+
+    The state is kept in monitor.json beside the certificate, so that every call goes on where the
+    last one ended. Look as often as you like: the confidence holds for all looks together.
+    """
+    with errors(), progress() as show:
+        show("count", 0, 1)
+        from boundshift.app.workflow.watching import watch_table
+
+        watched = watch_table(
+            place,
+            file,
+            label=label,
+            score=score,
+            when=when,
+            confidence=confidence,
+            again=again,
+            trust=trust,
+        )
+        found = watched.monitor
+        if picture is not None:
+            from boundshift.plots import MonitorDisplay
+
+            figure: Any = MonitorDisplay.from_monitor(found).figure_
+            figure.savefig(picture)
+        show("count", 1, 1)
+    print_notes(watched.notes)
+    rows = zip(
+        found.certificate.labels, found.n_samples, found.wrong, found.certificate.error_bounds,
+        found.e_values, strict=True,
+    )  # fmt: skip
+    if as_json:
+        names = ("label", "n_samples", "wrong", "error_bound", "e_value")
+        print_json(
+            {
+                "kept": found.alarm is None,
+                "verdict": found.verdict,
+                "e_value_needed": found.e_value_needed,
+                "classes": [dict(zip(names, row, strict=True)) for row in rows],
+                "alarms": [asdict(alarm) for alarm in found.alarms],
+            }
+        )
+    else:
+        print_line(found.verdict)
+        print_table(
+            ["", "rows", "wrong", "their share", "certified at most", "evidence"],
+            [
+                (f"class {name}", n, k, k / n if n else float("nan"), bound, e)
+                for name, n, k, bound, e in rows
+            ],
+        )
+        print_line(f"An alarm needs evidence of {found.e_value_needed:.4g}. State: {watched.state}")
+    if exit_code and found.alarm is not None:
+        raise typer.Exit(ALARM)

@@ -1,0 +1,199 @@
+"""Labelled rows out of a file into the monitor that a folder keeps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boundshift.app.tables import read_frame
+from boundshift.app.tables.class_labels import match_label
+from boundshift.app.tables.frames import Kind
+from boundshift.app.workflow.folder import predict_table
+from boundshift.exceptions import InvalidInputError
+from boundshift.promises.monitor import Monitor
+from boundshift.promises.stored import certificate_from_dict
+from boundshift.validation import as_share
+from boundshift.writing import write_whole
+
+__all__ = ["Watched", "watch_table"]
+
+_STATE, _CERTIFICATE = "monitor.json", "certificate.json"
+
+
+class Watched(NamedTuple):
+    """A monitor after a file was counted, where its state is, and what the user should know."""
+
+    monitor: Monitor
+    state: Path
+    notes: list[str]
+
+
+def watch_table(
+    place: str | Path,
+    source: str | Path,
+    *,
+    label: str | None = None,
+    score: str | None = None,
+    when: str | None = None,
+    confidence: float | None = None,
+    again: bool = False,
+    trust: bool = False,
+) -> Watched:
+    """Count the labelled rows of a file, and keep the state where the certificate is.
+
+    Parameters
+    ----------
+    place : str or Path
+        A folder that :func:`~boundshift.app.workflow.write_folder` wrote, or a JSON file with a
+        certificate or a monitor. The state of certificate.json is
+        monitor.json beside it, that of risk.json is risk.monitor.json.
+    source : str or Path
+        The labelled rows, in the order in which they came.
+    label : str, default=None
+        Column of the labels; None takes the folder's target.
+    score : str, default=None
+        Column of the scores, on the scale of the threshold; None lets the folder's model score
+        the rows.
+    when : str, default=None
+        Column of dates.
+    confidence : float, default=None
+        Of a monitor that begins here, as in :class:`~boundshift.Monitor`; None is 0.95. It cannot
+        be changed later.
+    again : bool, default=False
+        Whether to count a file that has been counted before.
+    trust : bool, default=False
+        As in :func:`~boundshift.app.workflow.predict_table`.
+    """
+    place = Path(place)
+    state, stored = _read_state(place)
+    monitor = _open_monitor(stored, confidence)
+    files: list[str] = list(stored.get("files", ()))
+    digest = None if str(source) == "-" else _digest(Path(source))
+    if digest in files and not again:
+        note = f"'{source}' has been counted before and is not counted again. Use --again if it is."
+        return Watched(monitor, state, [note])
+    rows, notes = _read_rows(place, source, monitor, label, score, when, trust)
+    monitor.update(*rows)
+    files += [] if digest is None else [digest]
+    write_whole(state, json.dumps(monitor.to_dict() | {"files": files}) + "\n")
+    return Watched(monitor, state, notes)
+
+
+def _read_state(place: Path) -> tuple[Path, Mapping[str, Any]]:
+    """Return where the state is kept, and what there is: a monitor, or a certificate."""
+    path = place / _CERTIFICATE if place.is_dir() else place
+    if not path.is_file():
+        raise InvalidInputError(
+            f"'{place}' must be a folder that `boundshift fit` wrote, with {_CERTIFICATE}, or a "
+            "JSON file with a certificate, and is not."
+        )
+    stored = _read_json(path)
+    if stored.get("format") == "boundshift.monitor":
+        return path, stored
+    is_usual = path.name == _CERTIFICATE
+    state = path.with_name(_STATE if is_usual else f"{path.stem}.{_STATE}")
+    if not state.is_file():
+        return state, stored
+    begun = _read_json(state)
+    if begun.get("certificate") != stored:
+        raise InvalidInputError(
+            f"'{state}' must watch the certificate in '{path}', and watches another. Move it away "
+            "to begin anew."
+        )
+    return state, begun
+
+
+def _read_json(path: Path) -> Mapping[str, Any]:
+    """Read a JSON object."""
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InvalidInputError(f"'{path}' must be JSON, and is not ({error}).") from error
+    if not isinstance(stored, Mapping):
+        raise InvalidInputError(f"'{path}' must hold a JSON object, and does not.")
+    return stored
+
+
+def _open_monitor(stored: Mapping[str, Any], confidence: float | None) -> Monitor:
+    """Return the monitor that goes on, or one that begins."""
+    if stored.get("format") != "boundshift.monitor":
+        level = 0.95 if confidence is None else confidence
+        return Monitor(certificate_from_dict(stored), confidence=level)
+    monitor = Monitor.from_dict(stored)
+    if confidence is not None and as_share("confidence", confidence) != monitor.confidence:
+        raise InvalidInputError(
+            f"`confidence` must stay as the monitor began, {monitor.confidence:g}, got "
+            f"{confidence:g}. Leave it out, or begin anew from the certificate."
+        )
+    return monitor
+
+
+def _digest(path: Path) -> str:
+    """Return what tells a file's contents from others'."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _read_rows(
+    place: Path,
+    source: str | Path,
+    monitor: Monitor,
+    label: str | None,
+    score: str | None,
+    when: str | None,
+    trust: bool,
+) -> tuple[tuple[Any, Any, Any], list[str]]:
+    """Return labels, scores and dates of the rows, scored by the folder's model if need be."""
+    label = _target(place) if label is None else label
+    carried = [label] if when is None else [label, when]
+    if score is None:
+        if not place.is_dir():
+            raise InvalidInputError(
+                "A certificate alone cannot score rows. Say with --score which column has their "
+                "scores."
+            )
+        frame, notes = predict_table(place, source, keep=carried, trust=trust)
+        score = "score"
+    else:
+        kinds: dict[str, Kind] = {score: "number"}
+        kinds |= dict.fromkeys(carried, "category")
+        frame, notes = read_frame(source, kinds), []
+    labels = monitor.certificate.labels
+    y = np.array([_place(text, labels, label) for text in frame[label]], dtype=np.intp)
+    named = np.array([*labels, None], dtype=object)[y]
+    dates = None if when is None else _dates(frame[when], when)
+    return (named, frame[score].to_numpy(), dates), notes
+
+
+def _target(place: Path) -> str:
+    """Return the column that the folder's model predicts."""
+    path = place / "columns.json"
+    if not path.is_file():
+        raise InvalidInputError(f"'{place}' does not say where labels stand. Say it with --label.")
+    return str(_read_json(path)["target"])
+
+
+def _place(text: Any, labels: tuple[Any, ...], column: str) -> int:
+    """Return the class that a cell names; any other label is of a class called after the rest."""
+    if text is None or text != text:
+        raise InvalidInputError(
+            f"Every row must have a label, but column '{column}' lacks some. Drop those rows: "
+            "they can be counted once their label is known."
+        )
+    if labels[0] == f"not {labels[-1]}":
+        return int(str(text) == str(labels[-1]))
+    return labels.index(match_label(str(text), labels, column))
+
+
+def _dates(column: Any, name: str) -> list[str]:
+    """Return dates as text."""
+    if column.isna().any():
+        raise InvalidInputError(
+            f"Every row must have a date, but column '{name}' lacks {int(column.isna().sum())}."
+        )
+    return [str(text) for text in column]

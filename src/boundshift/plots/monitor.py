@@ -1,0 +1,194 @@
+"""Error rates after deployment beside what was certified, and the evidence against it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.plots.canvas import add_legend, split_axes
+from boundshift.plots.display import Display
+from boundshift.plots.palette import Palette, Theme
+from boundshift.promises.monitor import Alarm, ClassPath, Monitor
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["MonitorDisplay"]
+
+_SIZE = (8.0, 5.2)
+_LINES = ("-", "--", "-.", ":")
+
+
+@dataclass(eq=False, repr=False)
+class MonitorDisplay(Display):
+    """How the classes fared after deployment, and what speaks against the certificate.
+
+    Above, the share of each class on the wrong side among all its rows so far, beside its
+    certified bound (thin line). Below, the evidence against each bound, which raises an alarm
+    where it reaches the upper line; a dot is an alarm, and the shaded strip begins where the
+    errors became too many. The axis below has dates if every batch came with one.
+
+    Parameters
+    ----------
+    paths : tuple of ClassPath
+        From a monitor's :attr:`~boundshift.Monitor.paths`.
+    e_value_needed : float
+        The evidence at which an alarm is raised.
+    alarms : tuple of Alarm, default=()
+        Those that were raised.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib Axes
+        Error rates above, evidence below.
+    figure_ : matplotlib Figure
+        Figure of those axes.
+
+    See Also
+    --------
+    MonitorDisplay.from_monitor : Draw a `Monitor`.
+
+    Examples
+    --------
+    >>> from boundshift import Monitor, certify
+    >>> from boundshift.plots import MonitorDisplay
+    >>> certificate = certify([0] * 90 + [1] * 60, [0.1] * 90 + [0.9] * 60, 0.5)
+    >>> monitor = Monitor(certificate).update([0, 1] * 50, [0.2, 0.8] * 50)
+    >>> MonitorDisplay.from_monitor(monitor).axes_[1].get_ylabel()
+    'evidence'
+    """
+
+    paths: tuple[ClassPath, ...]
+    e_value_needed: float
+    alarms: tuple[Alarm, ...] = ()
+
+    @classmethod
+    def from_monitor(
+        cls, monitor: Monitor, *, ax: Axes | None = None, theme: Theme = "auto"
+    ) -> Self:
+        """Draw a monitor.
+
+        Parameters
+        ----------
+        monitor : Monitor
+            With rows of one class at least.
+        ax, theme
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        if not any(len(path.rows) for path in monitor.paths):
+            raise InvalidInputError(
+                "`monitor` must have seen rows to be drawn, got none. Call update first."
+            )
+        return cls(monitor.paths, monitor.e_value_needed, monitor.alarms).plot(ax, theme=theme)
+
+    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
+        self.axes_, palette = split_axes(
+            ax, theme, _SIZE, 2, 1, height_ratios=(1.6, 1), sharex=True
+        )
+        self.figure_ = self.axes_[0].figure
+        return palette
+
+    def _draw(self, palette: Palette) -> None:
+        top, bottom = self.axes_
+        for i, path in enumerate(self.paths):
+            if len(path.rows):
+                self._draw_class(i, path, palette)
+        bottom.set_yscale("log")
+        bottom.axhline(self.e_value_needed, color=palette.ink, lw=1.2)
+        bottom.set_ylabel("evidence")
+        # A certificate that is kept for long has evidence of nearly zero: that much is not drawn.
+        seen = [path.log_e_values.max() for path in self.paths if len(path.rows)]
+        bottom.set_ylim(0.01, max(3 * self.e_value_needed, 2 * float(np.exp(min(max(seen), 300)))))
+        top.set_ylim(bottom=0)
+        top.set_ylabel("on the wrong side")
+        top.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
+        top.tick_params(labelbottom=False)
+        bottom.set_xlabel("date" if self._has_dates else "rows seen")
+        if self._has_dates:
+            _space_dates(bottom)
+        for alarm in self.alarms:
+            self._draw_alarm(alarm, palette)
+        top.set_title(self._title())
+        self._add_legend(bottom, palette)
+
+    def _draw_class(self, i: int, path: ClassPath, palette: Palette) -> None:
+        """Draw the error rate and the evidence of one class."""
+        top, bottom = self.axes_
+        style: dict[str, Any] = {"color": self._color(i, palette), "ls": _LINES[i % len(_LINES)]}
+        x = self._places(path.when, path.rows)
+        top.plot(x, path.wrong / path.n_samples, lw=2, **style)
+        if path.bound < 1:
+            top.axhline(path.bound, lw=1, **style)
+            bottom.plot(x, np.exp(np.minimum(path.log_e_values, 300)), lw=2, **style)
+
+    def _draw_alarm(self, alarm: Alarm, palette: Palette) -> None:
+        """Mark an alarm, and shade from where its errors began."""
+        ends = self._places((alarm.since, alarm.when), np.array([alarm.since_row, alarm.row]))
+        place = [path.label for path in self.paths].index(alarm.label)
+        color = self._color(place, palette)
+        for axes in self.axes_:
+            axes.axvspan(ends[0], ends[1], color=color, alpha=0.12, lw=0)
+        self.axes_[1].plot(
+            ends[1:], [self.e_value_needed], "o", color=color, ms=9, mec=palette.surface, mew=1.5
+        )
+
+    @property
+    def _has_dates(self) -> bool:
+        """Whether every row drawn has a date."""
+        return all(_as_date(when) is not None for path in self.paths for when in path.when)
+
+    def _places(self, when: tuple[Any, ...], rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return where rows stand on the axis."""
+        return np.array([_as_date(w) for w in when]) if self._has_dates else rows
+
+    @staticmethod
+    def _color(i: int, palette: Palette) -> str:
+        """Return the colour of a class; those after the second differ by their lines."""
+        return palette.classes[i] if i < len(palette.classes) else palette.soft
+
+    def _title(self) -> str:
+        """Say whether the certificate is kept."""
+        if not self.alarms:
+            return "Nothing speaks against the certificate"
+        labels = ", ".join(str(alarm.label) for alarm in self.alarms)
+        return f"Class {labels} errs more often than certified"
+
+    def _add_legend(self, ax: Axes, palette: Palette) -> None:
+        """Explain the lines below the axes."""
+        from matplotlib.lines import Line2D
+
+        marks = [
+            Line2D([], [], color=self._color(i, palette), ls=_LINES[i % len(_LINES)], lw=2,
+                   label=f"class {path.label}, at most {100 * path.bound:.3g}%")
+            for i, path in enumerate(self.paths)
+        ]  # fmt: skip
+        marks.append(Line2D([], [], color=palette.ink, lw=1.2, label="enough for an alarm"))
+        add_legend(ax, marks, palette, bbox_to_anchor=(0.5, -0.3))
+
+
+def _as_date(when: object) -> np.datetime64 | None:
+    """Return a date written as such; None for anything else."""
+    if not isinstance(when, str):
+        return None
+    try:
+        date = np.datetime64(when)
+    except ValueError:
+        return None
+    return None if np.isnat(date) else date.astype("datetime64[s]")
+
+
+def _space_dates(ax: Axes) -> None:
+    """Name only as many dates as there is room for."""
+    from matplotlib import dates
+
+    locator = dates.AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
