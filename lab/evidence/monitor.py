@@ -28,15 +28,15 @@ from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, in_parallel, run, table
 
 LOOKS = 100_000
-STREAMS = 2000
+STREAMS = 500
 LEVELS = (0.2, 0.1, 0.05, 0.01)
 BOUNDS = ((0.02, 0.1), (0.1, 0.3), (0.01, 0.5))
 SHARE_OF_POSITIVES = 0.2
 
-DELAY_STREAMS = 100
+DELAY_STREAMS = 30
 DELAY_BOUNDS = (0.05, 0.2)
-CALM = (0, 500, 2000)
-MOST_ROWS = 5000
+CALM = (0, 500, 1000)
+MOST_ROWS = 3000
 CLASS_LEVEL = 0.025
 
 

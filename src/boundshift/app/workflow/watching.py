@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boundshift.app.tables import read_frame
+from boundshift.app.tables.cells import Spelling, read_cells, with_gaps
 from boundshift.app.tables.class_labels import match_label
-from boundshift.app.tables.frames import Kind
 from boundshift.app.workflow.folder import predict_table
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.monitor import Monitor
@@ -160,14 +160,14 @@ def _read_rows(
         frame, notes = predict_table(place, source, keep=carried, trust=trust)
         score = "score"
     else:
-        kinds: dict[str, Kind] = {score: "number"}
-        kinds |= dict.fromkeys(carried, "category")
-        frame, notes = read_frame(source, kinds), []
+        frame, notes = read_frame(source, [score, *carried]), []
+        cells = with_gaps(frame[score])
+        frame[score] = read_cells(cells, Spelling("number"), score, str(source))
     labels = monitor.certificate.labels
-    y = np.array([_place(text, labels, label) for text in frame[label]], dtype=np.intp)
+    y = np.array([_place(text, labels, label) for text in with_gaps(frame[label])], dtype=np.intp)
     named = np.array([*labels, None], dtype=object)[y]
-    dates = None if when is None else _dates(frame[when], when)
-    return (named, frame[score].to_numpy(), dates), notes
+    dates = None if when is None else _dates(with_gaps(frame[when]), when)
+    return (named, frame[score].to_numpy(dtype=np.float64), dates), notes
 
 
 def _target(place: Path) -> str:
