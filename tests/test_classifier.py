@@ -291,7 +291,7 @@ def test_labels_of_any_kind_are_predicted(data, kind):
         {"curve": SupportRadius(gamma=2.0, alpha=(0.5, 2.0), class_weight={0: 1.0, 1: 3.0})},
         {"curve": "dkw", "rule": "minimax"},
         {"rule": Cost(false_negative=20)},
-        {"rule": Floors(recall=0.8)},
+        {"curve": "smoothed", "rule": Floors(recall=0.8)},
     ],
     ids=str,
 )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from boundshift.promises.certificate import Certificate, certify
     from boundshift.promises.interval import threshold_interval
     from boundshift.promises.monitor import Alarm, Monitor
+    from boundshift.promises.planning import rows_needed
     from boundshift.promises.zone import Zone, find_zone
     from boundshift.result.boundary import Boundary
     from boundshift.rules import (
@@ -66,6 +67,7 @@ _HOMES = {
     "boundshift.promises.certificate": ("Certificate", "certify"),
     "boundshift.promises.interval": ("threshold_interval",),
     "boundshift.promises.monitor": ("Alarm", "Monitor"),
+    "boundshift.promises.planning": ("rows_needed",),
     "boundshift.promises.zone": ("Zone", "find_zone"),
     "boundshift.result.boundary": ("Boundary",),
     "boundshift.rules": (
@@ -116,6 +118,7 @@ __all__ = [
     "find_boundary",
     "find_zone",
     "load",
+    "rows_needed",
     "save",
     "streaming",
     "threshold_interval",

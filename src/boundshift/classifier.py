@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from types import MethodType
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Bunch, assert_all_finite, get_tags, indexable
+from sklearn.utils import Bunch, _safe_indexing, assert_all_finite, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
@@ -23,6 +24,7 @@ from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models.export import ShiftExportMixin
 from boundshift.models.folds import Deciding, RowScorer, has_weight, set_random_states
+from boundshift.models.holdout import held_share, hold_out, qualify_promise, splits_within
 from boundshift.models.log_odds import log_probabilities, probabilities
 from boundshift.models.margins import is_native
 from boundshift.models.response import (
@@ -94,6 +96,10 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
         None: those of the training rows, as in the paper; good for linear models. "prefit", or a
         :class:`~sklearn.frozen.FrozenEstimator`: those of the trained model as it is, for which
         ``fit`` wants rows that it has not seen.
+
+        With floors that shall be promised, an int or a splitter keeps a fifth to a half of the
+        rows out of all training, and these alone decide; ``boundary_.n_samples`` says how many.
+        With too few rows for that the status is NOT_PROMISED.
     pos_label : label, default=None
         The class that a floor, a cost or F1 speaks of. None: the greater of 0 and 1, -1 and 1,
         False and True; of other labels the rarer one.
@@ -127,7 +133,8 @@ default="auto"
         Of more classes: for each pair of labels the boundary that the biases give them, on the
         score of the second minus that of the first.
     certificate_ : Certificate
-        Upper bounds of each class's error rate at 95%, from the scores that decided.
+        Upper bounds of each class's error rate at 95%, from the scores that decided: *certified*
+        if the model has not seen their rows, *cross-fitted* or *nominal* if not.
     n_features_in_, feature_names_in_ : int, array
         What the estimator says of its features.
 
@@ -189,7 +196,7 @@ default="auto"
         as_choice("multi_class", self.multi_class, ("joint", "pairwise", "one-vs-rest"))
         check_response_method(self.response_method, self.estimator)
         params = self._route(fit_params)
-        collect = self._collect_prefit if self._prefit else self._collect
+        collect = self._collect_prefit if self._prefit else self._collect_for_promise
         estimator, classes, deciding = collect(X, y, params)
         learned: dict[str, Any] = {
             "estimator_": estimator,
@@ -408,12 +415,52 @@ default="auto"
         fitted = clone(estimator).fit(X, y, **_check_method_params(X, params.fit))
         return fitted, classes, deciding or scorer.by_model(fitted, X, y, "training")
 
+    def _collect_for_promise(
+        self, X: Any, y: NDArray[Any], params: Bunch
+    ) -> tuple[Any, NDArray[Any], Deciding]:
+        """Collect as ever, or, where floors shall be promised, keep rows apart that decide."""
+        weighs = has_weight(params.fit, len(y))
+        classes = np.unique(y[weighs])
+        share = None if self.cv is None else self._share_to_hold_out(classes, y[weighs])
+        if share is None:
+            return self._collect(X, y, params)
+        is_second = np.asarray(y == classes[1])
+        inner = copy(self)  # its splits are those of the rows that are left to train on
+        is_given = not isinstance(self.cv, int | np.integer) and not hasattr(self.cv, "split")
+        cv = list(self.cv) if is_given else self.cv
+        train, held = hold_out(is_second, share, cv, self.random_state, X, params.split)
+        inner.cv = splits_within(cv, train)
+        held = held[weighs[held]]
+        fit, split = (_check_method_params(X, p, indices=train) for p in (params.fit, params.split))
+        estimator, classes, deciding = inner._collect(
+            _safe_indexing(X, train), y[train], Bunch(fit=fit, split=split)
+        )
+        scores = deciding.response.read(estimator, _safe_indexing(X, held), classes)
+        numbers = is_second[held].astype(np.intp)
+        return estimator, classes, Deciding(numbers, scores, deciding.response, "held-out")
+
+    def _share_to_hold_out(self, classes: NDArray[Any], y: NDArray[Any]) -> float | None:
+        """Return the share of rows that a promise needs, None if there is none to be had."""
+        curve, rule = choose_claims(self.curve, self.rule)
+        if len(classes) != 2 or is_native(self.estimator):
+            return None
+        if getattr(get_tags(self.estimator).input_tags, "pairwise", False):
+            return None  # A kernel has a column for every row that it was computed with.
+        labels = classes.tolist()
+        counts = {label: int(np.count_nonzero(y == label)) for label in labels}
+        ends = order_labels(labels, self.pos_label, counts=counts, alike=rule.alike)
+        return held_share(curve, rule, (counts[ends[0]], counts[ends[1]]))
+
     def _decide(self, classes: NDArray[Any], deciding: Deciding) -> dict[str, Any]:
         """Return the boundary or one bias per class, and what is certified there."""
         y, scores = deciding.y, deciding.scores
         if len(classes) == 2:
             found = self._decide_two(classes, y, scores)
             shifted = scores - found["threshold_"]
+            decided = found["boundary_"]
+            found["boundary_"] = qualify_promise(decided, deciding.origin)
+            if found["boundary_"] is not decided:
+                warn_of(found["boundary_"], stacklevel=4)
         else:
             found = self._decide_many(classes, y, scores)
             # A fold's model cannot choose a class that it did not know.

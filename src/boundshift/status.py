@@ -42,6 +42,11 @@ class Status(Enum):
         "No boundary meets the floor with the confidence asked for; the one that comes nearest "
         "is used. Collect more rows of that class, or lower the floor or the confidence."
     )
+    NOT_PROMISED = (
+        "The floors are met on the rows that decided, and not promised of the deployed model, "
+        "which has seen them or is another one. Give `fit` more rows, so that some can be kept "
+        "apart, or use cv='prefit' with rows that the model has not seen."
+    )
     SINGLE_ROW = (
         "A class has only one row, and one row has no radius; the fallback boundary is used. "
         "Collect at least two rows of each class."

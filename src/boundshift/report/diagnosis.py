@@ -8,6 +8,7 @@ import numpy as np
 
 from boundshift.curves import CountCurve
 from boundshift.promises.certificate import Certificate
+from boundshift.promises.planning import rows_needed
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ScoreSample
 from boundshift.status import QUIET
@@ -225,14 +226,9 @@ def _row_count(certificate: Certificate, names: Names) -> Finding:
     if floor <= 0.05:
         return _finding("rows", "good", "There are enough rows", text)
     level: Level = "caution" if floor <= 0.2 else "bad"
-    needed = f"{_rows_needed(certificate.confidence):,} or more"
+    needed = f"{rows_needed(0.05, certificate.confidence):,} or more"
     advice = f"For a claim of at most 5%, collect {needed} and keep them for a test."
     return _finding("rows", level, f"There are few {phrase}", text, advice)
-
-
-def _rows_needed(confidence: float) -> int:
-    """Return the fewest rows, all decided rightly, that show an error of at most 5%."""
-    return int(np.ceil(np.log(1 - confidence) / np.log(0.95)))
 
 
 def _stability(

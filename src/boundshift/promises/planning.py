@@ -1,0 +1,114 @@
+"""How many rows a promise needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scipy.special import bdtr
+
+from boundshift.curves.uniform import clopper_pearson, uniform_bound
+from boundshift.exceptions import InvalidInputError
+from boundshift.validation import as_share
+
+__all__ = ["rows_needed"]
+
+# Nobody counts more rows of a class than this for a certificate.
+_MOST = 10**9
+_ROUNDING = 1e-12
+
+
+def rows_needed(
+    bound: float,
+    confidence: float = 0.95,
+    *,
+    wrong_share: float = 0.0,
+    chance: float | None = None,
+    chosen_here: bool = False,
+) -> int:
+    r"""Return how many rows of a class it takes to certify an error rate.
+
+    For a recall floor of 0.9 the bound is 0.1, on rows of the positive class.
+
+    Parameters
+    ----------
+    bound : float
+        The error rate that shall not be exceeded, between 0 and 1.
+    confidence : float, default=0.95
+        Of the certificate.
+    wrong_share : float, default=0
+        Share of the rows that will be on the wrong side; below `bound`.
+    chance : float, default=None
+        None: the share is what will be observed. Between 0 and 1: the share is the true error
+        rate, what will be observed varies, and the certificate comes out as wanted with at least
+        this probability.
+    chosen_here : bool, default=False
+        Whether the threshold will be chosen on the same rows.
+
+    Returns
+    -------
+    int
+        The fewest rows. A few more may not do: they may bring one more wrong row.
+
+    Notes
+    -----
+    With no row on the wrong side and a threshold fixed before,
+    :math:`n = \lceil \ln\delta / \ln(1 - \text{bound}) \rceil`.
+
+    Examples
+    --------
+    >>> from boundshift import rows_needed
+    >>> rows_needed(0.1), rows_needed(0.05), rows_needed(0.05, wrong_share=0.02)
+    (29, 59, 181)
+    >>> rows_needed(0.1, wrong_share=0.05, chance=0.8)
+    179
+    """
+    bound, share = as_share("bound", bound), float(wrong_share)
+    delta = 1.0 - as_share("confidence", confidence)
+    if chance is not None:
+        as_share("chance", chance)
+    if not 0.0 <= share < bound:
+        raise InvalidInputError(
+            f"`wrong_share` must be at least 0 and below the bound {bound:g}, got {wrong_share!r}: "
+            "a larger share of errors shows the opposite. Ask for a larger bound."
+        )
+
+    def fewest(wrong: int) -> int:
+        """Return the fewest rows that show the bound with so many of them wrong."""
+        return _least(lambda n: _bound(wrong, n, delta, chosen_here) <= bound + _ROUNDING, wrong)
+
+    def suffices(wrong: int) -> bool:
+        """Return whether so many wrong rows are not too few to expect."""
+        n = fewest(wrong)
+        if chance is None:
+            return share * n <= wrong + _ROUNDING
+        return float(bdtr(wrong, n, share)) >= chance
+
+    wrong = _least(suffices, 0)
+    # The probability is not quite monotone in the number of wrong rows.
+    return fewest(next(k for k in range(max(wrong - 8, 0), wrong + 1) if suffices(k)))
+
+
+def _least(is_enough: Callable[[int], bool], start: int) -> int:
+    """Return the least number from `start` on that is enough, by doubling and halving."""
+    step = 1
+    low, high = start - 1, start
+    while not is_enough(high):
+        low, high, step = high, high + step, 2 * step
+        if high > _MOST:
+            raise InvalidInputError(
+                f"`wrong_share` must be farther below the bound: more than {_MOST:,} rows would be "
+                "needed. Ask for a larger bound."
+            )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def _bound(wrong: int, n: int, delta: float, chosen_here: bool) -> float:
+    """Return the bound of a certificate; nothing is shown by no rows."""
+    if n == 0:
+        return 1.0
+    if chosen_here:
+        return float(uniform_bound(wrong, n, delta))
+    return float(clopper_pearson(wrong, n, delta))
