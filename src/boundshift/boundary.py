@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.curves import ClopperPearson, ErrorCurve, as_curve
+from boundshift.curves import ClopperPearson, Empirical, ErrorCurve, as_curve
+from boundshift.curves.base import Solution, status_of
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
-from boundshift.rules import Floors, Rule, as_rule
+from boundshift.rules import Cost, Floors, Rule, as_rule
 from boundshift.scores.orientation import is_reversed
 from boundshift.scores.sample import ScoreSample
+from boundshift.scores.weighted import weighted_sample
 from boundshift.search.gaps import count_wrong
+from boundshift.search.row_costs import as_row_cost, search_row_costs
 from boundshift.status import QUIET
 from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
@@ -35,6 +38,8 @@ def find_boundary(
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+    row_cost: ArrayLike | None = None,
 ) -> Boundary:
     """Find the decision boundary that class-wise error curves ask for.
 
@@ -57,6 +62,12 @@ def find_boundary(
     pos_label : label, default=None
         The positive class. None takes the greater label, to which scores point as those of
         scikit-learn do; words need it where the rule does not treat both classes alike.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each row counts, as a frequency: a weight of 2 is the row twice, fractions are
+        allowed, and nothing is rescaled. For curves that estimate; those that count rows refuse.
+    row_cost : array-like of shape (n_samples,), default=None
+        What is lost if the row is decided wrongly, an amount and not a frequency: the boundary is
+        where these rows cost least together. With no curve, and no rule but "cost".
 
     Returns
     -------
@@ -96,15 +107,58 @@ def find_boundary(
     >>> round(find_boundary(labels, scores, curve="authors").threshold, 2)
     -0.31
     """
+    if row_cost is not None:
+        boundary = _decide_by_row(y_true, y_score, row_cost, curve, rule, pos_label, sample_weight)
+        warn_of(boundary, stacklevel=3)
+        return boundary
     curve, rule = choose_claims(curve, rule)
     decide = make_decision(curve, rule)
     source = find_source(y_true, y_score)
-    if source is None:
+    if sample_weight is not None:
+        if source is not None:
+            raise InvalidInputError(
+                "`sample_weight` must go with labels and scores in memory, got data that is read "
+                "in passes. Load the two columns, or leave the weights out."
+            )
+        sample = weighted_sample(y_true, y_score, sample_weight, pos_label, alike=rule.alike)
+        boundary = decide(sample)
+    elif source is None:
         boundary = decide(ScoreSample.from_labels(y_true, y_score, pos_label, alike=rule.alike))
     else:
         boundary = decide_on(source, decide, pos_label=pos_label, alike=rule.alike)
     warn_of(boundary, stacklevel=3)
     return boundary
+
+
+def _decide_by_row(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    row_cost: ArrayLike,
+    curve: str | ErrorCurve | None,
+    rule: str | Rule | None,
+    pos_label: object,
+    sample_weight: ArrayLike | None,
+) -> Boundary:
+    """Return the boundary at which the rows decided wrongly cost least."""
+    chosen = Cost() if rule is None else as_rule(rule)
+    if curve is not None or chosen != Cost() or sample_weight is not None:
+        raise InvalidInputError(
+            "`row_cost` must go without curve, sample_weight and any rule but 'cost': every row "
+            f"has its own cost, got curve={curve!r} and rule={rule!r}. Multiply the costs of a "
+            "class instead of weighing it."
+        )
+    if find_source(y_true, y_score) is not None:
+        raise InvalidInputError(
+            "`row_cost` must go with labels and scores in memory, got data that is read in "
+            "passes. Load the columns first."
+        )
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+    _check_direction(sample, chosen)
+    scores = np.ldexp(np.asarray(y_score, dtype=np.float64), -sample.exponent)
+    cost = as_row_cost(row_cost, len(scores))
+    positive = np.asarray(np.asarray(y_true) == sample.labels[1], dtype=np.float64)
+    found = search_row_costs(sample, positive, scores, cost)
+    return _record(Solution(found, status_of(sample)), sample, Empirical(), chosen)
 
 
 def choose_claims(
@@ -137,25 +191,29 @@ def make_decision(
     def decide(sample: ScoreSample) -> Boundary:
         """Return the boundary of a sample."""
         _check_direction(sample, claims[1])
-        solution = claims[0].solve(sample, claims[1])
-        found, units = solution.found, sample.to_units
-        above, below = count_wrong(sample, np.array([found.threshold]))
-        return Boundary(
-            threshold=units(found.threshold),
-            status=solution.status,
-            errors=found.errors,
-            wrong=(int(above[0]), int(below[0])),
-            loss=found.value,
-            n_samples=sample.n_samples,
-            labels=sample.labels,
-            curve=claims[0],
-            rule=claims[1],
-            plateau=(units(found.plateau[0]), units(found.plateau[1])),
-            geometry=solution.geometry,
-            detail=solution.detail,
-        )
+        return _record(claims[0].solve(sample, claims[1]), sample, *claims)
 
     return decide
+
+
+def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Boundary:
+    """Put a solution into a record, in the units of the given scores."""
+    found, units = solution.found, sample.to_units
+    above, below = count_wrong(sample, np.array([found.threshold]))
+    return Boundary(
+        threshold=units(found.threshold),
+        status=solution.status,
+        errors=found.errors,
+        wrong=(above[0].item(), below[0].item()),
+        loss=found.value,
+        n_samples=sample.n_samples,
+        labels=sample.labels,
+        curve=curve,
+        rule=rule,
+        plateau=(units(found.plateau[0]), units(found.plateau[1])),
+        geometry=solution.geometry,
+        detail=solution.detail,
+    )
 
 
 def _check_direction(sample: ScoreSample, rule: Rule) -> None:

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from boundshift.curves.base import Claim, CountCurve, Solution, status_of
 from boundshift.curves.floors import describe_unmet, search_promises
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import Floors
+from boundshift.rules import Floors, Rule
 from boundshift.scores.sample import ScoreSample
+from boundshift.scores.weighted import refuse_weights
 from boundshift.search.found import FloatArray
 from boundshift.search.gaps import search_gaps
 from boundshift.status import Status
@@ -45,6 +46,11 @@ class ConfidenceCurve(CountCurve):
     def _at(self, delta: float) -> Self:
         """Return the same curve with another probability of failure."""
         return self if delta == self.delta else replace(self, confidence=1.0 - delta)
+
+    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
+        """Return the boundary at which the rule on this curve is least; rows must count alike."""
+        refuse_weights(sample, self.name)
+        return super().solve(sample, rule)
 
     def _solve_floors(self, sample: ScoreSample, rule: Floors) -> Solution:
         """Return the best boundary that keeps every floor with this confidence."""

@@ -13,6 +13,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule, Sum
 from boundshift.rules.base import changed_repr
 from boundshift.scores.sample import OrderedScores, ScoreSample
+from boundshift.scores.weighted import refuse_weights
 from boundshift.search.found import FloatArray
 from boundshift.support.exact import Exact
 from boundshift.support.settings import SupportSettings
@@ -136,6 +137,7 @@ class SupportRadius(SupportSettings, ShapeCurve):
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
         """Return the boundary of the paper's problem, or the rule's best on the curve."""
+        refuse_weights(sample, self.name)
         if rule == Sum():
             settings = self.resolve(sum(sample.n_samples), sample.labels)
             return Solution(*solve_support(sample, settings, self.solver, self.fallback))

@@ -160,7 +160,7 @@ class Boundary:
         on the wrong side              0             0
         claimed error          0.0002632     0.0003346
         loss                   0.0002989
-        By Blend(rows=10.0) and GMean(tolerance=0.0025). An estimate of the error, not a bound on it.
+        By Blend(rows=10.0) and GMean(tolerance=0.0025). An estimate of the error, not ... on it.
         """
         return summary_text(self)
 

@@ -53,6 +53,8 @@ def from_numbers(name: str, value: Any, like: Any) -> Any:
             return _WORDS[value]
     elif isinstance(value, int) and not isinstance(value, bool):
         return type(like)(value)
+    elif isinstance(value, float) and isinstance(like, int) and math.isfinite(value):
+        return value  # rows with weights
     elif isinstance(value, float) and isinstance(like, float):
         return value
     kind = "pairs" if isinstance(like, tuple) else "an int" if isinstance(like, int) else "a number"

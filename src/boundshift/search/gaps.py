@@ -106,10 +106,10 @@ class _Gaps:
             near, far = (near, middle) if wrong(middle) <= most else (middle + towards, far)
         return far
 
-    def _favoured(self, gap: int, towards: int) -> int:
+    def _favoured(self, gap: int, towards: int) -> float:
         """Return the rows on the wrong side of the class that a direction favours."""
         above, below = count_wrong(self._sample, self.floor(np.array([gap])))
-        return int(above[0] if towards > 0 else below[0])
+        return float(above[0] if towards > 0 else below[0])
 
     def walk(self, gap: int, most: float, towards: int) -> int:
         """Return the last gap in a direction before the rule first exceeds some value.

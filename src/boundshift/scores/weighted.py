@@ -1,0 +1,207 @@
+"""The scores of one class where rows have weights, which count as frequencies."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.scores.sample import Binning, FloatArray, IntArray, ScoreSample, SumTo
+
+__all__ = ["WeightedScores", "refuse_weights", "weighted_sample"]
+
+_LEAST_WEIGHT = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedScores:
+    """The scores of one class in ascending order, each met as often as its weight says.
+
+    A weight of 2 is the row twice, to rounding; fractions are allowed. It answers what estimating
+    curves ask; curves of high probability count rows and do not take weights.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Sorted, finite.
+    weights : array of shape (n,)
+        Above 0.
+    """
+
+    values: FloatArray
+    weights: FloatArray
+
+    @cached_property
+    def _total(self) -> FloatArray:
+        """Weight before each score, and of all at the end."""
+        return np.concatenate([[0.0], np.cumsum(self.weights)])
+
+    @property
+    def n(self) -> Any:
+        """Sum of the weights."""
+        return float(self._total[-1])
+
+    @property
+    def minimum(self) -> float:
+        """Smallest score."""
+        return float(self.values[0])
+
+    @property
+    def maximum(self) -> float:
+        """Largest score."""
+        return float(self.values[-1])
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean, computed about the median so that a large offset costs no digits."""
+        return self.median + self.mean_from(self.median)
+
+    @cached_property
+    def median(self) -> float:
+        """Middle score, or the mean of the two middle ones."""
+        low, high = self.at([(self.n - 1) // 2, self.n // 2])
+        return float(low + (high - low) / 2)
+
+    @cached_property
+    def std(self) -> float:
+        """Standard deviation with n − 1 degrees of freedom."""
+        if self.minimum == self.maximum:
+            return 0.0
+        squares = self.weights @ (self.values - self.mean) ** 2
+        return float(np.sqrt(squares / (self.n - 1)))
+
+    @property
+    def positions(self) -> FloatArray:
+        """All scores."""
+        return self.values
+
+    def count_at_most(self, t: ArrayLike) -> Any:
+        """Return the weight of the scores ≤ t, for every t."""
+        return self._total[np.searchsorted(self.values, t, side="right")]
+
+    def count_below(self, t: ArrayLike) -> Any:
+        """Return the weight of the scores < t, for every t."""
+        return self._total[np.searchsorted(self.values, t, side="left")]
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1, each score having as many as its weight."""
+        # A rank that a rounding error puts just below the next score belongs to that one.
+        place = np.searchsorted(self._total, np.asarray(rank) + 1e-9, side="right") - 1
+        return np.asarray(self.values[np.minimum(place, len(self.values) - 1)])
+
+    @property
+    def exact(self) -> bool:
+        """Every score is known."""
+        return True
+
+    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the scores at ranks, twice."""
+        values = self.at(rank)
+        return values, values
+
+    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the ranks, twice."""
+        return rank, rank
+
+    def mean_from(self, reference: float) -> float:
+        """Return how far the mean lies above a score."""
+        return float(self.weights @ (self.values - reference)) / float(self.n)
+
+    def sums_from(self, rank: int) -> SumTo:
+        """Raise: only the paper's method sums by rank, and it counts rows."""
+        raise _not_weighted("support")
+
+    def binned(self, binning: Binning) -> FloatArray:
+        """Return how much of the scores counts at each node."""
+        return binning.count(self.values, self.weights)  # type: ignore[arg-type]
+
+    def request_exact(self, positions: FloatArray) -> None:
+        """Every score is known."""
+
+    def mirrored(self) -> WeightedScores:
+        """Return the scores with their sign changed."""
+        return WeightedScores(-self.values[::-1], self.weights[::-1])
+
+
+def weighted_sample(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike,
+    pos_label: object = None,
+    *,
+    alike: bool = True,
+) -> ScoreSample:
+    """Collect and sort labelled scores with weights; rows without weight are left out.
+
+    Examples
+    --------
+    >>> sample = weighted_sample([0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0], [1.5, 1.0, 1.0, 1.25])
+    >>> sample.n_samples
+    (2.5, 2.25)
+    """
+    y, s = np.asarray(y_true), np.asarray(y_score)
+    weight = _as_weights(sample_weight, len(s) if s.ndim else 0)
+    if y.ndim != 1 or s.ndim != 1 or len(y) != len(s):
+        ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)  # says what is wrong
+    used = weight > 0
+    plain = ScoreSample.from_labels(y[used], s[used], pos_label, alike=alike)
+    classes = []
+    for label, scores in zip(plain.labels, (plain.negative, plain.positive), strict=True):
+        mine = used & np.asarray(y == label, dtype=np.bool_)
+        order = np.argsort(s[mine].astype(np.float64), kind="stable")
+        weights = weight[mine][order]
+        total, effective = weights.sum(), weights.sum() ** 2 / (weights @ weights)
+        if total < _LEAST_WEIGHT:
+            raise InvalidInputError(
+                f"`sample_weight` must sum to at least 2 in each class, got {total:g} for "
+                f"{label!r}. Weights are frequencies: do not scale them to sum to 1."
+            )
+        if effective < total / 2:
+            warnings.warn(
+                f"The weights of class {label!r} sum to {total:.4g} but count as {effective:.4g} "
+                "rows at most (Kish): the boundary is less certain than the sum suggests.",
+                BoundaryWarning,
+                stacklevel=4,
+            )
+        classes.append(WeightedScores(np.asarray(scores.positions), weights))
+    return ScoreSample(classes[0], classes[1], plain.exponent, plain.labels)
+
+
+def refuse_weights(sample: ScoreSample, name: str) -> None:
+    """Raise if rows have weights, for a curve that counts rows."""
+    if isinstance(sample.negative, WeightedScores):
+        raise _not_weighted(name)
+
+
+def _not_weighted(name: str) -> InvalidInputError:
+    """Return the error for a curve that counts rows."""
+    return InvalidInputError(
+        f"`sample_weight` must be left out with the curve {name!r}, which counts rows, got "
+        "weights. Use 'blend', 'smoothed', 'logistic', 'student-t', 'kth-point' or 'empirical'."
+    )
+
+
+def _as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Return weights as numbers of at least 0, one a row."""
+    cure = "Pass how often each row counts."
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"`sample_weight` must be numbers: {error}. {cure}") from None
+    if weight.shape != (n_rows,):
+        raise InvalidInputError(
+            f"`sample_weight` must have one weight for each of {n_rows} rows, got the shape "
+            f"{weight.shape}. {cure}"
+        )
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        raise InvalidInputError(
+            f"`sample_weight` must be finite and at least 0, got {weight[bad][0]:g} and "
+            f"{int(bad.sum()) - 1} more like it. {cure}"
+        )
+    return weight
