@@ -7,7 +7,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from types import MethodType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,27 +17,43 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch, _safe_indexing, assert_all_finite, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
+from sklearn.utils.validation import (
+    _check_method_params,
+    _num_samples,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+)
 
 from boundshift.boundary import choose_claims, make_decision, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.models.collapse import collapse_linear
 from boundshift.models.export import ShiftExportMixin
-from boundshift.models.folds import Deciding, RowScorer, has_weight, set_random_states
+from boundshift.models.folds import (
+    CrossFitted,
+    Deciding,
+    RowScorer,
+    has_weight,
+    set_random_states,
+)
 from boundshift.models.holdout import held_share, hold_out, qualify_promise, splits_within
-from boundshift.models.log_odds import log_probabilities, probabilities
+from boundshift.models.log_odds import find_winner, log_probabilities, probabilities
 from boundshift.models.margins import is_native
+from boundshift.models.mean import MeanOfModels
+from boundshift.models.nested import shift_loses
 from boundshift.models.response import (
+    Response,
     ResponseMethod,
     check_response_method,
     known_classes,
 )
 from boundshift.models.state import pack, unpack
-from boundshift.multiclass import find_biases
+from boundshift.multiclass import ClassBiases, boundary_at, find_biases
 from boundshift.promises.certificate import certify_counts
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
-from boundshift.status import QUIET
+from boundshift.status import QUIET, Status
 from boundshift.validation import as_choice, order_labels
 
 __all__ = ["BoundShiftClassifier"]
@@ -45,9 +61,12 @@ __all__ = ["BoundShiftClassifier"]
 FloatArray = NDArray[np.float64]
 
 
+# Rows on which a collapsed model is compared with the mean that it stands for.
+_CHECKED = 32
 # What `fit` learns; none of it outlives the next one.
 _LEARNED = (
     "estimator_",
+    "estimators_",
     "classes_",
     "boundary_",
     "threshold_",
@@ -58,6 +77,16 @@ _LEARNED = (
     "feature_names_in_",
     "_response",
 )
+
+
+class _Collected(NamedTuple):
+    """The model to deploy, the rows that decide, and how to read the model's scores."""
+
+    estimator: Any
+    classes: NDArray[Any]
+    deciding: Deciding
+    response: Response
+    estimators: list[Any] | None = None
 
 
 class _WithProbabilities:
@@ -92,14 +121,18 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
         As in :func:`~boundshift.find_boundary`.
     cv : "prefit", None, int, splitter or iterable, default=5
         Which scores decide. An int or a splitter: those of rows left out of training, since
-        flexible models know their training rows by heart; the final model is trained on all rows.
-        None: those of the training rows, as in the paper; good for linear models. "prefit", or a
+        flexible models know their training rows by heart. None: those of the training rows, as in
+        the paper; good for linear models. "prefit", or a
         :class:`~sklearn.frozen.FrozenEstimator`: those of the trained model as it is, for which
         ``fit`` wants rows that it has not seen.
 
         With floors that shall be promised, an int or a splitter keeps a fifth to a half of the
         rows out of all training, and these alone decide; ``boundary_.n_samples`` says how many.
         With too few rows for that the status is NOT_PROMISED.
+    ensemble : bool or "auto", default="auto"
+        True deploys the mean of the folds' models, whose scores decided; of linear ones it is one
+        model, of others K, which take K times the time and space. False trains one more model, on
+        all rows. "auto": True where the folds together train on every row, each on every class.
     pos_label : label, default=None
         The class that a floor, a cost or F1 speaks of. None: the greater of 0 and 1, -1 and 1,
         False and True; of other labels the rarer one.
@@ -120,7 +153,10 @@ default="auto"
     Attributes
     ----------
     estimator_ : estimator object
-        The classifier whose scores are shifted.
+        The classifier whose scores are shifted, without the shift: a trained model, linear models
+        averaged into one, or a mean of models.
+    estimators_ : list of estimator objects
+        The models of the folds, where their mean is deployed.
     classes_ : array of shape (n_classes,)
         Labels, in sorted order.
     threshold_ : float
@@ -159,6 +195,7 @@ default="auto"
         curve: str | ErrorCurve | None = None,
         rule: str | Rule | None = None,
         cv: Any = 5,
+        ensemble: bool | Literal["auto"] = "auto",
         pos_label: Any = None,
         response_method: ResponseMethod = "auto",
         multi_class: Literal["joint", "pairwise", "one-vs-rest"] = "joint",
@@ -169,6 +206,7 @@ default="auto"
         self.curve = curve
         self.rule = rule
         self.cv = cv
+        self.ensemble = ensemble
         self.pos_label = pos_label
         self.response_method = response_method
         self.multi_class = multi_class
@@ -195,15 +233,22 @@ default="auto"
         X, y = indexable(X, column_or_1d(y, warn=True))
         as_choice("multi_class", self.multi_class, ("joint", "pairwise", "one-vs-rest"))
         check_response_method(self.response_method, self.estimator)
+        if self.ensemble != "auto" and not isinstance(self.ensemble, bool | np.bool_):
+            raise InvalidInputError(
+                f"`ensemble` must be True, False or 'auto', got {self.ensemble!r}."
+            )
         params = self._route(fit_params)
         collect = self._collect_prefit if self._prefit else self._collect_for_promise
-        estimator, classes, deciding = collect(X, y, params)
+        found = collect(X, y, params)
+        estimator, classes = found.estimator, found.classes
         learned: dict[str, Any] = {
             "estimator_": estimator,
             "classes_": classes,
-            "_response": deciding.response,
-            **self._decide(classes, deciding),
+            "_response": found.response,
+            **self._decide(classes, found.deciding),
         }
+        if found.estimators is not None:
+            learned["estimators_"] = found.estimators
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(estimator, name):
                 learned[name] = getattr(estimator, name)
@@ -242,7 +287,7 @@ default="auto"
         -------
         array of shape (n_samples,)
         """
-        winner = _winner(self.decision_function(X))
+        winner = find_winner(self.decision_function(X))
         labels: NDArray[Any] = self.classes_[winner]
         return labels
 
@@ -350,18 +395,27 @@ default="auto"
             routed = process_routing(self, "fit", **fit_params)
             splitter = routed.get("splitter", Bunch(split={}))
             return Bunch(fit=routed.estimator.fit, split=splitter.split)
-        return Bunch(fit=fit_params, split={})
+        if "groups" not in fit_params or not hasattr(self.cv, "split"):
+            return Bunch(fit=fit_params, split={})
+        to_fit = {name: value for name, value in fit_params.items() if name != "groups"}
+        if has_fit_parameter(self.estimator, "groups"):
+            to_fit = fit_params
+        return Bunch(fit=to_fit, split={"groups": fit_params["groups"]})
 
     def _why_no_probabilities(self) -> str:
         """Return why there are no shifted probabilities, or nothing if there are."""
         model = getattr(self, "estimator_", self.estimator)
+        if isinstance(model, MeanOfModels):
+            name = type(model.estimators[0]).__name__
+        else:
+            name = type(model).__name__
         if not hasattr(model, "predict_proba"):
-            return f"{type(model).__name__} has none. Calibrate it with CalibratedClassifierCV."
+            return f"{name} has none. Calibrate it with CalibratedClassifierCV."
         if not hasattr(self, "_response") or self._response.is_log_odds:
             return ""
         return (
             f"the scores of response_method={self.response_method!r} are not the log-odds of "
-            f"{type(model).__name__}'s probabilities, which cannot shift with them. Use "
+            f"{name}'s probabilities, which cannot shift with them. Use "
             "response_method='auto', or the model's own at estimator_.predict_proba."
         )
 
@@ -380,10 +434,9 @@ default="auto"
             )
         return labels
 
-    def _collect_prefit(
-        self, X: Any, y: NDArray[Any], params: Bunch
-    ) -> tuple[Any, NDArray[Any], Deciding]:
+    def _collect_prefit(self, X: Any, y: NDArray[Any], params: Bunch) -> _Collected:
         """Score the rows with the model as it is."""
+        self._refuse_mean("a model that is trained already", "Train it with cv=5 instead")
         labels = self._check_labels(y, params.fit)
         if not is_native(self.estimator):
             check_is_fitted(self.estimator)
@@ -395,11 +448,10 @@ default="auto"
                 f"got {unknown.tolist()} too. Encode the labels as the model was trained on them."
             )
         scorer = RowScorer(classes, self.response_method, params.fit)
-        return self.estimator, classes, scorer.by_model(self.estimator, X, y, "held-out")
+        deciding = scorer.by_model(self.estimator, X, y, "held-out")
+        return _Collected(self.estimator, classes, deciding, deciding.response)
 
-    def _collect(
-        self, X: Any, y: NDArray[Any], params: Bunch
-    ) -> tuple[Any, NDArray[Any], Deciding]:
+    def _collect(self, X: Any, y: NDArray[Any], params: Bunch) -> _Collected:
         """Fit the estimator, and score rows by it or by models fitted without them."""
         if is_native(self.estimator):
             raise InvalidInputError(
@@ -409,15 +461,37 @@ default="auto"
         classes = self._check_labels(y, params.fit)
         scorer = RowScorer(classes, self.response_method, params.fit, params.split)
         estimator = set_random_states(clone(self.estimator), self.random_state)
-        deciding = None
-        if self.cv is not None:
-            deciding = scorer.out_of_fold(estimator, X, y, self.cv, self.n_jobs)
-        fitted = clone(estimator).fit(X, y, **_check_method_params(X, params.fit))
-        return fitted, classes, deciding or scorer.by_model(fitted, X, y, "training")
+        crossed = None
+        if self.cv is None:
+            self._refuse_mean("cv=None", "Use cv=5")
+        else:
+            crossed = scorer.cross_fit(estimator, X, y, self.cv, self.n_jobs)
+            if crossed is None:
+                self._refuse_mean("a class of one row, which no fold can leave out", "Collect more")
+            elif self._deploys_mean(crossed):
+                return _mean_of(crossed, classes, X)
+        fitted = clone(estimator)
+        fitted.fit(X, y, **_check_method_params(X, params.fit))
+        deciding = crossed.deciding if crossed else scorer.by_model(fitted, X, y, "training")
+        return _Collected(fitted, classes, deciding, deciding.response)
 
-    def _collect_for_promise(
-        self, X: Any, y: NDArray[Any], params: Bunch
-    ) -> tuple[Any, NDArray[Any], Deciding]:
+    def _refuse_mean(self, where: str, cure: str) -> None:
+        """Raise if a mean of fold models is asked for where there are no folds."""
+        if self.ensemble is True:
+            raise InvalidInputError(
+                f"`ensemble` must be False or 'auto' with {where}, got True: there are no models "
+                f"of folds. {cure}, or ensemble=False."
+            )
+
+    def _deploys_mean(self, crossed: CrossFitted) -> bool:
+        """Return whether the models of the folds are deployed, and none is fitted on all rows."""
+        if get_tags(self.estimator).input_tags.pairwise:
+            # Each would want a kernel with the rows of its own training part.
+            self._refuse_mean("a precomputed kernel", "Compute it inside the model")
+            return False
+        return crossed.complete if self.ensemble == "auto" else bool(self.ensemble)
+
+    def _collect_for_promise(self, X: Any, y: NDArray[Any], params: Bunch) -> _Collected:
         """Collect as ever, or, where floors shall be promised, keep rows apart that decide."""
         weighs = has_weight(params.fit, len(y))
         classes = np.unique(y[weighs])
@@ -432,12 +506,10 @@ default="auto"
         inner.cv = splits_within(cv, train)
         held = held[weighs[held]]
         fit, split = (_check_method_params(X, p, indices=train) for p in (params.fit, params.split))
-        estimator, classes, deciding = inner._collect(
-            _safe_indexing(X, train), y[train], Bunch(fit=fit, split=split)
-        )
-        scores = deciding.response.read(estimator, _safe_indexing(X, held), classes)
+        found = inner._collect(_safe_indexing(X, train), y[train], Bunch(fit=fit, split=split))
+        scores = found.response.read(found.estimator, _safe_indexing(X, held), found.classes)
         numbers = is_second[held].astype(np.intp)
-        return estimator, classes, Deciding(numbers, scores, deciding.response, "held-out")
+        return found._replace(deciding=Deciding(numbers, scores, found.response, "held-out"))
 
     def _share_to_hold_out(self, classes: NDArray[Any], y: NDArray[Any]) -> float | None:
         """Return the share of rows that a promise needs, None if there is none to be had."""
@@ -455,17 +527,17 @@ default="auto"
         """Return the boundary or one bias per class, and what is certified there."""
         y, scores = deciding.y, deciding.scores
         if len(classes) == 2:
-            found = self._decide_two(classes, y, scores)
+            found = self._decide_two(classes, deciding)
             shifted = scores - found["threshold_"]
             decided = found["boundary_"]
             found["boundary_"] = qualify_promise(decided, deciding.origin)
             if found["boundary_"] is not decided:
                 warn_of(found["boundary_"], stacklevel=4)
         else:
-            found = self._decide_many(classes, y, scores)
+            found = self._decide_many(classes, deciding)
             # A fold's model cannot choose a class that it did not know.
             shifted = np.nan_to_num(scores, nan=-np.inf) + found["biases_"]
-        wrong = y[_winner(shifted) != y]
+        wrong = y[find_winner(shifted) != y]
         found["certificate_"] = certify_counts(
             tuple(np.bincount(wrong, minlength=len(classes)).tolist()),
             tuple(np.bincount(y, minlength=len(classes)).tolist()),
@@ -476,39 +548,59 @@ default="auto"
         )
         return found
 
-    def _decide_two(
-        self, classes: NDArray[Any], y: NDArray[np.intp], scores: FloatArray
-    ) -> dict[str, Any]:
+    def _decide_two(self, classes: NDArray[Any], deciding: Deciding) -> dict[str, Any]:
         """Find the boundary on the positive class's score, and the threshold on the second's."""
         curve, rule = choose_claims(self.curve, self.rule)
         labels = classes.tolist()
-        counts = dict(zip(labels, np.bincount(y, minlength=2).tolist(), strict=True))
+        counts = dict(zip(labels, np.bincount(deciding.y, minlength=2).tolist(), strict=True))
         ends = order_labels(labels, self.pos_label, counts=counts, alike=rule.alike)
         is_mirrored = ends[1] == labels[0]
-        sample = ScoreSample.from_labels(
-            (y == 0) if is_mirrored else (y == 1), -scores if is_mirrored else scores
-        )
-        if rule.alike:
-            sample = replace(sample, labels=ends)  # for weights by label
-        boundary = replace(make_decision(curve, rule)(sample), labels=ends)
+        decide = make_decision(curve, rule)
+
+        def gather(y: NDArray[np.intp], scores: FloatArray) -> ScoreSample:
+            positive = (y == 0) if is_mirrored else (y == 1)
+            sample = ScoreSample.from_labels(positive, -scores if is_mirrored else scores)
+            # Weights by label need the names.
+            return replace(sample, labels=ends) if rule.alike else sample
+
+        def choose(y: NDArray[np.intp], scores: FloatArray) -> float:
+            return _mirror(decide(gather(y, scores)).threshold, is_mirrored)
+
+        sample = gather(deciding.y, deciding.scores)
+        boundary = replace(decide(sample), labels=ends)
+        if self._keeps_own(deciding, choose, rule):
+            own = _mirror(0.0, is_mirrored)
+            kept = boundary_at(replace(sample, labels=ends), curve, rule, own)
+            boundary = replace(kept, status=Status.KEPT)
         warn_of(boundary, stacklevel=5)
-        threshold = boundary.threshold
-        if is_mirrored:
-            # A row at the very boundary is negative, which is the second class here.
-            threshold = float(np.nextafter(-threshold, -np.inf))
+        threshold = _mirror(boundary.threshold, is_mirrored)
         return {"boundary_": boundary, "threshold_": threshold}
 
-    def _decide_many(
-        self, classes: NDArray[Any], y: NDArray[np.intp], scores: FloatArray
-    ) -> dict[str, Any]:
+    def _decide_many(self, classes: NDArray[Any], deciding: Deciding) -> dict[str, Any]:
         """Find one bias per class."""
         if self.pos_label is not None:
             raise InvalidInputError(
                 f"`pos_label` must be None with more than two classes, got {self.pos_label!r}, of "
                 f"{len(classes)}. Fit on y == {self.pos_label!r} to tell one from the rest."
             )
-        claims = choose_claims(self.curve, self.rule)
-        found = find_biases(y, scores, *claims, self.multi_class, classes.tolist())
+        curve, rule = choose_claims(self.curve, self.rule)
+
+        def find(y: NDArray[np.intp], scores: FloatArray, own: bool = False) -> ClassBiases:
+            strategy = "own" if own else self.multi_class
+            return find_biases(y, scores, curve, rule, strategy, classes.tolist())
+
+        lone = classes[np.bincount(deciding.y, minlength=len(classes)) == 1]
+        if len(lone) and deciding.parts is not None:
+            warnings.warn(
+                f"The only row of {', '.join(map(repr, lone.tolist()))} cannot be left out of "
+                "training and score itself; the largest bias of the other classes stands in. "
+                "Collect more rows of that class.",
+                BoundaryWarning,
+                stacklevel=5,
+            )
+        found = find(deciding.y, deciding.scores)
+        if self._keeps_own(deciding, lambda y, scores: find(y, scores).biases, rule):
+            found = find(deciding.y, deciding.scores, own=True)
         doubts = [status for status in found.statuses if status not in QUIET]
         if doubts:
             warnings.warn(
@@ -519,13 +611,45 @@ default="auto"
             )
         return {"biases_": found.biases, "boundaries_": found.boundaries}
 
+    def _keeps_own(
+        self, deciding: Deciding, choose: Callable[[NDArray[np.intp], FloatArray], Any], rule: Rule
+    ) -> bool:
+        """Return whether left-out rows say that the model's own boundary should stay."""
+        if deciding.parts is None or not rule.alike:
+            return False
+        if callable(deciding.response.method) and not deciding.response.is_log_odds:
+            return False  # Nobody knows where a function's own boundary is.
+        return shift_loses(deciding.y, deciding.scores, deciding.parts, choose, rule)
+
     def _shift(self, scores: FloatArray) -> FloatArray:
         """Return scores minus the threshold, or plus each class's bias."""
         return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
 
 
-def _winner(shifted: FloatArray) -> NDArray[np.intp]:
-    """Return the number of the class that shifted scores speak for."""
-    if shifted.ndim == 1:
-        return (shifted > 0).astype(np.intp)
-    return np.asarray(shifted.argmax(axis=1))
+def _mirror(threshold: float, is_mirrored: bool) -> float:
+    """Return a threshold of one class's scores as one of the other's."""
+    # A row at the very boundary is negative, which is the second class where all is mirrored.
+    return float(np.nextafter(-threshold, -np.inf)) if is_mirrored else threshold
+
+
+def _mean_of(crossed: CrossFitted, classes: NDArray[Any], X: Any) -> _Collected:
+    """Return the mean of the folds' models as one model."""
+    response = crossed.deciding.response
+    mean = MeanOfModels(
+        crossed.models, classes, response.method, response.floor, response.is_log_odds
+    )
+    if response.method == "decision_function":
+        one = collapse_linear(crossed.models)
+        if one is not None and _agree(one, mean, X, response, classes):
+            return _Collected(one, classes, crossed.deciding, response, crossed.models)
+    own = Response("decision_function", is_log_odds=response.is_log_odds)
+    return _Collected(mean, classes, crossed.deciding, own, crossed.models)
+
+
+def _agree(one: Any, mean: MeanOfModels, X: Any, response: Response, classes: NDArray[Any]) -> bool:
+    """Return whether a collapsed model decides as the mean does, on some of the rows."""
+    rows = _safe_indexing(X, np.arange(min(_CHECKED, _num_samples(X))))
+    found, expected = response.read(one, rows, classes), mean.decision_function(rows)
+    if found.ndim == 2:
+        found, expected = (s - s.mean(axis=1, keepdims=True) for s in (found, expected))
+    return bool(np.allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max()))

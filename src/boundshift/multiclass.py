@@ -35,18 +35,23 @@ from boundshift.search.found import ErrorsAt
 from boundshift.search.gaps import count_wrong
 from boundshift.status import QUIET, Status
 
-__all__ = ["ClassBiases", "class_biases", "find_biases"]
+__all__ = ["ClassBiases", "boundary_at", "class_biases", "find_biases"]
 
 FloatArray = NDArray[np.float64]
 Pair = tuple[int, int]
-Strategy = Literal["joint", "pairwise", "one-vs-rest"]
+Strategy = Literal["joint", "pairwise", "one-vs-rest", "own"]
 
-# A pair's loss is looked up between this many thresholds.
-_NODES = 513
+# A pair's loss is looked up at this many quantiles of either class, and between its neighbours
+# at the best of them.
+_QUANTILES, _REFINED = 257, 65
 # A pair that is always wrong must not weigh infinitely.
 _LEAST_RIGHT = 1e-9
-# From a quarter of the widest range of scores down to this share of it.
-_FINEST_STEP = 1e-4
+# Places that one bias is tried at, before those next to the best of them; and rounds of all.
+_PLACES, _ROUNDS = 2049, 100
+# Losses that differ by less are the same.
+_SAME = 1e-9
+# A class of no more rows than these is never held back.
+_FEW_ROWS = 3
 
 
 class ClassBiases(NamedTuple):
@@ -55,7 +60,8 @@ class ClassBiases(NamedTuple):
     Parameters
     ----------
     biases : array of shape (n_classes,)
-        They sum to zero; a class that no problem could use has bias zero.
+        Those of classes with rows sum to zero; a class of at most three rows has none below that
+        of a class with more.
     boundaries : dict from pairs of labels to Boundary
         What is decided between the rows of two classes: the threshold on the score of the second
         minus that of the first, the errors claimed there and the rows on the wrong side.
@@ -88,9 +94,9 @@ def find_biases(
         The claim on each class's error in a pair, and how both become one number. The rule must
         treat classes alike; "g-mean" leaves out its part for F1 where the biases are joint, since
         no class is the rare one in every pair.
-    strategy : {"joint", "pairwise", "one-vs-rest"}, default="joint"
+    strategy : {"joint", "pairwise", "one-vs-rest", "own"}, default="joint"
         Which problems are solved. "joint" is "pairwise" for the curve "support", whose optimum is
-        not that of a curve.
+        not that of a curve. "own" solves none and leaves all biases zero.
     labels : sequence, default=None
         Names of the classes; None are their numbers.
 
@@ -121,18 +127,39 @@ def find_biases(
     }
     if strategy == "one-vs-rest":
         biases, statuses = _one_vs_rest_biases(y, scores, curve, rule)
+    elif strategy == "own":
+        biases = np.zeros(n_classes)
     elif strategy == "joint":
         biases = _joint_biases(n_classes, pairs)
     else:
         own = {pair: problem.solve() for pair, problem in pairs.items()}
         biases = class_biases(n_classes, own, _weights(pairs))
+    if strategy != "own":
+        _favour_few(biases, y, pairs)
     if strategy != "one-vs-rest":
         statuses = [problem.status for problem in pairs.values()]
     found = {
         (names[i], names[j]): problem.boundary_at(float(biases[i] - biases[j]))
         for (i, j), problem in pairs.items()
     }
+    if strategy == "own":
+        found = {pair: replace(boundary, status=Status.KEPT) for pair, boundary in found.items()}
+        statuses = [Status.KEPT]
     return ClassBiases(biases, found, statuses)
+
+
+def _favour_few(biases: FloatArray, y: NDArray[np.intp], pairs: Mapping[Pair, Any]) -> None:
+    """Give a class of very few rows no smaller a bias than any other.
+
+    Where so few rows are found by luck, their scores would take from the class what the model
+    alone gives it; and the only row of a class decides nothing, as no fold can leave it out.
+    """
+    counts = np.bincount(y, minlength=len(biases))
+    undecided = [not any(k in pair for pair in pairs) for k in range(len(biases))]
+    few = (counts > 0) & ((counts <= _FEW_ROWS) | np.array(undecided))
+    if not few.all():
+        biases[few] = np.maximum(biases[few], biases[~few].max())
+    biases[counts > 0] -= biases[counts > 0].mean()
 
 
 def class_biases(
@@ -190,9 +217,13 @@ class _PairProblem:
 
     def errors_at(self, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return what the curve claims at each threshold."""
+        return self.errors_in_units(np.ldexp(thresholds, -self.sample.exponent))
+
+    def errors_in_units(self, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the same for thresholds in the sample's own units."""
         if self._errors is None:
             self._errors = self.curve.errors(self.sample)
-        return self._errors(np.ldexp(thresholds, -self.sample.exponent))
+        return self._errors(thresholds)
 
     def boundary_at(self, threshold: float) -> Boundary:
         """Return the record of a threshold, which need not be the best one for this pair."""
@@ -213,6 +244,11 @@ class _PairProblem:
         )
 
 
+def boundary_at(sample: ScoreSample, curve: ErrorCurve, rule: Rule, threshold: float) -> Boundary:
+    """Return the record of a threshold that was not chosen by the rule."""
+    return _PairProblem(sample, curve, rule).boundary_at(threshold)
+
+
 @dataclass(frozen=True)
 class _LossTable:
     """The loss of one pair of classes at many thresholds."""
@@ -222,26 +258,60 @@ class _LossTable:
 
     @classmethod
     def tabulate(cls, problem: _PairProblem) -> _LossTable:
-        """Evaluate the rule on the curves, from below all scores to above."""
-        sample, rule = problem.sample, problem.rule
-        ends = [(c.minimum, c.maximum) for c in (sample.negative, sample.positive)]
-        low, high = (sample.to_units(end) for end in (np.min(ends), np.max(ends)))
-        reach = (high - low) / 8 or abs(low) or 1.0
-        thresholds = np.linspace(low - reach, high + reach, _NODES)
-        extremes = np.array([0.0, 1.0])
-        best, worst = rule.value(extremes, extremes, sample.n_samples)
-        errors = problem.errors_at(thresholds)
-        share = (rule.value(*errors, sample.n_samples) - best) / (worst - best)
-        return cls(thresholds, -np.log(np.maximum(1 - share, _LEAST_RIGHT)))
+        """Evaluate the rule on the curves where these bend: close together where scores are."""
+        sample = problem.sample
+        quantiles = [
+            side.at(np.linspace(0, side.n - 1, min(side.n, _QUANTILES)).astype(np.intp))
+            for side in (sample.negative, sample.positive)
+        ]
+        scores = np.unique(np.concatenate(quantiles))
+        reach = (scores[-1] - scores[0]) / 8 or abs(scores[0]) or 1.0
+        nodes = np.concatenate([[scores[0] - reach], scores, [scores[-1] + reach]])
+        nodes = _between(nodes, 3)
+        coarse = cls(nodes, _losses(problem, nodes))
+        low, high = coarse.around_best()
+        nodes = np.union1d(nodes, np.linspace(low, high, _REFINED))
+        return cls(np.ldexp(nodes, sample.exponent), _losses(problem, nodes))
+
+    def around_best(self) -> tuple[float, float]:
+        """Return the nodes on either side of those with the least loss."""
+        at = np.flatnonzero(self.losses <= self.losses.min() + _SAME)
+        low, high = max(at[0] - 1, 0), min(at[-1] + 1, len(self.thresholds) - 1)
+        return float(self.thresholds[low]), float(self.thresholds[high])
 
     @property
     def best(self) -> float:
         """Threshold with the least loss."""
-        return float(self.thresholds[self.losses.argmin()])
+        return float(self.thresholds[_middle_of_least(self.losses)])
 
     def at(self, threshold: FloatArray) -> FloatArray:
         """Return the loss at each threshold."""
         return np.interp(threshold, self.thresholds, self.losses)
+
+
+def _losses(problem: _PairProblem, nodes: FloatArray) -> FloatArray:
+    """Return the loss of one pair at thresholds in the sample's own units."""
+    sample, rule = problem.sample, problem.rule
+    extremes = np.array([0.0, 1.0])
+    best, worst = rule.value(extremes, extremes, sample.n_samples)
+    errors = problem.errors_in_units(nodes)
+    share = (rule.value(*errors, sample.n_samples) - best) / (worst - best)
+    return np.asarray(-np.log(np.maximum(1 - share, _LEAST_RIGHT)))
+
+
+def _between(nodes: FloatArray, times: int) -> FloatArray:
+    """Return nodes with as many more, less one, between each two."""
+    steps = np.arange(times) / times
+    between = nodes[:-1, None] + np.diff(nodes)[:, None] * steps
+    return np.unique(np.append(between.ravel(), nodes[-1]))
+
+
+def _middle_of_least(losses: FloatArray) -> int:
+    """Return the middle of the first run of places with the least loss."""
+    least = losses <= losses.min() + _SAME
+    first = int(least.argmax())
+    run = int(np.argmin(np.append(least[first:], False)))
+    return first + (run - 1) // 2
 
 
 def _joint_biases(n_classes: int, pairs: Mapping[Pair, _PairProblem]) -> FloatArray:
@@ -252,24 +322,44 @@ def _joint_biases(n_classes: int, pairs: Mapping[Pair, _PairProblem]) -> FloatAr
 
 
 def _descend(biases: FloatArray, tables: Mapping[Pair, _LossTable]) -> FloatArray:
-    """Move one bias after the other, by ever smaller steps, while the loss falls."""
-    widest = max((float(np.ptp(table.thresholds)) for table in tables.values()), default=0.0)
-    step, places = widest / 4, np.linspace(-1, 1, 17)
-    while step > _FINEST_STEP * widest:
+    """Move one bias after the other to where the loss is least, while it falls.
+
+    The loss is linear between nodes, so that the least one is at a node of some pair.
+    """
+    own: list[list[tuple[_LossTable, int, float]]] = [[] for _ in biases]
+    for (i, j), table in tables.items():
+        own[i].append((table, j, 1.0))
+        own[j].append((table, i, -1.0))
+    for _ in range(_ROUNDS):
         moved = False
-        for k in range(len(biases)):
-            tried = biases[k] + step * places
-            total = np.zeros(len(places))
-            for (i, j), table in tables.items():
-                if k in (i, j):
-                    total += table.at(tried - biases[j] if k == i else biases[i] - tried)
-            best = int(total.argmin())
-            if total[best] < total[len(places) // 2] - 1e-9:
-                biases[k], moved = tried[best], True
-        step = step if moved else step / 4
-    seen = [k for k in range(len(biases)) if any(k in pair for pair in tables)]
+        for k, of_class in enumerate(own):
+            if of_class:
+                place, gain = _best_place(biases, k, of_class)
+                if gain > _SAME:
+                    biases[k], moved = place, True
+        if not moved:
+            break
+    seen = [k for k, of_class in enumerate(own) if of_class]
     biases[seen] -= biases[seen].mean() if seen else 0.0
     return biases
+
+
+def _best_place(
+    biases: FloatArray, k: int, of_class: list[tuple[_LossTable, int, float]]
+) -> tuple[float, float]:
+    """Return where one bias is best while the others stay, and by how much."""
+
+    def total(places: FloatArray) -> FloatArray:
+        return np.sum([t.at(sign * (places - biases[j])) for t, j, sign in of_class], axis=0)
+
+    places = np.sort(np.concatenate([biases[j] + sign * t.thresholds for t, j, sign in of_class]))
+    thin = places[:: max(1, len(places) // _PLACES)]
+    at = _middle_of_least(total(thin))
+    low, high = thin[max(at - 1, 0)], thin[min(at + 1, len(thin) - 1)]
+    close = places[(places >= low) & (places <= high)]
+    losses = total(close)
+    best = _middle_of_least(losses)
+    return float(close[best]), float(total(biases[k : k + 1])[0] - losses[best])
 
 
 def _pair_samples(y: NDArray[np.intp], scores: FloatArray) -> Iterator[tuple[Pair, ScoreSample]]:

@@ -17,6 +17,10 @@ class Status(Enum):
         "The boundary that the biases of all classes give this pair, of which the best by itself "
         "may be another."
     )
+    KEPT = (
+        "The model's own boundary stays: on rows left out of the choice, the shifted one did worse. "
+        "Train on more rows, or calibrate the model, to tell the classes apart better."
+    )
     REVERSED = (
         "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
         "Negate the scores or pass the other label as `pos_label`."
@@ -62,5 +66,5 @@ class Status(Enum):
 
 
 _FELL_BACK = (Status.INFEASIBLE, Status.UNINFORMATIVE, Status.SINGLE_ROW)
-QUIET = (Status.OPTIMAL, Status.RELAXED, Status.LOCAL, Status.SHARED)
+QUIET = (Status.OPTIMAL, Status.RELAXED, Status.LOCAL, Status.SHARED, Status.KEPT)
 """Statuses that need no second look and raise no warning."""

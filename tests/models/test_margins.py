@@ -78,7 +78,7 @@ def test_margins_are_chosen_first(name):
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_probabilities_can_be_asked_for(data, name):
     X, y = data
-    clf = BoundShiftClassifier(clone(WRAPPERS[name]), cv=2, response_method="predict_proba")
+    clf = BoundShiftClassifier(clone(WRAPPERS[name]), cv=None, response_method="predict_proba")
     clf.fit(X, y)
     assert clf._response.floor is not None
     clf = clone(clf).set_params(response_method="margin").fit(X, y)

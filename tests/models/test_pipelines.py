@@ -81,7 +81,7 @@ def test_a_sampler_before_a_booster(data):
     X, y = data
     booster = XGBClassifier(n_estimators=10, n_jobs=1)
     inner = make_sampling_pipeline(StandardScaler(), SMOTE(random_state=0), booster)
-    clf = BoundShiftClassifier(inner, cv=3).fit(X, y)
+    clf = BoundShiftClassifier(inner, cv=3, ensemble=False).fit(X, y)
     rows = clf.estimator_[0].transform(X)
     margin = clf.estimator_[-1].predict(rows, output_margin=True).astype(np.float64)
     np.testing.assert_array_equal(clf.decision_function(X), margin - clf.threshold_)

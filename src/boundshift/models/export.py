@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.intercept import shift_intercept
 from boundshift.models.margins import innermost
+from boundshift.models.mean import MeanOfModels
 from boundshift.models.response import Response, class_columns
 
 __all__ = ["ShiftExportMixin"]
@@ -19,6 +20,7 @@ class ShiftExportMixin:
     """Exports a fitted classifier's shift into the intercept of its model."""
 
     estimator_: Any
+    estimators_: list[Any]
     classes_: Any
     threshold_: float
     biases_: Any
@@ -39,7 +41,8 @@ class ShiftExportMixin:
         Raises
         ------
         InvalidInputError
-            If the model has no intercept, or the scores are not its own margins.
+            If the model has no intercept, is a mean of models that are not linear, or the scores
+            are not its own margins.
 
         Notes
         -----
@@ -60,6 +63,12 @@ class ShiftExportMixin:
         ('LogisticRegression', True)
         """
         check_is_fitted(self)
+        if isinstance(self.estimator_, MeanOfModels):
+            raise InvalidInputError(
+                "`estimator_` must be one model for its intercept to carry the shift, got the mean "
+                f"of {len(self.estimators_)} {type(innermost(self.estimators_[0])).__name__}s. Fit "
+                "with ensemble=False, which trains one model on all rows."
+            )
         if self._response.method not in ("margin", "decision_function"):
             raise InvalidInputError(
                 "Scores must be the model's own margins for its intercept to carry the shift, got "
@@ -96,7 +105,7 @@ class ShiftExportMixin:
         True
         """
         check_is_fitted(self)
-        last = innermost(self.estimator_)
+        last = innermost(getattr(self, "estimators_", [self.estimator_])[0])
         if not hasattr(last, "coef_"):
             raise InvalidInputError(
                 f"`estimator` must be a linear model with `coef_`, got {type(last).__name__}. "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.models.mean import mean_scores
 from boundshift.models.response import (
     Method,
     Response,
@@ -24,19 +26,36 @@ from boundshift.models.response import (
     read_responses,
 )
 
-__all__ = ["Deciding", "RowScorer", "has_weight", "set_random_states"]
+__all__ = ["CrossFitted", "Deciding", "RowScorer", "has_weight", "set_random_states"]
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
 Origin = Literal["held-out", "out-of-fold", "training"]
+Split = tuple[IntArray, IntArray]
 
 
 class Deciding(NamedTuple):
-    """The rows that decide: their classes by number, their scores, and where these come from."""
+    """The rows that decide: their classes by number, their scores, and where these come from.
 
-    y: NDArray[np.intp]
+    `parts` numbers the test part that each row was left out with; None where nothing was left out.
+    """
+
+    y: IntArray
     scores: FloatArray
     response: Response
     origin: Origin
+    parts: IntArray | None = None
+
+
+class CrossFitted(NamedTuple):
+    """The models of all folds, and the rows that they decide by.
+
+    `complete` tells whether the models together saw every row, and each saw every class.
+    """
+
+    models: list[Any]
+    deciding: Deciding
+    complete: bool
 
 
 @dataclass(frozen=True)
@@ -61,11 +80,15 @@ class RowScorer:
     def by_model(self, model: Any, X: Any, y: NDArray[Any], origin: Origin) -> Deciding:
         """Score rows by one fitted model."""
         part = read_responses(model, X, self.asked, self.classes)
-        return self._settle(y, np.arange(len(y)), part, *choose_method([part], self.asked), origin)
+        method, is_log_odds = choose_method([part], self.asked)
+        decides = has_weight(self.fit_params, len(y))
+        chosen = part[method][decides]
+        response = Response.learn(method, chosen, is_log_odds=is_log_odds)
+        return Deciding(self._numbers(y[decides]), response.scores(chosen), response, origin)
 
-    def out_of_fold(
+    def cross_fit(
         self, estimator: Any, X: Any, y: NDArray[Any], cv: Any, n_jobs: int | None
-    ) -> Deciding | None:
+    ) -> CrossFitted | None:
         """Score rows by models fitted without them, or return None if that cannot be."""
         counts = np.bincount(self._numbers(y))
         if len(counts) == 2 and counts.min() == 1:
@@ -76,82 +99,146 @@ class RowScorer:
             # A class with fewer rows than folds is missing from some test parts, which is fine.
             warnings.filterwarnings("ignore", message="The least populated class")
             splits = list(check_cv(cv, y, classifier=True).split(X, y, **self.split_params))
+        splits = [(_as_rows(train), _as_rows(test)) for train, test in splits]
         self._check_splits(y, splits)
-        parts = Parallel(n_jobs=n_jobs)(
-            delayed(self._fit_and_score)(estimator, X, y, train, test) for train, test in splits
+        fitted = Parallel(n_jobs=n_jobs)(
+            delayed(self._fit_and_score)(estimator, X, y, *split) for split in splits
         )
-        method, is_log_odds = choose_method(parts, self.asked)
-        rows, mean = _average_repeats([test for _, test in splits], [p[method] for p in parts])
-        return self._settle(y, rows, {method: mean}, method, is_log_odds, "out-of-fold")
+        models, parts = map(list, zip(*fitted, strict=True))
+        deciding = self._settle(y, [test for _, test in splits], parts)
+        times = np.bincount(np.concatenate([train for train, _ in splits]), minlength=len(y))
+        classes = [len(np.unique(y[train])) for train, _ in splits]
+        complete = bool(times.all()) and min(classes) == len(self.classes)
+        return CrossFitted(models, deciding, complete)
 
     def _fit_and_score(
-        self,
-        estimator: Any,
-        X: Any,
-        y: NDArray[Any],
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
-    ) -> dict[Method, FloatArray]:
+        self, estimator: Any, X: Any, y: NDArray[Any], train: IntArray, test: IntArray
+    ) -> tuple[Any, dict[Method, FloatArray]]:
         """Fit a copy of the estimator on one part and read its responses to the other."""
         params = _check_method_params(X, self.fit_params, indices=train)
-        fold = clone(estimator).fit(_safe_indexing(X, train), y[train], **params)
-        return read_responses(fold, _safe_indexing(X, test), self.asked, self.classes)
+        # A kernel has a column for every row that it was computed with.
+        rows, labels = _safe_split(estimator, X, y, train)
+        left_out, _ = _safe_split(estimator, X, None, test, train)
+        fold = clone(estimator)
+        fold.fit(rows, labels, **params)
+        return fold, read_responses(fold, left_out, self.asked, self.classes)
 
     def _settle(
-        self,
-        y: NDArray[Any],
-        rows: NDArray[np.intp],
-        responses: Mapping[Method, FloatArray],
-        method: Method,
-        is_log_odds: bool,
-        origin: Origin,
+        self, y: NDArray[Any], tests: Sequence[IntArray], parts: list[dict[Method, FloatArray]]
     ) -> Deciding:
-        """Turn the chosen responses of rows with weight into scores."""
-        decides = has_weight(self.fit_params, len(y))[rows]
-        chosen = responses[method][decides]
-        response = Response.learn(method, chosen, is_log_odds=is_log_odds)
-        return Deciding(self._numbers(y[rows[decides]]), response.scores(chosen), response, origin)
+        """Turn the responses of all folds, to rows with weight, into scores of each row once."""
+        method, is_log_odds = choose_method(parts, self.asked)
+        weighs = has_weight(self.fit_params, len(y))
+        decides = [weighs[test] for test in tests]
+        chosen = [part[method][d] for part, d in zip(parts, decides, strict=True)]
+        response = Response.learn(method, np.concatenate(chosen), is_log_odds=is_log_odds)
+        rows, scores, numbers = _average_repeats(
+            [test[d] for test, d in zip(tests, decides, strict=True)],
+            [response.scores(part) for part in chosen],
+            is_log_odds,
+        )
+        return Deciding(self._numbers(y[rows]), scores, response, "out-of-fold", numbers)
 
-    def _numbers(self, y: NDArray[Any]) -> NDArray[np.intp]:
+    def _numbers(self, y: NDArray[Any]) -> IntArray:
         """Return each label's place among the classes; two need no search."""
         if len(self.classes) == 2:
             return np.asarray(y == self.classes[1]).astype(np.intp)
         return np.searchsorted(self.classes, y)
 
-    def _check_splits(self, y: NDArray[Any], splits: list[Any]) -> None:
-        """Raise if a fold would train a two-class model on one class."""
-        for number, (train, _) in enumerate(splits, start=1):
-            seen = np.unique(y[train])
+    def _check_splits(self, y: NDArray[Any], splits: list[Split]) -> None:
+        """Raise unless every part trains on both classes, and tests rows that it has not seen."""
+        if not splits:
+            raise InvalidInputError(
+                "`cv` must give at least one split, got none. A generator gives its splits only "
+                "once: pass list(splits), or an int."
+            )
+        weighs = has_weight(self.fit_params, len(y))
+        for number, (train, test) in enumerate(splits, start=1):
+            of = f"part {number} of {len(splits)}"
+            is_seen = np.zeros(len(y), dtype=np.bool_)
+            is_seen[train] = True
+            if is_seen[test].any():
+                raise InvalidInputError(
+                    "`cv` must leave the rows of a test part out of its training part, got "
+                    f"{np.count_nonzero(is_seen[test])} row(s) in both of {of}. Use an int or a "
+                    "splitter, or cv=None to decide on training rows."
+                )
+            seen = np.unique(y[is_seen & weighs])
             if len(self.classes) == 2 and len(seen) < 2:
                 raise InvalidInputError(
                     "`cv` must leave rows of both classes in every training part, got only "
-                    f"{seen.tolist()} in part {number} of {len(splits)}. "
+                    f"{seen.tolist()} in {of}. "
                     "Use an int or StratifiedKFold, which keep the classes' shares."
                 )
+        tested = np.concatenate([test for _, test in splits])
+        left_out = np.unique(y[tested[weighs[tested]]])
+        if len(left_out) < 2:
+            raise InvalidInputError(
+                "`cv` must leave out rows of at least two classes in all, got "
+                f"{left_out.tolist()}. Use an int or StratifiedKFold, which keep the classes' "
+                "shares."
+            )
 
 
 def has_weight(fit_params: Mapping[str, Any], n_rows: int) -> NDArray[np.bool_]:
     """Return which rows decide: those without weight do not."""
     weight = fit_params.get("sample_weight")
-    return np.ones(n_rows, dtype=np.bool_) if weight is None else np.asarray(weight) > 0
+    if weight is None:
+        return np.ones(n_rows, dtype=np.bool_)
+    weight = np.asarray(weight)
+    if weight.shape != (n_rows,):
+        raise InvalidInputError(
+            f"`sample_weight` must have one number for each of the {n_rows} rows, got shape "
+            f"{weight.shape}."
+        )
+    return np.asarray(weight > 0)
+
+
+def _as_rows(part: Any) -> IntArray:
+    """Return row numbers, which a mask may stand for."""
+    part = np.asarray(part)
+    return np.flatnonzero(part) if part.dtype == np.bool_ else part.astype(np.intp, copy=False)
 
 
 def _average_repeats(
-    tests: list[NDArray[np.intp]], parts: list[FloatArray]
-) -> tuple[NDArray[np.intp], FloatArray]:
-    """Average the responses of rows that were left out more than once: no row counts twice."""
-    responses = np.concatenate(parts)
-    rows, place, times = np.unique(np.concatenate(tests), return_inverse=True, return_counts=True)
-    total = np.zeros((len(rows), *responses.shape[1:]))
-    np.add.at(total, place, responses)
-    return rows, (total.T / times).T
+    tests: list[IntArray], parts: list[FloatArray], is_log_odds: bool
+) -> tuple[IntArray, FloatArray, IntArray]:
+    """Average the scores of rows that were left out more than once: no row counts twice.
+
+    Returns rows, their scores, and the first part that each was left out with.
+    """
+    together = np.concatenate(tests)
+    number = np.repeat(np.arange(len(tests)), [len(test) for test in tests])
+    rows, first, place = np.unique(together, return_index=True, return_inverse=True)
+    scores = np.concatenate(parts)
+    if len(rows) == len(together):
+        return rows, scores[first], number[first]
+    repeats = []
+    order = np.argsort(place, kind="stable")
+    sorted_place = place[order]
+    starts = np.searchsorted(sorted_place, np.arange(len(rows)))
+    turn = np.arange(len(place)) - starts[sorted_place]
+    for k in range(int(turn.max()) + 1):
+        at = turn == k
+        repeat = np.full((len(rows), *scores.shape[1:]), np.nan)
+        repeat[sorted_place[at]] = scores[order[at]]
+        repeats.append(repeat)
+    if scores.ndim == 1:
+        return rows, np.nanmean(repeats, axis=0), number[first]
+    return rows, mean_scores(repeats, is_log_odds=is_log_odds), number[first]
 
 
 def set_random_states(estimator: Any, random_state: Any) -> Any:
     """Set every random state that is None, if there is a seed to do it with."""
-    if random_state is not None:
-        random = check_random_state(random_state)
-        for name, value in sorted(estimator.get_params(deep=True).items()):
-            if value is None and (name == "random_state" or name.endswith("__random_state")):
-                estimator.set_params(**{name: int(random.randint(2**31 - 1))})
+    if random_state is None:
+        return estimator
+    if isinstance(random_state, np.random.Generator):
+        raise InvalidInputError(
+            "`random_state` must be an int, a RandomState or None, as scikit-learn's are, got a "
+            "Generator. Draw an int from it: int(rng.integers(2**31))."
+        )
+    random = check_random_state(random_state)
+    for name, value in sorted(estimator.get_params(deep=True).items()):
+        if value is None and (name == "random_state" or name.endswith("__random_state")):
+            estimator.set_params(**{name: int(random.randint(2**31 - 1))})
     return estimator

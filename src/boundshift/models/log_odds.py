@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
 
-__all__ = ["HIGH", "LOW", "are_log_odds", "log_probabilities", "probabilities"]
+__all__ = ["HIGH", "LOW", "are_log_odds", "find_winner", "log_probabilities", "probabilities"]
 
 FloatArray = NDArray[np.float64]
 
@@ -41,6 +41,19 @@ def are_log_odds(margins: FloatArray, found: FloatArray) -> bool:
     expected = softmax(np.nan_to_num(margins[known], nan=-np.inf), axis=1)
     found = np.nan_to_num(found[known], nan=0.0)
     return bool(np.allclose(found, expected, rtol=_RELATIVE, atol=_ABSOLUTE))
+
+
+def find_winner(shifted: FloatArray) -> NDArray[np.intp]:
+    """Return the number of the class that shifted scores speak for.
+
+    Examples
+    --------
+    >>> find_winner(np.array([-1.0, 0.0, 2.0])).tolist()
+    [0, 0, 1]
+    """
+    if shifted.ndim == 1:
+        return (shifted > 0).astype(np.intp)
+    return np.asarray(shifted.argmax(axis=1))
 
 
 def probabilities(shifted: FloatArray) -> FloatArray:

@@ -28,7 +28,10 @@ __all__ = ["load", "own_types", "save"]
 
 _FORMAT = "boundshift.object"
 _VERSION = 2
-_CLASSIFIER = "boundshift.classifier.BoundShiftClassifier"
+_OWN = {
+    "boundshift.classifier.BoundShiftClassifier",
+    "boundshift.models.mean.MeanOfModels",
+}
 _ZIP = b"PK\x03\x04"
 _OLDEST_SKOPS = (0, 12)
 
@@ -219,4 +222,4 @@ def own_types() -> set[str]:
     splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
     types = (*CURVES.values(), Exact, SLSQP, *RULES.values(), *splitters)
     names = {f"{cls.__module__}.{cls.__qualname__}" for cls in types}
-    return {_CLASSIFIER, *names, *OLD_TYPES}
+    return {*_OWN, *names, *OLD_TYPES}

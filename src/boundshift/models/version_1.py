@@ -23,11 +23,13 @@ def upgrade(state: dict[str, Any]) -> dict[str, Any]:
     were given one by one are lost; the boundary that they made is not.
     """
     if "keep_balanced" not in state:
-        return state
+        # What was fitted before there were means of models holds one that was trained on all rows.
+        return {"ensemble": False} | state
     new = {name: state[name] for name in _KEPT}
     new["curve"] = state["preset"] or state["bound"]
     new["rule"] = _upgrade_rule(state["rule"])
     new["pos_label"] = None
+    new["ensemble"] = False
     learned = {name: value for name, value in state.items() if name.endswith("_")}
     if "_response" not in state:
         return new | learned

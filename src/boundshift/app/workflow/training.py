@@ -206,6 +206,7 @@ def fit_table(
         curve=curve,
         rule=rule,
         cv=5 if file is None else "prefit",
+        ensemble=False,
         pos_label=names.tolist()[1],
         random_state=seed if file is None else None,
     )

@@ -27,8 +27,11 @@ def require(*names: str) -> None:
             raise MissingExtraError(name, "onnx") from None
 
 
-def convert(model: Any, X: Any, options: dict[int, Any]) -> Any:
-    """Convert by skl2onnx in the precision of X, or in float32 where that cannot be."""
+def convert(model: Any, X: Any, options: dict[int, Any], prefix: str = "converted_") -> Any:
+    """Convert by skl2onnx in the precision of X, or in float32 where that cannot be.
+
+    All names but those of the inputs start with the prefix, so that several can stand together.
+    """
     require("skl2onnx")
     import onnx.compose
     from skl2onnx import convert_sklearn
@@ -46,7 +49,7 @@ def convert(model: Any, X: Any, options: dict[int, Any]) -> Any:
                 )
             onnx.checker.check_model(base, full_check=True)
             _start(base)
-            return _widen(onnx.compose.add_prefix(base, "converted_"), _types(X, False))
+            return _widen(onnx.compose.add_prefix(base, prefix), _types(X, False))
         except Exception as error:
             first_line = str(error).strip().partition("\n")[0]
             reasons.append(f"{type(error).__name__}: {first_line}")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -18,11 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.log_odds import HIGH, LOW
 from boundshift.models.margins import innermost, is_a, steps_before
+from boundshift.models.mean import MeanOfModels
 from boundshift.models.onnx.convert import OPSET, convert, require
 from boundshift.models.onnx.graph import ML_DOMAIN, Graph
 from boundshift.models.onnx.margins import find_writer
 from boundshift.models.onnx.steps import write_steps
-from boundshift.models.response import class_columns
+from boundshift.models.response import Response, class_columns
 
 __all__ = ["to_onnx"]
 
@@ -91,23 +93,14 @@ def to_onnx(clf: Any, X: Any) -> Any:
         raise InvalidInputError("`X` must be dense rows for ONNX, got a sparse matrix.")
     require("onnx")
     labels = _labels(shifter.classes_)
-    last = innermost(shifter.estimator_)
-    steps = [*steps_before(clf), *steps_before(shifter.estimator_)]
-    method = shifter._response.method
-    write = find_writer(last, method)
     graph = Graph()
-    if write is None:
-        base = _convert_whole(method, steps, last, X)
-        raw = _response(graph, base.graph.output[1], method)
-    else:
-        base, found = _convert_steps(graph, steps, X)
-        raw = write(graph, graph.cast(found, "DOUBLE"), last)
-    shifted = _shift(graph, shifter, _scores(graph, shifter, raw))
+    base, scores = _write_scores(graph, shifter, steps_before(clf), X)
+    shifted = _shift(graph, shifter, scores)
     _decide(graph, labels, shifted)
     if hasattr(shifter, "predict_proba"):
         _write_probabilities(graph, shifted, len(shifter.classes_))
     model = _assemble(base, graph, shifter)
-    _check(model, clf, last, X)
+    _check(model, clf, _parts(shifter)[0], X)
     return model
 
 
@@ -119,7 +112,7 @@ def _shifter(clf: Any) -> Any:
             f"`clf` must be a BoundShiftClassifier or end in one, got {type(shifter).__name__}. "
             "Models without a moved boundary are converted by skl2onnx."
         )
-    method = shifter._response.method
+    method = _response_of(shifter).method
     if callable(method):
         raise InvalidInputError(
             "`response_method` must not be a function for ONNX, got "
@@ -128,12 +121,70 @@ def _shifter(clf: Any) -> Any:
     return shifter
 
 
-def _scores(graph: Graph, clf: Any, raw: str) -> str:
+def _parts(clf: Any) -> list[Any]:
+    """Return the models whose mean is shifted, one or more."""
+    mean = clf.estimator_
+    return list(mean.estimators) if isinstance(mean, MeanOfModels) else [mean]
+
+
+def _response_of(clf: Any) -> Response:
+    """Return how the response of a part becomes its score."""
+    mean = clf.estimator_
+    if isinstance(mean, MeanOfModels):
+        return Response(mean.method, mean.floor, mean.is_log_odds)
+    response: Response = clf._response
+    return response
+
+
+def _write_scores(graph: Graph, clf: Any, before: list[Any], X: Any) -> tuple[Any, str]:
+    """Write the scores of all parts and their mean, behind the steps of each."""
+    parts, response = _parts(clf), _response_of(clf)
+    bases, scores = [], []
+    for number, part in enumerate(parts):
+        last, steps = innermost(part), [*before, *steps_before(part)]
+        write = find_writer(last, response.method)
+        prefix = f"converted_{number}_" if number else "converted_"
+        if write is None:
+            base = _convert_whole(response.method, steps, last, X, prefix)
+            raw = _response(graph, base.graph.output[1], response.method)
+        else:
+            base, found = _convert_steps(graph, steps, X, prefix)
+            raw = write(graph, graph.cast(found, "DOUBLE"), last)
+        bases.append(base)
+        scores.append(_scores(graph, part, response, clf.classes_, raw))
+    for other in bases[1:]:
+        bases[0].graph.node.extend(other.graph.node)
+        bases[0].graph.initializer.extend(other.graph.initializer)
+    return bases[0], _mean(graph, clf, scores)
+
+
+def _mean(graph: Graph, clf: Any, scores: list[str]) -> str:
+    """Write what `mean_scores` does."""
+    if not isinstance(clf.estimator_, MeanOfModels):
+        return scores[0]
+    if len(clf.classes_) > 2:
+        scores = [_level(graph, one, clf.estimator_.is_log_odds) for one in scores]
+    total = graph.add("Sum", *scores) if len(scores) > 1 else scores[0]
+    return graph.add("Div", total, graph.constant(float(len(scores))))
+
+
+def _level(graph: Graph, scores: str, is_log_odds: bool) -> str:
+    if is_log_odds:
+        return graph.add("LogSoftmax", scores, axis=1)
+    return graph.add("Sub", scores, graph.add("ReduceMean", scores, graph.constant([1], np.int64)))
+
+
+def _scores(graph: Graph, part: Any, response: Response, classes: NDArray[Any], raw: str) -> str:
     """Write what `Response.scores` does, with the classes in our order."""
-    floor = clf._response.floor
-    columns = class_columns(clf.estimator_, clf.classes_)
+    floor = response.floor
+    columns = class_columns(part, classes)
+    if len(columns) < len(classes):
+        raise InvalidInputError(
+            f"`estimators_` must know every class for ONNX, got one of {len(columns)} of the "
+            f"{len(classes)} classes. Fit with ensemble=False, or on more rows of the rarest class."
+        )
     is_sorted = bool((np.diff(columns) > 0).all())
-    if len(columns) == 2 and floor is None and not _has_two_columns(clf):
+    if len(columns) == 2 and floor is None and not _has_two_columns(part, response):
         margin = graph.column(raw)
         return margin if is_sorted else graph.add("Neg", margin)
     if not is_sorted:
@@ -146,10 +197,9 @@ def _scores(graph: Graph, clf: Any, raw: str) -> str:
     return graph.add("Sub", graph.column(raw, 1), graph.column(raw, 0))
 
 
-def _has_two_columns(clf: Any) -> bool:
+def _has_two_columns(part: Any, response: Response) -> bool:
     """Return whether the margins of two classes come one for each."""
-    last = innermost(clf.estimator_)
-    return clf._response.method == "margin" and hasattr(last, "predict_joint_log_proba")
+    return response.method == "margin" and hasattr(innermost(part), "predict_joint_log_proba")
 
 
 def _shift(graph: Graph, clf: Any, scores: str) -> str:
@@ -240,7 +290,7 @@ def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
     return base
 
 
-def _convert_steps(graph: Graph, steps: list[Any], X: Any) -> tuple[Any, str]:
+def _convert_steps(graph: Graph, steps: list[Any], X: Any, prefix: str) -> tuple[Any, str]:
     """Return a model of the steps before the classifier, and the name of what they give."""
     from onnx import TensorProto, helper
 
@@ -248,7 +298,7 @@ def _convert_steps(graph: Graph, steps: list[Any], X: Any) -> tuple[Any, str]:
     dtype = np.float32 if array.dtype == np.float32 else np.float64
     found = None if steps and hasattr(X, "columns") else write_steps(graph, "X", steps, dtype)
     if found is None:
-        base = convert(_pipeline(steps), X, {})
+        base = convert(_pipeline(steps), X, {}, prefix)
         output = base.graph.output[0]
         single = output.type.tensor_type.elem_type == TensorProto.FLOAT
         graph.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
@@ -263,7 +313,7 @@ def _pipeline(steps: list[Any]) -> Pipeline:
     return Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
 
 
-def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any) -> Any:
+def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any, prefix: str) -> Any:
     """Convert a classifier that has no writer here; its second output are its responses."""
     if method == "margin":
         raise InvalidInputError(
@@ -273,7 +323,7 @@ def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any) -> Any:
     raw_scores = method == "decision_function"
     options = {"zipmap": False} | ({"raw_scores": True} if raw_scores else {})
     # Options are found by the classifier's id: that of a pipeline around it sets nothing.
-    return convert(_pipeline([*steps, last]), X, {id(last): options})
+    return convert(_pipeline([*steps, last]), X, {id(last): options}, prefix)
 
 
 def _response(graph: Graph, output: Any, method: Any) -> str:
@@ -285,7 +335,7 @@ def _response(graph: Graph, output: Any, method: Any) -> str:
     return raw
 
 
-def _check(model: Any, clf: Any, last: Any, X: Any) -> None:
+def _check(model: Any, clf: Any, part: Any, X: Any) -> None:
     """Raise unless the written model gives our scores on the first rows."""
     import onnx
     from onnx.reference import ReferenceEvaluator
@@ -299,7 +349,7 @@ def _check(model: Any, clf: Any, last: Any, X: Any) -> None:
     if not worst <= _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0))):
         raise InvalidInputError(
             f"`clf` must be a model whose converter is right, got scores off by {worst:.3g} for "
-            f"{type(last).__name__}. Use a model that is known here, see "
+            f"{type(innermost(part)).__name__}. Use a model that is known here, see "
             "boundshift.to_onnx."
         )
 

@@ -1,0 +1,82 @@
+"""Whether a shift helps rows that did not choose it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundshift.models.log_odds import find_winner
+from boundshift.rules import Rule
+
+__all__ = ["STANDARD_ERRORS", "shift_loses"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+# By how many standard errors the model's own boundary must be better to stay.
+STANDARD_ERRORS = 2.0
+
+
+def shift_loses(
+    y: IntArray,
+    scores: FloatArray,
+    parts: IntArray,
+    choose: Callable[[IntArray, FloatArray], Any],
+    rule: Rule,
+) -> bool:
+    """Return whether the model's own boundary is better on rows left out of the choice.
+
+    The shift is chosen on all parts but one and judged on that one, part after part. It loses if
+    the mean of the classes' recalls falls by more than two standard errors, so that chance alone
+    seldom says so, and the rule, of two classes, finds it worse too.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Class numbers.
+    scores : array of shape (n_samples,) or (n_samples, n_classes)
+        Log-odds or margins, whose own boundary is at zero.
+    parts : array of shape (n_samples,)
+        Numbers of the parts.
+    choose : callable
+        Gives the threshold, or one bias per class, for (y, scores).
+    rule : Rule
+        One that treats classes alike.
+    """
+    present = np.unique(y)
+    shifted = np.full(len(y), -1)
+    for part in np.unique(parts):
+        out = parts == part
+        if len(np.unique(y[~out])) == len(present):
+            chosen = choose(y[~out], scores[~out])
+            shifted[out] = find_winner(_shift(scores[out], chosen))
+    judged = shifted >= 0
+    y, shifted, own = y[judged], shifted[judged], find_winner(_fill(scores[judged]))
+    change, variance, errors = 0.0, 0.0, []
+    for k in present:
+        of_class = y == k
+        if not of_class.any():
+            return False
+        gain = (shifted == k)[of_class].astype(int) - (own == k)[of_class]
+        change += gain.mean() / len(present)
+        variance += gain.var() / len(gain) / len(present) ** 2
+        errors.append([(answer != k)[of_class].mean() for answer in (shifted, own)])
+    if not change < -STANDARD_ERRORS * np.sqrt(variance):
+        return False
+    if len(present) > 2:
+        return True
+    sizes = (float(np.sum(y == present[0])), float(np.sum(y == present[1])))
+    with_shift, without = rule.value(np.array(errors[0]), np.array(errors[1]), sizes)
+    return bool(with_shift > without)
+
+
+def _fill(scores: FloatArray) -> FloatArray:
+    """Let no model choose a class that it did not know."""
+    return scores if scores.ndim == 1 else np.nan_to_num(scores, nan=-np.inf)
+
+
+def _shift(scores: FloatArray, chosen: Any) -> FloatArray:
+    return scores - chosen if scores.ndim == 1 else _fill(scores) + chosen

@@ -1,0 +1,294 @@
+"""The mean of the folds' models: what is deployed, and that it decides as its parts do."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import SVC, LinearSVC
+
+import boundshift
+from boundshift import BoundShiftClassifier, Floors, InvalidInputError
+from boundshift.models.collapse import collapse_linear
+from boundshift.models.mean import MeanOfModels, mean_scores
+from boundshift.status import Status
+
+
+def draw(n_classes):
+    weights = [0.9] if n_classes == 2 else [0.7, 0.2]
+    return make_classification(
+        900, n_features=6, n_informative=5, n_redundant=0, n_classes=n_classes,
+        weights=weights, class_sep=0.8, random_state=1,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def problem(request):
+    X, y = draw(request.param)
+    return X * [1, 10, 0.1, 1, 100, 1] + [0, 5, 0, 1e4, 0, 0], y
+
+
+@pytest.fixture(scope="module")
+def two():
+    return draw(2)
+
+
+LINEAR = {
+    "logistic regression": LogisticRegression(max_iter=2000),
+    "machine": LinearSVC(random_state=0, max_iter=20_000),
+    "ridge": RidgeClassifier(),
+    "discriminant": LinearDiscriminantAnalysis(),
+    "standardised": make_pipeline(StandardScaler(), LogisticRegression()),
+    "no middle": make_pipeline(StandardScaler(with_mean=False), LogisticRegression()),
+    "to a range": make_pipeline(MinMaxScaler((-1, 3)), LinearSVC(random_state=0)),
+    "two scalers": make_pipeline(MaxAbsScaler(), RobustScaler(), RidgeClassifier()),
+    "products": make_pipeline(
+        PolynomialFeatures(2), StandardScaler(), LogisticRegression(max_iter=2000)
+    ),
+    "by gradient": make_pipeline(StandardScaler(), SGDClassifier(random_state=0)),
+}
+MANY = {
+    "forest": RandomForestClassifier(10, random_state=0),
+    "boosting": HistGradientBoostingClassifier(max_iter=5),
+    "bayes": GaussianNB(),
+    "kernel": make_pipeline(StandardScaler(), SVC()),
+    "clipped": make_pipeline(MinMaxScaler(clip=True), LogisticRegression()),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_linear_models_become_one_of_the_same_kind(problem, name):
+    X, y = problem
+    clf = BoundShiftClassifier(LINEAR[name], cv=3).fit(X, y)
+    assert type(clf.estimator_) is type(LINEAR[name])
+    parts = [part.decision_function(X) for part in clf.estimators_]
+    expected = np.mean(parts, axis=0)
+    np.testing.assert_allclose(
+        clf.estimator_.decision_function(X), expected, rtol=1e-7, atol=1e-7 * abs(expected).max()
+    )
+    moved = clf.shifted_estimator()
+    assert np.mean(moved.predict(X) == clf.predict(X)) > 0.999
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_other_models_keep_their_parts(problem, name):
+    X, y = problem
+    clf = BoundShiftClassifier(MANY[name], cv=3).fit(X, y)
+    assert isinstance(clf.estimator_, MeanOfModels)
+    assert len(clf.estimators_) == 3
+    with pytest.raises(InvalidInputError, match="got the mean of 3 .* Fit with ensemble=False"):
+        clf.shifted_estimator()
+
+
+def test_it_is_log_odds_that_are_averaged(problem):
+    X, y = problem
+    clf = BoundShiftClassifier(HistGradientBoostingClassifier(max_iter=5), cv=3).fit(X, y)
+    if len(clf.classes_) == 2:
+        scores = np.mean([part.decision_function(X) for part in clf.estimators_], axis=0)
+        own, shifted = expit(scores), expit(scores - clf.threshold_)
+        found = clf.estimator_.predict_proba(X)[:, 1], clf.predict_proba(X)[:, 1]
+    else:
+        parts = [log_softmax(part.decision_function(X), axis=1) for part in clf.estimators_]
+        scores = np.mean(parts, axis=0)
+        own, shifted = softmax(scores, axis=1), softmax(scores + clf.biases_, axis=1)
+        found = clf.estimator_.predict_proba(X), clf.predict_proba(X)
+    np.testing.assert_allclose(found[0], own, rtol=1e-9)
+    np.testing.assert_allclose(found[1], shifted, rtol=1e-9)
+    np.testing.assert_array_equal(
+        clf.predict(X), clf.classes_[clf.predict_proba(X).argmax(axis=1)]
+    )
+
+
+def test_the_mean_of_machines_has_no_probabilities(two):
+    X, y = two
+    clf = BoundShiftClassifier(SVC(), cv=2).fit(X, y)
+    assert not hasattr(clf.estimator_, "predict_proba")
+    with pytest.raises(AttributeError, match="SVC has none. Calibrate it"):
+        clf.predict_proba(X)
+
+
+class Counted(ClassifierMixin, BaseEstimator):
+    """A naive Bayes that counts its fits, and whose `fit` returns nothing."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.inner_ = GaussianNB().fit(X, y)
+        self.classes_ = self.inner_.classes_
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)
+
+
+@pytest.mark.parametrize(("ensemble", "fits"), [("auto", 5), (True, 5), (False, 6)])
+def test_a_mean_spares_one_fit(two, ensemble, fits):
+    Counted.fits = 0
+    clf = BoundShiftClassifier(Counted(), ensemble=ensemble).fit(*two)
+    assert Counted.fits == fits
+    assert hasattr(clf, "estimators_") == (ensemble is not False)
+
+
+def test_the_same_scores_decide_either_way(two):
+    X, y = two
+    options = {"estimator": RandomForestClassifier(10, random_state=0), "cv": 3}
+    mean, one = (BoundShiftClassifier(**options, ensemble=e).fit(X, y) for e in (True, False))
+    assert mean.boundary_ == one.boundary_
+    assert mean.certificate_ == one.certificate_
+    assert (mean.decision_function(X) != one.decision_function(X)).any()
+
+
+@pytest.mark.parametrize(
+    ("cv", "deploys_mean"),
+    [
+        (RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0), 4),
+        (StratifiedShuffleSplit(1, test_size=0.5, random_state=0), None),
+        (TimeSeriesSplit(3), None),
+    ],
+    ids=["repeats", "one part", "time"],
+)
+def test_auto_is_a_mean_where_the_folds_train_on_every_row(two, cv, deploys_mean):
+    X, y = two
+    clf = BoundShiftClassifier(LogisticRegression(), cv=cv).fit(X, y)
+    assert len(getattr(clf, "estimators_", [])) == (deploys_mean or 0)
+    asked = BoundShiftClassifier(LogisticRegression(), cv=cv, ensemble=True).fit(X, y)
+    assert asked.boundary_ == clf.boundary_
+
+
+def test_groups_go_to_the_splitter_without_routing(two):
+    X, y = two
+    groups = np.arange(len(y)) % 6
+    clf = BoundShiftClassifier(LogisticRegression(), cv=GroupKFold(3)).fit(X, y, groups=groups)
+    splits = list(GroupKFold(3).split(X, y, groups))
+    expected = BoundShiftClassifier(LogisticRegression(), cv=splits).fit(X, y)
+    assert clf.threshold_ == expected.threshold_
+
+
+@pytest.mark.parametrize("options", [{"cv": None}, {"cv": "prefit"}])
+def test_there_is_no_mean_without_folds(two, options):
+    X, y = two
+    inner = LogisticRegression().fit(X, y)
+    with pytest.raises(InvalidInputError, match="`ensemble` must be False or 'auto' with"):
+        BoundShiftClassifier(inner, ensemble=True, **options).fit(X, y)
+
+
+def test_the_only_row_of_a_class_leaves_no_mean():
+    X, y = np.arange(12.0)[:, None], np.repeat([0, 1], [11, 1])
+    with pytest.raises(InvalidInputError, match="class of one row, which no fold can leave out"):
+        BoundShiftClassifier(LogisticRegression(), ensemble=True).fit(X, y)
+
+
+def test_ensemble_is_true_false_or_auto(two):
+    with pytest.raises(InvalidInputError, match="`ensemble` must be True, False or 'auto', got 5"):
+        BoundShiftClassifier(LogisticRegression(), ensemble=5).fit(*two)
+
+
+@pytest.mark.parametrize("name", ["forest", "kernel"])
+def test_a_mean_is_stored_and_loaded(problem, name, tmp_path):
+    pytest.importorskip("skops")
+    X, y = problem
+    clf = BoundShiftClassifier(MANY[name], cv=2).fit(X, y)
+    path = boundshift.save(clf, tmp_path / "model.skops")
+    loaded = boundshift.load(path, trusted=["sklearn.tree._tree.Tree"])
+    for again in (loaded, pickle.loads(pickle.dumps(clf)), copy.deepcopy(clf)):
+        np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
+        assert len(again.estimators_) == 2
+    assert not hasattr(clone(clf), "estimators_")
+
+
+def test_a_mean_has_the_features_of_its_parts(two):
+    pandas = pytest.importorskip("pandas")
+    X, y = two
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    clf = BoundShiftClassifier(RandomForestClassifier(5, random_state=0), cv=2).fit(frame, y)
+    assert clf.feature_names_in_.tolist() == list("abcdef")
+    assert clf.estimator_.n_features_in_ == 6
+
+
+def test_a_class_that_a_part_does_not_know_has_the_mean_of_the_others():
+    first = np.log([[0.5, 0.25, 0.25]])
+    second = np.log([[0.5, 0.5, 1.0]])
+    second[0, 2] = np.nan
+    found = mean_scores([first, second], is_log_odds=True)
+    np.testing.assert_allclose(np.exp(found), [[0.5, np.sqrt(0.125), 0.25]])
+
+
+def test_steps_that_learn_otherwise_are_not_collapsed(two):
+    X, y = two
+    models = [
+        make_pipeline(PolynomialFeatures(degree), LogisticRegression(max_iter=5000)).fit(X, y)
+        for degree in (1, 2)
+    ]
+    assert collapse_linear(models) is None
+    assert collapse_linear([models[0], models[0][-1]]) is None
+
+
+# Do no harm.
+
+
+class Crooked(ClassifierMixin, BaseEstimator):
+    """Scores whose scale changes wildly from one fit to the next, and whose own boundary is good."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.factor_ = 10.0 ** (int(abs(X).sum() * 1e6) % 7)
+        self.offset_ = 3.0 * self.factor_ * (int(abs(X).sum() * 1e6) % 3)
+        return self
+
+    def decision_function(self, X):
+        score = np.asarray(X[:, 0])
+        return self.factor_ * score + np.where(score > 0, self.offset_, 0.0)
+
+
+def test_the_models_own_boundary_stays_where_the_shift_loses():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = (2 * y - 1 + rng.normal(size=600))[:, None]
+    clf = BoundShiftClassifier(Crooked(), cv=5).fit(X, y)
+    if clf.boundary_.status is Status.KEPT:
+        assert clf.threshold_ == 0.0
+    np.testing.assert_array_equal(clf.boundary_.predict(clf.positive_scores(X)), clf.predict(X))
+    assert np.mean(clf.predict(X) == y) > 0.8
+
+
+def test_many_classes_keep_their_own_boundaries_where_the_shift_loses():
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    clf = BoundShiftClassifier(GaussianNB()).fit(X[::2], y[::2])
+    assert {b.status for b in clf.boundaries_.values()} == {Status.KEPT}
+    assert not clf.biases_.any()
+    own = GaussianNB().fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    assert clf.score(X[1::2], y[1::2]) > own - 0.02
+
+
+def test_a_floor_never_yields():
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    rule = Floors(recall=0.95)
+    clf = BoundShiftClassifier(GaussianNB(), rule=rule).fit(X, (y == 8).astype(int))
+    assert clf.boundary_.status is not Status.KEPT
