@@ -350,7 +350,8 @@ def _best_place(
     """Return where one bias is best while the others stay, and by how much."""
 
     def total(places: FloatArray) -> FloatArray:
-        return np.sum([t.at(sign * (places - biases[j])) for t, j, sign in of_class], axis=0)
+        losses = [t.at(sign * (places - biases[j])) for t, j, sign in of_class]
+        return np.asarray(np.sum(losses, axis=0))
 
     places = np.sort(np.concatenate([biases[j] + sign * t.thresholds for t, j, sign in of_class]))
     thin = places[:: max(1, len(places) // _PLACES)]

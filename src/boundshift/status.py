@@ -18,7 +18,7 @@ class Status(Enum):
         "may be another."
     )
     KEPT = (
-        "The model's own boundary stays: on rows left out of the choice, the shifted one did worse. "
+        "The model's own boundary stays: on rows left out of the choice the shifted one did worse. "
         "Train on more rows, or calibrate the model, to tell the classes apart better."
     )
     REVERSED = (

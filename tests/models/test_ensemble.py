@@ -14,7 +14,6 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassif
 from sklearn.model_selection import (
     GroupKFold,
     RepeatedStratifiedKFold,
-    StratifiedKFold,
     StratifiedShuffleSplit,
     TimeSeriesSplit,
 )
@@ -99,7 +98,7 @@ def test_other_models_keep_their_parts(problem, name):
     clf = BoundShiftClassifier(MANY[name], cv=3).fit(X, y)
     assert isinstance(clf.estimator_, MeanOfModels)
     assert len(clf.estimators_) == 3
-    with pytest.raises(InvalidInputError, match="got the mean of 3 .* Fit with ensemble=False"):
+    with pytest.raises(InvalidInputError, match=r"got the mean of 3 .* Fit with ensemble=False"):
         clf.shifted_estimator()
 
 
@@ -117,16 +116,14 @@ def test_it_is_log_odds_that_are_averaged(problem):
         found = clf.estimator_.predict_proba(X), clf.predict_proba(X)
     np.testing.assert_allclose(found[0], own, rtol=1e-9)
     np.testing.assert_allclose(found[1], shifted, rtol=1e-9)
-    np.testing.assert_array_equal(
-        clf.predict(X), clf.classes_[clf.predict_proba(X).argmax(axis=1)]
-    )
+    np.testing.assert_array_equal(clf.predict(X), clf.classes_[clf.predict_proba(X).argmax(axis=1)])
 
 
 def test_the_mean_of_machines_has_no_probabilities(two):
     X, y = two
     clf = BoundShiftClassifier(SVC(), cv=2).fit(X, y)
     assert not hasattr(clf.estimator_, "predict_proba")
-    with pytest.raises(AttributeError, match="SVC has none. Calibrate it"):
+    with pytest.raises(AttributeError, match=r"SVC has none. Calibrate it"):
         clf.predict_proba(X)
 
 
@@ -250,7 +247,7 @@ def test_steps_that_learn_otherwise_are_not_collapsed(two):
 
 
 class Crooked(ClassifierMixin, BaseEstimator):
-    """Scores whose scale changes wildly from one fit to the next, and whose own boundary is good."""
+    """Scores of another scale after every fit, whose own boundary is a good one."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)

@@ -104,8 +104,8 @@ def test_the_copy_predicts_alike_row_for_row(problem, name):
     found = np.asarray(clf.shifted_estimator().predict(X)).ravel()
     np.testing.assert_array_equal(found, clf.predict(X))
     own = np.asarray(clf.estimator_.predict(X)).ravel()
-    shift = clf.threshold_ if len(clf.classes_) == 2 else clf.biases_
-    assert (found != own).any() == np.any(shift)
+    moved = clf.threshold_ if len(clf.classes_) == 2 else clf.biases_
+    assert (found != own).any() == np.any(moved)
 
 
 @pytest.mark.parametrize("name", MODELS)

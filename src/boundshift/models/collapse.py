@@ -104,8 +104,9 @@ def _scalings(steps: Sequence[Sequence[Any]]) -> list[Affine] | None:
     may_stay = True  # Steps that are the same in all models may come first.
     for together in zip(*steps, strict=True):
         readers = [_find_scaler(step) for step in together]
-        scalers = [read(step) for read, step in zip(readers, together, strict=True) if read]
-        if len(scalers) == len(together) and all(s is not None for s in scalers):
+        read = [find(step) for find, step in zip(readers, together, strict=True) if find]
+        scalers = [scaler for scaler in read if scaler is not None]
+        if len(scalers) == len(together):
             may_stay = False
             found = [_after(one, two) for one, two in zip(found, scalers, strict=True)]
         elif not may_stay or len({joblib.hash(step) for step in together}) > 1:

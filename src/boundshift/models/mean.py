@@ -92,12 +92,12 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
         """Return labels: the sign, or the largest, of the mean scores."""
         return np.asarray(self.classes_[find_winner(self.decision_function(X))])
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the logistic function, or the softmax, of the mean log-odds."""
         return probabilities(self._log_odds(X))
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithms of :meth:`predict_proba`."""
         return log_probabilities(self._log_odds(X))
@@ -154,7 +154,8 @@ def _level(scores: FloatArray, is_log_odds: bool) -> FloatArray:
     known = ~np.isnan(scores)
     if not is_log_odds:
         times = np.maximum(known.sum(axis=1, keepdims=True), 1)
-        return scores - np.where(known, scores, 0.0).sum(axis=1, keepdims=True) / times
+        means = np.where(known, scores, 0.0).sum(axis=1, keepdims=True) / times
+        return np.asarray(scores - means)
     level = np.full_like(scores, np.nan)
     some = known.any(axis=1)
     level[some] = log_softmax(np.where(known, scores, -np.inf)[some], axis=1)

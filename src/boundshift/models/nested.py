@@ -79,4 +79,4 @@ def _fill(scores: FloatArray) -> FloatArray:
 
 
 def _shift(scores: FloatArray, chosen: Any) -> FloatArray:
-    return scores - chosen if scores.ndim == 1 else _fill(scores) + chosen
+    return np.asarray(scores - chosen if scores.ndim == 1 else _fill(scores) + chosen)
