@@ -45,7 +45,9 @@ def test_no_promise_is_asked_for_by_other_rules_and_by_estimates() -> None:
 
 
 def test_the_boundary_rests_on_rows_that_the_model_has_not_seen() -> None:
-    model = BoundShiftClassifier(LogisticRegression(C=1e4), rule=Floors(recall=0.8)).fit(X, Y)
+    model = BoundShiftClassifier(
+        LogisticRegression(C=1e4), rule=Floors(recall=0.8), ensemble=False
+    ).fit(X, Y)
     share = held_share(ClopperPearson(), Floors(recall=0.8), (300, 150))
     train, held = hold_out(Y == 1, share, 5, None)
     assert model.boundary_.status is Status.OPTIMAL
