@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from imblearn.metrics import geometric_mean_score as imblearn_geometric_mean
 from sklearn import metrics
+from sklearn.metrics import f1_score, matthews_corrcoef, precision_score, recall_score
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.metrics import binary_metrics, geometric_mean_score
+from boundshift.metrics import binary_metrics, geometric_mean_score, metrics_at
 
 RNG = np.random.default_rng(0)
 Y_TRUE = RNG.integers(0, 2, 200)
@@ -60,3 +61,39 @@ def test_one_class_only_is_refused():
 def test_lengths_must_agree():
     with pytest.raises(InvalidInputError, match=r"\(2,\) and \(3,\)"):
         geometric_mean_score([0, 1], [0, 1, 1])
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_metrics_at_every_cut_are_scikit_learns(tied):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [40, 12])
+    s = rng.normal(size=52) + 2 * y
+    s = np.round(s) if tied else s
+    table = metrics_at(y, s)
+    assert len(table["threshold"]) == len(np.unique(s)) + 1
+    for i, t in enumerate(table["threshold"]):
+        p = (s > t).astype(int)
+        expected = {
+            "recall": recall_score(y, p),
+            "specificity": recall_score(y, p, pos_label=0),
+            "precision": precision_score(y, p, zero_division=1),
+            "npv": precision_score(y, p, pos_label=0, zero_division=1),
+            "flagged": p.mean(),
+            "f1": f1_score(y, p),
+            "mcc": max(matthews_corrcoef(y, p), 0),
+        }
+        found = {name: table[name][i] for name in expected}
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_metrics_at_another_prevalence_follow_it():
+    y, s = [0, 0, 0, 0, 1, 1], [0, 1, 2, 3, 2.5, 4]
+    here, rare = (metrics_at(y, s, [2.2], prevalence=p) for p in (None, 0.01))
+    assert rare["recall"] == here["recall"]
+    assert rare["precision"][0] == pytest.approx(0.01 / (0.01 + 0.99 * 0.25))
+
+
+@pytest.mark.parametrize("bad", [[np.nan], 3.0, [[1.0]]])
+def test_metrics_at_bad_thresholds_are_refused(bad):
+    with pytest.raises(InvalidInputError, match="`thresholds` must be"):
+        metrics_at([0, 0, 1, 1], [0, 1, 2, 3], bad)

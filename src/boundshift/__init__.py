@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         SupportRadius,
     )
     from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
+    from boundshift.metrics import metrics_at
     from boundshift.models.onnx.export import to_onnx
     from boundshift.models.store import load, save
     from boundshift.promises.certificate import Certificate, certify
@@ -62,6 +63,7 @@ _HOMES = {
         "Exact", "KthPoint", "Logistic", "Smoothed", "StudentT", "SupportRadius",
     ),
     "boundshift.exceptions": ("BoundaryWarning", "InvalidInputError", "MissingExtraError"),
+    "boundshift.metrics": ("metrics_at",),
     "boundshift.models.onnx.export": ("to_onnx",),
     "boundshift.models.store": ("load", "save"),
     "boundshift.promises.certificate": ("Certificate", "certify"),
@@ -118,6 +120,7 @@ __all__ = [
     "find_boundary",
     "find_zone",
     "load",
+    "metrics_at",
     "rows_needed",
     "save",
     "streaming",

@@ -4,8 +4,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.rules.confusion import MCC, FBeta
+from boundshift.rules.floors import reached_rates
+from boundshift.rules.prevalence import as_prevalence, frequencies
+from boundshift.scores.sample import ScoreSample
+from boundshift.search.gaps import count_wrong
 
-__all__ = ["binary_metrics", "geometric_mean_score"]
+__all__ = ["binary_metrics", "geometric_mean_score", "metrics_at"]
 
 
 def binary_metrics(
@@ -108,3 +113,65 @@ def _matthews(tn: int, fp: int, fn: int, tp: int) -> float:
     """Matthews correlation coefficient; Python's integers do not overflow."""
     product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
     return float((tp * tn - fp * fn) / product**0.5) if product else 0.0
+
+
+def metrics_at(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    thresholds: ArrayLike | None = None,
+    *,
+    prevalence: float | None = None,
+    pos_label: object = None,
+) -> dict[str, NDArray[np.float64]]:
+    """Return every metric at every cut of the scores, as columns of a tidy table.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_samples,)
+        Labels and scores, as in :func:`~boundshift.find_boundary`.
+    thresholds : array-like, default=None
+        Where to cut; None for the middle of every gap between two scores, and beyond the last.
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's.
+    pos_label : label, default=None
+        The positive class; words need it.
+
+    Returns
+    -------
+    dict of str to array
+        ``threshold``, ``recall``, ``specificity``, ``precision``, ``npv``, ``flagged``, ``f1``,
+        ``mcc``, ``g_mean`` and ``balanced_accuracy``, each with one number a cut; a frame is
+        ``pandas.DataFrame(metrics_at(y, s))``.
+
+    Examples
+    --------
+    >>> from boundshift.metrics import metrics_at
+    >>> table = metrics_at([0, 0, 0, 1, 1], [0.1, 0.2, 0.6, 0.5, 0.9], [0.3, 0.7])
+    >>> table["recall"].tolist(), table["precision"].round(2).tolist()
+    ([1.0, 0.5], [0.67, 1.0])
+    """
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+    if thresholds is None:
+        values = np.unique(np.concatenate([sample.negative.positions, sample.positive.positions]))
+        beyond = sample.spread / sum(sample.n_samples) or 1.0
+        ends = np.concatenate([[values[0] - beyond], values, [values[-1] + beyond]])
+        cuts = ends[:-1] + np.diff(ends) / 2
+    else:
+        cuts = np.ldexp(np.asarray(thresholds, dtype=np.float64), -sample.exponent)
+        if cuts.ndim != 1 or not np.isfinite(cuts).all():
+            raise InvalidInputError(
+                f"`thresholds` must be a list of finite numbers, got {thresholds!r}. "
+                "Leave it out for every cut."
+            )
+    wrong = count_wrong(sample, cuts)
+    negative, positive = (k / n for k, n in zip(wrong, sample.n_samples, strict=True))
+    share = as_prevalence(prevalence)
+    rates = reached_rates(negative, positive, frequencies(share, sample.n_samples))
+    return {
+        "threshold": np.ldexp(cuts, sample.exponent),
+        **rates,
+        "f1": -FBeta(share).value(negative, positive, sample.n_samples),
+        "mcc": -MCC(share).value(negative, positive, sample.n_samples),
+        "g_mean": np.sqrt(rates["recall"] * rates["specificity"]),
+        "balanced_accuracy": (rates["recall"] + rates["specificity"]) / 2,
+    }

@@ -116,11 +116,6 @@ def test_few_modules_stand_at_the_root():
     assert len(list(ROOT.glob("*.py"))) <= 13
 
 
-def test_metrics_are_formulas_alone():
-    ours = {name for name in imported_by("metrics") if name.startswith("boundshift")}
-    assert ours <= {"boundshift.exceptions"}
-
-
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_loads_its_libraries_only(room):
     assert libraries(imported_by(room)) <= {"numpy", "scipy"} | LIBRARIES.get(room, set())
