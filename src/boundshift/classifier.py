@@ -63,6 +63,8 @@ FloatArray = NDArray[np.float64]
 
 # Rows on which a collapsed model is compared with the mean that it stands for.
 _CHECKED = 32
+# Parts of which rows are kept apart where there are no folds.
+_HELD_PARTS = 5
 # What `fit` learns; none of it outlives the next one.
 _LEARNED = (
     "estimator_",
@@ -119,12 +121,13 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
         PyTorch module, or any function that gives rows their scores.
     curve, rule : str, ErrorCurve, Rule or None, default=None
         As in :func:`~boundshift.find_boundary`.
-    cv : "prefit", None, int, splitter or iterable, default=5
+    cv : "prefit", "oob", None, int, splitter or iterable, default=5
         Which scores decide. An int or a splitter: those of rows left out of training, since
         flexible models know their training rows by heart. None: those of the training rows, as in
         the paper; good for linear models. "prefit", or a
         :class:`~sklearn.frozen.FrozenEstimator`: those of the trained model as it is, for which
-        ``fit`` wants rows that it has not seen.
+        ``fit`` wants rows that it has not seen. "oob": of forests and bagging, those of the
+        members that did not see a row, at the price of one fit.
 
         With floors that shall be promised, an int or a splitter keeps a fifth to a half of the
         rows out of all training, and these alone decide; ``boundary_.n_samples`` says how many.
@@ -237,6 +240,8 @@ default="auto"
             raise InvalidInputError(
                 f"`ensemble` must be True, False or 'auto', got {self.ensemble!r}."
             )
+        if isinstance(self.cv, str):
+            as_choice("cv", self.cv, ("prefit", "oob"))
         params = self._route(fit_params)
         collect = self._collect_prefit if self._prefit else self._collect_for_promise
         found = collect(X, y, params)
@@ -389,6 +394,10 @@ default="auto"
             isinstance(self.cv, str) and self.cv == "prefit"
         )
 
+    @property
+    def _out_of_bag(self) -> bool:
+        return isinstance(self.cv, str) and self.cv == "oob"
+
     def _route(self, fit_params: dict[str, Any]) -> Bunch:
         """Return the parameters of the estimator's fit and of the splitter's split."""
         if get_config()["enable_metadata_routing"]:
@@ -462,6 +471,10 @@ default="auto"
         scorer = RowScorer(classes, self.response_method, params.fit, params.split)
         estimator = set_random_states(clone(self.estimator), self.random_state)
         crossed = None
+        if self._out_of_bag:
+            self._refuse_mean("cv='oob'", "Use cv=5")
+            deciding = scorer.out_of_bag(estimator, X, y)
+            return _Collected(estimator, classes, deciding, deciding.response)
         if self.cv is None:
             self._refuse_mean("cv=None", "Use cv=5")
         else:
@@ -500,10 +513,12 @@ default="auto"
             return self._collect(X, y, params)
         is_second = np.asarray(y == classes[1])
         inner = copy(self)  # its splits are those of the rows that are left to train on
-        is_given = not isinstance(self.cv, int | np.integer) and not hasattr(self.cv, "split")
+        is_given = not isinstance(self.cv, int | np.integer | str) and not hasattr(self.cv, "split")
         cv = list(self.cv) if is_given else self.cv
+        if self._out_of_bag:
+            cv = _HELD_PARTS
         train, held = hold_out(is_second, share, cv, self.random_state, X, params.split)
-        inner.cv = splits_within(cv, train)
+        inner.cv = "oob" if self._out_of_bag else splits_within(cv, train)
         held = held[weighs[held]]
         fit, split = (_check_method_params(X, p, indices=train) for p in (params.fit, params.split))
         found = inner._collect(_safe_indexing(X, train), y[train], Bunch(fit=fit, split=split))

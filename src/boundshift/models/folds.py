@@ -17,12 +17,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.models.bags import fit_with_bags
 from boundshift.models.mean import mean_scores
 from boundshift.models.response import (
     Method,
     Response,
     ResponseMethod,
     choose_method,
+    class_columns,
     read_responses,
 )
 
@@ -32,6 +34,8 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Origin = Literal["held-out", "out-of-fold", "training"]
 Split = tuple[IntArray, IntArray]
+
+_BAG_PARTS = 5
 
 
 class Deciding(NamedTuple):
@@ -85,6 +89,31 @@ class RowScorer:
         chosen = part[method][decides]
         response = Response.learn(method, chosen, is_log_odds=is_log_odds)
         return Deciding(self._numbers(y[decides]), response.scores(chosen), response, origin)
+
+    def out_of_bag(self, estimator: Any, X: Any, y: NDArray[Any]) -> Deciding:
+        """Fit a bagging ensemble, and score each row by the members that did not see it."""
+        if self.asked not in ("auto", "predict_proba"):
+            raise InvalidInputError(
+                "`response_method` must be 'auto' or 'predict_proba' with cv='oob', got "
+                f"{self.asked!r}: bags vote with probabilities. Use cv=5."
+            )
+        found = fit_with_bags(estimator, X, y, self.fit_params)
+        found = found[:, np.argsort(class_columns(estimator, self.classes))]
+        decides = has_weight(self.fit_params, len(y)) & ~np.isnan(found).any(axis=1)
+        numbers = self._numbers(y[decides])
+        if len(np.unique(numbers)) < 2:
+            raise InvalidInputError(
+                "Out-of-bag scores must be there for rows of at least two classes, got "
+                f"{np.count_nonzero(decides)} row(s) with one. Use more members "
+                "(n_estimators=100), or cv=5."
+            )
+        response = Response.learn("predict_proba", found[decides], is_log_odds=True)
+        # Parts for the question whether the shift helps rows that did not choose it.
+        parts = np.empty(len(numbers), dtype=np.intp)
+        for k in np.unique(numbers):
+            of_class = numbers == k
+            parts[of_class] = np.arange(np.count_nonzero(of_class)) % _BAG_PARTS
+        return Deciding(numbers, response.scores(found[decides]), response, "out-of-fold", parts)
 
     def cross_fit(
         self, estimator: Any, X: Any, y: NDArray[Any], cv: Any, n_jobs: int | None
