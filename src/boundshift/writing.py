@@ -47,7 +47,8 @@ def write_whole(path: Path, content: str | bytes, *, new: bool = False) -> Path:
     ...     write_whole(Path(folder) / "deep" / "file.txt", "text").read_text()
     'text'
     """
-    raw = content.encode("utf-8") if isinstance(content, str) else content
+    # What no encoding has, such as half a letter out of a file's name, becomes a question mark.
+    raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
     if is_special(path):
         with path.open("wb") as special:
             special.write(raw)

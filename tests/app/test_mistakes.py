@@ -67,6 +67,22 @@ MISTAKES = {
         ["threshold", "scores.csv", *SCORES, "--costs", "1,-20"],
         ["--costs must be a positive", "-20"],
     ),
+    "costs beyond reason": (
+        ["threshold", "scores.csv", *SCORES, "--costs", "1,1e308"],
+        ["--costs must be between", "1e+308", "Cost("],
+    ),
+    "bytes for labels": (
+        ["threshold", "bytes.parquet", *SCORES],
+        ["Column 'ill'", "must hold a label", "binary"],
+    ),
+    "lists for labels, in passes": (
+        ["threshold", "lists.parquet", "lists.parquet", *SCORES],
+        ["Column 'ill'", "must hold a label", "list"],
+    ),
+    "no object on a line of JSON": (
+        ["threshold", "null.jsonl", *SCORES],
+        ["one JSON object", "'null'"],
+    ),
     "glob without files": (["threshold", "part-*.csv", *SCORES], ["part-*.csv", "none"]),
     "two rules": (
         ["threshold", "scores.csv", *SCORES, "--rule", "sum", "--recall-floor", "0.9"],
@@ -196,6 +212,10 @@ def files(tmp_path, scores, plain_model):
     write("model.pkl", "")
     table = pa.table({"risk": [1.0, float("nan"), 3.0], "ill": ["no", "no", "yes"]})
     parquet.write_table(table, tmp_path / "nan.parquet")
+    for name, labels in (("bytes", [b"\xff", b"\xfe"]), ("lists", [["a"], ["b"]])):
+        table = pa.table({"risk": [1.0, 2.0], "ill": labels})
+        parquet.write_table(table, tmp_path / f"{name}.parquet")
+    write("null.jsonl", "null\n" * 5)
     ages = "".join(f"{20 + i * 7 % 60},{'yes' if i % 5 == 0 else 'no'}\n" for i in range(60))
     write("table.csv", f"age,ill\n{ages}")
     write("few.csv", "age,ill\n" + "40,no\n41,no\n42,no\n" * 10 + "70,yes\n" * 3)

@@ -32,9 +32,16 @@ __all__ = [
     "print_notes",
     "print_table",
     "progress",
+    "visible",
 ]
 
 Show = Callable[[str, int, int], None]
+
+# Letters by which a label or a name could move the cursor, colour what follows, or turn it around:
+# control characters, the marks of right-to-left text, and bytes of a name that are no UTF-8.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
 
 # Arguments of Python, and the options by which a user has given them.
 _OPTIONS = {
@@ -65,10 +72,29 @@ def errors() -> Iterator[None]:
     except BrokenPipeError:  # The reader of the pipe has seen enough.
         raise
     except OSError as error:
-        place = f"'{error.filename}': " if error.filename else ""
+        name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        place = f"'{name}': " if name else ""
         _print_aside(f"{place}{error.strerror or error}.", "red")
         raise typer.Exit(1) from error
+    except MemoryError as error:
+        _print_aside(
+            "There must be memory for the table, and there is not enough. Use fewer rows or "
+            "columns, or scores of your own model with `boundshift threshold`.",
+            "red",
+        )
+        raise typer.Exit(1) from error
     print_notes(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def visible(text: str) -> str:
+    r"""Return a text with letters that a terminal would obey written out.
+
+    Examples
+    --------
+    >>> visible("\x1b[2Jfraud")
+    '\\x1b[2Jfraud'
+    """
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def in_options(text: str) -> str:
@@ -119,7 +145,7 @@ def progress() -> Iterator[Show]:
 
 def print_line(text: object) -> None:
     """Print a line as it is, without markup."""
-    Console().print(str(text), markup=False, highlight=False, soft_wrap=True)
+    Console().print(visible(str(text)), markup=False, highlight=False, soft_wrap=True)
 
 
 def print_notes(texts: Iterable[str]) -> None:
@@ -131,14 +157,16 @@ def print_notes(texts: Iterable[str]) -> None:
 def _print_aside(text: str, style: str) -> None:
     """Print what is no result on the error stream, as it is."""
     console = Console(stderr=True)
-    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+    console.print(visible(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table; names and labels out of a file are shown as they are, never as markup."""
     table = Table(box=box.SIMPLE)
     for number, name in enumerate(head):
-        table.add_column(Text(name), justify="right" if number else "left", overflow="fold")
+        table.add_column(
+            Text(visible(name)), justify="right" if number else "left", overflow="fold"
+        )
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
     console = Console()
@@ -150,12 +178,13 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.4g}"
-    return str(value)
+    return visible(str(value))
 
 
 def print_json(values: Mapping[str, Any]) -> None:
     """Print a JSON object; JSON has no infinity and no NaN, which become null."""
-    typer.echo(json.dumps(_plain(values), indent=2, ensure_ascii=False))
+    text = json.dumps(_plain(values), indent=2, ensure_ascii=False)
+    typer.echo(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _plain(value: Any) -> Any:

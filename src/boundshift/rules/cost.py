@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from boundshift.exceptions import InvalidInputError
 from boundshift.rules.base import FloatArray, Rule
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.validation import as_positive
 
 __all__ = ["Cost"]
 
+_MOST = 1e100
 _CURE = "Use Cost(false_positive=1, false_negative=20) where a miss costs 20 false alarms."
 
 
@@ -46,7 +48,13 @@ class Cost(Rule):
 
     def __post_init__(self) -> None:
         for name in ("false_positive", "false_negative"):
-            object.__setattr__(self, name, as_positive(name, getattr(self, name), _CURE))
+            cost = as_positive(name, getattr(self, name), _CURE)
+            if not 1 / _MOST <= cost <= _MOST:
+                raise InvalidInputError(
+                    f"`{name}` must be between {1 / _MOST:g} and {_MOST:g}, got {cost:g}, by which "
+                    f"no number of rows can be multiplied. {_CURE}"
+                )
+            object.__setattr__(self, name, cost)
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
 
     def value(

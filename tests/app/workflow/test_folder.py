@@ -1,11 +1,17 @@
+import ast
+import json
 import os
+import pickle
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from boundshift import InvalidInputError
+from boundshift import InvalidInputError, load, save
 from boundshift.app.workflow import fit_table, folder, predict_table, report_facts, write_folder
 from boundshift.app.workflow.folder import (
     FILES,
@@ -47,12 +53,94 @@ def test_predictions_are_those_of_the_model_in_memory(fitted, tmp_path):
         predict_table(tmp_path / "fit", tmp_path / "new.parquet", keep=["score"])
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"labels": [1]}'])
-def test_a_folder_that_was_changed_is_refused(fitted, tmp_path, text):
-    write_folder(fitted, report_facts(fitted, "fit"), tmp_path / "fit")
-    (tmp_path / "fit" / "columns.json").write_text(text)
+def change(name, value):
+    """Return what changes an entry of columns.json."""
+
+    def changed(text):
+        return json.dumps(json.loads(text) | {name: value})
+
+    return changed
+
+
+TAMPERED = {
+    "empty": lambda text: "",
+    "a list": lambda text: "[]",
+    "no facts": lambda text: "{}",
+    "another format": change("format", "other"),
+    "version 99": change("version", 99),
+    "version 1": change("version", 1),
+    "version true": change("version", True),
+    "one label": change("labels", [1]),
+    "equal labels": change("labels", ["a", "a"]),
+    "labels that are lists": change("labels", [[], {}]),
+    "no columns": change("columns", {}),
+    "columns that are a list": change("columns", ["AGE"]),
+    "a column without a kind": change("columns", {"AGE": {"complete": True}}),
+    "a column of another kind": change("columns", {"AGE": {"kind": "code", "complete": True}}),
+    "a kind that is a list": change("columns", {"AGE": {"kind": [], "complete": True}}),
+    "left out as a number": change("left_out", 7),
+    "nested without end": lambda text: "[" * 10**5,
+    "halved": lambda text: text[: len(text) // 2],
+    "a number without end": change("version", 10**400),
+    "bytes": lambda text: b"\xff\xfe",
+}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+def test_a_folder_that_was_changed_is_refused(written, tmp_path, what):
+    shutil.copytree(written, tmp_path / "fit")
+    path = tmp_path / "fit" / "columns.json"
+    content = TAMPERED[what](path.read_text(encoding="utf-8"))
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(InvalidInputError, match="Run the fit again"):
         predict_table(tmp_path / "fit", "new.csv")
+
+
+MODELS = {
+    "empty": lambda raw: b"",
+    "no zip": lambda raw: b"PK\x03\x04" + bytes(100),
+    "halved": lambda raw: raw[: len(raw) // 2],
+    "a pickle": lambda raw: pickle.dumps([1]),
+    "a boundary": lambda raw: b"{}",
+}
+
+
+@pytest.mark.parametrize("what", MODELS)
+def test_a_model_that_was_changed_is_refused(written, tmp_path, what):
+    shutil.copytree(written, tmp_path / "fit")
+    path = tmp_path / "fit" / "model.skops"
+    path.write_bytes(MODELS[what](path.read_bytes()))
+    with pytest.raises(InvalidInputError):
+        predict_table(tmp_path / "fit", tmp_path / "fit" / "comparison.csv")
+
+
+@pytest.mark.parametrize("other", ["boundary", "estimator"])
+def test_a_model_of_another_kind_is_refused(written, tmp_path, other):
+    shutil.copytree(written, tmp_path / "fit")
+    boundary = load(written / "boundary.json")
+    thing = boundary if other == "boundary" else LogisticRegression()
+    save(thing, tmp_path / "fit" / "model.skops", overwrite=True)
+    load_hepatitis(as_frame=True).frame.to_csv(tmp_path / "new.csv", index=False)
+    with pytest.raises(InvalidInputError, match="fitted"):
+        predict_table(tmp_path / "fit", tmp_path / "new.csv")
+
+
+@pytest.fixture(scope="module")
+def written(fitted, tmp_path_factory):
+    out = tmp_path_factory.mktemp("written") / "fit"
+    write_folder(fitted, report_facts(fitted, "fit"), out)
+    return out
+
+
+@pytest.mark.parametrize("name", ["a b", "$(touch x)", "`id`", "a;b", "a\nimport os", "\x1b[2J"])
+def test_the_lines_of_a_report_run_nothing(fitted, name):
+    lines = report_facts(fitted, name)["deploy"]
+    code = lines if isinstance(lines, str) else "\n".join(lines)
+    tree = ast.parse(code)
+    assert len(tree.body) == 3
+    shell = code.splitlines()[0].removeprefix("# in a shell: ")
+    quoted = shlex.split(shell)[2]
+    assert quoted == (name if name.isprintable() else "DIR")
 
 
 @pytest.fixture

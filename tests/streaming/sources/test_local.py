@@ -273,3 +273,49 @@ def test_values_are_separated_by_what_the_header_has(tmp_path, ending, mark):
     lines = [f"score{mark}label", *(f"{b}{mark}{a}" for a, b in zip(y, s.tolist(), strict=True))]
     (tmp_path / f"scores.{ending}").write_text("\n".join(lines) + "\n")
     assert_same_boundary(streaming.scan_boundary(tmp_path), y, s)
+
+
+@pytest.mark.parametrize(
+    "aside", [".ipynb_checkpoints/copy", "_temporary/0/part-7", "_delta_log/x", ".hidden", "_part"]
+)
+def test_what_stands_aside_in_a_folder_is_no_data(tmp_path, aside):
+    y, s = problem()
+    write_parquet(tmp_path, [(y, s)])
+    copy = tmp_path / f"{aside}.parquet"
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_bytes((tmp_path / "part-0.parquet").read_bytes())
+    for data in (tmp_path, f"{tmp_path}/**/*.parquet"):
+        assert sum(streaming.scan_boundary(data).n_samples) == len(y)
+    assert sum(streaming.scan_boundary(copy).n_samples) == len(y)
+
+
+def test_a_partition_may_begin_with_an_underscore(tmp_path):
+    y, s = problem()
+    (tmp_path / "_day=1").mkdir()
+    write_parquet(tmp_path / "_day=1", [(y, s)])
+    assert sum(streaming.scan_boundary(tmp_path).n_samples) == len(y)
+
+
+def test_rows_that_come_between_passes_are_noticed(tmp_path):
+    y, s = problem()
+    lines = [f"{int(a)},{float(b)}" for a, b in zip(y, s, strict=True)]
+    path = tmp_path / "t.csv"
+    path.write_text("label,score\n" + "\n".join(lines) + "\n")
+
+    def append(*progress):
+        with path.open("a") as file:
+            file.write("1,0.5\n" * 500)
+
+    with pytest.raises(InvalidInputError, match="written to meanwhile"):
+        streaming.scan_boundary(path, progress=append)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_compressed_columns_are_read_in_passes(tmp_path, ending):
+    y, s = problem()
+    write = write_parquet if ending == "parquet" else write_feather
+    write(tmp_path, [(y, s)])
+    plain = next(tmp_path.glob(f"*.{ending}"))
+    packed = tmp_path / f"u.{ending}.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert sum(streaming.scan_boundary(packed).n_samples) == len(y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from boundshift.writing import is_special, write_whole
 
 __all__ = ["check_writable", "read_frame", "write_frame"]
 
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl")
 
 
@@ -113,7 +115,9 @@ def write_frame(frame: Any, path: str | Path, *, new: bool = False) -> None:
     check_writable(path)
     ending = path.suffix.lower()
     if str(path) == "-":
-        frame.to_csv(sys.stdout, index=False)
+        text = frame.to_csv(index=False)
+        # A pipe gets every letter as it is; a terminal would obey some of them.
+        sys.stdout.write(_UNSEEN.sub("\ufffd", text) if sys.stdout.isatty() else text)
     elif ending in (".parquet", ".feather"):
         buffer = io.BytesIO()
         getattr(frame, f"to_{ending[1:]}")(buffer)

@@ -130,6 +130,9 @@ def _codes(table: OpenTable, name: str, column: Any, known: dict[Any, int]) -> N
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from boundshift.streaming.sources.files_ import as_labels
+
+    column = as_labels(column, name, table.name)
     lacking = column.null_count
     if column.type in (pa.float16(), pa.float32(), pa.float64()):
         lacking += pc.sum(pc.is_nan(column)).as_py() or 0
@@ -137,11 +140,6 @@ def _codes(table: OpenTable, name: str, column: Any, known: dict[Any, int]) -> N
         raise InvalidInputError(
             f"Every row must have a label, but column '{name}' of {table.name} lacks "
             f"{lacking}. Drop those rows."
-        )
-    if pa.types.is_nested(column.type) and not pa.types.is_dictionary(column.type):
-        raise InvalidInputError(
-            f"Column '{name}' of {table.name} must hold a label in each row, got {column.type} "
-            "values. Choose the column that says which class a row has."
         )
     encoded = column if hasattr(column, "indices") else column.dictionary_encode()
     places = [known.setdefault(value, len(known)) for value in encoded.dictionary.to_pylist()]

@@ -131,8 +131,15 @@ def _in_passes(
     values = label_values(list(counts)) if are_text(paths) else list(counts)
     labels = order_classes(values, list(counts.values()), positive, label, alike=alike)
     found = [raw for raw, value in zip(counts, values, strict=True) if str(value) == str(labels[1])]
-    return decide_on(
+    boundary = decide_on(
         from_columns(paths, label, score, found),
         lambda sample: decide(replace(sample, labels=labels)),
         progress=progress,
     )
+    if sum(boundary.n_samples) != sum(counts.values()):
+        raise InvalidInputError(
+            "The files must stay as they are while they are read in passes, but there were "
+            f"{sum(counts.values())} rows at first and {sum(boundary.n_samples)} later. Read them "
+            "again when nothing writes to them."
+        )
+    return boundary

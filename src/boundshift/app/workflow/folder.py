@@ -20,6 +20,7 @@ from boundshift.app.tables import Spelling, read_frame
 from boundshift.app.workflow.estimators import TRUSTED
 from boundshift.app.workflow.feature_columns import Columns, as_features
 from boundshift.app.workflow.training import FittedTable, explain
+from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.stored import certificate_to_dict
 from boundshift.result.json_values import as_label, check_format
@@ -348,12 +349,17 @@ def predict_table(
             f"`keep` must not name a column of the predictions, got '{ours[0]}'. Rename it first."
         )
     model = load(Path(folder) / "model.skops", trusted=True if trust else list(TRUSTED))
+    if not isinstance(model, BoundShiftClassifier) or not hasattr(model, "boundary_"):
+        raise InvalidInputError(
+            f"'{Path(folder) / 'model.skops'}' must hold the fitted classifier of `boundshift "
+            f"fit`, got {type(model).__name__}. Run the fit again."
+        )
     where = "standard input" if str(source) == "-" else str(source)
     frame = read_frame(source, list(dict.fromkeys([*keep, *columns.kinds])))
     X = as_features(frame, columns, where)
     predictions = frame[list(keep)].copy()
-    positive = model.boundary_.labels[1]
-    with explain(type(model.estimator_).__name__):
+    with explain(type(getattr(model, "estimator_", model)).__name__):
+        positive = model.boundary_.labels[1]
         predictions["score"] = model.positive_scores(X)
         if hasattr(model.estimator_, "predict_proba"):
             place = list(model.estimator_.classes_).index(positive)
@@ -435,9 +441,15 @@ def _unseen_categories(model: Any, X: Any, columns: Columns) -> list[str]:
     steps = getattr(model.estimator_, "named_steps", {})
     if "columns" not in steps or not columns.of("category"):
         return []
-    encoder = steps["columns"].named_transformers_["categories"][-1]
+    encoder = getattr(steps["columns"], "named_transformers_", {}).get("categories", [None])[-1]
+    categories = getattr(encoder, "categories_", [])
+    if len(categories) != len(columns.of("category")):
+        raise InvalidInputError(
+            "The model must have learned the columns of columns.json, and has not. Run the fit "
+            "again."
+        )
     notes = []
-    for name, known in zip(columns.of("category"), encoder.categories_, strict=True):
+    for name, known in zip(columns.of("category"), categories, strict=True):
         unseen = sorted(set(X[name].dropna()) - set(known))
         if unseen:
             shown = ", ".join(unseen[:5]) + (", …" if len(unseen) > 5 else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import sys
 from collections import Counter
@@ -28,6 +29,7 @@ __all__ = [
     "arrow",
     "check_names",
     "column_names",
+    "is_compressed",
     "name_format",
     "open_table",
     "read_batches",
@@ -48,7 +50,7 @@ FORMATS: dict[str, Format] = {
     ".ndjson": "json",
     ".json": "json",
 }
-_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _BLOCK = 1 << 22
 # A longer row is a quote that nobody closed, or no table at all.
 _LONGEST_ROW = 1 << 26
@@ -56,6 +58,7 @@ MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "n
 """What spreadsheets, statistics programs and public collections write where a value is missing."""
 # Arrow's reader of JSON follows nested values without a limit of its own, to the end of the stack.
 _DEEPEST = 64
+_OTHER_JSON = re.compile(rb"(?:\A|\n)[ \t\r]*([^{\s].{0,20})")
 _GZIP, _ZSTD, _BZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -166,11 +169,14 @@ def open_table(path: str | Path) -> Iterator[OpenTable]:
         return
     path = Path(path)
     found = _format_of(path)
-    compressed = path.suffix.lower() in _COMPRESSED
+    compressed = is_compressed(path)
     with readable(OpenTable(str(path), found, None)):
         size = path.stat().st_size
         # Parquet and Feather are read from their end, so they need a file that can seek.
-        file = pa.OSFile(str(path)) if not compressed else pa.input_stream(str(path))
+        # Any bytes may name a file, and Arrow takes text for UTF-8.
+        file = pa.OSFile(os.fsencode(path))
+        if compressed:
+            file = pa.CompressedInputStream(file, _COMPRESSED[path.suffix.lower()])
     with file:
         is_text = compressed or found in ("csv", "json")
         yield _identify(str(path), TextStream(file) if is_text else file, found, size)
@@ -201,6 +207,11 @@ def _format_of(path: Path) -> Format:
     return found
 
 
+def is_compressed(path: Path) -> bool:
+    """Return whether a file's name says that it has to be decompressed."""
+    return path.suffix.lower() in _COMPRESSED
+
+
 def name_format(path: Path) -> Format | None:
     """Return the format that a file's name says, None if none.
 
@@ -209,7 +220,7 @@ def name_format(path: Path) -> Format | None:
     >>> name_format(Path("scores.TSV.gz")), name_format(Path("notes.md"))
     ('csv', None)
     """
-    plain = path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
+    plain = path.with_suffix("") if is_compressed(path) else path
     return FORMATS.get(plain.suffix.lower())
 
 
@@ -467,6 +478,13 @@ def _json_batches(table: OpenTable) -> Iterator[Any]:
     from pyarrow import json as arrow_json
 
     for block in _blocks(table, quoted=False):
+        other = _OTHER_JSON.search(block)
+        if other:
+            raise InvalidInputError(
+                f'Every line of {table.name} must be one JSON object, as in {{"score": 0.3, '
+                f'"label": 1}}, and one begins with {other[1].decode("utf-8", "replace")!r}. '
+                "Write one object a line."
+            )
         if _depth(block) > _DEEPEST:
             raise InvalidInputError(
                 f"Every line of {table.name} must be one flat JSON object, and one is nested "

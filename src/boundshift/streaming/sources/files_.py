@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -24,14 +26,16 @@ from boundshift.streaming.sources.batches import (
     FORMATS,
     OpenTable,
     column_names,
+    is_compressed,
     name_format,
     open_table,
     read_batches,
+    readable,
 )
 from boundshift.streaming.sources.columns import check_columns
 from boundshift.streaming.sources.local import Part, PartSource
 
-__all__ = ["are_text", "count_labels", "find_files", "from_columns"]
+__all__ = ["are_text", "as_labels", "count_labels", "find_files", "from_columns"]
 
 _MOST_LABELS = 1000
 
@@ -55,10 +59,29 @@ def from_columns(
     """
     parts: list[Part] = []
     for path in find_files(files):
-        parts.extend(_parts_of(path, label, score, as_text=positive is not None))
+        known = _state_of(path)
+        own = _parts_of(path, label, score, as_text=positive is not None)
+        parts.extend(partial(_unchanged, part, path, known) for part in own)
     if positive is not None:
         parts = [partial(_against_rest, part, positive) for part in parts]
     return PartSource(parts)
+
+
+def _state_of(path: Path) -> tuple[int, int, int]:
+    """Return what changes when a file is written to: its number, its size and its time."""
+    facts = path.stat()
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def _unchanged(part: Part, path: Path, known: tuple[int, int, int]) -> Iterator[Chunk]:
+    """Read a part of a file that must not change from the first pass to the last."""
+    with readable(OpenTable(path.name, name_format(path) or "csv", None)):
+        yield from part()
+    if _state_of(path) != known:
+        raise InvalidInputError(
+            f"`data` must stay as it is while it is read in passes, and {path.name!r} was written "
+            "to meanwhile. Read it again when nothing writes to it, or a copy of it."
+        )
 
 
 def _against_rest(part: Part, positive: Collection[Any]) -> Iterator[Chunk]:
@@ -95,6 +118,7 @@ def count_labels(files: Files, label: str, on_progress: OnProgress | None = None
 
 def _counted(path: Path, label: str, column: Any) -> dict[Any, int]:
     """Return how often each label occurs; raise if one is missing."""
+    column = as_labels(column, label, path.name)
     is_float = pa.types.is_floating(column.type)
     if column.null_count or (is_float and pc.any(pc.is_nan(column)).as_py()):
         raise InvalidInputError(
@@ -103,6 +127,20 @@ def _counted(path: Path, label: str, column: Any) -> dict[Any, int]:
         )
     values, counts = (field.to_pylist() for field in pc.value_counts(column).flatten())
     return dict(zip(values, counts, strict=True))
+
+
+def as_labels(column: Any, name: str, where: str) -> Any:
+    """Return a column of labels, bytes as the text that they are; raise if they are no labels."""
+    kind = column.type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        with contextlib.suppress(pa.ArrowInvalid):
+            return column.cast(pa.string())
+    elif not pa.types.is_nested(kind) and not pa.types.is_fixed_size_binary(kind):
+        return column
+    raise InvalidInputError(
+        f"Column '{name}' of {where} must hold a label in each row, got {kind} values. Choose "
+        "the column that says which class a row has."
+    )
 
 
 def _text_type(opened: OpenTable) -> Any:
@@ -142,19 +180,39 @@ def find_files(files: Files) -> list[Path]:
 
 
 def _expand(name: str) -> list[Path]:
-    """Return the files of a name, a folder or a glob."""
+    """Return the files of a name, a folder or a glob; in folders only those that are data."""
     path = Path(name)
     if path.is_dir():
-        return sorted(p for p in path.rglob("*") if p.is_file() and name_format(p))
+        found = (p for p in path.rglob("*") if p.is_file() and name_format(p))
+        return sorted(p for p in found if not _is_aside(p.relative_to(path).parts, ""))
     if path.exists():
         return [path]
-    return sorted(Path(p) for p in glob.glob(name, recursive=True) if Path(p).is_file())  # noqa: PTH207
+    matches = (Path(p) for p in glob.glob(name, recursive=True))  # noqa: PTH207
+    return sorted(p for p in matches if p.is_file() and not _is_aside(p.parts, name))
+
+
+def _is_aside(parts: Iterable[str], wanted: str) -> bool:
+    """Return whether a file stands aside from the data, as Spark and Arrow have it.
+
+    Names that begin with . or _ are checkpoints, logs and work under way, but for _column=value,
+    which is a partition, and for what the user wrote out.
+    """
+    spelled = Path(wanted).parts
+    return any(
+        part.startswith((".", "_"))
+        and not (part.startswith("_") and "=" in part)
+        and part not in (".", "..", *spelled)
+        and not any(s.startswith(part[0]) for s in spelled if s not in (".", ".."))
+        for part in parts
+    )
 
 
 def _parts_of(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
     """Return the parts of a file that can be read one without the other."""
     with open_table(path) as opened:
         check_columns(opened.header or column_names(path), label, score, path.name)
+        if is_compressed(path):
+            return [partial(_blocks, path, label, score, as_text)]
         if opened.format == "parquet":
             metadata = opened.stream.metadata
             groups = range(metadata.num_row_groups)
@@ -167,15 +225,17 @@ def _parts_of(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
 
 def _row_group(path: Path, metadata: Any, i: int, label: str, score: str) -> list[Chunk]:
     """Read a row group of a Parquet file."""
-    with pa.parquet.ParquetFile(path, metadata=metadata, memory_map=True) as file:
+    with pa.parquet.ParquetFile(pa.memory_map(os.fsencode(path)), metadata=metadata) as file:
         table = file.read_row_group(i, columns=[label, score], use_threads=False)
-    return [arrow_chunk(table[label], table[score], f"{path.name}, row group {i}")]
+    location = f"{path.name}, row group {i}"
+    return [arrow_chunk(as_labels(table[label], label, path.name), table[score], location)]
 
 
 def _record_batch(path: Path, i: int, label: str, score: str) -> list[Chunk]:
     """Read a record batch of a Feather file."""
-    batch = pa.ipc.open_file(pa.memory_map(str(path))).get_batch(i)
-    return [arrow_chunk(batch[label], batch[score], f"{path.name}, batch {i}")]
+    batch = pa.ipc.open_file(pa.memory_map(os.fsencode(path))).get_batch(i)
+    location = f"{path.name}, batch {i}"
+    return [arrow_chunk(as_labels(batch[label], label, path.name), batch[score], location)]
 
 
 def _blocks(path: Path, label: str, score: str, as_text: bool) -> Iterator[Chunk]:
@@ -183,4 +243,5 @@ def _blocks(path: Path, label: str, score: str, as_text: bool) -> Iterator[Chunk
     with open_table(path) as opened:
         types = {label: _text_type(opened) if as_text else None, score: pa.float64()}
         for i, batch in enumerate(read_batches(opened, types)):
-            yield arrow_chunk(batch.column(label), batch.column(score), f"{path.name}, block {i}")
+            labels = as_labels(batch.column(label), label, path.name)
+            yield arrow_chunk(labels, batch.column(score), f"{path.name}, block {i}")
