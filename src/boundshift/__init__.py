@@ -31,9 +31,15 @@ if TYPE_CHECKING:
     from boundshift.models.onnx.export import to_onnx
     from boundshift.models.store import load, save
     from boundshift.promises.certificate import Certificate, certify
+    from boundshift.promises.comparison import BoundaryComparison, compare_boundaries
     from boundshift.promises.interval import threshold_interval
     from boundshift.promises.monitor import Alarm, Monitor
     from boundshift.promises.planning import rows_needed
+    from boundshift.promises.prevalence import (
+        PrevalenceEstimate,
+        estimate_prevalence,
+        guard_prevalence,
+    )
     from boundshift.promises.zone import Zone, find_zone
     from boundshift.result.boundary import Boundary
     from boundshift.rules import (
@@ -67,10 +73,14 @@ _HOMES = {
     "boundshift.models.onnx.export": ("to_onnx",),
     "boundshift.models.store": ("load", "save"),
     "boundshift.promises.certificate": ("Certificate", "certify"),
+    "boundshift.promises.comparison": ("BoundaryComparison", "compare_boundaries"),
     "boundshift.promises.interval": ("threshold_interval",),
     "boundshift.promises.monitor": ("Alarm", "Monitor"),
     "boundshift.promises.planning": ("rows_needed",),
     "boundshift.promises.zone": ("Zone", "find_zone"),
+    "boundshift.promises.prevalence": (
+        "PrevalenceEstimate", "estimate_prevalence", "guard_prevalence",
+    ),
     "boundshift.result.boundary": ("Boundary",),
     "boundshift.rules": (
         "MCC", "Cost", "FBeta", "Floors", "GMean", "Kappa", "Markedness", "Metric", "Minimax",
@@ -88,6 +98,7 @@ __all__ = [
     "Blend",
     "BoundShiftClassifier",
     "Boundary",
+    "BoundaryComparison",
     "BoundaryWarning",
     "Certificate",
     "ClopperPearson",
@@ -108,6 +119,7 @@ __all__ = [
     "Minimax",
     "MissingExtraError",
     "Monitor",
+    "PrevalenceEstimate",
     "Rule",
     "Smoothed",
     "Status",
@@ -117,8 +129,11 @@ __all__ = [
     "Youden",
     "Zone",
     "certify",
+    "compare_boundaries",
+    "estimate_prevalence",
     "find_boundary",
     "find_zone",
+    "guard_prevalence",
     "load",
     "metrics_at",
     "rows_needed",

@@ -1,0 +1,99 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from boundshift import Cost, InvalidInputError, compare_boundaries, find_boundary
+from boundshift.promises.comparison import _upper
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1], [400, 80])
+OLD = RNG.normal(1.5 * Y)
+NEW = OLD + RNG.normal(3 * (Y - 0.5), 0.4)
+
+
+def test_counts_are_those_of_the_predictions():
+    found = compare_boundaries(Y, OLD, 1.0, NEW, 0.7)
+    old, new = (OLD > 1.0) != Y, (NEW > 0.7) != Y
+    for k in (0, 1):
+        assert found.mended[k] == np.sum(old & ~new & (k == Y))
+        assert found.broken[k] == np.sum(~old & new & (k == Y))
+        expected = new[k == Y].mean() - old[k == Y].mean()
+        assert found.differences[k] == pytest.approx(expected)
+
+
+def test_p_values_are_those_of_the_exact_binomial_test():
+    found = compare_boundaries(Y, OLD, 1.0, NEW, 0.7)
+    for b, c, p in zip(found.mended, found.broken, found.p_values, strict=True):
+        assert p == pytest.approx(stats.binomtest(b, b + c, alternative="greater").pvalue)
+
+
+def test_one_boundary_twice_is_undecided():
+    found = compare_boundaries(Y, OLD, 1.0, OLD, 1.0)
+    assert found.differences == (0, 0)
+    assert found.p_values == (1, 1)
+    assert found.verdict == "undecided"
+    assert found.better_confidence == 0
+
+
+def test_who_is_better_turns_with_the_order():
+    one = compare_boundaries(Y, OLD, 1.0, NEW, 1.0, cost=Cost(1, 10))
+    two = compare_boundaries(Y, NEW, 1.0, OLD, 1.0, cost=Cost(1, 10))
+    assert one.verdict == "better"
+    assert two.verdict == "worse"
+    assert one.cost_interval == pytest.approx((-two.cost_interval[1], -two.cost_interval[0]))
+
+
+def test_the_confidence_is_where_the_bound_crosses_zero():
+    found = compare_boundaries(Y, OLD, 1.0, NEW, 1.0, cost=Cost(1, 10))
+    # Two sides share the risk of an interval: it excludes 0 at half the one-sided risk, not above.
+    edge = 1 - 2 * (1 - found.better_confidence)
+    arguments = (Y, OLD, 1.0, NEW, 1.0)
+    assert compare_boundaries(*arguments, edge - 1e-6, cost=Cost(1, 10)).verdict == "better"
+    assert compare_boundaries(*arguments, edge + 1e-6, cost=Cost(1, 10)).verdict == "undecided"
+
+
+@pytest.mark.parametrize("rates", [(0.1, 0.1), (0.02, 0.3), (0.4, 0.5), (0.0, 0.05), (0.3, 0.05)])
+def test_the_bound_of_a_difference_holds_exactly(rates):
+    # All outcomes of 15 rows, each with its probability.
+    n, (p_mended, p_broken), missed = 15, rates, 0.0
+    for b, c in itertools.product(range(n + 1), repeat=2):
+        if b + c <= n:
+            ways = math.comb(n, b) * math.comb(n - b, c)
+            chance = ways * p_mended**b * p_broken**c * (1 - p_mended - p_broken) ** (n - b - c)
+            missed += chance * (_upper(b, c, n, 0.1) < p_broken - p_mended)
+    assert missed <= 0.1
+
+
+def test_a_prevalence_weighs_the_classes():
+    rare = compare_boundaries(Y, OLD, 1.0, NEW, 0.2, cost=Cost(1, 1, prevalence=0.001))
+    often = compare_boundaries(Y, OLD, 1.0, NEW, 0.2, cost=Cost(1, 1, prevalence=0.999))
+    assert rare.cost_difference == pytest.approx(rare.differences[0], abs=1e-3)
+    assert often.cost_difference == pytest.approx(often.differences[1], abs=1e-3)
+
+
+def test_boundaries_bring_their_labels_and_text_says_it():
+    names = np.where(Y, "ill", "well")
+    old = find_boundary(names, OLD, pos_label="ill")
+    found = compare_boundaries(names, OLD, old, NEW, 0.7)
+    assert found.labels == ("well", "ill")
+    assert "class ill" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"new_score": NEW[:-1]}, "one for each of 480 rows, got 479"),
+        ({"new_score": np.where(Y, np.nan, NEW)}, "80 are not finite"),
+        ({"cost": 20}, "`cost` must be a Cost"),
+        ({"confidence": 95}, "`confidence` must be between 0 and 1"),
+        ({"y_true": np.zeros(480)}, "two classes"),
+        ({"new": "high"}, "`threshold` must be a finite number"),
+    ],
+)
+def test_input_is_checked(change, words):
+    given = {"y_true": Y, "old_score": OLD, "old": 1.0, "new_score": NEW, "new": 0.7}
+    with pytest.raises(InvalidInputError, match=words):
+        compare_boundaries(**(given | change))
