@@ -74,7 +74,8 @@ def page(facts: Facts) -> str:
             "## Where the scores come from",
             f"Certificates at 95% of models trained on {sum(nominal.ROWS)} rows, "
             f"{nominal.ROWS[1]} of them positive; truth from {nominal.FRESH} fresh rows of each "
-            "class. Training scores make no claim, and this is why.",
+            "class. Only the word certified makes a claim of the deployed model; the others do "
+            "not, and this is why.",
             model_table(facts["models"]),
             "## Curves that estimate",
             "They claim no confidence. Mean claim where the true error is 0.1, and in brackets the "
@@ -107,13 +108,13 @@ def average_sentence(cells: list[dict[str, Any]]) -> str:
 
 def model_table(cells: list[dict[str, Any]]) -> str:
     kinds = list(dict.fromkeys(c["shape"] for c in cells))
-    lines: dict[tuple[str, str], dict[str, str]] = {}
+    lines: dict[tuple[str, str, str], dict[str, str]] = {}
     for c in cells:
         mark = "" if c["passes"] else " ✗"
-        line = lines.setdefault((c["claim"], c["class"]), {})
+        line = lines.setdefault((c["claim"], c["word"], c["class"]), {})
         line[c["shape"]] = f"{c['coverage']:.3f}{mark}"
     body = [[*key, *(line[kind] for kind in kinds)] for key, line in lines.items()]
-    return table(["scores", "class", *kinds], body)
+    return table(["scores", "word", "class", *kinds], body)
 
 
 def estimate_table(cells: list[dict[str, Any]], rows: tuple[int, ...]) -> str:

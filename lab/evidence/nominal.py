@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def draw(n_samples: tuple[int, int], rng: np.random.Generator) -> tuple[FloatArr
 def model_scores(kind: str, replications: int, confidence: float = 0.95) -> list[Cell]:
     """Certificates from training, out-of-fold and held-out scores of one kind of model."""
     rng = generator("model", kind)
-    holds: dict[tuple[str, int], list[bool]] = {}
+    holds: dict[tuple[str, str, int], list[bool]] = {}
     X_fresh, y_fresh = draw((FRESH, FRESH), rng)
     for _ in range(replications):
         X, y = draw(ROWS, rng)
@@ -44,14 +45,16 @@ def model_scores(kind: str, replications: int, confidence: float = 0.95) -> list
         for source, (model, record) in _certificates(kind, X, y, held).items():
             wrong = model.predict(X_fresh) != y_fresh
             record = record.at(confidence)
+            if source.startswith("training"):
+                record = replace(record, status="nominal")
             for label in (0, 1):
                 truth = float(wrong[y_fresh == label].mean())
                 is_held = truth <= record.error_bounds[label]
-                holds.setdefault((source, label), []).append(is_held)
+                holds.setdefault((source, record.status, label), []).append(is_held)
     return [
-        cell(source, kind, ROWS[label], confidence, np.array(held), "training" not in source)
-        | {"class": ("negative", "positive")[label]}
-        for (source, label), held in holds.items()
+        cell(source, kind, ROWS[label], confidence, np.array(held), word == "certified")
+        | {"class": ("negative", "positive")[label], "word": word}
+        for (source, word, label), held in holds.items()
     ]
 
 

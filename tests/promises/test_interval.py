@@ -35,3 +35,39 @@ def test_a_seed_repeats_it() -> None:
 def test_the_number_of_draws_is_checked(n: object) -> None:
     with pytest.raises(InvalidInputError, match="`n_resamples` must be a whole number"):
         threshold_interval(Y, S, n_resamples=n)
+
+
+@pytest.mark.parametrize("curve", ["kth-point", "student-t"])
+def test_thresholds_of_other_rows_fall_inside_about_as_often_as_asked(curve: str) -> None:
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [200, 40])
+    others = [find_boundary(y, rng.normal(size=240) + 2 * y, curve=curve) for _ in range(100)]
+    thresholds = np.array([other.threshold for other in others])
+    inside = []
+    for _ in range(15):
+        scores = rng.normal(size=240) + 2 * y
+        low, high = threshold_interval(
+            y, scores, 0.9, curve=curve, n_resamples=50, random_state=rng
+        )
+        inside.append(np.mean((low <= thresholds) & (thresholds <= high)))
+    assert np.mean(inside) > 0.82
+
+
+def test_very_many_rows_are_drawn_in_part_and_narrow_the_interval() -> None:
+    rng = np.random.default_rng(0)
+    widths = []
+    for n in (4000, 64_000):
+        y = np.repeat([0, 1], n)
+        interval = threshold_interval(
+            y, rng.normal(size=2 * n) + 2 * y, curve="student-t", random_state=0, n_resamples=60
+        )
+        widths.append(interval[1] - interval[0])
+    assert widths[1] == pytest.approx(widths[0] / 4, rel=0.4)
+
+
+def test_it_leaves_the_process_s_warning_filters_alone() -> None:
+    import warnings
+
+    before = list(warnings.filters)
+    threshold_interval(Y, S, n_resamples=2, random_state=0)
+    assert warnings.filters == before

@@ -35,8 +35,11 @@ class Logistic(PairCurve):
     least where :math:`\pi` equals the share of the positive class.
 
     Scores are counted on a grid of 64 cells a standard deviation, so the cost does not grow with
-    the number of boundaries looked at; the error of that is below 1e-4. Where the classes are
-    apart a small penalty, 1e-6 times a² in units of the spread, keeps a finite.
+    the number of boundaries looked at; the error of that is below 1e-4 as long as all scores lie
+    within 3 spreads of both medians. Scores beyond count as if they stood there, so that one row
+    far away cannot turn the calibration, which changes the tails by more (up to 0.17 was seen with
+    heavy tails). Where the classes are apart a small penalty, 1e-6 times a² in units of the
+    spread, keeps a finite.
 
     Examples
     --------

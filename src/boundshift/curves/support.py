@@ -50,7 +50,8 @@ class SupportRadius(SupportSettings, ShapeCurve):
         Constant of the concentration term: 2 as printed, or 0, since scores have one dimension
         and Hoeffding's inequality does not need it.
     radius : {"one-sided", "two-sided"}, default="one-sided"
-        Whether a class's radius counts only the points towards the other class.
+        Whether a class's radius counts only the points towards the other class, which no
+        inequality covers but decides better.
     slack : {"binary", "continuous"}, default="binary"
         Whether a point given up costs 1 or its distance to the class centre. Continuous slack
         depends on the unit of the scores.

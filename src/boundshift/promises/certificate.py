@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
+from boundshift.promises.rates import Prevalence, RateBounds, bound_rates
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.gaps import count_wrong
@@ -158,6 +159,52 @@ class Certificate:
             threshold=self.threshold,
         )
         return replace(again, status=self.status, reason=self.reason)
+
+    def rates(
+        self,
+        prevalence: Prevalence = None,
+        *,
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+    ) -> RateBounds:
+        """Bound precision, NPV, alarms, cost and net benefit where decisions are made.
+
+        Parameters
+        ----------
+        prevalence : float, tuple or None, default=None
+            Share of the second class there. A number is taken as known. (positives, rows) as
+            counted there has its own uncertainty, which is paid for. None counts the rows of this
+            certificate, which must then have been drawn as they come, not class by class.
+        false_positive, false_negative : float, default=1
+            What each error costs; their ratio is the odds of the net benefit.
+
+        Returns
+        -------
+        RateBounds
+            All of them hold together with the certificate's confidence.
+
+        Notes
+        -----
+        The failure probability is divided equally among bounds of both error rates from above and
+        of the misses from below and, where it is counted, of the prevalence from both sides.
+
+        Examples
+        --------
+        >>> certificate = certify_counts((20, 5), (1000, 100), ("healthy", "sick"))
+        >>> rates = certificate.rates(prevalence=0.02, false_negative=20)
+        >>> round(rates.precision, 2), round(rates.npv, 4), round(rates.flagged, 3)
+        (0.36, 0.9975, 0.051)
+        """
+        return bound_rates(
+            self.wrong,
+            self.n_samples,
+            self.confidence,
+            chosen_here=self.method == "uniform",
+            status=self.status,
+            prevalence=prevalence,
+            false_positive=false_positive,
+            false_negative=false_negative,
+        )
 
 
 def certify(

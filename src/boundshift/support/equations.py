@@ -118,6 +118,9 @@ def fresh_point_distance(
 ) -> Array:
     """Distance which a fresh point exceeds with probability ≤ 1/(n+1) (Eq. test_point_bound).
 
+    It is the distance from the empirical mean; the text prints the expectation in its place and
+    drops the probability delta with which the mean itself may be farther off.
+
     The triangle inequality is used twice, once for the seen points and once for the fresh one,
     hence the factor 2 (``gamma=2``) that the next equation of the paper leaves out.
 
