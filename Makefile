@@ -108,10 +108,9 @@ evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, recall f
 
 SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doctrees
 
-docs: .venv/.docs  ## pages and gallery, warnings as errors; the pages' own code checked
+docs: .venv/.docs  ## pages and gallery, warnings as errors; `make test` runs the pages' own code
 	rm -rf docs/generated  # pages of names that are gone
 	$(SPHINX) -b html docs docs/_build/html
-	$(BIN)/python -m pytest -n0 tests/docs
 
 clean:
 	rm -rf .venv .venv-oldest build .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/generated docs/gallery

@@ -42,8 +42,9 @@ __all__ = [
 ]
 
 _CURVES = (
-    "logistic",
+    "blend",
     "smoothed",
+    "logistic",
     "empirical",
     "student-t",
     "kth-point",
@@ -92,7 +93,7 @@ CurveOption = Annotated[
         help=f"Claim on each class's error: {', '.join(_CURVES)}. The last two are support with "
         "the settings of the paper's text and of its tables.",
         autocompletion=lambda: list(_CURVES),
-        show_default="the rule's own, else logistic",
+        show_default="the rule's own, else blend",
     ),
 ]
 RuleOption = Annotated[
