@@ -91,8 +91,8 @@ reproduce: .venv/.test  ## every table and figure of the paper, both protocols; 
 	$(BIN)/python -m lab reproduce all --seeds 30 --out out/reproduction
 	$(BIN)/python -m lab.evidence.reproduction out/reproduction
 
-suite: .venv/.test  ## the whole benchmark, half an hour on two cores; writes docs and lab/results
-	$(BIN)/python -m lab suite --suite full --out out/suite
+suite: .venv/.test  ## the whole benchmark, hours on two cores; writes docs and lab/results
+	$(BIN)/python -m lab suite --suite full --rare 0 --rare 5 --rare 10 --rare 20 --out out/suite
 	mkdir -p lab/results/suite docs/images/benchmark
 	cp out/suite/summary.json lab/results/suite
 	cp out/suite/images/benchmark/*.png docs/images/benchmark

@@ -76,7 +76,8 @@ def _suite(
     size: Annotated[
         Size,
         typer.Option(
-            "--suite", help="quick: a small set of each family, one split; full: everything."
+            "--suite",
+            help="quick: a small set of each family; short: three; full: all, three splits.",
         ),
     ] = "quick",
     models: Annotated[list[str] | None, typer.Option(help="Which models; default all.")] = None,
@@ -86,6 +87,10 @@ def _suite(
     half: Annotated[
         HalfChoice, typer.Option(help="Families to choose defaults on, to report on, or both.")
     ] = "both",
+    rare: Annotated[
+        list[int] | None,
+        typer.Option(help="Minority rows to train on: 0 for all, 5, 10 or 20; may be repeated."),
+    ] = None,
     jobs: _Jobs = 2,
     out: _Out = Path("out/suite"),
     cache: Annotated[
@@ -95,7 +100,7 @@ def _suite(
     """Compare methods on real imbalanced data; fitted scores are kept, so runs resume."""
     _run(
         run_suite, size, models=models or list(MODELS), methods=methods or ("*",), half=half,
-        jobs=jobs, out=out, cache=cache,
+        rare=rare or (0,), jobs=jobs, out=out, cache=cache,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ __all__ = ["Decision", "Fitted", "Sample", "Scored", "Source"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Scored = Literal["training", "out-of-fold", "held-out"]
-Source = Scored | Literal["smote", "balanced"]
+Source = Scored | Literal["fold-models", "smote", "balanced"]
 _NAN = float("nan")
 
 
@@ -65,6 +65,7 @@ class Fitted(ABC):
 
     A source says how a model was trained and which rows it scored: "training" and "out-of-fold"
     are scores of the training rows, "held-out" those of rows that a second model has not seen;
+    "fold-models" has the out-of-fold scores and predicts by the mean of the models that gave them;
     "smote" and "balanced" are models that were trained otherwise, which have test rows only.
     """
 

@@ -11,7 +11,7 @@ from lab.harness.fitted import Decision, Fitted, Scored, Source
 from lab.harness.quiet import quiet
 from lab.harness.tuner import Quality, tune_as_scikit_learn
 
-Group = Literal["paper", "rival", "ours", "other aim"]
+Group = Literal["paper", "rival", "ours", "other aim", "clairvoyant"]
 
 Decide = Callable[[Any], Decision]
 
@@ -24,13 +24,15 @@ class Method:
     ----------
     name : str
         Name in rows.
-    group : {"paper", "rival", "ours", "other aim"}
+    group : {"paper", "rival", "ours", "other aim", "clairvoyant"}
         The paper's own table; what there is without this library; curves and rules of this library
-        that treat both classes alike; rules that are meant for something else.
+        that treat both classes alike; rules that are meant for something else; the best threshold
+        on the test rows, which nobody knows.
     decide : callable
         From :class:`Fitted` to a decision.
-    source : {"training", "out-of-fold", "held-out", "smote", "balanced"}, default="training"
-        Which training it needs, and so which model predicts.
+    source : str, default="training"
+        "training", "out-of-fold", "fold-models", "held-out", "smote" or "balanced": which training
+        it needs, and so which model predicts.
     title : str, default=""
         Name in tables that do not show `name`.
     fixed : bool, default=False

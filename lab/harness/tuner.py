@@ -79,9 +79,17 @@ def _f1(negative: FloatArray, positive: FloatArray, share: float) -> FloatArray:
     return 2 * hits / (hits + share + alarms)
 
 
+def _mcc(negative: FloatArray, positive: FloatArray, share: float) -> FloatArray:
+    flagged = positive * share + (1 - negative) * (1 - share)
+    spread = np.sqrt(share * (1 - share) * flagged * (1 - flagged))
+    gain = share * (1 - share) * (positive + negative - 1)
+    return np.divide(gain, spread, out=np.zeros_like(spread), where=spread > 0)
+
+
 QUALITIES: dict[str, Quality] = {
     "balanced-accuracy": _balanced_accuracy,
     "g-mean": _g_mean,
     "f1": _f1,
+    "mcc": _mcc,
 }
 """Name → metric."""

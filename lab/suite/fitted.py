@@ -61,7 +61,11 @@ class FittedSplit(Fitted):
 
     def sample(self, source: Source) -> Sample:
         """Return the scores to decide on."""
-        known = {"out-of-fold": "out_of_fold", "held-out": "held_out"}
+        known = {
+            "out-of-fold": "out_of_fold",
+            "fold-models": "out_of_fold",
+            "held-out": "held_out",
+        }
         return getattr(self, known.get(source, "training"))  # type: ignore[no-any-return]
 
     def test(self, source: Source) -> Sample:
@@ -74,6 +78,7 @@ class FittedSplit(Fitted):
         return {
             "training": first,
             "out-of-fold": first,
+            "fold-models": np.mean([self._scores(each) for each in self.raw.fold_tests], axis=0),
             "held-out": self._scores(self.raw.held_test),
             "smote": self._scores(self.raw.smote_test),
             "balanced": self._scores(self.raw.balanced_test),
@@ -85,6 +90,7 @@ class FittedSplit(Fitted):
         needs = {
             "training": first,
             "out-of-fold": first + folds,
+            "fold-models": folds,
             "held-out": held,
             "smote": smote,
             "balanced": balanced,

@@ -16,7 +16,7 @@ from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import CURVES, ErrorCurve, SupportRadius
 from boundshift.exceptions import InvalidInputError
 from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
-from boundshift.rules import Cost, Floors, GMean, Metric, Minimax, Rule, Sum
+from boundshift.rules import MCC, FBeta, GMean, Minimax, Rule, Sum
 from lab.harness.fitted import Decision, Sample, Scored, Source
 from lab.harness.methods import (
     Decide,
@@ -31,7 +31,9 @@ from lab.harness.tuner import QUALITIES
 from lab.rivals import prior_threshold
 
 __all__ = [
+    "CANDIDATES",
     "CURVES_TRIED",
+    "GOALS",
     "METHODS",
     "RIVAL_PANEL",
     "RULES_TRIED",
@@ -42,42 +44,59 @@ __all__ = [
 SCORED: tuple[Scored, ...] = get_args(Scored)
 
 
-def f1_of_weights(y: object, predicted: object, sample_weight: Sequence[float]) -> float:
-    """Return F1 of four cells; a scikit-learn metric would take a hundred times as long."""
-    _, alarms, misses, hits = sample_weight
-    return 2 * hits / (2 * hits + alarms + misses) if hits > 0 else 0.0
-
-
 CURVES_TRIED: dict[str, ErrorCurve] = {name: curve() for name, curve in CURVES.items()}
 """Name → error curve."""
 
+ESTIMATES = ("blend", "logistic", "smoothed", "empirical")
+"""Curves that estimate the errors, and so decide well; the others bound them."""
+
+_TOLERANCES = {"plain-g-mean": 0.0, "g-mean-within-.0025": 0.0025, "g-mean-within-.005": 0.005}
+_DEFAULT_CURVE, _DEFAULT_RULE = choose_claims()
+
 RULES_TRIED: dict[str, Rule] = {
+    "g-mean": GMean(),
+    **{name: GMean(t) for name, t in _TOLERANCES.items() if t != GMean().tolerance},
+    "f1": FBeta(),
+    "mcc": MCC(),
     "sum": Sum(),
     "minimax": Minimax(),
-    "g-mean": GMean(),
-    "cost": Cost(),
-    "floors": Floors(recall=0.9),
-    "f1": Metric(f1_of_weights),
 }
-"""Name → rule: costs 1 and 1, a floor of 0.9 for the minority's recall, and F1 as the metric."""
+"""Name → rule; "g-mean" has the tolerance that the library has by default."""
+
+_DECIDING = [name for name in RULES_TRIED if name not in ("sum", "minimax")]
 
 # The authors' follow-up: a distribution-free bound of the larger error.
-_FOLLOW_UP = {("clopper-pearson", "minimax"), ("dkw", "minimax")}
+_FOLLOW_UP = (("clopper-pearson", "minimax"), ("dkw", "minimax"))
 
 
 def _ours() -> list[Method]:
-    """Return every curve with every rule on every source."""
-    return [
-        Method(
-            f"{curve}/{rule}@{source}",
-            _group(curve, rule),
-            by_boundary(source, curve=CURVES_TRIED[curve], rule=RULES_TRIED[rule]),
-            source,
-        )
-        for source in SCORED
-        for curve in CURVES_TRIED
-        for rule in RULES_TRIED
+    """Return rules on curves that estimate, deployed both ways; and what all curves claim."""
+    deployed: tuple[Source, ...] = ("fold-models", "out-of-fold")
+    default = (_DEFAULT_CURVE.name, _DEFAULT_RULE.name)
+    tried: list[tuple[str, str, Source]] = [
+        *(
+            (curve, rule, s)
+            for s in deployed
+            for curve in ESTIMATES
+            for rule in _DECIDING
+            if _differs(curve, rule)
+        ),
+        *((curve, "sum", s) for s in SCORED for curve in CURVES_TRIED),
+        *((*default, s) for s in SCORED),
+        *((*pair, "out-of-fold") for pair in _FOLLOW_UP),
     ]
+    return [_method(*each) for each in dict.fromkeys(tried)]
+
+
+def _differs(curve: str, rule: str) -> bool:
+    """Say whether a rule decides otherwise than another one: steps leave no room to a tolerance."""
+    return curve != "empirical" or rule not in ("g-mean", *_TOLERANCES) or rule == "plain-g-mean"
+
+
+def _method(curve: str, rule: str, source: Source) -> Method:
+    """Return a curve with a rule on scores of a source."""
+    decide = by_boundary(source, curve=CURVES_TRIED[curve], rule=RULES_TRIED[rule])
+    return Method(f"{curve}/{rule}@{source}", _group(curve, rule), decide, source)
 
 
 def _group(curve: str, rule: str) -> Group:
@@ -90,13 +109,12 @@ def _paper() -> list[Method]:
     """Return the paper's method as its authors run it: without a solution the model stays."""
     return [
         Method(
-            f"paper/{curve.__name__}@{source}",
+            f"paper/{curve.__name__}@training",
             "rival",
-            by_boundary(source, curve=curve(fallback=0.0)),
-            source,
+            by_boundary("training", curve=curve(fallback=0.0)),
+            "training",
         )
         for curve in (SupportRadius.authors, SupportRadius.paper)
-        for source in SCORED
     ]
 
 
@@ -105,6 +123,7 @@ def _rivals() -> list[Method]:
     methods = [
         Method("untouched", "rival", keep_boundary, "training", fixed=True),
         Method("untouched@held-out", "rival", keep_boundary, "held-out", fixed=True),
+        Method("untouched@fold-models", "rival", keep_boundary, "fold-models", fixed=True),
         Method("smote", "rival", keep_boundary, "smote"),
         Method("balanced-weights", "rival", keep_boundary, "balanced"),
         Method("prior-threshold", "rival", by_probability(prior_threshold, "training"), "training"),
@@ -113,8 +132,12 @@ def _rivals() -> list[Method]:
         Method(f"tuned/{name}", "rival", by_tuner(quality), "out-of-fold")
         for name, quality in QUALITIES.items()
     ]
-    of_probabilities = {"bmr": bayes_risk_threshold, "thresholding": cost_threshold}
+    of_probabilities = {
+        "bayes-minimum-risk": bayes_risk_threshold,
+        "cost-threshold": cost_threshold,
+    }
     known: tuple[Scored, ...] = ("training", "out-of-fold")
+    sources: tuple[Source, ...] = ("out-of-fold", "fold-models")
     methods += [
         Method(f"{name}@{source}", "rival", by_probability(rule, source), source)
         for name, rule in of_probabilities.items()
@@ -123,7 +146,7 @@ def _rivals() -> list[Method]:
     methods += [
         Method(f"best-cut/{name}@{source}", "rival", _by_scores(rule, source), source)
         for name, rule in _best_cuts().items()
-        for source in SCORED
+        for source in sources
     ]
     return methods
 
@@ -141,7 +164,24 @@ def _best_cuts() -> dict[str, Callable[[Sample], float]]:
     }
 
 
-METHODS: dict[str, Method] = {m.name: m for m in (*_rivals(), *_paper(), *_ours())}
+def _clairvoyant() -> list[Method]:
+    """Return the threshold with the best G-mean on the test rows: what no method can know."""
+    deployed: dict[str, Source] = {
+        "clairvoyant": "training",
+        "clairvoyant@fold-models": "fold-models",
+    }
+    return [
+        Method(name, "clairvoyant", _by_test_rows(source), source)
+        for name, source in deployed.items()
+    ]
+
+
+def _by_test_rows(source: Source) -> Decide:
+    """Return the best cut of the test rows by G-mean."""
+    return lambda fitted: Decision(tuned_threshold(*fitted.test(source), metric="g_mean"))
+
+
+METHODS: dict[str, Method] = {m.name: m for m in (*_rivals(), *_paper(), *_ours(), *_clairvoyant())}
 """Name → method, in the order of the tables."""
 
 RIVAL_PANEL = (
@@ -154,15 +194,32 @@ RIVAL_PANEL = (
     "best-cut/balanced-accuracy@out-of-fold",
     "best-cut/g-mean@out-of-fold",
     "prior-threshold",
-    "bmr@training",
-    "bmr@out-of-fold",
-    "thresholding@training",
-    "thresholding@out-of-fold",
+    "bayes-minimum-risk@out-of-fold",
+    "cost-threshold@out-of-fold",
     "clopper-pearson/minimax@out-of-fold",
     "dkw/minimax@out-of-fold",
     "paper/authors@training",
 )
 """The rivals that the default is tested against, each on the scores that it is meant for."""
+
+
+CANDIDATES = tuple(
+    f"{curve}/{rule}@{source}"
+    for source in ("fold-models", "out-of-fold")
+    for curve in ESTIMATES
+    for rule in RULES_TRIED
+    if _differs(curve, rule) and isinstance(RULES_TRIED[rule], GMean)
+)
+"""What the default was chosen from: every estimate and every tolerance on the G-mean."""
+
+GOALS = {
+    "f1": ("tuned/f1", *(f"{c}/f1@{s}" for s in ("fold-models", "out-of-fold") for c in ESTIMATES)),
+    "mcc": (
+        "tuned/mcc",
+        *(f"{c}/mcc@{s}" for s in ("fold-models", "out-of-fold") for c in ESTIMATES),
+    ),
+}
+"""Metric → methods that aim at it, scikit-learn's tuned threshold first."""
 
 
 def default_method() -> str:
@@ -173,9 +230,8 @@ def default_method() -> str:
     >>> default_method() in METHODS
     True
     """
-    source = "training" if BoundShiftClassifier(None).cv is None else "out-of-fold"
-    curve, rule = choose_claims()
-    return f"{curve.name}/{rule.name}@{source}"
+    source = "out-of-fold" if BoundShiftClassifier(None).ensemble is False else "fold-models"
+    return f"{_DEFAULT_CURVE.name}/{_DEFAULT_RULE.name}@{source}"
 
 
 def choose_methods(patterns: Sequence[str] = ("*",)) -> list[Method]:
@@ -184,18 +240,25 @@ def choose_methods(patterns: Sequence[str] = ("*",)) -> list[Method]:
     Parameters
     ----------
     patterns : sequence of str, default=("*",)
-        Names with ``*`` and ``?`` for any letters.
+        Names with ``*`` and ``?`` for any letters; those behind ``!`` are left out.
 
     Examples
     --------
-    >>> [method.name for method in choose_methods(["smote", "smoothed/sum@*fold"])]
-    ['smote', 'smoothed/sum@out-of-fold']
+    >>> [method.name for method in choose_methods(["smote", "smoothed/*@out*", "!*g-mean*", "!*mcc*"])]
+    ['smote', 'smoothed/f1@out-of-fold', 'smoothed/sum@out-of-fold']
     """
-    for pattern in patterns:
+    wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
+    unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    for pattern in (*wanted, *unwanted):
         if not any(fnmatchcase(name, pattern) for name in METHODS):
             raise InvalidInputError(
                 f"`methods` must be names or patterns of methods, got {pattern!r}, which matches "
                 f"none of {len(METHODS)}. Use 'smote', 'tuned/*' or 'smoothed/*@out-of-fold', for "
                 "example."
             )
-    return [m for name, m in METHODS.items() if any(fnmatchcase(name, p) for p in patterns)]
+    return [
+        method
+        for name, method in METHODS.items()
+        if any(fnmatchcase(name, p) for p in wanted)
+        and not any(fnmatchcase(name, p) for p in unwanted)
+    ]

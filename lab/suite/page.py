@@ -16,9 +16,13 @@ from lab.suite.halves import Half
 from lab.suite.tables import (
     METRIC_TITLES,
     against_table,
+    candidate_tables,
     claim_table,
     coverage_table,
     dataset_table,
+    few_table,
+    goal_tables,
+    headline_table,
     method_table,
     panel_table,
     stratum_tables,
@@ -86,19 +90,42 @@ def _introduction(facts: Facts) -> str:
         "sets of a family, so that none counts many times; a block is one family and one model. "
         "A failed method counts as a classifier that cannot tell the classes apart. Names are "
         "curve/rule@scores. `tuned/…` is scikit-learn's TunedThresholdClassifierCV, `best-cut/…` "
-        "the best of all cuts of the pooled scores."
+        "the best of all cuts of the pooled out-of-fold scores. Behind @ stands what decides and "
+        "what predicts: `@out-of-fold` decides on out-of-fold scores and predicts by a model "
+        "trained on all training rows, as scikit-learn's tuner does; `@fold-models` decides on the "
+        "same scores and predicts by the mean, in log-odds or margins, of the five models that "
+        "gave them. "
+        "`plain-g-mean` has no tolerance, `g-mean` that of the default. With few rare rows, that "
+        "many are drawn from the training part of sets that have at least 21 there, with at most "
+        f"{facts['setting']['common rows beside few rare ones']} rows of the majority."
+        f" Versions: {_versions(facts['environment'])}."
     )
+
+
+def _versions(environment: Facts) -> str:
+    """Write what computed the figures."""
+    return ", ".join(f"{name} {value}" for name, value in environment.items())
 
 
 def _half(facts: Facts, half: Half, title: str) -> list[Part]:
     """Return the parts of one half."""
-    parts: list[Part] = [Heading(title), _counts(facts), _verdict(facts)]
-    parts.append(panel_table(facts, half))
+    models = f"Models: {', '.join(facts['strata']['Model'])}."
+    parts: list[Part] = [Heading(title), f"{_counts(facts)} {models}"]
+    if facts["shares"]:
+        parts.append(headline_table(facts, half))
+    parts += [_verdict(facts), panel_table(facts, half)]
     for metric, name in METRIC_TITLES.items():
         ranking = facts["ranking"][metric]
         if "critical_difference" in ranking:
             parts.append(_diagram(facts, metric, f"{half}-{metric}", name))
     parts += [Heading("The default against each rival", 3), against_table(facts, half)]
+    if facts["few"]:
+        few = list(facts["few"].values())[-1]
+        parts += [Heading("With how few rows?", 3), _FEW, _counts(few), few_table(facts, half)]
+    if facts["goals"]:
+        parts += [Heading("What if I want F1 or MCC?", 3), *goal_tables(facts, half)]
+    if facts["candidates"]:
+        parts += [Heading("The candidates for the default", 3), *candidate_tables(facts, half)]
     parts += [Heading("By model, size and overlap", 3), *stratum_tables(facts, half)]
     parts += [Heading("Certificates", 3), _COVERAGE, coverage_table(facts, half)]
     if facts["claims"]:
@@ -106,6 +133,10 @@ def _half(facts: Facts, half: Half, title: str) -> list[Part]:
     return [*parts, Heading("Every method", 3), _METHODS, method_table(facts, half)]
 
 
+_FEW = (
+    "Each draw of few rare rows from a set counts as a set of its own in the same family; a failed "
+    "method counts as useless on that draw."
+)
 _COVERAGE = (
     "At 95% for each class. Covered: the test error is not above the bound. Contradicted: so many "
     "wrong test rows would have a probability below 5% if the error were the bound. Needed: the "
@@ -117,8 +148,8 @@ _CLAIMS = (
     "classes, that are not above the claim. On training scores most claims flatter the model."
 )
 _METHODS = (
-    "Ranks are among all methods that treat both classes alike; rules with another aim (costs 1 "
-    "and 1, a floor of .9 for the minority's recall, F1) have none."
+    "Ranks are among all methods that treat both classes alike; rules with another aim (F1, MCC) "
+    "have none, nor has the best threshold on the test rows."
 )
 
 

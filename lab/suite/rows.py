@@ -33,6 +33,8 @@ class SuiteRow(Outcome):
     ----------
     dataset, family, half, model : str
         What was run.
+    rare : int
+        Minority rows that the training part was thinned to; 0 where all were kept.
     n_minority : int
         Rows of the smaller class in the whole data set.
     auc : float
@@ -55,6 +57,7 @@ class SuiteRow(Outcome):
     half: str
     model: str
     n_minority: int
+    rare: int = 0
     auc: float = _NAN
     test_negative: int = 0
     test_positive: int = 0

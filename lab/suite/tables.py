@@ -6,14 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lab.harness.tables import Cell, Number, Section, Table, p_value
-from lab.suite.summary import STRATUM_METRICS
+from lab.suite.summary import RIVAL, STRATUM_METRICS
 
 __all__ = [
     "METRIC_TITLES",
     "against_table",
+    "candidate_tables",
     "claim_table",
     "coverage_table",
     "dataset_table",
+    "few_table",
+    "goal_tables",
+    "headline_table",
     "method_table",
     "panel_table",
     "stratum_tables",
@@ -28,6 +32,151 @@ METRIC_TITLES = {
     "mcc": "MCC",
 }
 _SHORT = {"g_mean": "G-mean", "balanced_accuracy": "Bal. acc.", "f1": "F1", "mcc": "MCC"}
+
+
+HEADLINE = ("untouched", "smote", "balanced-weights", "tuned/g-mean")
+"""Rivals of the headline, of which most readers use one."""
+
+
+def headline_table(facts: Facts, half: str) -> Table:
+    """Return the share of the clairvoyant's gain: usual sizes and few rows, one line a method."""
+    regimes = {"All rare rows": facts, **{f"{n} rare rows": f for n, f in facts["few"].items()}}
+    stem = facts["default"].split("@")[0]
+    ours = [facts["default"], f"{stem}@out-of-fold"]
+    curve = stem.split("/")[0]
+    ours += [f"{curve}/plain-g-mean@fold-models", "best-cut/g-mean@fold-models"]
+    names = [*HEADLINE, *dict.fromkeys(ours), "clairvoyant", "clairvoyant@fold-models"]
+    lines: list[tuple[Cell, ...]] = []
+    for name in (name for name in names if name in facts["shares"]):
+        cells = [_gained(each["methods"][name], each["shares"][name]) for each in regimes.values()]
+        lines.append((_shown(facts, name), *cells))
+    return Table(
+        f"headline-{half}",
+        "Mean G-mean, and in brackets the share of what the best threshold on the test rows would "
+        "gain over the untouched model, with a 95% interval over families.",
+        ("Who decides", *regimes),
+        (Section("", tuple(lines)),),
+    )
+
+
+def _gained(method: Facts, share: Facts) -> str:
+    """Write a G-mean and a share of the gain."""
+    value, low, high = (share[key] for key in ("share", "low", "high"))
+    return f"{_point(method['g_mean'])} ({_point(value, 2)}; {_point(low, 2)} to {_point(high, 2)})"
+
+
+def _point(value: float | None, digits: int = 3) -> str:
+    """Write a share without its zero; a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}".replace("0.", ".", 1).replace("-", "−")
+
+
+def few_table(facts: Facts, half: str) -> Table:
+    """Return ranks and tests with few rows: the default and its rivals, all numbers together."""
+    together = list(facts["few"].values())[-1]
+    ranks = {metric: together["ranking"][metric]["ranks"] for metric in METRIC_TITLES}
+    means = {m: {n: together["methods"][n][m] for n in together["panel"]} for m in METRIC_TITLES}
+    metrics = ("g_mean", "balanced_accuracy", "f1")
+    lines: list[tuple[Cell, ...]] = []
+    for name in sorted(together["panel"], key=lambda name: ranks["g_mean"][name]):
+        cells: list[Cell] = [_shown(together, name)]
+        for metric in metrics:
+            cells += [
+                _marked(means[metric], name, largest=True),
+                _marked(ranks[metric], name, largest=False, digits=2),
+                _holm(together["against"][metric].get(name)),
+            ]
+        lines.append(tuple(cells))
+    header = ["Method"]
+    for metric in metrics:
+        header += [_SHORT[metric], "rank", "p (blocks; families)"]
+    return Table(
+        f"few-{half}",
+        f"{list(facts['few'])[-1]} rare rows to train on, all together: mean, average rank, and "
+        "the default's test against each rival, with Holm's correction, by blocks and by families.",
+        tuple(header),
+        (Section("", tuple(lines)),),
+    )
+
+
+def _holm(found: Facts | None) -> str:
+    """Write the tests by blocks and by families."""
+    if found is None:
+        return ""
+    return f"{p_value(found['holm'])}; {p_value(found['holm_by_family'])}"
+
+
+def candidate_tables(facts: Facts, half: str) -> list[Table]:
+    """Return what the default is chosen from, each against the tuned threshold, in both regimes."""
+    regimes = {"All rare rows": facts}
+    if facts["few"]:
+        name, few = list(facts["few"].items())[-1]
+        regimes[f"{name} rare rows"] = few
+    return [
+        _candidate_table(title, each, f"{number}-{half}")
+        for number, (title, each) in enumerate(regimes.items())
+        if each["candidates"]
+    ]
+
+
+def _candidate_table(title: str, facts: Facts, name: str) -> Table:
+    """Return means and tests of every candidate."""
+    metrics = ("g_mean", "balanced_accuracy", "f1")
+    found = facts["candidates"]
+    columns = {m: {n: facts["methods"][n][m] for n in found[m]} for m in metrics}
+    lines: list[tuple[Cell, ...]] = [
+        (
+            RIVAL,
+            *(cell for m in metrics for cell in (Number(facts["methods"][RIVAL][m]), "")),
+            _point(facts["shares"].get(RIVAL, {}).get("share"), 2),
+        )
+    ]
+    for each in found["g_mean"]:
+        cells: list[Cell] = [_shown(facts, each)]
+        for metric in metrics:
+            cells += [
+                _marked(columns[metric], each, largest=True),
+                _holm(found[metric][each]),
+            ]
+        lines.append((*cells, _point(facts["shares"].get(each, {}).get("share"), 2)))
+    header = ["Candidate"]
+    for metric in metrics:
+        header += [_SHORT[metric], "p (blocks; families)"]
+    return Table(
+        f"candidates-{name}",
+        f"{title}: mean over blocks, test against {RIVAL} with Holm's correction over the "
+        "candidates, and share of the clairvoyant's gain.",
+        (*header, "Share"),
+        (Section("", tuple(lines)),),
+    )
+
+
+def goal_tables(facts: Facts, half: str) -> list[Table]:
+    """Return the methods that aim at F1 or MCC, by that metric."""
+    return [_goal_table(facts, metric, half) for metric in facts["goals"]]
+
+
+def _goal_table(facts: Facts, metric: str, half: str) -> Table:
+    found = facts["goals"][metric]
+    ranks, tests = found["ranking"]["ranks"], found["against"]
+    means = {name: facts["methods"][name][metric] for name in ranks}
+    lines: list[tuple[Cell, ...]] = [
+        (
+            name,
+            _marked(means, name, largest=True),
+            _marked(ranks, name, largest=False, digits=2),
+            _holm(tests.get(name)),
+            Number(facts["methods"][name]["g_mean"]),
+        )
+        for name in sorted(ranks, key=lambda name: ranks[name])
+    ]
+    title = METRIC_TITLES[metric]
+    return Table(
+        f"goal-{metric}-{half}",
+        f"Methods that aim at {title}: its mean and average rank among them, and a test against "
+        f"scikit-learn's threshold tuned for it.",
+        ("Aim", title, "rank", "p (blocks; families)", "G-mean"),
+        (Section("", tuple(lines)),),
+    )
 
 
 def panel_table(facts: Facts, half: str) -> Table:
@@ -203,6 +352,7 @@ def method_table(facts: Facts, half: str) -> Table:
         "ours": "Curves and rules of this library",
         "rival": "Rivals",
         "other aim": "Rules with another aim",
+        "clairvoyant": "The best threshold on the test rows, which nobody knows",
     }
     sections = []
     for group, title in titles.items():

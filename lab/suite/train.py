@@ -36,6 +36,8 @@ class RawScores:
         Of the first model.
     out_of_fold, fold : ndarray
         Of the training rows, each by the model that left its fold out; and the fold.
+    fold_tests : ndarray of shape (5, n_test)
+        Of the test rows, by each of these five models.
     held : ndarray of int
         Positions of the training rows that are held out.
     held_part, held_test : ndarray
@@ -55,6 +57,7 @@ class RawScores:
     test: FloatArray
     out_of_fold: FloatArray
     fold: IntArray
+    fold_tests: FloatArray
     held: NDArray[np.intp]
     held_part: FloatArray
     held_test: FloatArray
@@ -79,7 +82,9 @@ def train(model: Model, split: Split, seed: int) -> RawScores:
     kept = np.setdiff1d(np.arange(len(rows.y)), split.held)
     without = clock.time(lambda: model.fit(_part(rows, kept), seed, chosen))
     fold = folds_of(rows.y)
-    out_of_fold = clock.time(lambda: _out_of_fold(model, rows, fold, seed, chosen))
+    out_of_fold, fold_tests = clock.time(
+        lambda: _cross_fit(model, rows, X_test, fold, seed, chosen)
+    )
     smote = clock.time(
         lambda: model.fit(rows, seed, chosen, lambda c: SMOTEClassifier(c, random_state=seed))
     )
@@ -91,6 +96,7 @@ def train(model: Model, split: Split, seed: int) -> RawScores:
         test=first(X_test),
         out_of_fold=out_of_fold,
         fold=fold,
+        fold_tests=fold_tests,
         held=split.held,
         held_part=without(rows.X),
         held_test=without(X_test),
@@ -118,12 +124,15 @@ def _part(rows: Rows, positions: NDArray[Any]) -> Rows:
     return Rows(rows.X[positions], rows.y[positions])
 
 
-def _out_of_fold(
-    model: Model, rows: Rows, fold: IntArray, seed: int, chosen: dict[str, Any]
-) -> FloatArray:
-    """Score every row by a model that has not seen it, with the parameters already chosen."""
+def _cross_fit(
+    model: Model, rows: Rows, X_test: FloatArray, fold: IntArray, seed: int, chosen: dict[str, Any]
+) -> tuple[FloatArray, FloatArray]:
+    """Score every row by a model that has not seen it, and the test rows by all these models."""
     scores = np.empty(len(rows.y))
+    tests = []
     for number in np.unique(fold):
         unseen = fold == number
-        scores[unseen] = model.fit(_part(rows, ~unseen), seed, chosen)(rows.X[unseen])
-    return scores
+        score = model.fit(_part(rows, ~unseen), seed, chosen)
+        scores[unseen] = score(rows.X[unseen])
+        tests.append(score(X_test))
+    return scores, np.stack(tests)

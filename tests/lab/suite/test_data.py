@@ -79,3 +79,18 @@ def test_a_half_is_chosen_by_family():
     assert in_half("yeast", half_of("yeast"))
     with pytest.raises(InvalidInputError, match="half"):
         in_half("yeast", "third")
+
+
+def test_few_rare_rows_are_drawn_from_the_training_part_alone():
+    rows = load_rows("segment0")
+    whole, five, ten = (split(rows, 3, rare) for rare in (0, 5, 10))
+    assert (int(five.train.y.sum()), int(ten.train.y.sum())) == (5, 10)
+    assert int(np.sum(five.train.y == 0)) == min(1000, int(np.sum(whole.train.y == 0)))
+    np.testing.assert_array_equal(five.test.X, whole.test.X)
+    rare = {tuple(x) for x in ten.train.X[ten.train.y == 1]}
+    assert {tuple(x) for x in five.train.X[five.train.y == 1]} <= rare
+
+
+def test_more_rare_rows_than_there_are_cannot_be_drawn():
+    with pytest.raises(ValueError, match="fewer than 20 minority rows"):
+        split(load_rows("dermatology-6"), 0, 20)

@@ -9,11 +9,12 @@ from boundshift.metrics import geometric_mean_score
 from lab.rivals import THRESHOLD_RULES, ThresholdClassifier
 from lab.suite.data import load_rows, split
 from lab.suite.methods import (
+    CANDIDATES,
+    GOALS,
     METHODS,
     RIVAL_PANEL,
     choose_methods,
     default_method,
-    f1_of_weights,
 )
 from lab.suite.models import MODELS, prepared
 
@@ -40,6 +41,7 @@ SCORINGS = {
     "balanced-accuracy": "balanced_accuracy",
     "g-mean": make_scorer(geometric_mean_score),
     "f1": "f1",
+    "mcc": "matthews_corrcoef",
 }
 
 
@@ -72,8 +74,8 @@ def test_the_default_is_the_librarys(model, parts, fitted_of):
     ("name", "rival"),
     [
         ("prior-threshold", "prior_threshold"),
-        ("bmr@training", "bayes_minimum_risk"),
-        ("thresholding@training", "cost_thresholding"),
+        ("bayes-minimum-risk@training", "bayes_minimum_risk"),
+        ("cost-threshold@training", "cost_thresholding"),
     ],
 )
 @pytest.mark.parametrize("model", ["logistic", "forest"])
@@ -103,13 +105,36 @@ def test_a_pattern_without_a_method_is_refused():
 
 def test_methods_keep_their_order_whatever_the_patterns():
     assert [m.name for m in choose_methods(["tuned/*", "smote"])] == [
-        "smote", "tuned/balanced-accuracy", "tuned/g-mean", "tuned/f1",
+        "smote", "tuned/balanced-accuracy", "tuned/g-mean", "tuned/f1", "tuned/mcc",
     ]  # fmt: skip
 
 
-def test_f1_of_four_cells():
-    assert f1_of_weights(None, None, [5, 2, 1, 3]) == pytest.approx(6 / 9)
-    assert f1_of_weights(None, None, [5, 0, 0, 0]) == 0.0
+def test_a_pattern_behind_an_exclamation_mark_leaves_methods_out():
+    assert [m.name for m in choose_methods(["tuned/*", "!*/f1", "!*/mcc"])] == [
+        "tuned/balanced-accuracy", "tuned/g-mean",
+    ]  # fmt: skip
+
+
+def test_candidates_and_goals_are_methods():
+    assert {*CANDIDATES, *(name for names in GOALS.values() for name in names)} <= set(METHODS)
+
+
+@pytest.mark.parametrize("model", ["svm", "forest"])
+def test_nothing_beats_the_clairvoyant_threshold(model, fitted_of):
+    fitted = fitted_of(model, DATASET)
+
+    def g_mean(name):
+        return geometric_mean_score(fitted.raw.y_test, _predicted(fitted, name))
+
+    assert g_mean("clairvoyant") >= max(g_mean(n) for n in ("untouched", "tuned/g-mean"))
+    assert g_mean("clairvoyant@fold-models") >= g_mean("blend/g-mean@fold-models")
+
+
+def test_fold_models_decide_as_a_refitted_one_and_predict_by_their_mean(fitted_of):
+    fitted = fitted_of("logistic", DATASET)
+    ours, refitted = (METHODS[f"blend/g-mean@{s}"] for s in ("fold-models", "out-of-fold"))
+    assert ours.decide(fitted).threshold == refitted.decide(fitted).threshold
+    np.testing.assert_allclose(fitted.test("fold-models").s, fitted.raw.fold_tests.mean(axis=0))
 
 
 def test_boundaries_move_with_the_scale_of_the_scores(fitted_of):

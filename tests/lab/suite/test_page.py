@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 from lab.harness.canvas import to_png
+from lab.harness.environment import environment
+from lab.harness.markup import to_markdown
 from lab.harness.records import to_json
 from lab.harness.rows import METRICS
 from lab.harness.tables import Table
 from lab.suite import page
+from lab.suite.data import SETTINGS
 from lab.suite.diagram import draw_critical_difference
 from lab.suite.methods import RIVAL_PANEL, default_method
 from lab.suite.page import (
@@ -22,8 +25,8 @@ from lab.suite.page import (
     page_to_markdown,
 )
 from lab.suite.results import Results
-from lab.suite.summary import summarise
-from lab.suite.tables import panel_table
+from lab.suite.summary import summarise, summarise_half
+from lab.suite.tables import candidate_tables, panel_table
 from tests.lab.suite_rows import row
 
 ROOT = Path(__file__).parents[3]
@@ -56,10 +59,11 @@ def facts():
     ]  # fmt: skip
     return {
         "command": "python -m lab suite",
-        "setting": {"rows": 6000},
+        "setting": SETTINGS,
+        "environment": environment(),
         "seeds": [0],
         "datasets": datasets,
-        "halves": {"report": summary},
+        "halves": {"report": summary | {"few": {}}},
     }
 
 
@@ -72,6 +76,30 @@ def test_the_best_has_rank_one_and_the_worst_the_last(facts):
     ranks = facts["halves"]["report"]["ranking"]["g_mean"]["ranks"]
     assert ranks[DEFAULT] == 1.0
     assert ranks["untouched"] == len(ranks) == len(RIVAL_PANEL) + 1
+
+
+def _regimes():
+    """Rows with all rare rows and with few, of methods that a half is told by."""
+    values = {"untouched": 0.5, "clairvoyant": 0.9, "tuned/g-mean": 0.7, DEFAULT: 0.8}
+    values |= {"tuned/f1": 0.65, "blend/f1@fold-models": 0.75}
+    for rare in (0, 5, 20):
+        for family in "abc":
+            for method, value in values.items():
+                yield row(family + "1", family, method=method, rare=rare,
+                          **dict.fromkeys(METRICS, value - rare / 100))  # fmt: skip
+
+
+def test_the_share_of_the_gain_is_told_for_all_and_for_few_rows(facts):
+    half = summarise_half(_regimes(), DEFAULT)
+    assert list(half["few"]) == ["5", "20", "5 to 20"]
+    for each in (half, *half["few"].values()):
+        assert each["shares"][DEFAULT]["share"] == pytest.approx(0.75)
+        assert each["shares"]["untouched"]["share"] == 0.0
+    assert half["few"]["5 to 20"]["counts"]["datasets"] == 6
+    told = page_to_markdown(make_page(facts | {"halves": {"report": half}}))
+    assert "| .800 (.75; .75 to .75) | .750 (.75; .75 to .75) |" in told
+    assert "| blend/f1@fold-models | **.750** | **1.00** |" in told
+    assert f"| {DEFAULT} (default) | **.800** |" in told
 
 
 def test_significance_is_corrected_for_the_number_of_rivals(facts):
@@ -183,4 +211,15 @@ def test_the_page_in_the_documentation_is_made_from_the_stored_summary(monkeypat
     written = (ROOT / "docs" / "benchmark.md").read_text("utf-8")
     assert page_to_markdown(make_page(stored)) == written
     assert stored["command"] in written
-    assert stored["rows"]["count"] == sum(h["counts"]["rows"] for h in stored["halves"].values())
+    counted = 0
+    for half in stored["halves"].values():
+        numbers = [few for name, few in half["few"].items() if name.isdigit()]
+        counted += sum(each["counts"]["rows"] for each in (half, *numbers))
+    assert stored["rows"]["count"] == counted
+
+
+def test_the_page_on_the_default_has_the_tables_that_chose_it():
+    stored = json.loads((ROOT / "lab" / "results" / "suite" / "summary.json").read_text("utf-8"))
+    written = (ROOT / "docs" / "defaults.md").read_text("utf-8")
+    for table in candidate_tables(stored["halves"]["choose"], "choose"):
+        assert to_markdown(table) in written

@@ -1,6 +1,7 @@
 import gzip
 import hashlib
 import json
+from collections import Counter
 
 import pytest
 from typer.testing import CliRunner
@@ -30,7 +31,8 @@ def test_the_command_writes_rows_facts_and_a_page(tmp_path):
     assert result.exit_code == 0, result.output
     rows = read_records(tmp_path / "rows.csv.gz", SuiteRow)
     assert {row.method for row in rows} == {
-        "untouched", "tuned/balanced-accuracy", "tuned/g-mean", "tuned/f1", default_method(),
+        "untouched", "tuned/balanced-accuracy", "tuned/g-mean", "tuned/f1", "tuned/mcc",
+        default_method(),
     }  # fmt: skip
     facts = json.loads((tmp_path / "summary.json").read_text())
     text = gzip.decompress((tmp_path / "rows.csv.gz").read_bytes())
@@ -68,6 +70,14 @@ def test_the_quick_suite_has_one_small_set_a_family():
     assert {d.name for d in quick} < {d.name for d in choose_datasets("full")}
 
 
+def test_the_short_suite_has_three_sets_a_family_and_enough_rare_rows_to_draw_from():
+    for rare, least in ((0, 20), (5, 42)):
+        short = choose_datasets("short", rare=rare)
+        counts = Counter(d.family for d in short)
+        assert max(counts.values()) == 3
+        assert min(d.n_minority for d in short) >= least
+
+
 def test_halves_make_the_whole():
     parts = [choose_datasets("full", half) for half in ("choose", "report")]
     assert sorted(d.name for part in parts for d in part) == [
@@ -82,6 +92,7 @@ def test_halves_make_the_whole():
         ({"half": "none"}, "half"),
         ({"models": ["tree"]}, "models"),
         ({"methods": ["nothing"]}, "methods"),
+        ({"rare": [7]}, "rare"),
         ({"jobs": 0}, "jobs"),
     ],
 )
