@@ -244,7 +244,8 @@ def choose_methods(patterns: Sequence[str] = ("*",)) -> list[Method]:
 
     Examples
     --------
-    >>> [method.name for method in choose_methods(["smote", "smoothed/*@out*", "!*g-mean*", "!*mcc*"])]
+    >>> chosen = choose_methods(["smote", "smoothed/*@out*", "!*g-mean*", "!*mcc*"])
+    >>> [method.name for method in chosen]
     ['smote', 'smoothed/f1@out-of-fold', 'smoothed/sum@out-of-fold']
     """
     wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
