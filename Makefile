@@ -5,7 +5,7 @@ BIN := .venv/bin
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: install demo images test test-wheel test-torch test-spark test-oldest lint docs benchmark \
+.PHONY: install demo images test fuzz test-wheel test-torch test-spark test-oldest lint docs benchmark \
 	reproduce suite evidence clean
 
 .venv/bin/python:
@@ -70,6 +70,11 @@ test-wheel: .venv/.test  ## what a wheel must hold: all code, data, templates, t
 		tests/install/runs_from_wheel.py tests/install/test_distribution.py \
 		tests/contract/test_imports.py tests/datasets/test_loaders.py tests/report/test_page.py \
 		tests/app/test_application.py tests/app/test_main.py tests/result tests/test_boundary.py
+
+SECONDS ?= 3600
+
+fuzz: .venv/.test  ## every reader of bytes attacked for an hour, or as long as SECONDS says
+	$(BIN)/python tests/fuzz/run.py $(SECONDS)
 
 test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
 	$(BIN)/python -m pytest tests/torch

@@ -49,7 +49,8 @@ def check_archive(content: bytes) -> None:
 def _unreadable(why: str) -> InvalidInputError:
     """Return the error for a file that is none of ours."""
     return InvalidInputError(
-        f"`path` must be a file of boundshift.save, got one that skops cannot read: {why}. "
+        f"`path` must be a file of boundshift.save, got one that skops cannot read: "
+        f"{why[:200]}. "
         "Save the model again."
     )
 
@@ -143,7 +144,7 @@ def check_model(model: Any) -> None:
         raise
     except Exception as error:  # Attributes that are missing or of another type.
         raise InvalidInputError(
-            f"The model must be whole, and is not: {error!r}. Save it again."
+            f"The model must be whole, and is not: {str(error)[:200]!r}. Save it again."
         ) from error
 
 

@@ -193,13 +193,15 @@ def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -
         found = set(io.get_untrusted_types(data=content))
     except Exception as error:
         raise InvalidInputError(
-            f"`path` must be a file of boundshift.save, got one that skops cannot read: {error!r}."
+            f"`path` must be a file of boundshift.save, got one that skops cannot read: "
+            f"{str(error)[:200]!r}."
         ) from error
     named = found if trusted is True else set(trusted or ())
     refused = found - named - own_types()
     if refused:
         raise InvalidInputError(
-            f"`trusted` must name every type that the file holds, got it without {sorted(refused)}."
+            f"`trusted` must name every type that the file holds, got it without "
+            f"{str(sorted(refused))[:2000]}."
             " If you know them and where the file is from, pass these names as `trusted`."
         )
     try:
@@ -208,7 +210,8 @@ def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -
         raise
     except Exception as error:
         raise InvalidInputError(
-            f"`path` must be a file of boundshift.save, got one that cannot be opened: {error!r}. "
+            f"`path` must be a file of boundshift.save, got one that cannot be opened: "
+            f"{str(error)[:200]!r}. "
             "Save the model again."
         ) from error
     check_format(stored, _FORMAT, _VERSION, ("object",))

@@ -16,6 +16,7 @@ from boundshift.exceptions import InvalidInputError
 
 __all__ = ["as_label", "as_numbers", "check_format", "from_numbers"]
 
+_HUGE = 10**300  # Whole numbers of JSON have no end, and a float has.
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 
 
@@ -51,7 +52,7 @@ def from_numbers(name: str, value: Any, like: Any) -> Any:
     elif isinstance(value, str):
         if isinstance(like, float) and value in _WORDS:
             return _WORDS[value]
-    elif isinstance(value, int) and not isinstance(value, bool):
+    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) < _HUGE:
         return type(like)(value)
     elif isinstance(value, float) and isinstance(like, int) and math.isfinite(value):
         return value  # rows with weights

@@ -102,7 +102,7 @@ def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
     labels, status, geometry = stored["labels"], stored["status"], stored["geometry"]
     if not isinstance(labels, list | tuple) or len(labels) != 2:
         raise InvalidInputError(f"'labels' must be two labels, got {labels!r}.")
-    if status not in Status.__members__:
+    if not isinstance(status, str) or status not in Status.__members__:
         known = ", ".join(Status.__members__)
         raise InvalidInputError(f"'status' must be one of {known}, got {status!r}.")
     return {

@@ -73,6 +73,14 @@ def test_the_user_is_told_what_was_left_out_and_why(fitted):
     assert "5 rows without a value of 'target' are left out" in notes
 
 
+def test_every_column_stands_in_the_report_and_on_the_terminal(fitted, tmp_path):
+    page = (tmp_path / "ill" / "report.html").read_text(encoding="utf-8")
+    shown = " ".join(fitted.stdout.split())
+    for name, made in (("Glucose", "number"), ("clinic", "category"), ("visited", "left out")):
+        assert f'<th scope="row">{name}</th><td>{made}</td>' in page
+        assert f"{name} {made}" in shown
+
+
 def test_the_verdict_is_a_sentence(fitted):
     said = " ".join(fitted.stdout.split())
     assert "Of 100 patients of class diabetes the shifted model is expected to miss" in said

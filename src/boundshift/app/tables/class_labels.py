@@ -17,7 +17,7 @@ _TRUTH = {"false": False, "true": True}
 _MOST_SHOWN = 8
 # What a float holds exactly; a number that is longer, or begins with 0, is a name.
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
-_NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,14})?(\.\d{0,15})?(e[+-]?\d{1,2})?", re.IGNORECASE)
+_NUMBER = re.compile(r"(?=.*\d)[+-]?(0|[1-9]\d{0,14})?(\.\d{0,15})?(e[+-]?\d{1,2})?", re.IGNORECASE)
 
 
 def label_values(texts: Sequence[str]) -> list[Any]:
@@ -105,6 +105,11 @@ def _check_spellings(distinct: Sequence[Any], column: str) -> None:
             raise InvalidInputError(
                 f"Labels must be words or finite numbers, but column '{column}' holds {value!r}. "
                 "Choose the column that says which class a row has."
+            )
+        if not str(value).strip():
+            raise InvalidInputError(
+                f"Every row must have a label, but column '{column}' holds blanks in some. Drop "
+                "those rows."
             )
         groups.setdefault(" ".join(str(value).split()).casefold(), []).append(value)
     for same in groups.values():

@@ -249,7 +249,7 @@ def report_facts(
     origin = "held-out" if fitted.unseen else "training"
     trusted = "trusted=boundshift.app.workflow.TRUSTED"
     positive = as_label(fitted.model.boundary_.labels[1])
-    return collect_facts(
+    facts = collect_facts(
         *fitted.deciding.to_rows(),
         boundary=fitted.boundary,
         old_threshold=0.0,
@@ -268,6 +268,7 @@ def report_facts(
             f"model.predict(X) == {positive!r}  # True: {str(fitted.labels[1])!r}",
         ],
     )
+    return facts | {"columns": [list(row) for row in fitted.columns.described()]}
 
 
 def _in_shell(out: str | Path) -> str:

@@ -1,0 +1,268 @@
+"""Readers of bytes under fire: only InvalidInputError or a right answer ever comes out.
+
+Each target takes a random generator and attacks one reader once. The tests run each for some
+seconds; ``make fuzz`` runs them for as long as SECONDS says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import random
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from boundshift import Boundary, InvalidInputError, find_boundary, load, save
+from boundshift.app.tables import read_frame, read_scores
+
+__all__ = ["TARGETS"]
+
+_CELLS = [
+    "1", "0", "-1.5", "1e3", "1e400", "inf", "nan", "NA", "", " ", "yes", "no", "Yes ", "01", "€3",
+    "1,5", '"', '""', '"a', 'a"b', '"a,b"', '"a\nb"', "\x00", "\x1b[2J", "é", "\u202e", "\ud7ff",
+    "true", "FALSE", "14/12/2021", "9" * 400, "'", ";", "\t", "|", "\\", "{", "[1]", "null",
+]  # fmt: skip
+_ENDS = ["\n", "\r\n", "\r", "\n\n"]
+
+
+def mutated(raw: bytes, rng: random.Random) -> bytes:
+    """Return bytes with some changed, doubled, dropped, moved or put in."""
+    data = bytearray(raw)
+    for _ in range(rng.randint(1, 6)):
+        if not data:
+            return bytes(data)
+        start = rng.randrange(len(data))
+        stop = min(len(data), start + rng.choice([1, 1, 2, 8, 64]))
+        kind = rng.randrange(6)
+        if kind == 0:
+            data[start] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            del data[start:stop]
+        elif kind == 2:
+            data[start:start] = data[start:stop]
+        elif kind == 3:
+            data[start:start] = rng.choice(_CELLS).encode("utf-8", "replace")
+        elif kind == 4:
+            data[start:stop] = rng.randbytes(stop - start)
+        else:
+            del data[stop:]
+    return bytes(data)
+
+
+def attempt(work: Callable[[], object]) -> object:
+    """Return an answer, or None where the input is refused as it should be."""
+    try:
+        return work()
+    except InvalidInputError as refused:
+        text = str(refused)
+        assert text, "an error without a sentence"
+        assert len(text) < 5000, "an error that nobody reads"
+        return None
+
+
+@cache
+def scratch() -> Path:
+    """Return a folder for the files of this run."""
+    return Path(tempfile.mkdtemp(prefix="fuzz-"))
+
+
+def written(name: str, content: bytes) -> Path:
+    """Write a file of this run."""
+    path = scratch() / name
+    path.write_bytes(content)
+    return path
+
+
+def labels_and_scores(rng: random.Random) -> None:
+    """Attack `find_boundary`; a threshold must separate as it says."""
+    odd = [0.0, -0.0, 1.0, 5e-324, 1e-300, 0.5, 1 - 2**-53, 1e16, 3.4e38, math.inf, math.nan]
+    words: list[list[object]] = [[0, 1], ["a", "b"], [True, False], [None, 1], [math.nan, "a"]]
+    classes = rng.choice([*words, [0, 1], ["a", "b"], [-1, 1]])
+    n = rng.choice([1, 2, 3, 10, 40])
+    y = [rng.choice(classes) for _ in range(n)]
+    s = [rng.gauss(0, 1) if rng.random() < 0.8 else rng.choice(odd) for _ in range(n)]
+    found = attempt(lambda: find_boundary(y, s))
+    if found is not None:
+        assert isinstance(found, Boundary)
+        assert not math.isnan(found.threshold)
+        called = np.asarray(s) > found.threshold
+        is_positive = np.array([label == found.labels[1] for label in y])
+        wrong = int((called & ~is_positive).sum()), int((~called & is_positive).sum())
+        assert found.wrong == wrong, (found.wrong, wrong)
+
+
+def csv(rng: random.Random) -> None:
+    """Attack the readers of CSV; both must see the same rows."""
+    end = rng.choice(_ENDS)
+    rows = [
+        ",".join(rng.choice(_CELLS[:9] if rng.random() < 0.7 else _CELLS) for _ in range(2))
+        for _ in range(rng.randint(0, 12))
+    ]
+    text = end.join(["risk,ill", *rows, ""])
+    raw = text.encode("utf-8")
+    if rng.random() < 0.5:
+        raw = mutated(raw, rng)
+    path = written("t.csv", raw)
+    frame = attempt(lambda: read_frame(path))
+    sample = attempt(lambda: read_scores(path, "risk", "ill"))
+    if sample is not None:
+        assert frame is not None, "one reader takes what the other refuses"
+        assert sum(sample.n_samples) == len(frame)  # type: ignore[attr-defined,arg-type]
+
+
+def json_lines(rng: random.Random) -> None:
+    """Attack the reader of JSON lines."""
+    values = [1, 0.5, "yes", "no", None, True, [1], {"a": 1}, "1", -1, 10**30, "\ud83d\ude00"]
+    lines = [
+        json.dumps({"risk": rng.choice(values), "ill": rng.choice(values)})
+        for _ in range(rng.randint(1, 8))
+    ]
+    raw = "\n".join(lines).encode()
+    path = written("t.jsonl", mutated(raw, rng) if rng.random() < 0.7 else raw)
+    attempt(lambda: read_frame(path))
+    attempt(lambda: read_scores(path, "risk", "ill"))
+
+
+@cache
+def parquet_bytes() -> bytes:
+    """Return a small Parquet file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table({"risk": [1.0, 2.0, 3.0], "ill": ["a", "b", "a"]}), buffer)
+    return buffer.getvalue()
+
+
+@cache
+def boundary_text() -> str:
+    """Return a stored boundary."""
+    return find_boundary([0, 0, 0, 1, 1, 1], [0, 1, 3, 2, 5, 6]).to_json()
+
+
+def boundary_json(rng: random.Random) -> None:
+    """Attack the reader of boundaries; what it takes can be stored and used again."""
+    facts = json.loads(boundary_text())
+    odd = [
+        None,
+        True,
+        -1,
+        10**400,
+        1e308,
+        "NaN",
+        "Infinity",
+        "",
+        [],
+        {},
+        [1],
+        [1, 2],
+        "a",
+        {"a": 1},
+    ]
+    for _ in range(rng.randint(0, 3)):
+        facts[rng.choice(list(facts))] = rng.choice(odd)
+    raw = json.dumps(facts).encode()
+    raw = mutated(raw, rng) if rng.random() < 0.5 else raw
+    path = written("b.json", raw)
+    found = attempt(lambda: load(path))
+    if found is not None:
+        assert isinstance(found, Boundary)
+        assert Boundary.from_json(found.to_json()).threshold == found.threshold
+
+
+@cache
+def stored_model() -> bytes:
+    """Return a stored forest."""
+    from sklearn.datasets import make_classification
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y = make_classification(60, n_features=4, random_state=0)
+    path = scratch() / "model.skops"
+    save(RandomForestClassifier(2, max_depth=3, random_state=0).fit(X, y), path, overwrite=True)
+    return path.read_bytes()
+
+
+def skops(rng: random.Random) -> None:
+    """Attack the reader of models; what it takes predicts without a crash."""
+    raw = stored_model()
+    if rng.random() < 0.3:
+        raw = mutated(raw, rng)
+    else:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        name = rng.choice(list(members))
+        members[name] = mutated(members[name], rng)
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for member, content in members.items():
+                archive.writestr(member, content)
+        raw = buffer.getvalue()
+    path = written("m.skops", raw)
+    model = attempt(lambda: load(path, trusted=["sklearn.tree._tree.Tree"]))
+    if hasattr(model, "predict"):
+        # Python's own errors are no crash of the process.
+        with contextlib.suppress(
+            ArithmeticError, AttributeError, LookupError, TypeError, ValueError
+        ):
+            model.predict(np.random.default_rng(0).normal(size=(20, 4)))
+
+
+@cache
+def fitted_folder() -> Path:
+    """Return a fitted folder and a table for it."""
+    import pandas as pd
+
+    from boundshift.app.workflow import fit_table, report_facts, write_folder
+
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 4 == 0
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(size=80) + y,
+            "smokes": rng.random(80) < 0.5,
+            "town": np.resize(["a", "b", None], 80),
+            "ill": np.where(y, "yes", "no"),
+        }
+    )
+    frame.to_csv(scratch() / "new.csv", index=False)
+    fitted = fit_table(frame, "ill")
+    write_folder(fitted, report_facts(fitted, "fit"), scratch() / "fit")
+    return scratch() / "fit"
+
+
+def fit_folder(rng: random.Random) -> None:
+    """Attack the reader of fitted folders and of tables for them."""
+    from boundshift.app.workflow import predict_table
+
+    folder = scratch() / "attacked"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(fitted_folder(), folder)
+    table = scratch() / "new.csv"
+    name = rng.choice(["columns.json", "columns.json", "model.skops", "new.csv"])
+    victim = folder / name if name != "new.csv" else table
+    raw = victim.read_bytes()
+    target = written("attacked.csv", raw) if name == "new.csv" else victim
+    target.write_bytes(mutated(raw, rng))
+    found = attempt(lambda: predict_table(folder, target if name == "new.csv" else table))
+    if found is not None:
+        predictions, _ = found  # type: ignore[misc]
+        assert len(predictions) > 0
+        assert not predictions["prediction"].isna().any()
+
+
+TARGETS: dict[str, Callable[[random.Random], None]] = {
+    "labels and scores": labels_and_scores,
+    "CSV": csv,
+    "JSON lines": json_lines,
+    "boundary JSON": boundary_json,
+    "skops": skops,
+    "fit folder": fit_folder,
+}
