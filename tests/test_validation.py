@@ -1,7 +1,10 @@
+from decimal import Decimal
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from boundshift import InvalidInputError, find_boundary
+from boundshift import InvalidInputError, certify, find_boundary
 from boundshift.curves import SupportRadius
 from boundshift.validation import (
     as_choice,
@@ -98,3 +101,21 @@ def test_many_classes_are_shown_in_part():
 def test_nan_among_words_in_a_list_is_no_class():
     with pytest.raises(InvalidInputError, match="2 missing"):
         find_boundary(["a", "b", float("nan")] * 2, range(6))
+
+
+@pytest.mark.parametrize("label", [pd.NA, pd.NaT, np.array([0, 1]), [1], {}, float("nan")])
+def test_a_positive_class_that_is_no_label_is_refused(label):
+    with pytest.raises(InvalidInputError, match="`pos_label` must be one of"):
+        find_boundary([0, 0, 1, 1], [1, 2, 3, 4], pos_label=label)
+
+
+@pytest.mark.parametrize("scores", [[1, 2, 3, 10**400], [[1], [1, 2], [1], [2]]])
+def test_scores_that_no_array_holds_are_refused(scores):
+    with pytest.raises(InvalidInputError, match="`y_score` must be"):
+        find_boundary([0, 0, 1, 1], scores)
+
+
+@pytest.mark.parametrize("threshold", ["0.5", Decimal("0.5"), None, pd.NA, 10**400, -(10**400)])
+def test_thresholds_that_are_no_numbers_are_refused(threshold):
+    with pytest.raises(InvalidInputError, match="`threshold` must be"):
+        certify([0, 0, 1, 1], [1, 2, 3, 4], threshold)

@@ -96,7 +96,7 @@ def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
     if scores.dtype.kind in "biufO":
         try:
             return scores.astype(np.float64, copy=False)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             reason = f" ({error})"
     raise InvalidInputError(
         f"`y_score` must be real numbers, got {scores.dtype} values{reason}. "
@@ -178,8 +178,9 @@ def order_labels(
     """
     low, high = _two_in_order(list(labels))
     if pos_label is not None:
-        if pos_label in (low, high):
-            return (low, high) if pos_label == high else (high, low)
+        for label, pair in ((high, (low, high)), (low, (high, low))):
+            if _is_same(pos_label, label):
+                return pair
         raise InvalidInputError(
             f"`pos_label` must be one of the labels {low!r} and {high!r}, got {pos_label!r}. "
             "Use pos_label=None to let boundshift choose."
@@ -196,6 +197,14 @@ def order_labels(
             "example."
         )
     return low, high
+
+
+def _is_same(given: object, label: object) -> bool:
+    """Return whether a label is meant; what cannot be compared, as NA and arrays, is none."""
+    try:
+        return bool(given == label)
+    except (TypeError, ValueError):
+        return False
 
 
 def are_signs(labels: tuple[Any, Any]) -> bool:
@@ -254,7 +263,12 @@ def _one_dimensional(name: str, values: ArrayLike, cure: str) -> NDArray[Any]:
             f"`{name}` must hold a value for each row, got {masked} masked ones. "
             "Drop those rows from `y_true` and `y_score`."
         )
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"`{name}` must be one-dimensional, got rows of different lengths ({error}). {cure}"
+        ) from None
     is_text = array.dtype.kind in "US" and isinstance(values, list | tuple)
     if is_text and not all(isinstance(value, str | bytes) for value in values):  # type: ignore[union-attr]
         # NumPy would write NaN among words as the word "nan".

@@ -17,6 +17,7 @@ With n rows of a class no claim below :math:`1 - \delta^{1/n} \approx
 from __future__ import annotations
 
 import numbers
+import sys
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -303,7 +304,7 @@ def read_threshold(threshold: float | Boundary, pos_label: object) -> tuple[floa
             )
         return threshold.threshold, positive
     is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
-    if not is_number or not np.isfinite(float(threshold)):
+    if not is_number or not abs(threshold) <= sys.float_info.max:
         raise InvalidInputError(
             f"`threshold` must be a finite number or a Boundary, got {threshold!r}. "
             "Pass what find_boundary returned."
