@@ -113,6 +113,8 @@ def run_suite(
     for number in rare:
         as_choice("rare", number, (0, *RARE))
     chosen = _with_default(choose_methods(methods))
+    if Path(out).exists() and not Path(out).is_dir():
+        raise InvalidInputError(f"`out` must be a folder, got the file '{out}'. Name another.")
     fits = [
         Fit(d.name, m, s, r)
         for r in dict.fromkeys(rare)

@@ -84,6 +84,7 @@ def test_json_and_a_picture(place, tmp_path):
         (("--label", "ill"), "--score"),
         ((*COLUMNS, "--confidence", "0.9"), "must stay as the monitor began, 0.95"),
         (("--score", "risk", "--label", "day"), "must be one of the labels"),
+        ((*COLUMNS, "--picture", "p.xyz"), "must end in one of .png"),
     ],
 )
 def test_mistakes_are_explained_and_nothing_is_counted(place, tmp_path, words, said):

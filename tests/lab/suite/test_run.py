@@ -119,3 +119,10 @@ def test_the_default_must_be_a_method(monkeypatch, tmp_path):
     monkeypatch.setattr("lab.suite.run.default_method", lambda: "new/rule@training")
     with pytest.raises(InvalidInputError, match="new/rule@training"):
         run_suite(out=tmp_path)
+
+
+def test_a_file_for_a_folder_is_refused_before_anything_is_trained(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(InvalidInputError, match="must be a folder"):
+        run_suite("quick", out=tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "mine"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,8 +19,12 @@ from boundshift.app.terminal import (
     print_table,
     progress,
 )
+from boundshift.exceptions import InvalidInputError
+from boundshift.writing import write_whole
 
 __all__ = ["ALARM", "monitor"]
+
+_PICTURES = (".png", ".svg", ".pdf")
 
 ALARM = 3
 """Exit code of an alarm, where one is asked for."""
@@ -77,6 +82,11 @@ def monitor(
     """
     with errors(), progress() as show:
         show("count", 0, 1)
+        if picture is not None and picture.suffix.lower() not in _PICTURES:
+            raise InvalidInputError(
+                f"--picture must end in one of {', '.join(_PICTURES)}, got '{picture.name}'. "
+                "Nothing was counted."
+            )
         from boundshift.app.workflow.watching import watch_table
 
         watched = watch_table(
@@ -94,7 +104,9 @@ def monitor(
             from boundshift.plots import MonitorDisplay
 
             figure: Any = MonitorDisplay.from_monitor(found).figure_
-            figure.savefig(picture)
+            drawn = io.BytesIO()
+            figure.savefig(drawn, format=picture.suffix.lower()[1:])
+            write_whole(picture, drawn.getvalue())
         show("count", 1, 1)
     print_notes(watched.notes)
     rows = zip(
