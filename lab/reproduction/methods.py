@@ -66,12 +66,12 @@ _PAPER = (
     Method("balanced-weights", "paper", keep_boundary, "balanced", title="BW"),
     Method("bayes-minimum-risk", "paper", _by_rule("bayes_minimum_risk"), title="BMR"),
     Method("thresholding", "paper", _by_rule("cost_thresholding"), title="Thresh"),
-    Method("ours-grid", "paper", _by_grid, title="Our Method, as coded"),
+    Method("ours-grid", "paper", _by_grid, title="Paper's method, as coded"),
     Method(
         "ours-authors",
         "paper",
         _by_support("training", SupportRadius.authors, fallback=0.0),
-        title="Our Method, exact",
+        title="Paper's method, exact",
     ),
 )
 
@@ -106,23 +106,23 @@ def _of_source(source: Source) -> list[Method]:
     """Return our settings on training or on out-of-fold scores."""
     mark, suffix = ("" if source == "training" else "-oof"), _SUFFIX[source]
     settings = {
-        "default": ("Ours, default", by_boundary(source)),
-        "support": ("Ours, support radius", by_boundary(source, curve="support", rule="sum")),
+        "default": ("boundshift, default", by_boundary(source)),
+        "support": ("boundshift, support radius", by_boundary(source, curve="support", rule="sum")),
         "full-budget": (
-            "Ours, full budget",
+            "boundshift, full budget",
             _by_support(source, SupportRadius.authors, budget="all", stop_at_zero=False),
         ),
-        "paper-text": ("Ours, paper's text", _by_support(source, SupportRadius.paper)),
-        "support-sum": ("Ours, support/sum", _by_support(source)),
+        "paper-text": ("boundshift, paper's text", _by_support(source, SupportRadius.paper)),
+        "support-sum": ("boundshift, support/sum", _by_support(source)),
         "support-minimax": (
-            "Ours, support/minimax",
+            "boundshift, support/minimax",
             by_boundary(source, curve="support", rule="minimax"),
         ),
     }
     for curve in ("smoothed", "student-t", "kth-point"):
         for rule in ("sum", "minimax"):
             decide = by_boundary(source, curve=curve, rule=rule)
-            settings[f"{curve}-{rule}"] = (f"Ours, {curve}/{rule}", decide)
+            settings[f"{curve}-{rule}"] = (f"boundshift, {curve}/{rule}", decide)
     return [
         Method(f"ours-{name}{mark}", "ours", decide, source, title + suffix)
         for name, (title, decide) in settings.items()

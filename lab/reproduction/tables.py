@@ -35,7 +35,7 @@ _TOLERANCE = 0.01
 _GROUPS: dict[Group, str] = {
     "paper": "The paper's methods",
     "rival": "Rivals beyond the paper",
-    "ours": "More of ours",
+    "ours": "This library",
 }
 
 
@@ -121,8 +121,8 @@ def deviation_table(results: Results) -> Table:
     return Table(
         name=f"deviations-{results.protocol}-{results.slack}",
         caption=f"Means that differ from the printed ones by more than {_TOLERANCE:.2f}, protocol "
-        f"{results.protocol}, {results.slack} slack, with the standard error of ours.",
-        header=("Method", "Metric", "Ours", "Paper", "Δ", "Standard error"),
+        f"{results.protocol}, {results.slack} slack, with the reproduced standard error.",
+        header=("Method", "Metric", "Reproduced", "Paper", "Δ", "Standard error"),
         sections=tuple(section for section in sections if section.lines),
     )
 
@@ -155,7 +155,7 @@ def comparison_table(results: Results, ours: str = DEFAULT) -> Table:
         name=f"comparison-{ours}-{results.protocol}-{results.slack}",
         caption=f"{METHODS[ours].title} less the best post-hoc rival, seed by seed, protocol "
         f"{results.protocol}, {results.slack} slack; two-sided Wilcoxon signed-rank test.",
-        header=("Metric", "Ours", "Best rival", "Rival", "Difference", "Win/tie/loss", "p"),
+        header=("Metric", "boundshift", "Best rival", "Rival", "Difference", "Win/tie/loss", "p"),
         sections=tuple(sections),
     )
 
