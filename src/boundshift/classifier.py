@@ -479,6 +479,8 @@ default="auto"
             self._refuse_mean("cv=None", "Use cv=5")
         else:
             crossed = scorer.cross_fit(estimator, X, y, self.cv, self.n_jobs)
+            if crossed is not None and crossed.factors is not None:
+                _warn_of_scales(crossed.factors)
             if crossed is None:
                 self._refuse_mean("a class of one row, which no fold can leave out", "Collect more")
             elif self._deploys_mean(crossed):
@@ -647,14 +649,30 @@ def _mirror(threshold: float, is_mirrored: bool) -> float:
     return float(np.nextafter(-threshold, -np.inf)) if is_mirrored else threshold
 
 
+def _warn_of_scales(factors: tuple[float, ...]) -> None:
+    """Warn of fold models whose scores had to be put on one scale."""
+    warnings.warn(
+        f"The scores of one fold's model spread {max(factors) / min(factors):.3g} times as wide as "
+        "those of another; they were put on one scale. Scale the features, hold the model back "
+        "(more regularisation, fewer features), or calibrate it with CalibratedClassifierCV.",
+        BoundaryWarning,
+        stacklevel=5,
+    )
+
+
 def _mean_of(crossed: CrossFitted, classes: NDArray[Any], X: Any) -> _Collected:
     """Return the mean of the folds' models as one model."""
     response = crossed.deciding.response
     mean = MeanOfModels(
-        crossed.models, classes, response.method, response.floor, response.is_log_odds
+        crossed.models,
+        classes,
+        response.method,
+        response.floor,
+        response.is_log_odds,
+        crossed.factors,
     )
     if response.method == "decision_function":
-        one = collapse_linear(crossed.models)
+        one = collapse_linear(crossed.models, crossed.factors)
         if one is not None and _agree(one, mean, X, response, classes):
             return _Collected(one, classes, crossed.deciding, response, crossed.models)
     own = Response("decision_function", is_log_odds=response.is_log_odds)

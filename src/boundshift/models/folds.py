@@ -27,6 +27,7 @@ from boundshift.models.response import (
     class_columns,
     read_responses,
 )
+from boundshift.models.scales import find_factors
 
 __all__ = ["CrossFitted", "Deciding", "RowScorer", "has_weight", "set_random_states"]
 
@@ -54,12 +55,14 @@ class Deciding(NamedTuple):
 class CrossFitted(NamedTuple):
     """The models of all folds, and the rows that they decide by.
 
-    `complete` tells whether the models together saw every row, and each saw every class.
+    `complete` tells whether the models together saw every row, and each saw every class; `factors`
+    put their scores on one scale, where these differ wildly.
     """
 
     models: list[Any]
     deciding: Deciding
     complete: bool
+    factors: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -134,11 +137,11 @@ class RowScorer:
             delayed(self._fit_and_score)(estimator, X, y, *split) for split in splits
         )
         models, parts = map(list, zip(*fitted, strict=True))
-        deciding = self._settle(y, [test for _, test in splits], parts)
+        deciding, factors = self._settle(y, [test for _, test in splits], parts)
         times = np.bincount(np.concatenate([train for train, _ in splits]), minlength=len(y))
         classes = [len(np.unique(y[train])) for train, _ in splits]
         complete = bool(times.all()) and min(classes) == len(self.classes)
-        return CrossFitted(models, deciding, complete)
+        return CrossFitted(models, deciding, complete, factors)
 
     def _fit_and_score(
         self, estimator: Any, X: Any, y: NDArray[Any], train: IntArray, test: IntArray
@@ -154,19 +157,22 @@ class RowScorer:
 
     def _settle(
         self, y: NDArray[Any], tests: Sequence[IntArray], parts: list[dict[Method, FloatArray]]
-    ) -> Deciding:
+    ) -> tuple[Deciding, tuple[float, ...] | None]:
         """Turn the responses of all folds, to rows with weight, into scores of each row once."""
         method, is_log_odds = choose_method(parts, self.asked)
         weighs = has_weight(self.fit_params, len(y))
         decides = [weighs[test] for test in tests]
         chosen = [part[method][d] for part, d in zip(parts, decides, strict=True)]
         response = Response.learn(method, np.concatenate(chosen), is_log_odds=is_log_odds)
+        own = [response.scores(part) for part in chosen]
+        factors = find_factors(own)
+        if factors is not None:
+            own = [part * factor for part, factor in zip(own, factors, strict=True)]
         rows, scores, numbers = _average_repeats(
-            [test[d] for test, d in zip(tests, decides, strict=True)],
-            [response.scores(part) for part in chosen],
-            is_log_odds,
+            [test[d] for test, d in zip(tests, decides, strict=True)], own, is_log_odds
         )
-        return Deciding(self._numbers(y[rows]), scores, response, "out-of-fold", numbers)
+        deciding = Deciding(self._numbers(y[rows]), scores, response, "out-of-fold", numbers)
+        return deciding, factors
 
     def _numbers(self, y: NDArray[Any]) -> IntArray:
         """Return each label's place among the classes; two need no search."""

@@ -162,6 +162,12 @@ def _mean(graph: Graph, clf: Any, scores: list[str]) -> str:
     """Write what `mean_scores` does."""
     if not isinstance(clf.estimator_, MeanOfModels):
         return scores[0]
+    factors = clf.estimator_.factors
+    if factors is not None:
+        scores = [
+            graph.add("Mul", one, graph.constant(float(factor)))
+            for one, factor in zip(scores, factors, strict=True)
+        ]
     if len(clf.classes_) > 2:
         scores = [_level(graph, one, clf.estimator_.is_log_odds) for one in scores]
     total = graph.add("Sum", *scores) if len(scores) > 1 else scores[0]
