@@ -328,3 +328,32 @@ def test_the_paper_says_where_it_fell_back(three):
     for strategy in STRATEGIES:
         statuses = find(y, overlapping, strategy, SupportRadius.paper(), Sum()).statuses
         assert not all(status.solved for status in statuses)
+
+
+# Scores far away, and classes of very few rows.
+
+
+@pytest.mark.parametrize("strategy", ["joint", "pairwise"])
+def test_a_row_far_away_on_the_right_side_moves_nothing(strategy):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [800, 150, 50])
+    scores = rng.normal(size=(1000, 3)) - [0.0, 1.0, 2.0]
+    scores[np.arange(1000), y] += 2
+    far = scores.copy()
+    far[-1, 2] += 1e4
+    near, moved = (find_biases(y, s, Smoothed(), GMean(), strategy).biases for s in (scores, far))
+    np.testing.assert_allclose(moved, near, atol=0.3)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("strategy", ["joint", "pairwise", "one-vs-rest"])
+def test_a_class_of_few_rows_is_never_held_back(rows, strategy):
+    rng = np.random.default_rng(rows)
+    y = np.repeat([0, 1, 2], [300, 100, rows])
+    scores = rng.normal(size=(len(y), 3)) - [0.0, 1.0, 3.0]
+    scores[np.arange(len(y)), y] += 6
+    if rows == 1:
+        scores[-1, 2] = np.nan  # no fold's model knew it
+    biases = find_biases(y, scores, Smoothed(), GMean(), strategy).biases
+    assert biases[2] >= biases[:2].max() - 1e-12
+    assert biases.sum() == pytest.approx(0, abs=1e-9)
