@@ -479,8 +479,6 @@ default="auto"
             self._refuse_mean("cv=None", "Use cv=5")
         else:
             crossed = scorer.cross_fit(estimator, X, y, self.cv, self.n_jobs)
-            if crossed is not None and crossed.factors is not None:
-                _warn_of_scales(crossed.factors)
             if crossed is None:
                 self._refuse_mean("a class of one row, which no fold can leave out", "Collect more")
             elif self._deploys_mean(crossed):
@@ -543,6 +541,8 @@ default="auto"
     def _decide(self, classes: NDArray[Any], deciding: Deciding) -> dict[str, Any]:
         """Return the boundary or one bias per class, and what is certified there."""
         y, scores = deciding.y, deciding.scores
+        if deciding.factors is not None:
+            _warn_of_scales(deciding.factors)
         if len(classes) == 2:
             found = self._decide_two(classes, deciding)
             shifted = scores - found["threshold_"]
@@ -669,10 +669,10 @@ def _mean_of(crossed: CrossFitted, classes: NDArray[Any], X: Any) -> _Collected:
         response.method,
         response.floor,
         response.is_log_odds,
-        crossed.factors,
+        crossed.deciding.factors,
     )
     if response.method == "decision_function":
-        one = collapse_linear(crossed.models, crossed.factors)
+        one = collapse_linear(crossed.models, crossed.deciding.factors)
         if one is not None and _agree(one, mean, X, response, classes):
             return _Collected(one, classes, crossed.deciding, response, crossed.models)
     own = Response("decision_function", is_log_odds=response.is_log_odds)

