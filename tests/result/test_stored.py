@@ -76,3 +76,13 @@ def test_a_damaged_record_is_refused(problem, changed, message):
     stored = find_boundary(*problem).to_dict() | changed
     with pytest.raises(InvalidInputError, match=message):
         Boundary.from_json(json.dumps(stored))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("threshold", "NaN"), ("status", []), ("status", {}), ("loss", 10**400), ("labels", 7)],
+)
+def test_fields_that_no_boundary_has_are_refused(field, value):
+    stored = find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 5, 6]).to_dict() | {field: value}
+    with pytest.raises(InvalidInputError, match=field):
+        Boundary.from_dict(stored)

@@ -100,6 +100,10 @@ def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
         stored, _FORMAT, _VERSION, ("labels", "status", "curve", "rule", "geometry", *_NUMBERS)
     )
     labels, status, geometry = stored["labels"], stored["status"], stored["geometry"]
+    if stored["threshold"] == "NaN" or stored["threshold"] != stored["threshold"]:
+        raise InvalidInputError(
+            "'threshold' must be a number, got NaN. Find the boundary again and store it."
+        )
     if not isinstance(labels, list | tuple) or len(labels) != 2:
         raise InvalidInputError(f"'labels' must be two labels, got {labels!r}.")
     if not isinstance(status, str) or status not in Status.__members__:
