@@ -180,7 +180,7 @@ def estimate_prevalence(
 
 
 def guard_prevalence(
-    estimate: PrevalenceEstimate, level: float = 0.01, fit_level: float = 0.01
+    estimate: PrevalenceEstimate, level: float = 0.05, fit_level: float = 0.01
 ) -> float | None:
     """Return the prevalence that a rule should follow, or None to stay with the labelled rows'.
 
@@ -191,7 +191,7 @@ def guard_prevalence(
     ----------
     estimate : PrevalenceEstimate
         From :func:`estimate_prevalence`.
-    level : float, default=0.01
+    level : float, default=0.05
         A shift is shown if the p-value of none is at most this.
     fit_level : float, default=0.01
         The share of the classes does not explain the new scores if the p-value of the fit is at
@@ -211,7 +211,7 @@ def guard_prevalence(
     >>> guard_prevalence(estimate_prevalence(y, rng.normal(2 * y), rng.normal(2 * y_new))) is None
     True
     """
-    is_shown = estimate.shift_p_value <= as_share("level", level, "Use 0.01.")
+    is_shown = estimate.shift_p_value <= as_share("level", level, "Use 0.05.")
     is_explained = estimate.fit_p_value > as_share("fit_level", fit_level, "Use 0.01.")
     return estimate.prevalence if is_shown and is_explained else None
 

@@ -18,7 +18,7 @@ from lab.evidence.models import MODELS, SCORED, out_of_fold
 from lab.evidence.shapes import SHAPES, Problem
 
 ROOT = Path(__file__).parents[3]
-SCRIPTS = ("costs", "coverage", "monitor", "multiclass", "recall_floor", "unsolved")
+SCRIPTS = ("costs", "coverage", "monitor", "multiclass", "prevalence", "recall_floor", "unsolved")
 
 
 @pytest.fixture(scope="module")
