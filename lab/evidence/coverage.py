@@ -12,8 +12,11 @@ import os
 import sys
 from typing import Any
 
+import numpy as np
 from joblib import Parallel, delayed
 
+from boundshift.curves import DKW
+from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from lab.evidence import claims, nominal
 from lab.evidence.evidence import Facts, run, table
 from lab.evidence.shapes import SHAPES
@@ -39,7 +42,27 @@ def collect(quick: bool) -> Facts:
         "average": [c for p in places for c in claims.on_average(*p, many)],
         "models": flat(parallel(delayed(nominal.model_scores)(k, model_runs) for k in kinds)),
         "estimates": flat(parallel(delayed(nominal.estimates)(*p, estimate_runs) for p in places)),
+        "widths": widths(),
     }
+
+
+def widths(delta: float = 0.05) -> list[dict[str, Any]]:
+    """Compare bounds for every boundary at once: the exact band, and two that are simpler."""
+    found = []
+    for n in (20, 100, 400, 1000, 2000):
+        for k in (0, n // 20, n // 5):
+            union = float(clopper_pearson(k, n, delta / (n + 1)))
+            split = float(clopper_pearson(k, n, delta / (2 * (n + 1))))
+            half = k / n + float(np.sqrt(np.log(2 / delta) / (2 * n)))
+            bounds = {
+                "band": float(uniform_bound(k, n, delta)),
+                "smaller_of_two": min(split, half),
+                "union": union,
+                "dkw": float(DKW(1 - delta).bound(k, n)),
+                "fixed": float(clopper_pearson(k, n, delta)),
+            }
+            found.append({"rows": n, "wrong": k} | bounds)
+    return found
 
 
 def flat(parts: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -64,11 +87,18 @@ def page(facts: Facts) -> str:
             "Share of simulated samples in which the true error rate is at most the bound. The "
             "true rate comes from the known distribution. A cell passes if it is not more than "
             "three Monte-Carlo standard errors below the confidence; a cell marked ✗ does not.",
+            *([facts["note"]] if "note" in facts else []),
             f"**{len(claimed) - failed} of {len(claimed)} claimed cells pass.** Columns are rows "
             "of the class; for boundaries fixed before, the worst of three boundaries is shown.",
             coverage_table(claimed, facts["rows"]),
             "## Not claimed: a boundary chosen on the same scores, not paid for",
             coverage_table(others, facts["rows"]),
+            "## Width of bounds for every boundary at once",
+            "Bounds at 95% of the error rate with some of n rows on the wrong side. *Band*: what "
+            "`certify(chosen_here=True)` uses up to 2,000 rows; *smaller of two*: what it uses "
+            "beyond, DKW and the union bound, each at half the risk. The last column is what a "
+            "boundary fixed before has.",
+            width_table(facts["widths"]),
             "## On average: the k-th point",
             average_sentence(facts["average"]),
             "## Where the scores come from",
@@ -94,6 +124,12 @@ def coverage_table(cells: list[dict[str, Any]], rows: tuple[int, ...]) -> str:
         lines.setdefault(key, {})[c["rows"]] = f"{c['coverage']:.3f}{mark}"
     body = [[*key, *(line.get(n, "–") for n in rows)] for key, line in lines.items()]
     return table(["claim", "shape", "at", *map(str, rows)], body)
+
+
+def width_table(cells: list[dict[str, Any]]) -> str:
+    columns = ("rows", "wrong", "band", "smaller_of_two", "union", "dkw", "fixed")
+    header = ["rows", "wrong", "band", "smaller of two", "union", "DKW", "fixed before"]
+    return table(header, [[c[name] for name in columns] for c in cells])
 
 
 def average_sentence(cells: list[dict[str, Any]]) -> str:

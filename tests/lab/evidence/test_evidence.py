@@ -18,7 +18,16 @@ from lab.evidence.models import MODELS, SCORED, out_of_fold
 from lab.evidence.shapes import SHAPES, Problem
 
 ROOT = Path(__file__).parents[3]
-SCRIPTS = ("costs", "coverage", "monitor", "multiclass", "prevalence", "recall_floor", "unsolved")
+SCRIPTS = (
+    "costs",
+    "coverage",
+    "deployed",
+    "monitor",
+    "multiclass",
+    "prevalence",
+    "recall_floor",
+    "unsolved",
+)
 
 
 @pytest.fixture(scope="module")
