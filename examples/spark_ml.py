@@ -51,7 +51,7 @@ def main(rows: int = ROWS) -> None:
         recalls = scored.groupBy("label").agg(F.mean((F.col(name) == F.col("label")).cast("int")))
         found = sorted((row[0], row[1]) for row in recalls.collect())
         print(f"recall by class, {name}: " + ", ".join(f"{recall:.3f}" for _, recall in found))
-    print("as SQL:", boundary.to_sql("score"))
+    print("as SQL:", boundary.to_sql("score", dialect="spark"))
 
 
 if __name__ == "__main__":

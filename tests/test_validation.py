@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from boundshift import InvalidInputError, certify, find_boundary
+from boundshift import BoundShiftClassifier, InvalidInputError, certify, find_boundary
 from boundshift.curves import SupportRadius
 from boundshift.validation import (
     as_choice,
@@ -119,3 +119,50 @@ def test_scores_that_no_array_holds_are_refused(scores):
 def test_thresholds_that_are_no_numbers_are_refused(threshold):
     with pytest.raises(InvalidInputError, match="`threshold` must be"):
         certify([0, 0, 1, 1], [1, 2, 3, 4], threshold)
+
+
+@pytest.mark.parametrize("missing", [float("nan"), None, pd.NA, np.datetime64("NaT")])
+def test_missing_labels_in_a_list_are_no_class(missing):
+    from sklearn.linear_model import LogisticRegression
+
+    scores = np.arange(20.0)
+    labels = ["a"] * 10 + ["b"] * 10
+    labels[3] = labels[15] = missing
+    for decide in (
+        lambda: find_boundary(labels, scores),
+        lambda: BoundShiftClassifier(LogisticRegression()).fit(scores[:, None], labels),
+        lambda: BoundShiftClassifier(LogisticRegression()).fit(
+            scores[:, None], pd.Series(labels, dtype=object)
+        ),
+    ):
+        with pytest.raises(InvalidInputError, match=r"2 missing .* among 20"):
+            decide()
+
+
+@pytest.mark.parametrize("twin", ["Yes ", "YES", "  yes"])
+@pytest.mark.parametrize("others", [["no"], []])
+def test_labels_that_differ_by_blanks_or_case_only_are_listed(twin, others):
+    from sklearn.linear_model import LogisticRegression
+
+    labels = (["Yes", twin, *others] * 10)[:20]
+    scores = np.arange(20.0)
+    for decide in (
+        lambda: find_boundary(labels, scores),
+        lambda: BoundShiftClassifier(LogisticRegression()).fit(scores[:, None], labels),
+    ):
+        with pytest.raises(InvalidInputError, match="blanks or case") as caught:
+            decide()
+        assert repr("Yes") in str(caught.value)
+        assert repr(twin) in str(caught.value)
+
+
+def test_numbers_among_words_are_not_turned_into_words():
+    from sklearn.linear_model import LogisticRegression
+
+    with pytest.raises(InvalidInputError, match="labels of one kind"):
+        BoundShiftClassifier(LogisticRegression()).fit(np.eye(4), ["a", 1, "a", 1])
+
+
+def test_a_missing_positive_label_is_none_of_the_labels():
+    with pytest.raises(InvalidInputError, match="`pos_label` must be one of"):
+        find_boundary(["a", "b"], [0.0, 1.0], pos_label=pd.NA)

@@ -509,7 +509,9 @@ every curve and every rule. As in memory, labels that are words need `pos_label`
 not treat both classes alike. `streaming.scan_certificate` certifies a boundary the same way.
 
 The boundary goes back to where the scores are: `boundary.predict` takes Dask and Spark columns, and
-`boundary.to_sql("margin")` is an expression for any database.
+`boundary.to_sql("margin", dialect="spark")` is an expression for a database: names are quoted and
+labels escaped as the dialect wants it (ansi, bigquery, duckdb, mysql, postgres, snowflake, spark,
+sqlite, sqlserver), and a row without a score gets no label.
 
 ## How it works
 

@@ -201,7 +201,7 @@ def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Ru
     found, units = solution.found, sample.to_units
     above, below = count_wrong(sample, np.array([found.threshold]))
     return Boundary(
-        threshold=units(found.threshold),
+        threshold=sample.to_threshold(found.threshold),
         status=solution.status,
         errors=found.errors,
         wrong=(above[0].item(), below[0].item()),

@@ -54,7 +54,7 @@ from boundshift.promises.certificate import certify_counts
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.status import QUIET, Status
-from boundshift.validation import as_choice, order_labels
+from boundshift.validation import as_choice, check_labels, order_labels
 
 __all__ = ["BoundShiftClassifier"]
 
@@ -233,6 +233,7 @@ default="auto"
         -------
         self : object
         """
+        check_labels(y, "y")
         X, y = indexable(X, column_or_1d(y, warn=True))
         as_choice("multi_class", self.multi_class, ("joint", "pairwise", "one-vs-rest"))
         check_response_method(self.response_method, self.estimator)
@@ -640,6 +641,12 @@ default="auto"
 
     def _shift(self, scores: FloatArray) -> FloatArray:
         """Return scores minus the threshold, or plus each class's bias."""
+        moved = self.threshold_ if len(self.classes_) == 2 else self.biases_
+        if np.any(np.isnan(moved)):
+            raise InvalidInputError(
+                f"The fitted threshold and biases must be numbers, got {moved!r}: no score is on "
+                "a side of NaN. Fit the classifier again."
+            )
         return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
 
 

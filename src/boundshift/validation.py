@@ -15,14 +15,20 @@ from boundshift.exceptions import InvalidInputError
 __all__ = [
     "are_signs",
     "as_choice",
+    "as_known_scores",
     "as_pair",
     "as_positive",
     "as_scores",
     "as_share",
+    "as_weight",
+    "check_labels",
+    "check_spellings",
     "nearest_name",
     "order_labels",
     "split_by_label",
 ]
+
+_LEAST_WEIGHT, _MOST_WEIGHT = 1e-100, 1e100
 
 _MORE_THAN_TWO = (
     "Use BoundShiftClassifier, which shifts one bias per class, or call find_boundary once per "
@@ -65,6 +71,17 @@ def as_positive(name: str, value: object, cure: str = "", *, zero: bool = False)
     raise InvalidInputError(f"`{name}` must be {rule}, got {value!r}. {cure}".rstrip())
 
 
+def as_weight(name: str, value: object, cure: str = "") -> float:
+    """Return `value` as a float whose products with shares neither overflow nor vanish."""
+    number = as_positive(name, value, cure)
+    if not _LEAST_WEIGHT <= number <= _MOST_WEIGHT:
+        raise InvalidInputError(
+            f"`{name}` must be from {_LEAST_WEIGHT:g} to {_MOST_WEIGHT:g}, got {value!r}. "
+            f"Divide by the larger of the two: what matters is how they compare. {cure}".rstrip()
+        )
+    return number
+
+
 def as_share(name: str, value: object, cure: str = "Use 0.95, for example.") -> float:
     """Return `value` as a float strictly between 0 and 1."""
     number = as_positive(name, value, cure)
@@ -102,6 +119,47 @@ def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
         f"`y_score` must be real numbers, got {scores.dtype} values{reason}. "
         "Pass the decision function or the probability of the positive class."
     )
+
+
+def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
+    """Return scores of any shape as float64, if none of them is missing.
+
+    Examples
+    --------
+    >>> as_known_scores([1, 2.5])
+    array([1. , 2.5])
+    """
+    missing = int(np.ma.getmaskarray(y_score).sum()) if np.ma.isMaskedArray(y_score) else 0
+    try:
+        scores = np.asarray(y_score)
+        if scores.dtype.kind not in "biufO":
+            raise TypeError(f"{scores.dtype} values")
+        if scores.dtype.kind == "O":
+            # pandas.NA would not become a number.
+            is_missing = np.array([v is None or _differs_from_itself(v) for v in scores.ravel()])
+            scores = np.where(is_missing.reshape(scores.shape), np.nan, scores)
+        scores = scores.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInputError(
+            f"`y_score` must be real numbers, got what is none ({error}). "
+            "Pass the decision function or the probability of the positive class."
+        ) from None
+    missing = missing or int(np.count_nonzero(np.isnan(scores)))
+    if missing:
+        raise InvalidInputError(
+            f"`y_score` must hold a score for each row, got {missing} missing (NaN, None or "
+            f"masked) among {scores.size}. Drop those rows, or decide about them by hand: a "
+            "missing score is on neither side of a boundary."
+        )
+    return scores
+
+
+def _differs_from_itself(value: Any) -> bool:
+    """Return whether a value is NaN, NaT or pandas.NA, which alone are not equal to themselves."""
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return True
 
 
 def split_by_label(
@@ -176,7 +234,9 @@ def order_labels(
     >>> order_labels([0, 1], counts={0: 10, 1: 90})
     (0, 1)
     """
-    low, high = _two_in_order(list(labels))
+    labels = list(labels)
+    check_spellings(labels)
+    low, high = _two_in_order(labels)
     if pos_label is not None:
         for label, pair in ((high, (low, high)), (low, (high, low))):
             if _is_same(pos_label, label):
@@ -236,6 +296,57 @@ def _two_in_order(labels: list[Any]) -> tuple[Any, Any]:
     return labels[0], labels[1]
 
 
+def check_labels(y_true: ArrayLike, name: str = "y_true") -> None:
+    """Raise if a label is missing, or if two differ by nothing but blanks or case.
+
+    A list is looked at as it is: NumPy would turn NaN among words into the word "nan". Other
+    shapes than one-dimensional are left to others.
+
+    Examples
+    --------
+    >>> check_labels(["yes", "no", "Yes "])
+    Traceback (most recent call last):
+    boundshift.exceptions.InvalidInputError: Labels must differ by more than blanks or case, ...
+    """
+    if np.ndim(y_true) != 1:
+        return
+    y = _one_dimensional(name, y_true, "Pass one label for each row.")
+    _refuse_missing(y, name)
+    if y.dtype.kind in "OUST":
+        try:
+            check_spellings(np.unique(y).tolist())
+        except TypeError as error:
+            raise InvalidInputError(_NOT_COMPARABLE.format(error).replace("y_true", name)) from None
+
+
+def check_spellings(labels: Sequence[Any]) -> None:
+    """Raise if two labels differ by nothing but blanks or case."""
+    groups: dict[str, list[Any]] = {}
+    for label in labels:
+        if isinstance(label, str):
+            groups.setdefault(" ".join(label.split()).casefold(), []).append(label)
+    for alike in groups.values():
+        if len(alike) > 1:
+            shown = ", ".join(repr(label) for label in alike[:5])
+            raise InvalidInputError(
+                f"Labels must differ by more than blanks or case, got {shown}"
+                f"{', …' if len(alike) > 5 else ''}. Spell each class in one way."
+            )
+
+
+def _refuse_missing(y: NDArray[Any], name: str) -> None:
+    """Raise and count if labels are NaN, NaT, None or pandas.NA."""
+    if y.dtype.kind == "O":
+        missing = sum(label is None or _differs_from_itself(label) for label in y.tolist())
+    else:
+        missing = int(np.count_nonzero(y != y))
+    if missing:
+        raise InvalidInputError(
+            f"`{name}` must hold a label for each row, got {missing} missing (NaN, NaT or None) "
+            f"among {len(y)}. Drop the rows without a label."
+        )
+
+
 def _two_labels(y: NDArray[Any]) -> NDArray[Any]:
     """Return the two labels in sorted order, without sorting a numeric array."""
     if y.dtype.kind in "biuf":
@@ -243,13 +354,8 @@ def _two_labels(y: NDArray[Any]) -> NDArray[Any]:
         is_two = np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y)
         if is_two and low != high:
             return np.array([low, high])
+    _refuse_missing(y, "y_true")
     try:
-        missing = int(np.count_nonzero(y != y))
-        if missing:
-            raise InvalidInputError(
-                f"`y_true` must hold a label for each row, got {missing} missing (NaN or NaT) "
-                f"among {len(y)}. Drop the rows without a label."
-            )
         return np.unique(y)
     except TypeError as error:
         raise InvalidInputError(_NOT_COMPARABLE.format(error)) from None

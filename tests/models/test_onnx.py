@@ -29,10 +29,11 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.exceptions import NotFittedError
-from sklearn.impute import SimpleImputer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -343,7 +344,7 @@ def test_a_frame_without_a_pipeline_is_one_input():
 def test_a_model_without_a_way():
     X, y = draw(2)
     boosted = CatBoostClassifier(iterations=3, verbose=0, allow_writing_files=False)
-    refuses(fit(boosted, X, y), X, r"got CatBoostClassifier. Use the library's own export")
+    refuses(fit(boosted, X, y), X, "got CatBoostClassifier. Keep the classifier itself")
 
 
 def test_a_model_that_the_converter_does_not_take():
@@ -401,3 +402,128 @@ def test_without_the_extra_it_is_named(monkeypatch, package, estimator):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=re.escape(f"{package} is needed here")):
         to_onnx(clf, X)
+
+
+def frame_of_sizes(rows=3000):
+    """Return a frame with a column near ten million, whole numbers, gaps and words."""
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {
+            "near": 1e7 + rng.normal(size=rows),
+            "whole": rng.integers(0, 50_000_000, rows),
+            "gaps": np.where(rng.random(rows) < 0.2, np.nan, rng.normal(size=rows).round(1)),
+            "few": rng.integers(0, 4, rows),
+        }
+    )
+    score = (frame.near - 1e7) + frame.whole / 2.5e7 + frame.gaps.fillna(0.5) + (frame.few == 2)
+    return frame, (score + 0.3 * rng.normal(size=rows) > 2.5).astype(int)
+
+
+SIZED = {
+    "linear": LogisticRegression(max_iter=2000),
+    "forest": RandomForestClassifier(10, random_state=0),
+    "boosting": GradientBoostingClassifier(n_estimators=10, random_state=0),
+    "histograms": HistGradientBoostingClassifier(max_iter=10, random_state=0),
+}
+
+
+def agree_on_frame(estimator, frame, y):
+    clf = BoundShiftClassifier(estimator, cv=2).fit(frame[:TRAINED], y[:TRAINED])
+    label, score, *_ = run(to_onnx(clf, frame[:TRAINED]), frame)
+    np.testing.assert_array_equal(label, clf.predict(frame))
+    np.testing.assert_allclose(score, clf.decision_function(frame), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", SIZED)
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler()])
+def test_columns_of_a_frame_keep_their_digits(name, scaler):
+    frame, y = frame_of_sizes()
+    agree_on_frame(make_pipeline(SimpleImputer(), scaler, SIZED[name]), frame, y)
+
+
+@pytest.mark.parametrize("name", SIZED)
+@pytest.mark.parametrize("strategy", ["mean", "median", "most_frequent"])
+def test_imputation_is_in_double(name, strategy):
+    frame, y = frame_of_sizes()
+    agree_on_frame(make_pipeline(SimpleImputer(strategy=strategy), SIZED[name]), frame, y)
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_parts_of_a_frame_keep_their_digits(name):
+    frame, y = frame_of_sizes()
+    frame["word"] = np.array(["ab", "c d", "é"])[frame.few % 3]
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["gaps", "near"]),
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["word", "few"]),
+        ("passthrough", ["whole"]),
+    )
+    agree_on_frame(make_pipeline(columns, StandardScaler(), SIZED[name]), frame, y)
+
+
+def test_whole_numbers_in_an_array_keep_their_digits():
+    frame, y = frame_of_sizes()
+    X = frame[["whole", "few"]].to_numpy()
+    clf = fit(make_pipeline(StandardScaler(), SIZED["forest"]), X, y)
+    np.testing.assert_array_equal(run(to_onnx(clf, X), X.astype(float))[0], clf.predict(X))
+
+
+def test_columns_with_numbers_as_names():
+    frame, y = frame_of_sizes()
+    frame.columns = range(4)
+    clf = fit(make_pipeline(SimpleImputer(), SIZED["linear"]), frame, y)
+    model = to_onnx(clf, frame)
+    frame.columns = [str(name) for name in frame.columns]
+    label = run(model, frame)[0]
+    frame.columns = range(4)
+    np.testing.assert_array_equal(label, clf.predict(frame))
+
+
+@pytest.mark.parametrize("name", ["label", "shifted_score", "probabilities", "boundshift_add_1"])
+def test_columns_called_like_outputs(name):
+    frame, y = frame_of_sizes()
+    frame = frame.rename(columns={"few": name})
+    clf = fit(make_pipeline(SimpleImputer(), SIZED["linear"]), frame, y)
+    refuses(clf, frame, "Rename the column")
+
+
+def test_texts_get_a_sentence():
+    texts = np.array(["good fine", "bad poor", "good", "bad"] * 20)
+    y = np.array([1, 0, 1, 0] * 20)
+    clf = BoundShiftClassifier(make_pipeline(TfidfVectorizer(), LogisticRegression()), cv=2)
+    refuses(clf.fit(texts, y), texts, "rows and columns for ONNX")
+
+
+def test_a_step_that_no_converter_knows_gets_a_sentence_or_is_right():
+    frame, y = frame_of_sizes(700)
+    clf = fit(make_pipeline(KNNImputer(n_neighbors=2), SIZED["linear"]), frame, y)
+    try:
+        model = to_onnx(clf, frame)
+    except InvalidInputError:
+        return
+    np.testing.assert_array_equal(run(model, frame)[0], clf.predict(frame))
+
+
+@pytest.mark.parametrize("model", [BernoulliNB(), BernoulliNB(binarize=0.7), ComplementNB()])
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_other_naive_bayes(model):
+    X, y = draw(2)
+    X = np.abs(X)
+    clf = fit(model, X, y)
+    label, score, *_ = run(to_onnx(clf, X), X)
+    np.testing.assert_array_equal(label, clf.predict(X))
+    np.testing.assert_allclose(score, clf.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_no_export_that_loses_the_shift_is_advised():
+    X, y = draw(2)
+    clf = fit(CatBoostClassifier(iterations=3, verbose=0, thread_count=1), X, y)
+    with pytest.raises(InvalidInputError, match="may lose the shift, as CatBoost's does") as caught:
+        to_onnx(clf, X)
+    assert "shifted_estimator" not in str(caught.value)
+
+
+def test_the_model_is_tried_without_onnxruntime_too(monkeypatch):
+    X, y = draw(2)
+    clf = fit(LogisticRegression(), X, y)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert to_onnx(clf, X).graph.output[0].name == "label"

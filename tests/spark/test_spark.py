@@ -150,17 +150,25 @@ def test_vectors_give_their_last_element(spark, kind):
     assert_same_boundary(first, y, -s, curve="kth-point", pos_label=0)
 
 
-def test_columns_and_sql_get_the_labels_of_predict(spark):
+HOSTILE = ["it's", "\\", "\\' or 1=1 --", "${spark.app.name}", "a\nb", 'x"`]', "\u0416\U0001f600"]
+
+
+@pytest.mark.parametrize("label", HOSTILE)
+@pytest.mark.parametrize("name", ["score", "order", "null", "a.b", "x`y", "it's \\"])
+def test_columns_and_sql_get_the_labels_of_predict(spark, label, name):
     from pyspark.sql import functions as F  # noqa: N812
 
     y, s = problem()
-    boundary = find_boundary(np.where(y == 1, "it's", "no"), s, pos_label="it's")
-    s = np.append(s, [boundary.threshold, np.nan])
-    frame = frame_of(spark, [(np.zeros(len(s), int), s)])
-    labels = [row[0] for row in frame.select(boundary.predict(F.col("score"))).collect()]
-    assert labels == boundary.predict(s).tolist()
-    rows = frame.where("not isnan(score)").selectExpr(boundary.to_sql("score", "`")).collect()
-    assert [row[0] for row in rows] == boundary.predict(s[:-1]).tolist()
+    boundary = find_boundary(np.where(y == 1, label, "no"), s, pos_label=label)
+    s = np.append(s[:50], boundary.threshold)
+    expected = [*boundary.predict(s).tolist(), None, None]
+    rows = [(float(v),) for v in [*s, np.nan]] + [(None,)]
+    frame = spark.createDataFrame(rows, "score double")
+    found = frame.select(boundary.predict(F.col("score"))).collect()
+    assert [row[0] for row in found] == expected
+    renamed = frame.withColumnRenamed("score", name)
+    found = renamed.selectExpr(boundary.to_sql(name, dialect="spark")).collect()
+    assert [row[0] for row in found] == expected
 
 
 def test_columns_without_a_frame_are_refused(spark):

@@ -40,6 +40,10 @@ __all__ = [
 ]
 
 Tail = Callable[[FloatArray], FloatArray]
+# Doubles, one beside the other, over which scores must spread for a curve to have a shape.
+_NEIGHBOURS = 4
+# A double has so many digits that next to a number so many times larger another one is nothing.
+_MANY_SIZES = 1e15
 
 
 class Claim(Enum):
@@ -212,6 +216,31 @@ class CountCurve(ErrorCurve):
         return search_gaps(self.bound, rule, sample)
 
 
+def _fresh_share(wrong: ArrayLike, n: int) -> FloatArray:
+    """Return the probability that a fresh point lies where so many of n do, or beyond."""
+    return np.asarray((np.asarray(wrong) + 1.0) / (n + 1.0))
+
+
+def _have_no_shape(sample: ScoreSample) -> bool:
+    """Return whether doubles tell the order of the scores, but not how far apart they lie.
+
+    Either they differ in their last digit only, or they are of sizes that no sum can hold together
+    and that are no matter of a few rows.
+    """
+    classes = (sample.negative, sample.positive)
+    largest = max(abs(end) for c in classes for end in (c.minimum, c.maximum))
+    if sample.spread <= _NEIGHBOURS * float(np.spacing(largest)):
+        return sample.spread > 0
+    ends, widths = [], []
+    for c in classes:
+        rank = (c.n - 1) * np.array([0.05, 0.25, 0.75, 0.95])
+        low, first, third, high = c.at(np.round(rank).astype(np.int64)).tolist()
+        ends += [low, high]
+        widths.append(third - first)
+    narrow = min((w for w in widths if w > 0), default=abs(classes[0].median - classes[1].median))
+    return bool(0.0 < narrow < (max(ends) - min(ends)) / _MANY_SIZES)
+
+
 @dataclass(frozen=True)
 class PairCurve(ErrorCurve):
     """A curve that sees the scores of both classes at once."""
@@ -230,6 +259,21 @@ class PairCurve(ErrorCurve):
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
         negative, positive = self.tails(sample)
         return lambda t: (negative(t), positive(-t))
+
+    def bends(self, sample: ScoreSample) -> FloatArray | None:
+        """Return the scores between which both tails are smooth, None if these are not known.
+
+        Parameters
+        ----------
+        sample : ScoreSample
+            Scores of both classes.
+        """
+        return None
+
+    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        if _have_no_shape(sample):
+            return search_gaps(_fresh_share, rule, sample)
+        return search_line(self.errors(sample), rule, sample, self.bends(sample))
 
 
 @dataclass(frozen=True)

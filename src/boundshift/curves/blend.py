@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from boundshift.curves.base import Claim, PairCurve, Tail
 from boundshift.curves.logistic import Logistic
 from boundshift.curves.smoothed import Smoothed
-from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.found import FloatArray, Found
-from boundshift.search.line import search_line
+from boundshift.search.found import FloatArray
 from boundshift.validation import as_positive
 
 __all__ = ["Blend"]
@@ -60,8 +58,9 @@ class Blend(PairCurve):
             _mixed(own[1], pooled[1], sample.n_samples[1], self.rows),
         )
 
-    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        return search_line(self.errors(sample), rule, sample, Logistic().bends(sample))
+    def bends(self, sample: ScoreSample) -> FloatArray:
+        """Return the scores at which the calibration bends."""
+        return Logistic().bends(sample)
 
 
 def _mixed(own: Tail, pooled: Tail, n: float, rows: float) -> Tail:

@@ -8,10 +8,8 @@ import numpy as np
 from scipy.special import expit
 
 from boundshift.curves.base import Claim, PairCurve, Tail
-from boundshift.rules import Rule
-from boundshift.scores.sample import Binning, ScoreSample, robust_std
-from boundshift.search.found import FloatArray, Found
-from boundshift.search.line import search_line
+from boundshift.scores.sample import Binning, ScoreSample, pooled_spread, robust_std
+from boundshift.search.found import FloatArray
 
 __all__ = ["Logistic"]
 
@@ -79,9 +77,6 @@ class Logistic(PairCurve):
         """Return the scores at which the tails bend: the nodes of the grid, and nowhere else."""
         return _grid(sample)[0].nodes
 
-    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        return search_line(self.errors(sample), rule, sample, self.bends(sample))
-
 
 def _grid(sample: ScoreSample) -> tuple[Binning, float]:
     """Return nodes on both sides of the middle between the medians, and that middle.
@@ -92,8 +87,8 @@ def _grid(sample: ScoreSample) -> tuple[Binning, float]:
     negative, positive = sample.negative, sample.positive
     half = (positive.median - negative.median) / 2
     middle = negative.median + half
-    squares = [c.n * robust_std(c) ** 2 for c in (negative, positive)]
-    spread = float(np.sqrt(sum(squares) / sum(sample.n_samples)))
+    spreads = [(c.n, robust_std(c)) for c in (negative, positive)]
+    spread = pooled_spread(spreads, sum(sample.n_samples))
     spread = spread or sample.spread or abs(middle) or 1.0
     reach = abs(half) + _REACH * spread
     cell = max(spread / _CELLS_PER_SPREAD, reach / _MOST_CELLS)

@@ -8,10 +8,14 @@ import numpy as np
 from scipy.special import stdtr
 
 from boundshift.curves.base import Claim, ShapeCurve, Tail
-from boundshift.scores.sample import OrderedScores
-from boundshift.search.found import FloatArray
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Rule
+from boundshift.scores.sample import OrderedScores, ScoreSample, robust_std
+from boundshift.search.found import FloatArray, Found
 
 __all__ = ["StudentT"]
+
+_MOST_SPREADS = 1e9
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,7 @@ class StudentT(ShapeCurve):
     """Predictive tail of a normal class whose mean and spread are estimated.
 
     A class of one row, or of rows that are all alike, leans on the spread within both classes.
+    Mean and spread follow a single row that is far off; one that is absurdly far off is refused.
 
     Examples
     --------
@@ -46,3 +51,20 @@ class StudentT(ShapeCurve):
             return np.asarray(stdtr(degrees, (scores.mean - t) / scale))
 
         return above
+
+    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        for scores in (sample.negative, sample.positive):
+            _check_spread(scores)
+        return super()._search(sample, rule)
+
+
+def _check_spread(scores: OrderedScores) -> None:
+    """Raise if a row is so far off that mean and spread say nothing of the others."""
+    usual = robust_std(scores)
+    farthest = max(scores.maximum - scores.median, scores.median - scores.minimum)
+    if usual and farthest > _MOST_SPREADS * usual:
+        raise InvalidInputError(
+            "`y_score` must be about normal in each class for the curve 'student-t', got a row "
+            f"{farthest / usual:.0e} spreads away from the middle of its class. Drop such rows, "
+            "or use the curve 'blend', which no single row can carry away."
+        )

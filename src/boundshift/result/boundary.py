@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +11,16 @@ import numpy as np
 
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
+from boundshift.result.checks import check_fields
 from boundshift.result.html import boundary_html
+from boundshift.result.sql import label_expression
 from boundshift.result.stored import from_stored, to_stored
 from boundshift.result.text import summary_text
 from boundshift.rules import Rule
 from boundshift.status import Status
 from boundshift.streaming.dispatch import find_predictor
 from boundshift.support.geometry import SupportGeometry
+from boundshift.validation import as_known_scores
 
 __all__ = ["Boundary"]
 
@@ -85,6 +87,9 @@ class Boundary:
     geometry: SupportGeometry | None = None
     detail: str = ""
 
+    def __post_init__(self) -> None:
+        check_fields(self.threshold, self.labels, self.n_samples, self.wrong)
+
     @property
     def message(self) -> str:
         """What happened in this very problem, and what to do about it."""
@@ -106,44 +111,53 @@ class Boundary:
         Parameters
         ----------
         y_score : array-like, Dask array or series, or Spark column
-            Scores. Dask and Spark are answered in kind, and compute when they are asked to.
+            Scores, none of them missing. Dask and Spark are answered in kind, and compute when
+            they are asked to; there Dask refuses a missing score, and Spark has null for it.
+
+        Raises
+        ------
+        InvalidInputError
+            If a score is NaN, None, masked or no number.
         """
         engine = find_predictor(y_score)
         if engine is not None:
             return engine(y_score, self.threshold, self.labels)
-        above = np.asarray(y_score, dtype=np.float64) > self.threshold
+        above = as_known_scores(y_score) > self.threshold
         return np.array(self.labels)[above.astype(np.intp)]
 
-    def to_sql(self, column: str, quote: str = '"') -> str:
+    def to_sql(self, column: str | Sequence[str], *, dialect: str = "ansi") -> str:
         """Return an SQL expression for the label of a row, to the last digit of the threshold.
 
         Parameters
         ----------
-        column : str
-            Name of the column of scores.
-        quote : str, default='"'
-            What stands around names that are not plain words; Spark and MySQL have "`".
+        column : str or sequence of str
+            Name of the column of scores; ``("table", "score")`` for one with its table.
+        dialect : str, default="ansi"
+            How the database writes names and texts: "ansi", "bigquery", "duckdb", "mysql",
+            "postgres", "snowflake", "spark", "sqlite" or "sqlserver".
 
         Returns
         -------
         str
-            A row without a score gets the negative label. Databases hold NaN to be above every
-            number: keep NaN out of the column.
+            Names are quoted and labels escaped, so that neither can be anything else. A row
+            without a score, or with NaN where the dialect has it, gets NULL. In "ansi" nothing
+            asks for NaN, which some databases hold to be above every number.
+
+        Raises
+        ------
+        InvalidInputError
+            If the dialect is not known, or a label or the name cannot be written in it.
 
         Examples
         --------
         >>> import boundshift
         >>> labels = ["no", "no", "no", "yes", "yes"]
         >>> boundary = boundshift.find_boundary(labels, [0, 1, 2, 4, 5], curve="kth-point")
-        >>> print(boundary.to_sql("risk score"))
-        CASE WHEN "risk score" > 3.0000000000000000E+00 THEN 'yes' ELSE 'no' END
+        >>> print(boundary.to_sql("order"))  # doctest: +NORMALIZE_WHITESPACE
+        CASE WHEN "order" > 3.0000000000000000E+00 THEN 'yes'
+             WHEN "order" <= 3.0000000000000000E+00 THEN 'no' END
         """
-        name = column
-        if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", column, re.ASCII):
-            name = quote + column.replace(quote, quote * 2) + quote
-        negative, positive = (_sql_literal(label) for label in self.labels)
-        # With an exponent it is a double everywhere, not a decimal.
-        return f"CASE WHEN {name} > {self.threshold:.16E} THEN {positive} ELSE {negative} END"
+        return label_expression(column, self.threshold, self.labels, dialect)
 
     def summary(self) -> str:
         """Return a readable account of the boundary.
@@ -197,7 +211,8 @@ class Boundary:
         Raises
         ------
         InvalidInputError
-            If it is no boundary, one of a newer release, or a field is missing or of a wrong kind.
+            If it is no boundary, one of a newer release, a field is missing or of a wrong kind,
+            the threshold is not finite, both labels are the same, or a count cannot be.
 
         Examples
         --------
@@ -231,17 +246,3 @@ class Boundary:
                 "Pass what to_json or boundshift.save has written."
             ) from None
         return cls.from_dict(stored)
-
-
-def _sql_literal(label: object) -> str:
-    """Return a label as SQL writes it."""
-    if isinstance(label, bool):
-        return str(label).upper()
-    if isinstance(label, int | float):
-        return repr(label)
-    if isinstance(label, str):
-        return "'" + label.replace("'", "''") + "'"
-    raise InvalidInputError(
-        f"Labels must be strings, numbers or booleans to be written in SQL, got {label!r}. "
-        "Use boundary.threshold in an expression of your own."
-    )

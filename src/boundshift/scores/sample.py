@@ -7,6 +7,7 @@ summary of fixed size.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,7 @@ __all__ = [
     "OrderedScores",
     "ScoreSample",
     "SumTo",
+    "pooled_spread",
     "robust_std",
     "scale_exponent",
 ]
@@ -224,7 +226,10 @@ class ClassScores:
         if self.n == 1 or self.minimum == self.maximum:
             return 0.0
         deviation = self.values - self.mean
-        return float(np.sqrt(deviation @ deviation / (self.n - 1)))
+        # Scores that a far larger one has scaled down may have squares below the least double.
+        unit = float(np.ldexp(1.0, _squares_exponent(float(np.abs(deviation).max()))))
+        deviation = deviation / unit if unit != 1.0 else deviation
+        return unit * float(np.sqrt(deviation @ deviation / (self.n - 1)))
 
     def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
         """Return the number of scores ≤ t, for every t."""
@@ -363,13 +368,21 @@ class ScoreSample:
     @cached_property
     def pooled_std(self) -> float:
         """Standard deviation within the classes, both together."""
-        squares = [(c.n - 1) * c.std**2 for c in (self.negative, self.positive)]
-        return float(np.sqrt(sum(squares) / max(sum(self.n_samples) - 2, 1)))
+        classes = (self.negative, self.positive)
+        return pooled_spread([(c.n - 1, c.std) for c in classes], max(sum(self.n_samples) - 2, 1))
 
     def to_units(self, value: float) -> float:
         """Carry a number from the sample's units to the units of the given scores."""
         with np.errstate(over="ignore"):  # A confidence radius may exceed the largest double.
             return float(np.ldexp(value, self.exponent))
+
+    def to_threshold(self, value: float) -> float:
+        """Carry a boundary to the units of the given scores, with every score on its side."""
+        threshold = self.to_units(value)
+        # Rounded down, since a score at the boundary is below it.
+        if np.ldexp(threshold, -self.exponent) > value:
+            threshold = float(np.nextafter(threshold, -np.inf))
+        return threshold
 
     def mirrored(self) -> ScoreSample:
         """Return the problem with scores negated and classes swapped."""
@@ -382,6 +395,18 @@ class ScoreSample:
         return ScoreSample(
             self.negative.mirrored(), self.positive.mirrored(), self.exponent, self.labels
         )
+
+
+def pooled_spread(parts: list[tuple[int, float]], total: int) -> float:
+    """Return the root of the mean of squared spreads, each counted so many times.
+
+    Examples
+    --------
+    >>> pooled_spread([(1, 3e-200), (1, 4e-200)], 1)
+    5e-200
+    """
+    unit = math.ldexp(1.0, _squares_exponent(max(spread for _, spread in parts)))
+    return unit * math.sqrt(sum(times * (spread / unit) ** 2 for times, spread in parts) / total)
 
 
 def robust_std(scores: OrderedScores) -> float:
@@ -410,11 +435,23 @@ def _check_finite(*sorted_values: FloatArray) -> None:
     raise InvalidInputError(
         f"`y_score` must be finite, got {int(np.isnan(values).sum())} NaN and "
         f"{int(np.isinf(values).sum())} infinite values among {len(values)}. "
-        "Drop those rows, or clip infinite scores to the largest finite one."
+        "Drop those rows, or set infinite scores to the least and the largest of the finite ones "
+        "among them; the largest double, which np.nan_to_num takes, is none of them."
     )
 
 
 def scale_exponent(largest: float) -> int:
-    """Return the power of two to divide by: 0 unless the scores are huge or tiny."""
+    """Return the power of two to divide by: 0 unless the scores are huge or tiny.
+
+    No more than it takes, so that ordinary scores beside a huge one keep their digits.
+    """
+    exponent = int(np.frexp(largest)[1])
+    if abs(exponent) <= _SAFE_EXPONENT:
+        return 0
+    return exponent - _SAFE_EXPONENT if exponent > 0 else exponent + _SAFE_EXPONENT
+
+
+def _squares_exponent(largest: float) -> int:
+    """Return the power of two to divide by for squares that neither vanish nor overflow."""
     exponent = int(np.frexp(largest)[1])
     return exponent if abs(exponent) > _SAFE_EXPONENT else 0

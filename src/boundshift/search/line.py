@@ -48,6 +48,8 @@ _FLAT = 1e-12
 # more digits than the place of its least value.
 _RISE_TOLERANCE = 1e-10
 _HALF_A_ROW = 0.5
+# Boundaries so many times farther apart than their middle half are the ends of an outlier.
+_FAR = 1e6
 
 
 def search_line(
@@ -116,6 +118,7 @@ def _close_in(
 ) -> tuple[FloatArray, FloatArray]:
     """Return boundaries, ever denser around the best of them, and the rule at each."""
     values = value(t)
+    width = _width(t)
     beside = np.concatenate([[np.inf], values, [np.inf]])
     left, right = beside[:-2], beside[2:]
     is_end = (values < left) | (values < right)  # of a flat valley its ends
@@ -127,12 +130,19 @@ def _close_in(
         best = int(values.argmin())
         closer = _around(t, best)
         low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
-        if not high - low > effort.close * (t[-1] - t[0]) or not len(closer):
+        if not high - low > effort.close * width or not len(closer):
             return t, values
         inner = value(closer)
         if np.ptp(inner) <= _FLAT and abs(inner[0] - values[best]) <= _FLAT:
             return t, values
         t, values = _merged(t, values, closer, inner)
+
+
+def _width(t: FloatArray) -> float:
+    """Return how wide the boundaries lie, without a few that are far away from all others."""
+    first, third = t[len(t) // 4], t[3 * len(t) // 4]
+    inner = _FAR * (third - first)
+    return float(min(t[-1] - t[0], inner) if inner > 0 else t[-1] - t[0])
 
 
 def _around(t: FloatArray, i: int) -> FloatArray:
@@ -159,7 +169,7 @@ def _run_around_best(
     close: float,
 ) -> tuple[float, float]:
     """Return the ends of the run around the minimum where the rule is no more than some value."""
-    best = int(values.argmin())
+    best, width = int(values.argmin()), _width(t)
     before = np.flatnonzero(values[:best] > most)
     after = np.flatnonzero(values[best:] > most)
     ends: list[float] = []
@@ -168,7 +178,7 @@ def _run_around_best(
             ends.append(float(t[0] if step > 0 else t[-1]))
             continue
         edge, flat = t[outside[0]], t[outside[0] + step]
-        while abs(edge - flat) > close * (t[-1] - t[0]):
+        while abs(edge - flat) > close * width:
             middle = flat + (edge - flat) / 2
             if middle in (edge, flat):
                 break

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.validation import as_choice, as_pair, as_positive
+from boundshift.validation import as_choice, as_pair, as_positive, as_weight
 
 __all__ = ["SupportSettings"]
 
@@ -71,7 +71,9 @@ class SupportSettings:
 
 def _as_weights(weight: object) -> Pair:
     """Return class weights as (negative, positive)."""
-    return as_pair("class_weight", weight, "Use class_weight=1 for the paper's loss.")
+    cure = "Use class_weight=1 for the paper's loss."
+    negative, positive = as_pair("class_weight", weight, cure)
+    return as_weight("class_weight", negative, cure), as_weight("class_weight", positive, cure)
 
 
 def _as_budget(budget: object) -> int | float | Literal["all"]:

@@ -211,27 +211,6 @@ def test_a_missing_library_is_named(tmp_path):
     assert ".[arrow]" in done.stdout
 
 
-def test_sql_says_what_predict_says():
-    import sqlite3
-
-    y, s = problem()
-    boundary = find_boundary(np.where(y == 1, "it's", "no"), s, pos_label="it's")
-    s = np.append(s, boundary.threshold)
-    with sqlite3.connect(":memory:") as base:
-        base.execute('create table t ("my score" double)')
-        base.executemany("insert into t values (?)", [(v,) for v in s.tolist()])
-        rows = base.execute(f"select {boundary.to_sql('my score')} from t").fetchall()
-    base.close()
-    assert [row[0] for row in rows] == boundary.predict(s).tolist()
-    numbers = find_boundary(y, s[:-1])
-    assert numbers.to_sql("a.score").startswith("CASE WHEN a.score > ")
-    assert numbers.to_sql("x`y", quote="`").startswith("CASE WHEN `x``y` > ")
-    with pytest.raises(InvalidInputError, match="SQL"):
-        find_boundary(
-            np.where(y == 1, np.datetime64("2021"), np.datetime64("2020")), s[:-1]
-        ).to_sql("s")
-
-
 @pytest.mark.parametrize(("ending", "codec"), [("gz", "gzip"), ("bz2", "bz2"), ("zst", "zstd")])
 def test_compressed_text_is_read(tmp_path, ending, codec):
     y, s = problem()

@@ -99,7 +99,7 @@ def _types(X: Any, narrow: bool) -> list[tuple[str, Any]]:
         return [("X", numbers(array.dtype, array.shape[1]))]
     inputs = []
     for name in X.columns:
-        column = np.asarray(X[name])
+        column, name = np.asarray(X[name]), str(name)
         if column.dtype.kind in "iu":
             inputs.append((name, types.Int64TensorType([None, 1])))
         elif column.dtype.kind == "f":

@@ -23,17 +23,20 @@ from boundshift.models.mean import MeanOfModels
 from boundshift.models.onnx.convert import OPSET, convert, require
 from boundshift.models.onnx.graph import ML_DOMAIN, Graph
 from boundshift.models.onnx.margins import find_writer
-from boundshift.models.onnx.steps import write_steps
+from boundshift.models.onnx.steps import Rows, write_steps
 from boundshift.models.response import Response, class_columns
 
 __all__ = ["to_onnx"]
 
 # TreeEnsemble came with 5.
 _ML_OPSET = 5
+_LABEL_ENCODER_OPSET = 3
 _IR_VERSION = 10
-_LABEL, _SCORE, _PROBABILITIES = "label", "shifted_score", "probabilities"
-# Rows on which the written model is compared with ours.
-_CHECKED = 32
+_LABEL, _SCORE, _PROBABILITIES = _OUTPUTS = ("label", "shifted_score", "probabilities")
+_KINDS = {"float32": "FLOAT", "f": "DOUBLE", "i": "INT64", "u": "INT64", "b": "BOOL"}
+# Rows on which the written model is compared with ours; fewer where onnxruntime is not installed,
+# since onnx's own evaluator walks through trees in Python.
+_CHECKED, _CHECKED_BY_REFERENCE = 1000, 32
 # A converter that rounds to float32 may be off by this share of the largest score.
 _TOLERANCE = 1e-3
 # How far converted steps may be off their own results.
@@ -70,11 +73,13 @@ def to_onnx(clf: Any, X: Any) -> Any:
     -----
     Linear models, support vector machines, MLPClassifier, naive Bayes, decision trees, forests,
     (histogram) gradient boosting, XGBoost and LightGBM are written in double precision, and rows
-    take the same path through the same trees. Labels agree unless a score is closer to the
+    take the same path through the same trees. The model is tried in onnxruntime where that is
+    installed, else in onnx's own evaluator. Labels agree unless a score is closer to the
     boundary than the model's own rounding: 10⁻¹⁵ of the score, 10⁻⁶ for models that compute in
     float32 (XGBoost, models trained on float32 rows). Steps before the classifier other than
-    StandardScaler and MinMaxScaler are converted by skl2onnx, some of them in float32 only: a row
-    that lies on a tree's split may then take the other branch, which float64 rows avoid. The
+    StandardScaler, MinMaxScaler, SimpleImputer and OneHotEncoder, alone or in a ColumnTransformer,
+    are converted by skl2onnx, some of them in float32 only: a row that lies on a tree's split
+    may then take the other branch, which float64 rows avoid. The
     operator set is 18, with 5 of ai.onnx.ml for trees.
 
     Examples
@@ -89,12 +94,12 @@ def to_onnx(clf: Any, X: Any) -> Any:
     """
     check_is_fitted(clf)
     shifter = _shifter(clf)
-    if issparse(X):
-        raise InvalidInputError("`X` must be dense rows for ONNX, got a sparse matrix.")
+    before = steps_before(clf)
+    _check_rows(X, [*before, *steps_before(_parts(shifter)[0])])
     require("onnx")
     labels = _labels(shifter.classes_)
     graph = Graph()
-    base, scores = _write_scores(graph, shifter, steps_before(clf), X)
+    base, scores = _write_scores(graph, shifter, before, X)
     shifted = _shift(graph, shifter, scores)
     _decide(graph, labels, shifted)
     if hasattr(shifter, "predict_proba"):
@@ -289,6 +294,8 @@ def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
     domains = {o.domain: o.version for o in base.opset_import} | {"": OPSET}
     if any(node.op_type == "TreeEnsemble" for node in graph.nodes):
         domains[ML_DOMAIN] = _ML_OPSET
+    elif any(node.domain == ML_DOMAIN for node in graph.nodes):
+        domains.setdefault(ML_DOMAIN, _LABEL_ENCODER_OPSET)
     del base.opset_import[:]
     base.opset_import.extend(helper.make_opsetid(d, v) for d, v in sorted(domains.items()))
     base.ir_version = min(base.ir_version, _IR_VERSION)
@@ -300,19 +307,58 @@ def _convert_steps(graph: Graph, steps: list[Any], X: Any, prefix: str) -> tuple
     """Return a model of the steps before the classifier, and the name of what they give."""
     from onnx import TensorProto, helper
 
-    array = np.asarray(X[:1])
-    dtype = np.float32 if array.dtype == np.float32 else np.float64
-    found = None if steps and hasattr(X, "columns") else write_steps(graph, "X", steps, dtype)
+    rows, inputs = _inputs(steps, X)
+    found = write_steps(graph, rows, steps)
     if found is None:
         base = convert(_pipeline(steps), X, {}, prefix)
         output = base.graph.output[0]
         single = output.type.tensor_type.elem_type == TensorProto.FLOAT
         graph.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
         return base, output.name
-    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    given = helper.make_tensor_value_info("X", kind, [None, array.shape[1]])
-    empty = helper.make_graph([], "boundshift", [given], [])
+    empty = helper.make_graph([], "boundshift", inputs, [])
     return helper.make_model(empty, opset_imports=[]), found
+
+
+def _inputs(steps: list[Any], X: Any) -> tuple[Rows, list[Any]]:
+    """Return the rows that the first step is given, and the model's inputs."""
+    from onnx import TensorProto, helper
+
+    if steps and hasattr(X, "columns"):
+        dtypes = [np.asarray(X[name][:1]).dtype for name in X.columns]
+        rows = Rows([str(name) for name in X.columns], dtypes, is_array=False)
+        kinds = [
+            getattr(TensorProto, _KINDS.get(dtype.name, _KINDS.get(dtype.kind, "STRING")))
+            for dtype in dtypes
+        ]
+        named = zip(rows.names, kinds, strict=True)
+        return rows, [helper.make_tensor_value_info(name, kind, [None, 1]) for name, kind in named]
+    array = np.asarray(X[:1])
+    dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
+    width = array.shape[1]
+    kind = helper.np_dtype_to_tensor_dtype(dtype)
+    given = helper.make_tensor_value_info("X", kind, [None, width])
+    return Rows(["X"], [dtype] * width, is_array=True), [given]
+
+
+def _check_rows(X: Any, steps: list[Any]) -> None:
+    """Raise if the rows cannot be the inputs of an ONNX model."""
+    if issparse(X):
+        raise InvalidInputError("`X` must be dense rows for ONNX, got a sparse matrix.")
+    if np.ndim(X) != 2:
+        raise InvalidInputError(
+            f"`X` must be rows and columns for ONNX, got {np.ndim(X)} dimension(s), such as texts "
+            "to be split into words. Export the model behind that step, and pass its numbers."
+        )
+    if not steps or not hasattr(X, "columns"):
+        return
+    names = [str(name) for name in X.columns]
+    taken = [n for n in names if n in _OUTPUTS or n.startswith(("boundshift_", "converted_"))]
+    taken += [n for n in names if names.count(n) > 1]
+    if taken:
+        raise InvalidInputError(
+            f"Columns of `X` must not be called like each other or like the model's outputs "
+            f"({', '.join(_OUTPUTS)}) for ONNX, got {taken[0]!r}. Rename the column and fit again."
+        )
 
 
 def _pipeline(steps: list[Any]) -> Pipeline:
@@ -323,8 +369,9 @@ def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any, prefix: str
     """Convert a classifier that has no writer here; its second output are its responses."""
     if method == "margin":
         raise InvalidInputError(
-            f"`estimator` must be a model that ONNX can express, got {type(last).__name__}. Use "
-            "the library's own export of `shifted_estimator()`, whose intercept has the shift."
+            f"`estimator` must be a model that ONNX can express, got {type(last).__name__}. Keep "
+            "the classifier itself, by boundshift.save or in a file of its library: exporters of "
+            "other libraries may lose the shift, as CatBoost's does."
         )
     raw_scores = method == "decision_function"
     options = {"zipmap": False} | ({"raw_scores": True} if raw_scores else {})
@@ -342,17 +389,19 @@ def _response(graph: Graph, output: Any, method: Any) -> str:
 
 
 def _check(model: Any, clf: Any, part: Any, X: Any) -> None:
-    """Raise unless the written model gives our scores on the first rows."""
+    """Raise unless the written model gives our scores and labels on the first rows."""
     import onnx
-    from onnx.reference import ReferenceEvaluator
 
     onnx.checker.check_model(model, full_check=True)
-    rows = X[:_CHECKED]
+    rows, outputs = _run(model, innermost(part), X)
     ours = clf.decision_function(rows)
-    outputs: Any = ReferenceEvaluator(model).run(None, _feed(model, rows))
-    found = outputs[1]
-    worst = float(np.abs(found - ours).max(initial=0.0))
-    if not worst <= _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0))):
+    off = np.abs(outputs[1] - ours)
+    worst = float(off.max(initial=0.0))
+    allowed = _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0)))
+    # Where rounding may throw a row to either side, labels need not agree.
+    gap = np.abs(ours) if ours.ndim == 1 else -np.diff(-np.sort(-ours, axis=1)[:, :2])[:, 0]
+    is_other = np.asarray(outputs[0]).ravel() != clf.predict(rows)
+    if not worst <= allowed or np.any(is_other & (gap > 2 * worst)):
         raise InvalidInputError(
             f"`clf` must be a model whose converter is right, got scores off by {worst:.3g} for "
             f"{type(innermost(part)).__name__}. Use a model that is known here, see "
@@ -360,14 +409,44 @@ def _check(model: Any, clf: Any, part: Any, X: Any) -> None:
         )
 
 
+def _run(model: Any, last: Any, X: Any) -> tuple[Any, Any]:
+    """Return the first rows and the model's outputs on them, by the engine that will run it."""
+    try:
+        from onnxruntime import InferenceSession, SessionOptions
+    except ImportError:
+        from onnx.reference import ReferenceEvaluator
+
+        rows = X[:_CHECKED_BY_REFERENCE]
+        return rows, ReferenceEvaluator(model).run(None, _feed(model, rows))
+    rows, options = X[:_CHECKED], SessionOptions()
+    options.log_severity_level = 4
+    try:
+        session = InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        return rows, session.run(None, _feed(model, rows))
+    except Exception as error:
+        first_line = str(error).strip().partition("\n")[0]
+        raise InvalidInputError(
+            f"`clf` must be a model that onnxruntime can run on `X`, got {type(last).__name__} "
+            f"({type(error).__name__}: {first_line}). Fill missing texts, and use steps that are "
+            "known here, see boundshift.to_onnx."
+        ) from None
+
+
 def _feed(model: Any, X: Any) -> dict[str, Any]:
     """Return rows as the model's inputs."""
     from onnx import helper
 
     feed = {}
-    for given in model.graph.input:
+    inputs = list(model.graph.input)
+    names = {str(name): name for name in getattr(X, "columns", ())}
+    whole = [given.name for given in inputs] == ["X"] and list(names) != ["X"]
+    for given in inputs:
         dtype = helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
-        many = len(model.graph.input) > 1 or (hasattr(X, "columns") and given.name != "X")
-        values = np.asarray(X[given.name]).reshape(-1, 1) if many else np.asarray(X)
+        if whole or not names:
+            values = np.asarray(X)
+        else:
+            values = np.asarray(X[names[given.name]]).reshape(-1, 1)
         feed[given.name] = values.astype(object if dtype == np.object_ else dtype)
     return feed

@@ -56,6 +56,18 @@ def _multinomial_bayes(graph: Graph, x: str, model: Any) -> str:
     return graph.affine(x, model.feature_log_prob_.T, model.class_log_prior_)
 
 
+def _bernoulli_bayes(graph: Graph, x: str, model: Any) -> str:
+    if model.binarize is not None:
+        x = graph.cast(graph.add("Greater", x, graph.constant(model.binarize)), "DOUBLE")
+    absent = np.log1p(-np.exp(model.feature_log_prob_))
+    weights = (model.feature_log_prob_ - absent).T
+    return graph.affine(x, weights, model.class_log_prior_ + absent.sum(axis=1))
+
+
+def _complement_bayes(graph: Graph, x: str, model: Any) -> str:
+    return graph.add("MatMul", x, graph.constant(model.feature_log_prob_.T))
+
+
 def _machine(graph: Graph, x: str, model: Any) -> str:
     """Write a support vector machine: a kernel, and a weighted sum for every pair of classes."""
     vectors = model.support_vectors_
@@ -123,6 +135,8 @@ _MARGINS: dict[tuple[str, str], Writer] = {
     ("sklearn", "MLPClassifier"): _network,
     ("sklearn", "GaussianNB"): _gaussian_bayes,
     ("sklearn", "MultinomialNB"): _multinomial_bayes,
+    ("sklearn", "BernoulliNB"): _bernoulli_bayes,
+    ("sklearn", "ComplementNB"): _complement_bayes,
     ("sklearn", "GradientBoostingClassifier"): trees.gradient_boosting,
     ("sklearn", "HistGradientBoostingClassifier"): trees.hist_gradient_boosting,
     ("xgboost", "XGBClassifier"): trees.xgboost,

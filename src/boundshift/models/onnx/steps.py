@@ -1,35 +1,167 @@
-"""Scalers in ONNX operators, step by step in the precision in which scikit-learn takes them.
+"""Steps before a classifier in ONNX operators, in the precision in which scikit-learn takes them.
 
 A converter that multiplies where scikit-learn divides rounds the last digit of a float32 otherwise,
-and a row that lies on a tree's split takes the other branch.
+and a row that lies on a tree's split takes the other branch. Operators that put columns side by
+side or fill gaps compute in float32 whatever they are given: a column near 10 million would lose
+its last digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from boundshift.models.margins import is_a
-from boundshift.models.onnx.graph import Graph
+from boundshift.models.onnx.graph import ML_DOMAIN, Graph
 
-__all__ = ["write_steps"]
+__all__ = ["Rows", "write_steps"]
 
 Writer = Callable[[Graph, str, Any, Any], str]
 
 
-def write_steps(graph: Graph, x: str, steps: list[Any], dtype: Any) -> str | None:
+class UnknownStepError(Exception):
+    """A step, or a setting of it, is not written here."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a step is given: one array, or the columns of a frame.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the one array, or of an input for each column.
+    dtypes : sequence of dtype
+        Of each column.
+    is_array : bool
+        Whether all columns are in one array.
+    """
+
+    names: Sequence[str]
+    dtypes: Sequence[Any]
+    is_array: bool
+
+    def column(self, graph: Graph, index: int) -> str:
+        """Return one column, of shape (n, 1)."""
+        if not self.is_array:
+            return self.names[index]
+        return graph.add("Gather", self.names[0], graph.constant([index], np.int64), axis=1)
+
+    def precision(self, indices: Sequence[int]) -> Any:
+        """Return what scikit-learn computes in with these columns."""
+        if any(self.dtypes[i].kind not in "biuf" for i in indices):
+            raise UnknownStepError
+        return np.float32 if all(self.dtypes[i] == np.float32 for i in indices) else np.float64
+
+    def matrix(self, graph: Graph, indices: Sequence[int]) -> str:
+        """Return columns of numbers side by side, as they are rounded for computing."""
+        kind = "FLOAT" if self.precision(indices) == np.float32 else "DOUBLE"
+        if self.is_array:
+            chosen = self.names[0]
+            if list(indices) != list(range(len(self.dtypes))):
+                chosen = graph.add("Gather", chosen, graph.constant(indices, np.int64), axis=1)
+            return graph.cast(chosen, kind)
+        columns = [graph.cast(self.names[i], kind) for i in indices]
+        return graph.add("Concat", *columns, axis=1)
+
+
+def write_steps(graph: Graph, rows: Rows, steps: list[Any]) -> str | None:
     """Write transformers one after the other, or return None if one of them is not known here."""
-    writers = [
-        next((write for name, write in _WRITERS.items() if is_a(step, "sklearn", name)), None)
-        for step in steps
-    ]
-    if None in writers:
+    n_nodes, n_constants = len(graph.nodes), len(graph.constants)
+    try:
+        return _chain(graph, rows, range(len(rows.dtypes)), steps)
+    except UnknownStepError:
+        del graph.nodes[n_nodes:], graph.constants[n_constants:]
         return None
-    for step, write in zip(steps, writers, strict=True):
-        x = write(graph, x, step, dtype) if write is not None else x
+
+
+def _chain(graph: Graph, rows: Rows, indices: Sequence[int], steps: list[Any]) -> str:
+    """Write steps on some of the columns."""
+    if steps and is_a(steps[0], "sklearn", "ColumnTransformer"):
+        x, dtype = _side_by_side(graph, rows, steps[0]), np.float64
+        steps = steps[1:]
+    elif steps and is_a(steps[0], "sklearn", "OneHotEncoder"):
+        x, dtype = _one_hot(graph, rows, indices, steps[0]), np.float64
+        steps = steps[1:]
+    else:
+        x, dtype = rows.matrix(graph, indices), rows.precision(indices)
+    for step in steps:
+        writers = (write for name, write in _WRITERS.items() if is_a(step, "sklearn", name))
+        x = next(writers, _refuse)(graph, x, step, dtype)
     return x
+
+
+def _refuse(graph: Graph, x: str, step: Any, dtype: Any) -> str:
+    raise UnknownStepError
+
+
+def _side_by_side(graph: Graph, rows: Rows, step: Any) -> str:
+    """Write the parts of a ColumnTransformer and what they give, next to each other."""
+    if step.transformer_weights:
+        raise UnknownStepError
+    parts = []
+    for name, transformer, _ in step.transformers_:
+        indices = list(step._transformer_to_input_indices[name])
+        if not indices or (isinstance(transformer, str) and transformer == "drop"):
+            continue
+        if isinstance(transformer, str):
+            inner = []
+        elif is_a(transformer, "sklearn", "Pipeline"):
+            inner = [last for _, last in transformer.steps if last not in (None, "passthrough")]
+        else:
+            inner = [transformer]
+        if any(is_a(last, "sklearn", "ColumnTransformer") for last in inner):
+            raise UnknownStepError
+        parts.append(graph.cast(_chain(graph, rows, indices, inner), "DOUBLE"))
+    if not parts:
+        raise UnknownStepError
+    return graph.add("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
+
+
+def _one_hot(graph: Graph, rows: Rows, indices: Sequence[int], step: Any) -> str:
+    """Write a column of zeros and ones for each category."""
+    infrequent = any(i is not None for i in getattr(step, "infrequent_categories_", None) or [])
+    if infrequent or np.dtype(step.dtype) != np.float64:
+        raise UnknownStepError
+    drops = step.drop_idx_ if step.drop_idx_ is not None else [None] * len(indices)
+    parts = []
+    for index, categories, drop in zip(indices, step.categories_, drops, strict=True):
+        column = _numbered(graph, rows, index, categories)
+        kept = [k for k in range(len(categories)) if k != drop]
+        if kept:
+            same = graph.add("Equal", column, graph.constant(np.array([kept]), np.int64))
+            parts.append(graph.cast(same, "DOUBLE"))
+    if not parts:
+        raise UnknownStepError
+    return graph.add("Concat", *parts, axis=1)
+
+
+def _numbered(graph: Graph, rows: Rows, index: int, categories: Any) -> str:
+    """Write the number of each row's category, -1 for an unseen one."""
+    column = rows.column(graph, index)
+    if all(isinstance(category, str) for category in categories):
+        if rows.dtypes[index].kind in "biuf":
+            raise UnknownStepError
+        return graph.add(
+            "LabelEncoder",
+            column,
+            domain=ML_DOMAIN,
+            keys_strings=list(categories),
+            values_int64s=list(range(len(categories))),
+            default_int64=-1,
+        )
+    if np.asarray(categories).dtype.kind not in "biuf" or rows.dtypes[index].kind not in "biuf":
+        raise UnknownStepError
+    values = np.asarray(categories, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise UnknownStepError
+    same = graph.add("Equal", graph.cast(column, "DOUBLE"), graph.constant(values[None]))
+    places = graph.constant(np.arange(1, len(values) + 1)[:, None], np.float64)
+    place = graph.add("MatMul", graph.cast(same, "DOUBLE"), places)
+    return graph.cast(graph.add("Sub", place, graph.constant(1.0)), "INT64")
 
 
 def _standard(graph: Graph, x: str, step: Any, dtype: Any) -> str:
@@ -49,4 +181,35 @@ def _min_max(graph: Graph, x: str, step: Any, dtype: Any) -> str:
     return x
 
 
-_WRITERS: dict[str, Writer] = {"StandardScaler": _standard, "MinMaxScaler": _min_max}
+def _imputed(graph: Graph, x: str, step: Any, dtype: Any) -> str:
+    """Write what fills the gaps; columns that were empty in training are dropped as there."""
+    fill = np.asarray(step.statistics_)
+    missing = step.missing_values
+    if step.add_indicator or fill.dtype.kind not in "biuf" or isinstance(missing, str):
+        raise UnknownStepError
+    if missing is None or not isinstance(missing, int | float):
+        raise UnknownStepError
+    known = ~np.isnan(fill.astype(np.float64))
+    if not known.all():
+        if step.keep_empty_features:
+            raise UnknownStepError
+        x = graph.add("Gather", x, graph.constant(np.flatnonzero(known), np.int64), axis=1)
+    if np.isnan(missing):
+        gap = graph.add("IsNaN", x)
+    else:
+        gap = graph.add("Equal", x, graph.constant(np.array(missing), dtype))
+    return graph.add("Where", gap, graph.constant(fill[known], dtype), x)
+
+
+def _same(graph: Graph, x: str, step: Any, dtype: Any) -> str:
+    if step.func is not None:
+        raise UnknownStepError
+    return x
+
+
+_WRITERS: dict[str, Writer] = {
+    "StandardScaler": _standard,
+    "MinMaxScaler": _min_max,
+    "SimpleImputer": _imputed,
+    "FunctionTransformer": _same,
+}

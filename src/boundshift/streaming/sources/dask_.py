@@ -22,6 +22,7 @@ from boundshift.streaming.sources.columns import (
     check_one_dimensional,
 )
 from boundshift.streaming.tally import Tally
+from boundshift.validation import as_known_scores
 
 __all__ = ["DaskSource", "from_arrays", "from_columns", "predict"]
 
@@ -191,7 +192,7 @@ def predict(column: Any, threshold: float, labels: tuple[Any, Any]) -> Any:
 
 def _label(scores: Any, threshold: float, labels: tuple[Any, Any]) -> Any:
     """Return the label of each score."""
-    return np.array(labels)[(np.asarray(scores, dtype=np.float64) > threshold).astype(np.intp)]
+    return np.array(labels)[(as_known_scores(scores) > threshold).astype(np.intp)]
 
 
 def _label_series(scores: Any, threshold: float, labels: tuple[Any, Any]) -> Any:

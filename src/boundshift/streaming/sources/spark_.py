@@ -218,7 +218,10 @@ def _score(frame: Any, name: str, element: int) -> Any:
 
 
 def predict(column: Any, threshold: float, labels: tuple[Any, Any]) -> Any:
-    """Return the column of the labels of a column of scores."""
+    """Return the column of the labels of a column of scores, null where there is no score."""
+    cut = F.lit(float(threshold))
+    plain = [label.item() if hasattr(label, "item") else label for label in labels]
+    negative, positive = (F.lit(label) for label in plain)
     # To Spark NaN is above every number.
-    above = (column > F.lit(float(threshold))) & ~F.isnan(column)
-    return F.when(above, F.lit(labels[1])).otherwise(F.lit(labels[0]))
+    known = F.when(F.isnan(column), F.lit(None))
+    return known.when(column > cut, positive).when(column <= cut, negative)

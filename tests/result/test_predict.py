@@ -1,0 +1,108 @@
+"""A boundary is whole, and a missing score is on neither side of it."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from boundshift import (
+    Boundary,
+    BoundShiftClassifier,
+    Cost,
+    InvalidInputError,
+    SupportRadius,
+    find_boundary,
+)
+
+Y, S = [0, 0, 0, 1, 1], [0.0, 1.0, 2.0, 5.0, 6.0]
+BOUNDARY = find_boundary(Y, S)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [9.0, float("nan"), 1.0],
+        [9.0, None, 1.0],
+        [9.0, pd.NA, 1.0],
+        np.ma.array([9.0, 8.0, 1.0], mask=[False, True, False]),
+        pd.Series([9.0, None, 1.0], dtype="Float64"),
+        np.array([[9.0, np.nan, 1.0]]),
+        np.array([9.0, np.nan, 1.0], dtype=np.float32),
+    ],
+)
+def test_missing_scores_are_refused_and_counted(scores):
+    with pytest.raises(InvalidInputError, match=r"1 missing .* among 3"):
+        BOUNDARY.predict(scores)
+
+
+@pytest.mark.parametrize("scores", [["9.0"], "high", [1j], [[1.0], [1.0, 2.0]], [b"1"], [object()]])
+def test_what_is_no_number_is_refused(scores):
+    with pytest.raises(InvalidInputError, match="`y_score` must be real numbers"):
+        BOUNDARY.predict(scores)
+
+
+def test_scores_of_any_shape_and_infinite_ones_have_a_label():
+    assert BOUNDARY.predict(9.0) == 1
+    assert BOUNDARY.predict([[0.0, np.inf], [-np.inf, 10**20]]).tolist() == [[0, 1], [0, 1]]
+    assert BOUNDARY.predict([]).tolist() == []
+    assert BOUNDARY.predict([True, 10]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"threshold": "NaN"}, "`threshold` must be a finite number"),
+        ({"threshold": "Infinity"}, "`threshold` must be a finite number"),
+        ({"threshold": "-Infinity"}, "`threshold` must be a finite number"),
+        ({"threshold": 10**400}, "`threshold` must be a number"),
+        ({"labels": ["a", "a"]}, "`labels` must be two different ones"),
+        ({"labels": [1, True]}, "`labels` must be two different ones"),
+        ({"n_samples": [-3, 2]}, "`n_samples` must be above 0"),
+        ({"n_samples": [0, 2]}, "`n_samples` must be above 0"),
+        ({"wrong": [-1, 0]}, "`wrong` must be from 0 to the rows"),
+        ({"wrong": [0, 3]}, "`wrong` must be from 0 to the rows"),
+    ],
+)
+def test_a_boundary_that_cannot_be_is_not_read(changed, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Boundary.from_json(json.dumps(BOUNDARY.to_dict() | changed))
+
+
+def test_nan_as_a_number_of_json_is_not_read():
+    text = json.dumps(BOUNDARY.to_dict() | {"threshold": float("nan")})
+    with pytest.raises(InvalidInputError, match="`threshold` must be a finite number"):
+        Boundary.from_json(text)
+
+
+def test_no_boundary_has_a_threshold_that_is_no_number():
+    with pytest.raises(InvalidInputError, match="`threshold` must be a finite number"):
+        replace(BOUNDARY, threshold=float("nan"))
+
+
+@pytest.mark.parametrize("weight", [(1e308, 1e308), (1, 1e308), 1e308, (1e-320, 1)])
+def test_weights_that_overflow_are_refused(weight):
+    with pytest.raises(InvalidInputError, match="`class_weight` must be from 1e-100 to 1e"):
+        find_boundary(Y, S, curve=SupportRadius(class_weight=weight))
+
+
+@pytest.mark.parametrize("costs", [(1e308, 1e308), (1, 1e308), (5e-324, 1)])
+def test_costs_that_overflow_are_refused(costs):
+    with pytest.raises(InvalidInputError, match="must be between"):
+        find_boundary(Y, S, rule=Cost(*costs))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_model_whose_threshold_is_no_number_does_not_predict(n_classes):
+    from sklearn.linear_model import LogisticRegression
+
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    clf = BoundShiftClassifier(LogisticRegression()).fit(X, np.arange(60) % n_classes)
+    if n_classes == 2:
+        clf.threshold_ = np.nan
+    else:
+        clf.biases_ = np.array([0.0, np.nan, 0.0])
+    with pytest.raises(InvalidInputError, match="no score is on a side of NaN"):
+        clf.predict(X)
