@@ -371,7 +371,12 @@ GOOD_Y = np.repeat([0, 1], [6, 4])
 GOOD_S = np.arange(10.0)
 BAD = {
     "NaN score": ((GOOD_Y, np.where(GOOD_S == 3, np.nan, GOOD_S)), {}, "1 NaN", "Drop those rows"),
-    "infinite score": ((GOOD_Y, np.where(GOOD_S == 3, np.inf, GOOD_S)), {}, "1 infinite", "clip"),
+    "infinite score": (
+        (GOOD_Y, np.where(GOOD_S == 3, np.inf, GOOD_S)),
+        {},
+        "1 infinite",
+        "finite ones",
+    ),
     "one class": ((GOOD_Y * 0, GOOD_S), {}, "got only 0", "Pass rows of both classes"),
     "one class, text": ((["a"] * 10, GOOD_S), {}, "got only 'a'", "Pass rows of both classes"),
     "no rows": (([], []), {}, "got 0 rows", "Pass rows of both classes"),
@@ -384,7 +389,7 @@ BAD = {
     "text scores": ((GOOD_Y, GOOD_S.astype(str)), {}, "<U", "decision function"),
     "dates": ((GOOD_Y, GOOD_S.astype("M8[D]")), {}, "datetime64", "decision function"),
     "missing label": ((np.where(GOOD_Y, np.nan, 0), GOOD_S), {}, "4 missing", "Drop the rows"),
-    "label None": (([None, *GOOD_Y[1:]], GOOD_S), {}, "cannot be compared", "Drop the rows"),
+    "label None": (([None, *GOOD_Y[1:]], GOOD_S), {}, "1 missing", "Drop the rows"),
     "masked score": (
         (GOOD_Y, np.ma.array(GOOD_S, mask=GOOD_S == 2)),
         {},
