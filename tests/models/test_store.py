@@ -125,7 +125,7 @@ def test_labels_that_json_does_not_know_are_refused(boundary):
         ({"version": "1"}, "'version' must be a number from 1"),
         ({"threshold": "three"}, "`threshold` must be a number"),
         ({"threshold": True}, "`threshold` must be a number"),
-        ({"wrong": [0.5, 1]}, "`wrong` must be an int"),
+        ({"wrong": ["few", 1]}, "`wrong` must be an int"),
         ({"errors": [1.0]}, "`errors` must be pairs"),
         ({"labels": ["yes"]}, "'labels' must be two"),
         ({"status": "GOOD"}, "'status' must be one of OPTIMAL"),
