@@ -122,7 +122,7 @@ def test_only_the_papers_method_has_means_and_radii(page):
 
 def test_the_curve_is_named_with_its_settings_and_its_claim(page):
     assert "by Blend(rows=10.0) and GMean(tolerance=0.0025)" in page
-    assert "“logistic”: an estimate of the error, not a bound on it." in page
+    assert "“blend”: an estimate of the error, not a bound on it." in page
 
 
 def test_a_report_is_written_once(tmp_path):

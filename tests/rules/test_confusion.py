@@ -74,6 +74,17 @@ def test_with_counts_a_rule_is_the_best_of_its_metric_over_all_gaps(name):
     check()
 
 
+@pytest.mark.parametrize("name", ["mcc", "kappa", "youden", "markedness"])
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_boundary_below_chance_is_not_taken_for_a_guess(name):
+    rng = np.random.default_rng(25)
+    y = np.repeat([0, 1], [19, 8])
+    for s in (np.round(rng.normal(size=27)) for _ in range(200)):
+        s = -s if np.median(s[y == 1]) < np.median(s[y == 0]) else s
+        found = find_boundary(y, s, curve="empirical", rule=name)
+        assert METRICS[name](y, found.predict(s)) >= -1e-12
+
+
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @given(a=RATE, b=RATE, c=RATE, d=RATE)
 def test_they_grow_with_each_error(rule, a, b, c, d):

@@ -9,8 +9,9 @@ class. With the share that is flagged, :math:`q = \pi\,(1 - u_+) + (1 - \pi)\,u_
           \kappa = \frac{2 \pi (1 - \pi) J}{\pi (1 - q) + (1 - \pi) q}, \quad
           \mathrm{markedness} = J \frac{\pi (1 - \pi)}{q (1 - q)}.
 
-All grow as either error falls, as long as :math:`J > 0`; a boundary that is no better than a guess
-counts as a guess, whose value is 0, so that they grow everywhere, which the search relies on.
+All grow as either error falls, as long as :math:`J > 0`. A boundary that is worse than a guess
+counts a little less than a guess, by how much worse it is, so that they grow everywhere, which the
+search relies on.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from boundshift.validation import as_positive
 
 __all__ = ["MCC", "ConfusionRule", "FBeta", "Kappa", "Markedness", "Youden"]
 
+# By how much a boundary that is worse than a guess counts less, for each unit of J below 0.
+_BELOW_CHANCE = 1e-3
+
 
 @dataclass(frozen=True)
 class ConfusionRule(Rule):
@@ -37,7 +41,8 @@ class ConfusionRule(Rule):
         Share of the positive class where decisions will be made; None takes the sample's.
     """
 
-    own_curve: ClassVar[str | None] = None
+    has_chance_level: ClassVar[bool] = True
+    """Whether the metric of a guess is 0, so that boundaries below it have to be told apart."""
 
     prevalence: float | None = None
 
@@ -57,7 +62,8 @@ class ConfusionRule(Rule):
         share = second / (first + second)
         negative, positive = np.asarray(negative, float), np.asarray(positive, float)
         flagged = share * (1.0 - positive) + (1.0 - share) * negative
-        return -self._metric(negative, positive, share, flagged)
+        worse = np.maximum(negative + positive - 1.0, 0.0) if self.has_chance_level else 0.0
+        return -self._metric(negative, positive, share, flagged) + _BELOW_CHANCE * worse
 
     def _metric(
         self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
@@ -97,6 +103,7 @@ class FBeta(ConfusionRule):
     """
 
     name = "f-beta"
+    has_chance_level = False
 
     beta: float = 1.0
 
