@@ -180,7 +180,11 @@ def test_the_last_bias_carries_the_shift(n_classes, n_outputs, bias):
     clf = BoundShiftClassifier(module, cv="prefit").fit(X[500:1000], y[500:1000])
     raw = logits(clf.shifted_estimator(), X)
     labels = (raw[:, 0] > 0).astype(int) if n_outputs == 1 else raw.argmax(axis=1)
-    np.testing.assert_array_equal(labels, clf.predict(X))
+    shifted = clf.decision_function(X)
+    lead = np.abs(shifted) if n_classes == 2 else np.diff(np.sort(shifted)[:, -2:])[:, 0]
+    clear = lead > 1e-5  # a bias may stand on a row, and float32 rounds
+    np.testing.assert_array_equal(labels[clear], clf.predict(X)[clear])
+    assert np.mean(~clear) < 0.005
     assert np.abs(raw - logits(module, X)).min(axis=0).max() > 0.1
 
 
@@ -245,7 +249,7 @@ def test_skorch_is_scored_by_its_logits(name, cv):
     model = net(kind, outputs, criterion)
     if cv == "prefit":
         model.fit(X[:500], target[:500])
-    clf = BoundShiftClassifier(model, cv=cv).fit(X[500:1000], target[500:1000])
+    clf = BoundShiftClassifier(model, cv=cv, ensemble=False).fit(X[500:1000], target[500:1000])
     raw = logits(clf.estimator_.module_, X)
     if n_classes == 2:
         raw = raw[:, 0] if outputs == 1 else raw[:, 1] - raw[:, 0]
