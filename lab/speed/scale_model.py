@@ -103,7 +103,7 @@ class Ideal:
 def cost_model(draw: Draw, share: float) -> dict[str, Any]:
     """Watch the decision on 10^10 rows: what a row, a merge and a decision cost on one core."""
     source = Ideal(draw, share)
-    decide = make_decision()
+    decide = make_decision("logistic")
     seconds: list[float] = []
 
     def timed(sample: ScoreSample) -> Boundary:

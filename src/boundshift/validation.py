@@ -308,7 +308,7 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> None:
     Traceback (most recent call last):
     boundshift.exceptions.InvalidInputError: Labels must differ by more than blanks or case, ...
     """
-    if np.ndim(y_true) != 1:
+    if np.asarray(y_true).ndim != 1:
         return
     y = _one_dimensional(name, y_true, "Pass one label for each row.")
     _refuse_missing(y, name)

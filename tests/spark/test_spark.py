@@ -198,4 +198,4 @@ def test_the_example_of_spark_ml_runs(capsys):
         if line.startswith("recall by class")
     ]
     assert min(recalls[1]) > min(recalls[0])
-    assert "CASE WHEN score > " in shown
+    assert "WHEN `score` > " in shown

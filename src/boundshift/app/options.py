@@ -184,7 +184,7 @@ def read_claims(
     Examples
     --------
     >>> read_claims(costs="1,20")
-    (Logistic(), Cost(false_positive=1.0, false_negative=20.0, prevalence=None))
+    (Blend(rows=10.0), Cost(false_positive=1.0, false_negative=20.0, prevalence=None))
     >>> read_claims(recall_floor=0.9, confidence=0.99)
     (ClopperPearson(confidence=0.99), Floors(recall=0.9))
     """

@@ -88,7 +88,7 @@ class BoundaryDisplay(ScoreDisplay):
     >>> from boundshift.plots import BoundaryDisplay
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], [300, 30])
-    >>> display = BoundaryDisplay.from_predictions(y, rng.normal(3.0 * y))
+    >>> display = BoundaryDisplay.from_predictions(y, rng.normal(3.0 * y), rule="sum")
     >>> lowest = display.thresholds[np.nanargmin(display.rule_values)]
     >>> bool(abs(lowest - display.boundary.threshold) < 0.02)
     True

@@ -74,7 +74,7 @@ class ProjectionDisplay(ScoreDisplay):
     >>> y, scores = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
     >>> display = boundshift.plots.ProjectionDisplay.from_predictions(y, scores)
     >>> display.ax_.get_title()
-    'Predict 1 iff score > 3.499'
+    'Predict 1 iff score > 3.363'
     """
 
     boundary: Boundary

@@ -102,8 +102,8 @@ def collect_facts(
     >>> scores = [rng.normal(3 * y - 2, 1) for _ in range(2)]
     >>> facts = collect_facts(y, scores[0], test=(y, scores[1]), names={"positive": "sick"})
     >>> print(facts["verdict"]["sentence"])
-    Of 100 sick rows the shifted model is expected to miss 12 instead of 20, in the long run at most
-    22.4% with 95% confidence; 2 more rows of class 0 per 100 are flagged.
+    Of 100 sick rows the shifted model is expected to miss 14 instead of 20, in the long run at most
+    24.7% with 95% confidence; 2 more rows of class 0 per 100 are flagged.
     """
     confidence = as_share("confidence", confidence)
     as_choice("scores", scores, ("held-out", "out-of-fold", "training"))

@@ -174,7 +174,7 @@ def claim_text(boundary: Boundary) -> str:
     --------
     >>> import boundshift
     >>> claim_text(boundshift.find_boundary([0, 0, 1, 1], [0, 1, 4, 5]))
-    'Claim of the curve “logistic”: an estimate of the error, not a bound on it.'
+    'Claim of the curve “blend”: an estimate of the error, not a bound on it.'
     """
     claim = boundary.curve.claim.value
     negated = ", once the scores are negated" if boundary.status is Status.REVERSED else ""
