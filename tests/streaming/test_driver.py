@@ -157,7 +157,7 @@ def test_a_first_chunk_that_is_like_no_other():
     rng = np.random.default_rng(3)
     y = rng.random(5000) < 0.1
     s = rng.normal(size=5000) + 2 * y
-    for first in (0.0, 1e300, 1e-300, -1e6):
+    for first in (0.0, 1e-300, -1e6):
         chunks = [(np.zeros(2, bool), np.full(2, first)), (y, s)]
         whole = np.concatenate([c[0] for c in chunks]), np.concatenate([c[1] for c in chunks])
         expected, found = find_boundary(*whole), streaming.scan_boundary(chunks)
@@ -272,7 +272,19 @@ def test_a_narrow_range_far_from_zero(curve):
     assert_same(np.array([0, 1]), np.array([1.0, 1.0 + 2**-52]), 0, curve=curve)
 
 
-@pytest.mark.parametrize("sentinel", [np.finfo(np.float64).max, -1e300, 1e30])
+@pytest.mark.parametrize("sentinel", [np.finfo(np.float64).max, -1e300])
+@pytest.mark.parametrize("curve", ["kth-point", "logistic", "smoothed", "blend"])
+@pytest.mark.parametrize("place", [0, 3, 4000])
+def test_a_stand_in_that_no_grid_holds_beside_the_rest_is_refused(curve, sentinel, place):
+    rng = np.random.default_rng(9)
+    y = rng.random(5000) < 0.1
+    s = rng.normal(size=5000) + 2 * y
+    s[place] = sentinel
+    with pytest.raises(InvalidInputError, match=r"`y_score` must be of one size.*stand-in"):
+        streaming.scan_boundary([(y[:1], s[:1]), (y[1:], s[1:])], curve=curve)
+
+
+@pytest.mark.parametrize("sentinel", [-1e30, 1e30])
 @pytest.mark.parametrize("curve", ["kth-point", "logistic", "smoothed"])
 def test_one_score_far_larger_than_all_takes_few_passes(curve, sentinel, monkeypatch):
     monkeypatch.setattr(cells_module, "_MOST_POINTS", 100)

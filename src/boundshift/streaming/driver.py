@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.sample import Binning, ScoreSample, scale_exponent
+from boundshift.scores.sample import Binning, ScoreSample
 from boundshift.streaming.cell_scores import CellScores
 from boundshift.streaming.cells import Cells, OpenQuestions, changed_rows
 from boundshift.streaming.chunk import Chunk, Fault
@@ -32,6 +32,10 @@ Result = TypeVar("Result")
 # Cells of the first pass.
 _CELLS = 1 << 15
 _MOST_PASSES = 40
+# Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
+_SAFE_EXPONENT = 400
+# A median that is a smaller share of the largest score cannot be told from 0 in a grid.
+_LEAST_SHARE = 1e-100
 # A cell of fewer doubles is too narrow to be told from its neighbours.
 _LEAST_DOUBLES = 8
 
@@ -87,7 +91,10 @@ def decide_in_passes(
         questions = OpenQuestions()
         is_last = scan.passes >= most
         try:
-            result = decide(scan.sample(questions))
+            sample = scan.sample(questions)
+            _check_sizes(sample)
+            with np.errstate(over="ignore", invalid="ignore"):  # of estimates that are refused
+                result = decide(sample)
         except InvalidInputError:
             # What an estimate finds wrong, the scores themselves may not.
             if not questions or is_last:
@@ -173,6 +180,15 @@ class _Scan:
         return self._source.scan(request, on_progress)
 
 
+def scale_exponent(largest: float) -> int:
+    """Return the power of two to divide by: 0 unless the scores are huge or tiny.
+
+    All of it, unlike in memory, since places in a grid are products of scores and its width.
+    """
+    exponent = int(np.frexp(largest)[1])
+    return exponent if abs(exponent) > _SAFE_EXPONENT else 0
+
+
 def _first_request(chunks: Iterable[Chunk], exponent: int | None) -> ScanRequest:
     """Return the first request: a grid somewhat wider than the range of the rows peeked at."""
     scores = [chunk.scores.astype(np.float64) for chunk in chunks]
@@ -192,6 +208,21 @@ def _first_request(chunks: Iterable[Chunk], exponent: int | None) -> ScanRequest
     is_wide = bool(is_wide and np.isfinite(1 / grid.width))
     pivot = float(np.median(peeked))
     return ScanRequest(exponent=exponent, pivot=pivot, grid=grid if is_wide else None)
+
+
+def _check_sizes(sample: ScoreSample) -> None:
+    """Raise if a few scores are so much larger than the rest that no grid holds both."""
+    if sample.exponent <= 0:
+        return
+    classes = (sample.negative, sample.positive)
+    largest = max(max(abs(c.minimum), abs(c.maximum)) for c in classes)
+    typical = max(abs(c.median) for c in classes)
+    if typical < _LEAST_SHARE * largest:
+        raise InvalidInputError(
+            "`y_score` must be of one size where it is read in passes, got scores up to "
+            f"{sample.to_units(largest):.3g} beside a median of {sample.to_units(typical):.3g}. "
+            "Drop the rows whose score is a stand-in for a missing or an infinite one."
+        )
 
 
 def _check_faults(faults: list[Fault]) -> None:
