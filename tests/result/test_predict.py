@@ -72,12 +72,12 @@ def test_a_boundary_that_cannot_be_is_not_read(changed, message):
 
 def test_nan_as_a_number_of_json_is_not_read():
     text = json.dumps(BOUNDARY.to_dict() | {"threshold": float("nan")})
-    with pytest.raises(InvalidInputError, match="threshold. must be a"):
+    with pytest.raises(InvalidInputError, match=r"threshold. must be a"):
         Boundary.from_json(text)
 
 
 def test_no_boundary_has_a_threshold_that_is_no_number():
-    with pytest.raises(InvalidInputError, match="threshold. must be a"):
+    with pytest.raises(InvalidInputError, match=r"threshold. must be a"):
         replace(BOUNDARY, threshold=float("nan"))
 
 
