@@ -83,7 +83,7 @@ test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its siz
 	$(BIN)/python -m pytest tests/spark
 
 test-oldest: .venv-oldest/.test  ## the core with the oldest NumPy, SciPy and scikit-learn allowed
-	.venv-oldest/bin/python -m pytest -n auto tests/test_*.py tests/contract tests/curves \
+	.venv-oldest/bin/python -m pytest -n auto --ignore=tests/result/test_sql.py tests/test_*.py tests/contract tests/curves \
 		tests/promises tests/result tests/rules tests/scores tests/search tests/support
 
 benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
