@@ -33,10 +33,12 @@ def test_the_same_code_draws_once(folder, monkeypatch):
     assert len(draw_figures(folder)) == 6
 
 
-def test_no_figure_is_left_open(folder):
+def test_no_figure_is_left_open(tmp_path):
     from matplotlib import pyplot
 
-    assert pyplot.get_fignums() == []
+    before = pyplot.get_fignums()  # of other tests in this process
+    draw_figures(tmp_path)
+    assert pyplot.get_fignums() == before
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
