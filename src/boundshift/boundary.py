@@ -5,20 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.curves import ClopperPearson, Empirical, ErrorCurve, as_curve
+from boundshift.curves import Blend, ClopperPearson, Empirical, ErrorCurve, as_curve
 from boundshift.curves.base import Solution, status_of
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost, Floors, Rule, as_rule
-from boundshift.scores.orientation import is_reversed
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import weighted_sample
-from boundshift.search.gaps import count_wrong
 from boundshift.search.row_costs import as_row_cost, search_row_costs
 from boundshift.status import QUIET
 from boundshift.streaming.dispatch import find_source
@@ -27,8 +26,6 @@ from boundshift.streaming.source import Source
 from boundshift.validation import are_signs
 
 __all__ = ["choose_claims", "decide_on", "find_boundary", "make_decision", "warn_of"]
-
-_DEFAULT_CURVE = "blend"
 
 
 def find_boundary(
@@ -112,7 +109,7 @@ def find_boundary(
         warn_of(boundary, stacklevel=3)
         return boundary
     curve, rule = choose_claims(curve, rule)
-    decide = make_decision(curve, rule)
+    decide = partial(_decide_sample, curve=curve, rule=rule)
     source = find_source(y_true, y_score)
     if sample_weight is not None:
         if source is not None:
@@ -174,32 +171,36 @@ def choose_claims(
     Sum()
     """
     chosen = None if rule is None else as_rule(rule)
-    if curve is None:
-        curve = (chosen and chosen.own_curve) or _DEFAULT_CURVE
-        if isinstance(chosen, Floors) and chosen.confidence is not None:
-            curve = ClopperPearson(chosen.confidence)
-    curve = as_curve(curve)
-    return curve, chosen or as_rule(curve.default_rule)
+    claims: ErrorCurve
+    if curve is not None:
+        claims = as_curve(curve)
+    elif chosen is None or chosen.own_curve is None:
+        claims = Blend()
+    elif isinstance(chosen, Floors) and chosen.confidence is not None:
+        claims = ClopperPearson(chosen.confidence)
+    else:
+        claims = as_curve(chosen.own_curve)
+    return claims, chosen or claims.default_rule
 
 
 def make_decision(
     curve: str | ErrorCurve | None = None, rule: str | Rule | None = None
 ) -> Callable[[ScoreSample], Boundary]:
     """Return the function from a sample to its boundary; arguments as in `find_boundary`."""
-    claims = choose_claims(curve, rule)
+    curve, rule = choose_claims(curve, rule)
+    return partial(_decide_sample, curve=curve, rule=rule)
 
-    def decide(sample: ScoreSample) -> Boundary:
-        """Return the boundary of a sample."""
-        _check_direction(sample, claims[1])
-        return _record(claims[0].solve(sample, claims[1]), sample, *claims)
 
-    return decide
+def _decide_sample(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Boundary:
+    """Return the boundary of a sample."""
+    _check_direction(sample, rule)
+    return _record(curve.solve(sample, rule), sample, curve, rule)
 
 
 def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Boundary:
     """Put a solution into a record, in the units of the given scores."""
     found, units = solution.found, sample.to_units
-    above, below = count_wrong(sample, np.array([found.threshold]))
+    above, below = sample.count_wrong(np.array([found.threshold]))
     return Boundary(
         threshold=sample.to_threshold(found.threshold),
         status=solution.status,
@@ -218,7 +219,7 @@ def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Ru
 
 def _check_direction(sample: ScoreSample, rule: Rule) -> None:
     """Raise if a rule for one of two named classes gets scores that point to the other one."""
-    if rule.alike or are_signs(sample.labels) or not is_reversed(sample):
+    if rule.alike or are_signs(sample.labels) or not sample.is_reversed:
         return
     low, high = (sample.to_units(c.median) for c in (sample.negative, sample.positive))
     raise InvalidInputError(

@@ -8,7 +8,6 @@ from boundshift.rules.confusion import MCC, FBeta
 from boundshift.rules.floors import reached_rates
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.gaps import count_wrong
 
 __all__ = ["binary_metrics", "geometric_mean_score", "metrics_at"]
 
@@ -163,7 +162,7 @@ def metrics_at(
                 f"`thresholds` must be a list of finite numbers, got {thresholds!r}. "
                 "Leave it out for every cut."
             )
-    wrong = count_wrong(sample, cuts)
+    wrong = sample.count_wrong(cuts)
     negative, positive = (k / n for k, n in zip(wrong, sample.n_samples, strict=True))
     share = as_prevalence(prevalence)
     rates = reached_rates(negative, positive, frequencies(share, sample.n_samples))

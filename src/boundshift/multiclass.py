@@ -32,7 +32,6 @@ from boundshift.result.boundary import Boundary
 from boundshift.rules import GMean, Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import ErrorsAt
-from boundshift.search.gaps import count_wrong
 from boundshift.status import QUIET, Status
 
 __all__ = ["ClassBiases", "boundary_at", "class_biases", "find_biases"]
@@ -229,7 +228,7 @@ class _PairProblem:
         """Return the record of a threshold, which need not be the best one for this pair."""
         sample, at = self.sample, np.array([threshold])
         errors = self.errors_at(at)
-        wrong = count_wrong(sample, np.ldexp(at, -sample.exponent))
+        wrong = sample.count_wrong(np.ldexp(at, -sample.exponent))
         return Boundary(
             threshold=threshold,
             status=Status.SHARED if self.status in QUIET else self.status,

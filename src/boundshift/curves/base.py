@@ -19,11 +19,10 @@ from numpy.typing import ArrayLike
 
 from boundshift.curves.floors import describe_unmet, search_estimates
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import Floors, Rule
-from boundshift.scores.orientation import is_reversed
+from boundshift.rules import Floors, GMean, Rule
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.search.found import ErrorsAt, FloatArray, Found
-from boundshift.search.gaps import count_wrong, search_gaps
+from boundshift.search.gaps import search_gaps
 from boundshift.search.line import search_line
 from boundshift.status import Status
 from boundshift.support.geometry import SupportGeometry
@@ -115,8 +114,8 @@ class ErrorCurve(ABC):
     assumptions: ClassVar[str] = ""
     formula: ClassVar[str] = ""
     reference: ClassVar[str] = ""
-    default_rule: ClassVar[str] = "g-mean"
-    """Name of the rule that goes with the curve where none is asked for."""
+    default_rule: ClassVar[Rule] = GMean()
+    """The rule that goes with the curve where none is asked for."""
 
     @abstractmethod
     def errors(self, sample: ScoreSample) -> ErrorsAt:
@@ -179,7 +178,7 @@ def status_of(sample: ScoreSample) -> Status:
     negative, positive = sample.negative, sample.positive
     if negative.median == positive.median and positive.mean <= negative.mean:
         return Status.CHANCE
-    if is_reversed(sample):
+    if sample.is_reversed:
         return Status.REVERSED
     return Status.LONE_ROW if min(sample.n_samples) == 1 else Status.OPTIMAL
 
@@ -204,7 +203,7 @@ class CountCurve(ErrorCurve):
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-            above, below = count_wrong(sample, t)
+            above, below = sample.count_wrong(t)
             return self.bound(above, sample.negative.n), self.bound(below, sample.positive.n)
 
         return at

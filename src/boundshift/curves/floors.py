@@ -18,7 +18,6 @@ from boundshift.rules.floors import Floors, missed_by, reached_rates
 from boundshift.rules.prevalence import frequencies
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import FloatArray, Found, IntArray
-from boundshift.search.gaps import count_wrong
 
 __all__ = ["Promised", "describe_unmet", "search_estimates", "search_promises"]
 
@@ -73,7 +72,7 @@ class _Gaps:
         beyond = (sample.spread or abs(float(values[0])) or 1.0) / sum(sample.n_samples)
         low = np.concatenate([[values[0] - beyond], values])[::-1]
         high = np.concatenate([values, [values[-1] + beyond]])[::-1]
-        alarms, misses = count_wrong(sample, low)
+        alarms, misses = sample.count_wrong(low)
         return cls(low, high, alarms, misses, sample.n_samples)
 
     @property

@@ -103,7 +103,7 @@ class SupportRadius(SupportSettings, ShapeCurve):
     assumptions = "Independent scores, and a support whose radius is that of the sample."
     formula = "min over m of m/n + (1 - d)/(n - m + 1) + d, d = exp(-((t - edge)/a - c)^2 / 2)"
     reference = "Clifford et al. 2024, ECAI"
-    default_rule = "sum"
+    default_rule = Sum()
 
     solver: Solver = Exact()  # noqa: RUF009 (it is frozen)
     fallback: Fallback = "edges"

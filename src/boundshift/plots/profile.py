@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from boundshift.curves import ErrorCurve, Exact, SupportRadius
 from boundshift.rules import Rule, Sum
-from boundshift.scores.orientation import is_reversed
 from boundshift.scores.sample import ScoreSample
 from boundshift.support.levels import Levels, SupportProblem
 
@@ -49,7 +48,7 @@ def rule_values(
     """
     t = np.ldexp(thresholds, -sample.exponent)
     if isinstance(curve, SupportRadius) and rule == Sum():
-        if is_reversed(sample):
+        if sample.is_reversed:
             sample, t = sample.reversed(), -t
         return _paper_loss(sample, t, curve)
     # As a curve is solved: where the positive class lies below, for rules that do not mind.

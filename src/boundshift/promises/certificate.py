@@ -29,7 +29,6 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.promises.rates import Prevalence, RateBounds, bound_rates
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.gaps import count_wrong
 from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.validation import as_choice, as_share
@@ -323,7 +322,7 @@ def count_at_threshold(
     ((1, 1), (2, 1), (0, 1))
     """
     t = float(np.ldexp(threshold, -sample.exponent))
-    above, below = count_wrong(sample, np.array([t]))
+    above, below = sample.count_wrong(np.array([t]))
     return (int(above[0]), int(below[0])), sample.n_samples, sample.labels
 
 

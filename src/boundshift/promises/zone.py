@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.result.json_values import as_label, as_numbers, check_format, from_numbers
-from boundshift.scores.orientation import is_reversed
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.validation import as_share
 
@@ -211,7 +210,7 @@ def find_zone(
     delta = 1.0 - as_share("confidence", confidence)
     alike = allowed[0] == allowed[1]
     sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
-    if is_reversed(sample):
+    if sample.is_reversed:
         raise InvalidInputError(
             f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
             "ones. Negate the scores or pass the other label as pos_label."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,6 @@ import numpy as np
 
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.result.checks import check_fields
 from boundshift.result.html import boundary_html
 from boundshift.result.sql import label_expression
 from boundshift.result.stored import from_stored, to_stored
@@ -25,6 +25,7 @@ from boundshift.validation import as_known_scores
 __all__ = ["Boundary"]
 
 Pair = tuple[float, float]
+_CURE = "Find the boundary again, or store it again with to_json or boundshift.save."
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Boundary:
     detail: str = ""
 
     def __post_init__(self) -> None:
-        check_fields(self.threshold, self.labels, self.n_samples, self.wrong)
+        _check_fields(self.threshold, self.labels, self.n_samples, self.wrong)
 
     @property
     def message(self) -> str:
@@ -246,3 +247,28 @@ class Boundary:
                 "Pass what to_json or boundshift.save has written."
             ) from None
         return cls.from_dict(stored)
+
+
+def _check_fields(
+    threshold: float,
+    labels: tuple[Any, Any],
+    n_samples: tuple[float, float],
+    wrong: tuple[float, float],
+) -> None:
+    """Raise unless the threshold is finite, the labels differ and the counts can be."""
+    if not math.isfinite(threshold):
+        raise InvalidInputError(f"`threshold` must be a finite number, got {threshold!r}. {_CURE}")
+    if labels[0] == labels[1]:
+        raise InvalidInputError(
+            f"`labels` must be two different ones, got {labels[0]!r} and {labels[1]!r}. {_CURE}"
+        )
+    if not min(n_samples) > 0:
+        raise InvalidInputError(
+            f"`n_samples` must be above 0 for each class, got {n_samples!r}. {_CURE}"
+        )
+    # Sums of weights may differ in their last digit.
+    if any(not 0 <= rows <= n * (1 + 1e-9) for rows, n in zip(wrong, n_samples, strict=True)):
+        raise InvalidInputError(
+            f"`wrong` must be from 0 to the rows of each class, {n_samples!r}, got {wrong!r}. "
+            f"{_CURE}"
+        )

@@ -365,6 +365,27 @@ class ScoreSample:
         top = max(self.negative.maximum, self.positive.maximum)
         return top - min(self.negative.minimum, self.positive.minimum)
 
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the positive class lies below; medians decide, since an outlier may not."""
+        negative, positive = self.negative, self.positive
+        if positive.median == negative.median:
+            return positive.mean < negative.mean
+        return positive.median < negative.median
+
+    def count_wrong(self, t: FloatArray) -> tuple[IntArray, IntArray]:
+        """Return how many rows of each class lie on the wrong side of each boundary.
+
+        Examples
+        --------
+        >>> sample = ScoreSample.from_labels([0, 0, 1], [1.0, 2.0, 1.5])
+        >>> above, below = sample.count_wrong(np.array([1.7]))
+        >>> above.tolist(), below.tolist()
+        ([1], [1])
+        """
+        above = self.negative.n - self.negative.count_at_most(t)
+        return np.asarray(above), np.asarray(self.positive.count_at_most(t))
+
     @cached_property
     def pooled_std(self) -> float:
         """Standard deviation within the classes, both together."""

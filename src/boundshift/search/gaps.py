@@ -21,27 +21,13 @@ from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import FloatArray, Found, IntArray
 from boundshift.search.runs import cut_runs
 
-__all__ = ["count_wrong", "search_gaps"]
+__all__ = ["search_gaps"]
 
 _FAN = 64
 # Values this close to the minimum belong to its plateau.
 _FLAT = 1e-12
 
 Bound = Callable[[ArrayLike, int], FloatArray]
-
-
-def count_wrong(sample: ScoreSample, t: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return how many rows of each class lie on the wrong side of each boundary.
-
-    Examples
-    --------
-    >>> sample = ScoreSample.from_labels([0, 0, 1], [1.0, 2.0, 1.5])
-    >>> above, below = count_wrong(sample, np.array([1.7]))
-    >>> above.tolist(), below.tolist()
-    ([1], [1])
-    """
-    above = sample.negative.n - sample.negative.count_at_most(t)
-    return np.asarray(above), np.asarray(sample.positive.count_at_most(t))
 
 
 class _Gaps:
@@ -108,7 +94,7 @@ class _Gaps:
 
     def _favoured(self, gap: int, towards: int) -> float:
         """Return the rows on the wrong side of the class that a direction favours."""
-        above, below = count_wrong(self._sample, self.floor(np.array([gap])))
+        above, below = self._sample.count_wrong(self.floor(np.array([gap])))
         return float(above[0] if towards > 0 else below[0])
 
     def walk(self, gap: int, most: float, towards: int) -> int:
@@ -171,7 +157,7 @@ def search_gaps(bound: Bound, rule: Rule, sample: ScoreSample) -> Found:
     threshold = start + (end - start) / 2
     if threshold >= end:  # no number lies between the two scores
         threshold = start
-    above, below = count_wrong(sample, np.array([threshold]))
+    above, below = sample.count_wrong(np.array([threshold]))
     errors = float(bound(above, sample.negative.n)[0]), float(bound(below, sample.positive.n)[0])
     return Found(threshold, (start, end), errors, best)
 

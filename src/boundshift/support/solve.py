@@ -6,7 +6,6 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from boundshift.scores.orientation import is_reversed
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import Found
 from boundshift.status import Status
@@ -47,7 +46,7 @@ def solve_support(
     sample: ScoreSample, settings: SupportSettings, solver: Solver, fallback: Fallback
 ) -> Answer:
     """Solve in the orientation in which the positive class lies above, or fall back."""
-    lies_below = is_reversed(sample)
+    lies_below = sample.is_reversed
     upright = sample.reversed() if lies_below else sample
     problem = SupportProblem(upright, settings)
     solution = solver.solve(problem) if min(sample.n_samples) > 1 else None
@@ -59,7 +58,7 @@ def solve_support(
 
 def fall_back(sample: ScoreSample, settings: SupportSettings, fallback: Fallback) -> Answer:
     """Return the documented boundary for a problem without a solution."""
-    lies_below = is_reversed(sample)
+    lies_below = sample.is_reversed
     upright = sample.reversed() if lies_below else sample
     problem = SupportProblem(upright, settings)
     if min(sample.n_samples) == 1:
