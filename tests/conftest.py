@@ -3,6 +3,16 @@
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no failure: benchmarks carry speed, not tests.
+settings.register_profile(
+    "boundshift",
+    parent=settings.default,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("boundshift")
 
 # Tests draw into memory, also where there is no screen.
 os.environ.setdefault("MPLBACKEND", "agg")
