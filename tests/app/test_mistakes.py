@@ -96,6 +96,26 @@ MISTAKES = {
         ["threshold", "scores.csv", *SCORES, "--recall-floor", "90"],
         ["at most 1", "90", "0.9"],
     ),
+    "prevalence of nothing": (
+        ["threshold", "scores.csv", *SCORES, "--rule", "f1", "--prevalence", "0"],
+        ["--prevalence must be a positive", "0.001"],
+    ),
+    "prevalence that nothing depends on": (
+        ["threshold", "scores.csv", *SCORES, "--rule", "g-mean", "--prevalence", "0.1"],
+        ["--prevalence must go with a rule that depends on it", "'g-mean'"],
+    ),
+    "an objective without a floor": (
+        ["threshold", "scores.csv", *SCORES, "--then", "f1"],
+        ["--then must go with a floor", "--rule f1"],
+    ),
+    "flag everything": (
+        ["threshold", "scores.csv", *SCORES, "--max-flagged", "1"],
+        ["--max-flagged must be between 0 and 1", "0.02"],
+    ),
+    "unknown metric": (
+        ["threshold", "scores.csv", *SCORES, "--metric", "jacard"],
+        ["--metric must", "Did you mean 'jaccard'?"],
+    ),
     "confidence of one": (
         ["threshold", "scores.csv", *SCORES, "--confidence", "1"],
         ["between 0 and 1", "0.95"],

@@ -2,10 +2,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import f1_score, matthews_corrcoef
+from sklearn.metrics import f1_score, fbeta_score, make_scorer, matthews_corrcoef
 
 from boundshift import InvalidInputError, find_boundary
-from boundshift.rules import RULES, Cost, Floors, GMean, Metric, Minimax, Rule, Sum, as_rule
+from boundshift.rules import (
+    RULES,
+    Cost,
+    FBeta,
+    Floors,
+    GMean,
+    Metric,
+    Minimax,
+    Rule,
+    Sum,
+    Youden,
+    as_rule,
+)
 
 RATE = st.floats(0, 1)
 
@@ -84,9 +96,9 @@ def test_metric_takes_a_function_and_its_direction() -> None:
     assert one(Metric(error, greater_is_better=False), 0.1, 0.3) == pytest.approx(0.12)
 
 
-def test_a_metric_of_rankings_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match=r"'roc_auc'.*no boundary"):
-        one(Metric("roc_auc"), 0.1, 0.3)
+def test_metric_takes_a_scorer_with_its_arguments() -> None:
+    scorer = make_scorer(fbeta_score, beta=2)
+    assert one(Metric(scorer), 0.1, 0.3) == pytest.approx(one(FBeta(beta=2), 0.1, 0.3))
 
 
 @pytest.mark.parametrize(
@@ -100,6 +112,12 @@ def test_a_metric_of_rankings_is_refused() -> None:
         (lambda: as_rule("gmean"), "Did you mean 'g-mean'"),
         (lambda: as_rule("floors"), "which floor"),
         (lambda: as_rule("metric"), "which metric"),
+        (lambda: Metric("f1x"), "Did you mean 'f1'"),
+        (lambda: Metric("roc_auc"), "has no boundary"),
+        (lambda: Metric(3), "must be a function of labels and predictions"),
+        (lambda: Metric(lambda y, p: 0.0), "must take sample_weight"),
+        (lambda: one(Metric(lambda y, p, sample_weight: [1]), 0.1, 0.1), "must give one number"),
+        (lambda: Youden(prevalence=0.1), "`prevalence` must be left out of Youden"),
     ],
 )
 def test_bad_arguments(make: object, message: str) -> None:

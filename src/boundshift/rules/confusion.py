@@ -21,6 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from boundshift.exceptions import InvalidInputError
 from boundshift.rules.base import FloatArray, Rule
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.validation import as_positive
@@ -184,6 +185,13 @@ class Youden(ConfusionRule):
     """
 
     name = "youden"
+
+    def __post_init__(self) -> None:
+        if self.prevalence is not None:
+            raise InvalidInputError(
+                "`prevalence` must be left out of Youden's J, whose value does not depend on it, "
+                f"got {self.prevalence!r}. Use 'mcc', 'kappa' or 'markedness', which do."
+            )
 
     def _metric(
         self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ import numpy as np
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules.base import FloatArray, Rule
 from boundshift.rules.prevalence import as_prevalence, frequencies
+from boundshift.validation import nearest_name
 
 __all__ = ["Metric"]
 
@@ -25,9 +29,9 @@ class Metric(Rule):
 
     Parameters
     ----------
-    metric : callable or str
-        A function of (y_true, y_pred, sample_weight), or the name of a scikit-learn scorer of
-        predictions, such as "jaccard".
+    metric : str, scorer or callable
+        The name of a scikit-learn scorer of predictions, such as "jaccard", a scorer as
+        ``make_scorer`` returns it, or a function of (y_true, y_pred, sample_weight).
     greater_is_better : bool, default=True
         Whether the metric is to be maximised; a scorer's name settles it.
     prevalence : float, default=None
@@ -49,6 +53,8 @@ class Metric(Rule):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
+        function, _ = self._resolve()
+        _check_weights(function, self.metric)
 
     def value(
         self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
@@ -69,19 +75,55 @@ class Metric(Rule):
                 )
                 for u, v in zip(np.ravel(negative), np.ravel(positive), strict=True)
             ]
-        return -sign * np.reshape(values, np.shape(negative))
+        if not all(isinstance(value, numbers.Real) for value in values):
+            raise InvalidInputError(
+                f"`metric` must give one number, got {values[0]!r} from {self.metric!r}. Name the "
+                "average, as in make_scorer(f1_score, average='macro')."
+            )
+        return -sign * np.reshape(np.asarray(values, dtype=np.float64), np.shape(negative))
 
     def _resolve(self) -> tuple[Callable[..., float], float]:
         """Return the metric as a function and the sign with which it is better."""
-        if not isinstance(self.metric, str):
-            return self.metric, 1.0 if self.greater_is_better else -1.0
-        from sklearn.metrics import get_scorer
-
-        scorer: Any = get_scorer(self.metric)
+        scorer: Any = self.metric
+        if isinstance(scorer, str):
+            scorer = _named_scorer(scorer)
+        if not hasattr(scorer, "_score_func"):
+            if not callable(scorer):
+                raise InvalidInputError(
+                    "`metric` must be a function of labels and predictions, a scorer or its name, "
+                    f"got {scorer!r}. Use Metric('jaccard'), for example."
+                )
+            return scorer, 1.0 if self.greater_is_better else -1.0
         if getattr(scorer, "_response_method", "predict") != "predict":
             raise InvalidInputError(
                 f"`metric` must score predictions, got {self.metric!r}, which scores rankings or "
                 "probabilities and has no boundary. Use 'f1' or 'balanced_accuracy', for example."
             )
-        kwargs = scorer._kwargs
-        return lambda y, p, **w: scorer._score_func(y, p, **kwargs, **w), float(scorer._sign)
+        function: Any = partial(scorer._score_func, **scorer._kwargs)
+        return function, float(scorer._sign)
+
+
+def _named_scorer(name: str) -> Any:
+    """Return a scorer of scikit-learn by its name, or raise with the nearest one."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    known = get_scorer_names()
+    if name not in known:
+        cure = nearest_name(name, known) or " Use 'jaccard', for example."
+        raise InvalidInputError(
+            f"`metric` must be the name of a scorer of scikit-learn, got {name!r}.{cure}"
+        )
+    return get_scorer(name)
+
+
+def _check_weights(function: Callable[..., float], given: object) -> None:
+    """Raise if a metric takes no weights, by which expected rows are counted."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # A compiled function does not say.
+        return
+    if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
+        raise InvalidInputError(
+            "`metric` must take sample_weight, by which it counts the rows that a curve expects, "
+            f"got {given!r}. Give it that argument: metric(y_true, y_pred, sample_weight=None)."
+        )

@@ -18,12 +18,14 @@ from boundshift import (
     Boundary,
     ClopperPearson,
     Cost,
+    FBeta,
     Floors,
+    Metric,
     SupportRadius,
     certify,
     find_boundary,
 )
-from boundshift.app.options import _CURVES, _RULES
+from boundshift.app.goal import _CURVES, _RULES
 from boundshift.curves import as_curve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import as_rule
@@ -92,6 +94,27 @@ OPTIONS = {
         ["--recall-floor", "0.8", "--curve", "dkw", "--confidence", "0.9"],
         {"rule": Floors(recall=0.8), "curve": DKW(0.9)},
     ),
+    "floors together": (
+        ["--recall-floor", "0.5", "--precision-floor", "0.2", "--max-flagged", "0.9"],
+        {"rule": Floors(recall=0.5, precision=0.2, flagged=0.9)},
+    ),
+    "floors of the negatives": (
+        ["--specificity-floor", "0.4", "--npv-floor", "0.4", "--then", "recall"],
+        {"rule": Floors(specificity=0.4, npv=0.4, then="recall")},
+    ),
+    "floor at a prevalence": (
+        ["--precision-floor", "0.1", "--prevalence", "0.3", "--then", "f1"],
+        {"rule": Floors(precision=0.1, prevalence=0.3, then="f1")},
+    ),
+    "costs at a prevalence": (
+        ["--costs", "1,20", "--prevalence", "0.01"],
+        {"rule": Cost(false_negative=20, prevalence=0.01)},
+    ),
+    "F1 at a prevalence": (
+        ["--rule", "f1", "--prevalence", "0.01"],
+        {"rule": FBeta(prevalence=0.01)},
+    ),
+    "metric": (["--metric", "jaccard"], {"rule": Metric("jaccard")}),
     "confidence that the curve has not": (["--confidence", "0.9"], {}),
 }
 OPTIONS |= {f"curve {name}": (["--curve", name], {"curve": name}) for name in _CURVES}
@@ -115,6 +138,7 @@ def test_the_page_s_table_of_calls_is_true(run, scores, rows):
     assert len(calls) >= 6
     known = {"y": rows[0], "s": rows[1], "find_boundary": find_boundary}
     known |= {"Cost": Cost, "Floors": Floors, "ClopperPearson": ClopperPearson}
+    known |= {"FBeta": FBeta, "Metric": Metric}
     for typed, written in calls:
         options = [] if typed == "nothing" else typed.strip("`").split()
         found = answer(run("threshold", scores, *COLUMNS, "--json", *options))

@@ -8,11 +8,9 @@ from typing import Annotated
 import typer
 
 from boundshift.app.application import app, examples
+from boundshift.app.goal import Goal, takes_goal
 from boundshift.app.options import (
     CategoryOption,
-    ConfidenceOption,
-    CostsOption,
-    CurveOption,
     DropOption,
     ForceOption,
     IdOption,
@@ -20,12 +18,9 @@ from boundshift.app.options import (
     NumericOption,
     PositiveNameOption,
     PositiveOption,
-    RecallFloorOption,
-    RuleOption,
     SeedOption,
     TableArgument,
     TrustOption,
-    read_claims,
     read_roles,
 )
 from boundshift.app.terminal import errors, print_line, print_notes, print_table, progress
@@ -47,6 +42,7 @@ def _models() -> list[str]:
         "boundshift predict ill new.csv --out predictions.csv",
     )
 )
+@takes_goal
 def fit(
     file: TableArgument,
     target: Annotated[str, typer.Option(help="Column to be predicted.", show_default=False)],
@@ -59,11 +55,8 @@ def fit(
         ),
     ] = "logistic",
     out: Annotated[Path, typer.Option(help="Folder to write.")] = Path("boundshift-fit"),
-    curve: CurveOption = None,
-    rule: RuleOption = None,
-    recall_floor: RecallFloorOption = None,
-    costs: CostsOption = None,
-    confidence: ConfidenceOption = 0.95,
+    *,
+    goal: Goal,
     numeric: NumericOption = None,
     category: CategoryOption = None,
     drop: DropOption = None,
@@ -93,7 +86,7 @@ def fit(
         from boundshift.app.workflow.folder import check_folder
 
         before = check_folder(out, force)
-        claim, aim = read_claims(curve, rule, recall_floor, costs, confidence)
+        claim, aim = goal.claims()
         fitted = fit_table(
             read_frame(file),
             target,
@@ -101,7 +94,7 @@ def fit(
             model=model,
             curve=claim,
             rule=aim,
-            confidence=confidence,
+            confidence=goal.confidence,
             seed=seed,
             trust=trust,
             seen=seen,

@@ -10,21 +10,16 @@ import typer
 
 from boundshift.app.application import app, examples
 from boundshift.app.commands.threshold import Origin
+from boundshift.app.goal import Goal, takes_goal
 from boundshift.app.options import (
-    ConfidenceOption,
-    CostsOption,
-    CurveOption,
     ForceOption,
     LabelOption,
     NegativeNameOption,
     PositiveNameOption,
     PositiveOption,
-    RecallFloorOption,
-    RuleOption,
     ScoreOption,
     SeedOption,
     TableArgument,
-    read_claims,
 )
 from boundshift.app.terminal import check_new, errors, print_line, print_notes, progress
 from boundshift.app.workflow.resampled_interval import MOST_ROWS, resampled_interval
@@ -44,6 +39,7 @@ __all__ = ["report"]
         "--negative-name healthy --unit patients",
     )
 )
+@takes_goal
 def report(
     file: TableArgument,
     score: ScoreOption,
@@ -62,10 +58,8 @@ def report(
         typer.Option(help="Set this share of the rows apart as such a test.", show_default=False),
     ] = None,
     seed: SeedOption = 0,
-    curve: CurveOption = None,
-    rule: RuleOption = None,
-    recall_floor: RecallFloorOption = None,
-    costs: CostsOption = None,
+    *,
+    goal: Goal,
     scores: Annotated[
         Origin, typer.Option(help="Rows the model has not seen, or those it was trained on.")
     ] = Origin.held_out,
@@ -75,7 +69,6 @@ def report(
             help="The model's own threshold.", show_default="0.5 for probabilities, else 0"
         ),
     ] = None,
-    confidence: ConfidenceOption = 0.95,
     title: Annotated[
         str | None, typer.Option(help="Title of the page.", show_default=False)
     ] = None,
@@ -105,7 +98,7 @@ def report(
         from boundshift.boundary import make_decision, warn_of
         from boundshift.report import collect_facts, write_report
 
-        claim, aim = read_claims(curve, rule, recall_floor, costs, confidence)
+        claim, aim = goal.claims()
         rows = read_scores(file, score, label, positive=positive, alike=aim.alike, progress=show)
         deciding, tested = rows, None
         if test_share is not None:
@@ -126,7 +119,7 @@ def report(
             old_threshold=own,
             test=None if tested is None else tested.to_rows(),
             scores=scores.value,
-            confidence=confidence,
+            confidence=goal.confidence,
             model=model,
             names={
                 "positive": positive_name,

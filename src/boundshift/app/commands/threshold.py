@@ -9,18 +9,13 @@ from typing import Annotated
 import typer
 
 from boundshift.app.application import app, examples
+from boundshift.app.goal import Goal, takes_goal
 from boundshift.app.options import (
-    ConfidenceOption,
-    CostsOption,
-    CurveOption,
     JsonOption,
     LabelOption,
     PositiveOption,
-    RecallFloorOption,
-    RuleOption,
     ScoreOption,
     TablesArgument,
-    read_claims,
 )
 from boundshift.app.terminal import (
     errors,
@@ -53,16 +48,14 @@ class Origin(StrEnum):
         "zcat scores.csv.gz | boundshift threshold - --score p --label y",
     )
 )
+@takes_goal
 def threshold(
     files: TablesArgument,
     score: ScoreOption,
     label: LabelOption,
     positive: PositiveOption = None,
-    curve: CurveOption = None,
-    rule: RuleOption = None,
-    recall_floor: RecallFloorOption = None,
-    costs: CostsOption = None,
-    confidence: ConfidenceOption = 0.95,
+    *,
+    goal: Goal,
     scores: Annotated[
         Origin, typer.Option(help="Rows the model has not seen, or those it was trained on.")
     ] = Origin.held_out,
@@ -80,7 +73,7 @@ def threshold(
         from boundshift.app.tables.class_labels import positive_note
         from boundshift.app.workflow.file_boundary import decide_scores
 
-        claim, aim = read_claims(curve, rule, recall_floor, costs, confidence)
+        claim, aim = goal.claims()
         boundary, certificate = decide_scores(
             files,
             score,
@@ -88,7 +81,7 @@ def threshold(
             positive=positive,
             curve=claim,
             rule=aim,
-            confidence=confidence,
+            confidence=goal.confidence,
             scores=scores.value,
             progress=show,
         )
@@ -107,7 +100,7 @@ def threshold(
             ("on the wrong side here", *boundary.wrong),
             ("their share", *certificate.errors),
             (f"claimed by {boundary.curve.name}", *boundary.errors),
-            (f"at most, at {confidence:g} ({certificate.status})", *certificate.error_bounds),
+            (f"at most, at {goal.confidence:g} ({certificate.status})", *certificate.error_bounds),
         ],
     )
     print_line(f"{certificate.status.capitalize()}: {certificate.reason}.")
