@@ -2,10 +2,20 @@ import numpy as np
 import pytest
 from imblearn.metrics import geometric_mean_score as imblearn_geometric_mean
 from sklearn import metrics
-from sklearn.metrics import f1_score, matthews_corrcoef, precision_score, recall_score
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    cohen_kappa_score,
+    f1_score,
+    fbeta_score,
+    matthews_corrcoef,
+    precision_score,
+    recall_score,
+)
 
+from boundshift import Cost, find_boundary
 from boundshift.exceptions import InvalidInputError
-from boundshift.metrics import binary_metrics, geometric_mean_score, metrics_at
+from boundshift.metrics import METRICS, binary_metrics, geometric_mean_score, metrics_at
 
 RNG = np.random.default_rng(0)
 Y_TRUE = RNG.integers(0, 2, 200)
@@ -64,12 +74,14 @@ def test_lengths_must_agree():
 
 
 @pytest.mark.parametrize("tied", [False, True])
-def test_metrics_at_every_cut_are_scikit_learns(tied):
+@pytest.mark.parametrize("gap", [2, -1], ids=["above chance", "below chance"])
+def test_metrics_at_every_cut_are_scikit_learns(tied, gap):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [40, 12])
-    s = rng.normal(size=52) + 2 * y
+    s = rng.normal(size=52) + gap * y
     s = np.round(s) if tied else s
     table = metrics_at(y, s)
+    assert set(table) == {"threshold", *METRICS}
     assert len(table["threshold"]) == len(np.unique(s)) + 1
     for i, t in enumerate(table["threshold"]):
         p = (s > t).astype(int)
@@ -80,7 +92,14 @@ def test_metrics_at_every_cut_are_scikit_learns(tied):
             "npv": precision_score(y, p, pos_label=0, zero_division=1),
             "flagged": p.mean(),
             "f1": f1_score(y, p),
-            "mcc": max(matthews_corrcoef(y, p), 0),
+            "f0.5": fbeta_score(y, p, beta=0.5),
+            "f2": fbeta_score(y, p, beta=2),
+            "mcc": matthews_corrcoef(y, p),
+            "kappa": cohen_kappa_score(y, p),
+            "youden": balanced_accuracy_score(y, p, adjusted=True),
+            "balanced_accuracy": balanced_accuracy_score(y, p),
+            "accuracy": accuracy_score(y, p),
+            "cost": np.mean(y != p),
         }
         found = {name: table[name][i] for name in expected}
         assert found == pytest.approx(expected, abs=1e-12)
@@ -91,6 +110,67 @@ def test_metrics_at_another_prevalence_follow_it():
     here, rare = (metrics_at(y, s, [2.2], prevalence=p) for p in (None, 0.01))
     assert rare["recall"] == here["recall"]
     assert rare["precision"][0] == pytest.approx(0.01 / (0.01 + 0.99 * 0.25))
+
+
+def test_the_net_benefit_of_probabilities_takes_each_cut_as_the_users_own():
+    rng = np.random.default_rng(1)
+    y = (rng.random(300) < 0.2).astype(int)
+    p = np.clip(0.2 + 0.3 * y + 0.2 * rng.normal(size=300), 0.01, 0.99)
+    cuts = np.array([0.05, 0.2, 0.5, 0.8])
+    table = metrics_at(y, p, cuts)
+    for i, t in enumerate(cuts):
+        hits, alarms = np.mean((p > t) & (y == 1)), np.mean((p > t) & (y == 0))
+        assert table["net_benefit"][i] == pytest.approx(hits - alarms * t / (1 - t), abs=1e-12)
+    np.testing.assert_allclose(
+        table["standardised_net_benefit"], table["net_benefit"] / y.mean(), atol=1e-12
+    )
+
+
+def test_scores_that_are_no_probabilities_have_a_net_benefit_by_costs_only():
+    y, s = [0, 0, 0, 0, 1, 1], [0, 1, 2, 3, 2.5, 4]
+    assert np.isnan(metrics_at(y, s)["net_benefit"]).all()
+    table = metrics_at(y, s, [2.2], costs=Cost(1, 4), prevalence=0.1)
+    assert table["net_benefit"] == pytest.approx(0.1 - 0.9 * 0.25 / 4)
+    assert table["cost"] == pytest.approx(0.9 * 0.25)
+
+
+def test_cost_and_net_benefit_rank_cuts_alike():
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1], [60, 20])
+    table = metrics_at(y, rng.normal(size=80) + y, costs=Cost(2, 5))
+    # Net benefit = prevalence - cost / cost of a miss.
+    np.testing.assert_allclose(table["net_benefit"], 0.25 - table["cost"] / 5, atol=1e-12)
+
+
+def test_a_boundary_gives_the_row_that_its_record_knows():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [60, 20])
+    s = rng.normal(size=80) + 2 * y
+    boundary = find_boundary(y, s)
+    known, counted = metrics_at(boundary), metrics_at(y, s, boundary)
+    for name in METRICS:
+        np.testing.assert_array_equal(known[name], counted[name])
+
+
+def test_a_boundary_says_which_class_is_positive():
+    labels, s = np.array(["ill", "well"])[[0, 0, 1, 1, 1]], [5, 4, 3, 2, 4.5]
+    boundary = find_boundary(labels, s, rule="f1", pos_label="ill", curve="empirical")
+    assert metrics_at(labels, s, boundary)["recall"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda b: metrics_at([0, 1]), "`y_score` must be given"),
+        (lambda b: metrics_at(b, [1.0]), "`y_true` must be labels"),
+        (lambda b: metrics_at([0, 0, 1], [1, 2, 3], b, pos_label=0), "`pos_label` must be that"),
+        (lambda b: metrics_at(b, costs=(1, 2)), "`costs` must be a Cost"),
+        (lambda b: metrics_at(b, costs=Cost(prevalence=0.1), prevalence=0.2), "given once"),
+    ],
+)
+def test_requests_for_metrics_that_contradict_are_refused(call, message):
+    with pytest.raises(InvalidInputError, match=message):
+        call(find_boundary([0, 0, 1, 1], [0, 1, 2, 3]))
 
 
 @pytest.mark.parametrize("bad", [[np.nan], 3.0, [[1.0]]])

@@ -1,15 +1,53 @@
 """Metrics that do not let a large class hide a small one."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.confusion import MCC, FBeta
+from boundshift.result.boundary import Boundary
+from boundshift.rules.confusion import FBeta
+from boundshift.rules.cost import Cost
 from boundshift.rules.floors import reached_rates
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.scores.sample import ScoreSample
 
-__all__ = ["binary_metrics", "geometric_mean_score", "metrics_at"]
+__all__ = [
+    "METRICS",
+    "binary_metrics",
+    "geometric_mean_score",
+    "metrics_at",
+    "metrics_of_errors",
+    "odds_of",
+    "settle_costs",
+]
+
+FloatArray = NDArray[np.float64]
+
+METRICS = (
+    "recall",
+    "specificity",
+    "precision",
+    "npv",
+    "flagged",
+    "f0.5",
+    "f1",
+    "f2",
+    "mcc",
+    "kappa",
+    "youden",
+    "markedness",
+    "g_mean",
+    "balanced_accuracy",
+    "accuracy",
+    "cost",
+    "net_benefit",
+    "standardised_net_benefit",
+)
+"""What :func:`metrics_at` gives at a cut, by name."""
 
 
 def binary_metrics(
@@ -115,62 +153,222 @@ def _matthews(tn: int, fp: int, fn: int, tp: int) -> float:
 
 
 def metrics_at(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    thresholds: ArrayLike | None = None,
+    y_true: ArrayLike | Boundary,
+    y_score: ArrayLike | None = None,
+    thresholds: ArrayLike | Boundary | None = None,
     *,
     prevalence: float | None = None,
+    costs: Cost | None = None,
     pos_label: object = None,
-) -> dict[str, NDArray[np.float64]]:
-    """Return every metric at every cut of the scores, as columns of a tidy table.
+) -> dict[str, FloatArray]:
+    r"""Return every metric at every cut of the scores, as columns of a tidy table.
 
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_samples,)
-        Labels and scores, as in :func:`~boundshift.find_boundary`.
-    thresholds : array-like, default=None
-        Where to cut; None for the middle of every gap between two scores, and beyond the last.
+        Labels and scores, as in :func:`~boundshift.find_boundary`. A
+        :class:`~boundshift.Boundary` alone gives the one row that its record knows: the rows that
+        decided, on either side of its threshold.
+    thresholds : array-like or Boundary, default=None
+        Where to cut: some thresholds, or that of a boundary, which then also says which class is
+        positive. None for the middle of every gap between two scores, and beyond the last.
     prevalence : float, default=None
         Share of the positive class where decisions will be made; None takes the sample's.
+    costs : Cost, default=None
+        Of a false alarm and of a miss, for ``cost`` and ``net_benefit``. None: each error costs
+        1, and the net benefit is that of a model whose scores are probabilities, each cut being
+        the probability from which on the user would act; for other scores it is NaN.
     pos_label : label, default=None
         The positive class; words need it.
 
     Returns
     -------
     dict of str to array
-        ``threshold``, ``recall``, ``specificity``, ``precision``, ``npv``, ``flagged``, ``f1``,
-        ``mcc``, ``g_mean`` and ``balanced_accuracy``, each with one number a cut; a frame is
+        ``threshold`` and, with one number a cut, ``recall``, ``specificity``, ``precision``,
+        ``npv``, ``flagged``, ``f0.5``, ``f1``, ``f2``, ``mcc``, ``kappa``, ``youden``,
+        ``markedness``, ``g_mean``, ``balanced_accuracy``, ``accuracy``, ``cost``,
+        ``net_benefit`` and ``standardised_net_benefit``. A frame is
         ``pandas.DataFrame(metrics_at(y, s))``.
+
+    Notes
+    -----
+    With the prevalence :math:`\pi`, recall r, share of negatives flagged f, and costs of a false
+    alarm :math:`c_-` and of a miss :math:`c_+`, the cost of a decision is
+    :math:`\pi (1 - r)\, c_+ + (1 - \pi) f\, c_-`. The net benefit counts true positives, and
+    takes false alarms off at the rate at which they are worth one:
+    :math:`\pi r - (1 - \pi) f\, c_-/c_+`. Someone who acts from the probability p on has
+    :math:`c_-/c_+ = p/(1 - p)`. Standardised, it is divided by :math:`\pi`, and at most 1.
+
+    Where nothing is flagged the precision is 1, and the npv where everything is; MCC, kappa and
+    markedness are 0 where they are not defined.
+
+    References
+    ----------
+    A. J. Vickers, E. B. Elkin, "Decision curve analysis: a novel method for evaluating prediction
+    models", Medical Decision Making 26(6), 2006.
 
     Examples
     --------
-    >>> from boundshift.metrics import metrics_at
-    >>> table = metrics_at([0, 0, 0, 1, 1], [0.1, 0.2, 0.6, 0.5, 0.9], [0.3, 0.7])
+    >>> from boundshift import Cost, find_boundary, metrics_at
+    >>> y, s = [0, 0, 0, 1, 1], [0.1, 0.2, 0.6, 0.5, 0.9]
+    >>> table = metrics_at(y, s, [0.3, 0.7])
     >>> table["recall"].tolist(), table["precision"].round(2).tolist()
     ([1.0, 0.5], [0.67, 1.0])
+    >>> metrics_at(y, s, [0.3], costs=Cost(1, 20), prevalence=0.01)["cost"].round(2).tolist()
+    [0.33]
+    >>> metrics_at(find_boundary(y, s, curve="empirical"))["balanced_accuracy"].round(2).tolist()
+    [0.83]
     """
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+    share = as_prevalence(prevalence)
+    costs, share = settle_costs(costs, share)
+    if isinstance(y_true, Boundary):
+        if y_score is not None or thresholds is not None or pos_label is not None:
+            raise InvalidInputError(
+                "`y_true` must be labels where scores, thresholds or a pos_label are given, got a "
+                "boundary. Use metrics_at(y_true, y_score, boundary) for its threshold on other "
+                "rows."
+            )
+        at = np.array([y_true.threshold])
+        wrong: tuple[Any, Any] = (np.array(y_true.wrong[:1]), np.array(y_true.wrong[1:]))
+        n_samples: tuple[float, float] = y_true.n_samples
+        odds: float | FloatArray | None = None if costs is None else odds_of(costs)
+    else:
+        sample = _sample_to_cut(y_true, y_score, thresholds, pos_label)
+        cuts = _cuts(sample, thresholds)
+        at, n_samples = np.ldexp(cuts, sample.exponent), sample.n_samples
+        wrong = sample.count_wrong(cuts)
+        odds = _odds_at(sample, at) if costs is None else odds_of(costs)
+    negative, positive = (k / n for k, n in zip(wrong, n_samples, strict=True))
+    metrics = metrics_of_errors(
+        negative, positive, n_samples, prevalence=share, costs=costs, odds=odds
+    )
+    return {"threshold": at, **metrics}
+
+
+def metrics_of_errors(
+    negative: ArrayLike,
+    positive: ArrayLike,
+    n_samples: tuple[float, float],
+    *,
+    prevalence: float | None = None,
+    costs: Cost | None = None,
+    odds: float | FloatArray | None = None,
+) -> dict[str, FloatArray]:
+    """Return every metric of both classes' error rates.
+
+    Parameters
+    ----------
+    negative, positive : array-like
+        Shares of each class on the wrong side.
+    n_samples : tuple of float
+        Rows of each class, for their frequencies.
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's.
+    costs : Cost, default=None
+        Of both errors; None for 1 and 1.
+    odds : float or array, default=None
+        How many true positives a false alarm is worth, for the net benefit; None leaves it NaN.
+    """
+    low, high = np.asarray(negative, dtype=float), np.asarray(positive, dtype=float)
+    weights = frequencies(prevalence, n_samples)
+    share = weights[1] / (weights[0] + weights[1])
+    rates = reached_rates(low, high, weights)
+    flagged, youden = rates["flagged"], 1.0 - low - high
+    spread = flagged * (1.0 - flagged)
+    chance = share * (1.0 - flagged) + (1.0 - share) * flagged
+    both = share * (1.0 - share)
+    alarm = np.nan if odds is None else np.asarray(odds, dtype=float)
+    benefit = share * rates["recall"] - (1.0 - share) * low * alarm
+    f_beta = {
+        f"f{beta:g}": -FBeta(prevalence, beta=beta).value(low, high, n_samples)
+        for beta in (0.5, 1.0, 2.0)
+    }
+    return {
+        **rates,
+        **f_beta,
+        "mcc": _over(youden * np.sqrt(both), np.sqrt(spread)),
+        "kappa": _over(2.0 * both * youden, chance),
+        "youden": youden,
+        "markedness": _over(both * youden, spread),
+        "g_mean": np.sqrt(rates["recall"] * rates["specificity"]),
+        "balanced_accuracy": (rates["recall"] + rates["specificity"]) / 2,
+        "accuracy": share * rates["recall"] + (1.0 - share) * rates["specificity"],
+        "cost": (costs or Cost()).value(low, high, weights),
+        "net_benefit": benefit,
+        "standardised_net_benefit": benefit / share,
+    }
+
+
+def odds_of(costs: Cost) -> float:
+    """Return how many true positives a false alarm is worth."""
+    return costs.false_positive / costs.false_negative
+
+
+def settle_costs(costs: Cost | None, prevalence: float | None) -> tuple[Cost | None, float | None]:
+    """Return costs without a prevalence, and the prevalence, which may stand in either."""
+    if costs is None:
+        return None, prevalence
+    if not isinstance(costs, Cost):
+        raise InvalidInputError(
+            f"`costs` must be a Cost, got {costs!r}. "
+            "Use Cost(false_positive=1, false_negative=20), for example."
+        )
+    if prevalence is not None and costs.prevalence not in (None, prevalence):
+        raise InvalidInputError(
+            f"`prevalence` must be given once, got {prevalence!r} and {costs.prevalence!r} in "
+            "the costs. Leave one out."
+        )
+    share = costs.prevalence if prevalence is None else prevalence
+    return Cost(costs.false_positive, costs.false_negative), share
+
+
+def _sample_to_cut(
+    y_true: ArrayLike, y_score: ArrayLike | None, thresholds: Any, pos_label: object
+) -> ScoreSample:
+    """Return the labelled scores; a boundary to cut at names the positive class."""
+    if y_score is None:
+        raise InvalidInputError(
+            "`y_score` must be given beside the labels, got None. Pass the scores, or a boundary "
+            "alone."
+        )
+    if isinstance(thresholds, Boundary):
+        positive = thresholds.labels[1]
+        if pos_label is not None and pos_label != positive:
+            raise InvalidInputError(
+                f"`pos_label` must be that of the boundary, {positive!r}, got {pos_label!r}. "
+                "Leave it out."
+            )
+        pos_label = positive
+    return ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+
+
+def _cuts(sample: ScoreSample, thresholds: ArrayLike | Boundary | None) -> FloatArray:
+    """Return where to cut, in the sample's units."""
     if thresholds is None:
         values = np.unique(np.concatenate([sample.negative.positions, sample.positive.positions]))
         beyond = sample.spread / sum(sample.n_samples) or 1.0
         ends = np.concatenate([[values[0] - beyond], values, [values[-1] + beyond]])
-        cuts = ends[:-1] + np.diff(ends) / 2
-    else:
-        cuts = np.ldexp(np.asarray(thresholds, dtype=np.float64), -sample.exponent)
-        if cuts.ndim != 1 or not np.isfinite(cuts).all():
-            raise InvalidInputError(
-                f"`thresholds` must be a list of finite numbers, got {thresholds!r}. "
-                "Leave it out for every cut."
-            )
-    wrong = sample.count_wrong(cuts)
-    negative, positive = (k / n for k, n in zip(wrong, sample.n_samples, strict=True))
-    share = as_prevalence(prevalence)
-    rates = reached_rates(negative, positive, frequencies(share, sample.n_samples))
-    return {
-        "threshold": np.ldexp(cuts, sample.exponent),
-        **rates,
-        "f1": -FBeta(share).value(negative, positive, sample.n_samples),
-        "mcc": -MCC(share).value(negative, positive, sample.n_samples),
-        "g_mean": np.sqrt(rates["recall"] * rates["specificity"]),
-        "balanced_accuracy": (rates["recall"] + rates["specificity"]) / 2,
-    }
+        return np.asarray(ends[:-1] + np.diff(ends) / 2)
+    if isinstance(thresholds, Boundary):
+        thresholds = [thresholds.threshold]
+    cuts = np.ldexp(np.asarray(thresholds, dtype=np.float64), -sample.exponent)
+    if cuts.ndim != 1 or not np.isfinite(cuts).all():
+        raise InvalidInputError(
+            f"`thresholds` must be a list of finite numbers, got {thresholds!r}. "
+            "Leave it out for every cut."
+        )
+    return np.asarray(cuts)
+
+
+def _odds_at(sample: ScoreSample, cuts: FloatArray) -> FloatArray | None:
+    """Return the odds of cuts on probabilities; None for other scores."""
+    ends = [end for c in (sample.negative, sample.positive) for end in (c.minimum, c.maximum)]
+    if sample.exponent or min(ends) < 0.0 or max(ends) > 1.0:
+        return None
+    inside = (cuts >= 0.0) & (cuts < 1.0)
+    return np.divide(cuts, 1.0 - cuts, out=np.full_like(cuts, np.nan), where=inside)
+
+
+def _over(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Return top over bottom, 0 where the bottom is not above 0."""
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)

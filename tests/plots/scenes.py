@@ -16,13 +16,18 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from sklearn.linear_model import LogisticRegression
 
-from boundshift import BoundShiftClassifier, Monitor
+from boundshift import BoundShiftClassifier, Cost, Monitor, find_boundary
 from boundshift.plots import (
     BoundaryDisplay,
     ComparisonDisplay,
+    CostDisplay,
+    DecisionCurveDisplay,
     DecisionDisplay,
+    MetricDisplay,
     MonitorDisplay,
+    OperatingPointDisplay,
     ProjectionDisplay,
+    RecordDisplay,
 )
 from boundshift.promises.certificate import certify_counts
 
@@ -106,6 +111,32 @@ def _monitor(ax, theme):
     MonitorDisplay.from_monitor(monitor, ax=ax, theme=theme)
 
 
+def _metric(ax, theme):
+    MetricDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
+
+
+def _operating_point(ax, theme):
+    OperatingPointDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
+
+
+def _decision_curve(ax, theme):
+    y, scores = _scores()
+    decided = find_boundary(y, scores).predict(scores)
+    DecisionCurveDisplay.from_predictions(
+        y, 1 / (1 + np.exp(-scores)), decisions={"boundary": decided}, ax=ax, theme=theme
+    )
+
+
+def _cost(ax, theme):
+    CostDisplay.from_predictions(
+        *_scores(), costs=Cost(1, 10), old_threshold=0.0, ax=ax, theme=theme
+    )
+
+
+def _record(ax, theme):
+    RecordDisplay(find_boundary(*_scores())).plot(ax, theme=theme)
+
+
 SCENES = {
     "projection": (_projection, (8.0, 4.8)),
     "projection-paper": (_paper, (8.0, 4.8)),
@@ -115,6 +146,11 @@ SCENES = {
     "decision": (_decision, (9.0, 4.8)),
     "comparison": (_comparison, (9.0, 2.8)),
     "monitor": (_monitor, (8.0, 5.2)),
+    "metric": (_metric, (8.0, 5.0)),
+    "operating-point": (_operating_point, (9.0, 4.6)),
+    "decision-curve": (_decision_curve, (8.0, 5.0)),
+    "cost": (_cost, (8.0, 4.6)),
+    "record": (_record, (8.0, 3.4)),
 }
 
 

@@ -8,7 +8,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from boundshift import BoundaryWarning
-from boundshift.plots import BoundaryDisplay, ProjectionDisplay
+from boundshift.plots import (
+    BoundaryDisplay,
+    CostDisplay,
+    MetricDisplay,
+    OperatingPointDisplay,
+    ProjectionDisplay,
+)
 
 AWKWARD = {
     "one row each": ([0.0], [1.0]),
@@ -38,3 +44,15 @@ def test_awkward_scores_are_drawn(name, display, curve):
     axes = getattr(shown, "ax_", None) or shown.axes_[0]
     low, high = axes.get_xlim()
     assert low < shown.boundary.threshold < high
+
+
+@pytest.mark.parametrize("display", [MetricDisplay, CostDisplay, OperatingPointDisplay])
+@pytest.mark.parametrize("name", AWKWARD)
+def test_awkward_scores_are_drawn_by_metrics(name, display):
+    negative, positive = AWKWARD[name]
+    y = np.repeat([0, 1], [len(negative), len(positive)])
+    figure = Figure(layout="constrained")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        display.from_predictions(y, [*negative, *positive], ax=figure.subplots())
+    FigureCanvasAgg(figure).draw()

@@ -22,8 +22,8 @@ def test_error_rates_are_those_counted_by_hand(problem):
     display = BoundaryDisplay.from_predictions(y, scores)
     for i in range(0, len(display.thresholds), 97):
         t = display.thresholds[i]
-        assert display.errors[0].rate[i] == np.mean(scores[y == 0] > t)
-        assert display.errors[1].rate[i] == np.mean(scores[y == 1] <= t)
+        assert display.errors[0].value[i] == np.mean(scores[y == 0] > t)
+        assert display.errors[1].value[i] == np.mean(scores[y == 1] <= t)
 
 
 def test_bands_are_exact_binomial_intervals(problem):
@@ -115,7 +115,7 @@ def test_from_estimator_uses_the_models_own_scores_curve_and_rule():
     at = np.flatnonzero(display.thresholds == model.threshold_)[0]
     assert display.rule_values[at] == pytest.approx(model.boundary_.loss, rel=1e-6)
     missed = np.mean(model.predict(X[y == 1]) == 0)
-    assert display.errors[1].rate[at] == missed
+    assert display.errors[1].value[at] == missed
 
 
 def test_one_far_outlier_does_not_squeeze_the_picture(problem):

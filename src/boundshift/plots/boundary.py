@@ -7,40 +7,36 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
-from boundshift.plots.canvas import add_legend, boundary_marks, draw_boundaries, split_axes
-from boundshift.plots.display import ScoreDisplay
+from boundshift.plots.bands import Band, error_band
+from boundshift.plots.canvas import (
+    add_legend,
+    boundary_marks,
+    draw_band,
+    draw_boundaries,
+    mark_boundaries,
+    split_axes,
+)
+from boundshift.plots.display import ScoreDisplay, threshold_grid
 from boundshift.plots.palette import Palette, Theme
 from boundshift.plots.profile import rule_values
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_share
-from boundshift.view.axis import choose_axis
 from boundshift.view.rows import count_wrong_at
 from boundshift.view.words import claim_text, decision_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BoundaryDisplay", "ErrorBand"]
+__all__ = ["BoundaryDisplay"]
 
 FloatArray = NDArray[np.float64]
 Pair = tuple[float, float]
 
 _SIZE = (8.0, 5.6)
-_N_THRESHOLDS = 801
 # Share of the axis below which a stretch of it cannot be told from a point.
 _LEAST_SEEN = 0.002
-
-
-@dataclass(frozen=True, eq=False)
-class ErrorBand:
-    """One class's share on the wrong side at every threshold, with a band around it."""
-
-    rate: FloatArray
-    low: FloatArray
-    high: FloatArray
 
 
 @dataclass(eq=False, repr=False)
@@ -59,7 +55,7 @@ class BoundaryDisplay(ScoreDisplay):
         The chosen one.
     thresholds : array of shape (n,)
         Where the curves are known.
-    errors : pair of ErrorBand
+    errors : pair of Band
         Of the (negative, positive) class.
     rule_values : array of shape (n,)
         The rule, NaN where it has no value.
@@ -96,7 +92,7 @@ class BoundaryDisplay(ScoreDisplay):
 
     boundary: Boundary
     thresholds: FloatArray
-    errors: tuple[ErrorBand, ErrorBand]
+    errors: tuple[Band, Band]
     rule_values: FloatArray
     _: KW_ONLY
     old_threshold: float | None = None
@@ -117,13 +113,10 @@ class BoundaryDisplay(ScoreDisplay):
         as_share("confidence", confidence)
         marks = [boundary.threshold, *(interval or ())]
         marks += [] if old_threshold is None else [old_threshold]
-        axis = choose_axis([sample], marks, linear=True)
-        thresholds = np.unique(
-            np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), boundary.threshold)
-        )
+        thresholds = threshold_grid(sample, marks)
         wrong = count_wrong_at(sample, thresholds)
         negative, positive = (
-            _band(k, n, confidence) for k, n in zip(wrong, sample.n_samples, strict=True)
+            error_band(k, n, confidence) for k, n in zip(wrong, sample.n_samples, strict=True)
         )
         return cls(
             boundary,
@@ -154,14 +147,11 @@ class BoundaryDisplay(ScoreDisplay):
 
     def _draw_errors(self, ax: Axes, palette: Palette) -> None:
         """Draw both classes' error rates, their bands, and where they stand at the boundary."""
-        at = int(np.argmin(np.abs(self.thresholds - self.boundary.threshold)))
         for error, color in zip(self.errors, palette.classes, strict=True):
-            ax.fill_between(self.thresholds, error.low, error.high, color=color, alpha=0.2, lw=0)
-            ax.plot(self.thresholds, error.rate, color=color, lw=2)
-            ax.plot(
-                self.boundary.threshold, error.rate[at], "o", color=color, ms=9,
-                mec=palette.surface, mew=1.5, zorder=7, clip_on=False,
-            )  # fmt: skip
+            draw_band(ax, self.thresholds, error, {"color": color, "lw": 2}, alpha=0.2)
+            mark_boundaries(
+                ax, self.thresholds, error.value, self.boundary.threshold, None, color, palette
+            )
         ax.set_ylim(0, 1.02)
         ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
         ax.set_ylabel("on the wrong side")
@@ -222,12 +212,3 @@ class BoundaryDisplay(ScoreDisplay):
             marks.append(Line2D([], [], color=palette.ink, lw=5, label="plateau"))
         title = claim_text(self.boundary)
         add_legend(ax, marks, palette, bbox_to_anchor=(0.5, -0.42), title=title)
-
-
-def _band(wrong: NDArray[np.intp], n: int, confidence: float) -> ErrorBand:
-    """Return rates with Clopper and Pearson's two-sided interval."""
-    tail = (1 - confidence) / 2
-    with np.errstate(invalid="ignore"):
-        low = np.where(wrong == 0, 0.0, betaincinv(np.maximum(wrong, 1), n - wrong + 1, tail))
-        high = np.where(wrong == n, 1.0, betaincinv(wrong + 1, np.maximum(n - wrong, 1), 1 - tail))
-    return ErrorBand(wrong / n, low, high)

@@ -13,7 +13,21 @@ from boundshift.plots.palette import Palette, Theme, choose_palette
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["add_legend", "boundary_marks", "draw_boundaries", "open_axes", "split_axes"]
+    from boundshift.plots.bands import Band
+
+__all__ = [
+    "add_legend",
+    "boundary_marks",
+    "draw_band",
+    "draw_boundaries",
+    "line_style",
+    "mark_boundaries",
+    "open_axes",
+    "percent_axis",
+    "split_axes",
+]
+
+_LINES = ("-", "--", "-.", ":")
 
 # Characters of a sentence that fit on a figure of ordinary width.
 _LINE = 100
@@ -92,6 +106,19 @@ def draw_boundaries(ax: Axes, new: float, old: float | None, palette: Palette) -
     ax.axvline(new, color=palette.ink, lw=1.8, zorder=6)
 
 
+def mark_boundaries(
+    ax: Axes, x: Any, y: Any, new: float, old: float | None, color: str, palette: Palette
+) -> None:
+    """Mark where a line stands at the new boundary, filled, and at the old one, hollow."""
+    for place, face in ((old, palette.surface), (new, color)):
+        if place is None:
+            continue
+        at = int(np.argmin(np.abs(x - place)))
+        edge = palette.surface if face == color else color
+        style: dict[str, Any] = {"mfc": face, "mec": edge, "ms": 9, "mew": 1.5}
+        ax.plot(place, y[at], "o", color=color, zorder=7, clip_on=False, **style)
+
+
 def boundary_marks(old: float | None, palette: Palette) -> list[Any]:
     """Return the legend's lines for the new boundary, and the old one if it is known."""
     from matplotlib.lines import Line2D
@@ -100,6 +127,23 @@ def boundary_marks(old: float | None, palette: Palette) -> list[Any]:
     if old is not None:
         marks.append(Line2D([], [], color=palette.soft, lw=1.8, ls=":", label="old boundary"))
     return marks
+
+
+def line_style(i: int, palette: Palette) -> dict[str, Any]:
+    """Return how the i-th of several lines is drawn: by a colour and a dash of its own."""
+    colors = (*palette.classes, palette.ink, palette.soft)
+    return {"color": colors[i % len(colors)], "ls": _LINES[(i + i // 4) % len(_LINES)], "lw": 2}
+
+
+def draw_band(ax: Axes, x: Any, band: Band, style: dict[str, Any], alpha: float = 0.15) -> None:
+    """Draw a quantity as a line with its band."""
+    ax.fill_between(x, band.low, band.high, color=style["color"], alpha=alpha, lw=0)
+    ax.plot(x, band.value, **style)
+
+
+def percent_axis(axis: Any) -> None:
+    """Write the numbers of an axis in percent."""
+    axis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%".replace("-", "−"))
 
 
 def _pyplot() -> Any:

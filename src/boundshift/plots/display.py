@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Literal, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,16 +12,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
+from boundshift.plots.canvas import open_axes
 from boundshift.plots.palette import Palette, Theme
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
+from boundshift.view.axis import choose_axis
 from boundshift.view.rows import settle_boundary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Display", "ScoreDisplay", "own_threshold", "read_fitted"]
+__all__ = [
+    "Display",
+    "OneAxesDisplay",
+    "ScoreDisplay",
+    "own_threshold",
+    "read_fitted",
+    "threshold_grid",
+]
+
+_N_THRESHOLDS = 801
 
 
 class Display(ABC):
@@ -55,6 +67,18 @@ class Display(ABC):
     @abstractmethod
     def _draw(self, palette: Palette) -> None:
         """Draw on the axes."""
+
+
+class OneAxesDisplay(Display):
+    """A display on one pair of axes."""
+
+    size: ClassVar[tuple[float, float]]
+    """Of a new figure, in inches."""
+
+    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
+        self.ax_, palette = open_axes(ax, theme, self.size)
+        self.figure_ = self.ax_.figure
+        return palette
 
 
 class ScoreDisplay(Display):
@@ -158,3 +182,10 @@ def own_threshold(estimator: Any, old_threshold: float | Literal["auto"] | None)
     if old_threshold != "auto":
         return old_threshold
     return None if callable(estimator.response_method) else 0.0
+
+
+def threshold_grid(sample: ScoreSample, marks: Sequence[float]) -> NDArray[np.float64]:
+    """Return thresholds to draw at, from end to end of the axis, the marks among them."""
+    axis = choose_axis([sample], marks, linear=True)
+    shown = [mark for mark in marks if np.isfinite(mark)]
+    return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))

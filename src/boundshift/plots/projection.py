@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.plots.canvas import add_legend, boundary_marks, draw_boundaries, open_axes
-from boundshift.plots.display import ScoreDisplay
-from boundshift.plots.palette import Palette, Theme
+from boundshift.plots.canvas import add_legend, boundary_marks, draw_boundaries
+from boundshift.plots.display import OneAxesDisplay, ScoreDisplay
+from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ClassScores, ScoreSample
 from boundshift.status import Status
@@ -20,21 +20,20 @@ from boundshift.view.rows import class_scores
 from boundshift.view.words import claim_text, decision_text, error_text
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 __all__ = ["ProjectionDisplay"]
 
 FloatArray = NDArray[np.float64]
 
 _BINS = 60
-_SIZE = (8.0, 4.5)
 _DASHES = (0, (2, 1.2))
 # Heights of the parts of a lane, above its base; lanes are 1 apart.
 _BAR, _POINTS, _HISTOGRAM = 0.1, (0.2, 0.4), (0.47, 0.92)
 
 
 @dataclass(eq=False, repr=False)
-class ProjectionDisplay(ScoreDisplay):
+class ProjectionDisplay(OneAxesDisplay, ScoreDisplay):
     """Scores of both classes, the old and the new boundary, and what is claimed there.
 
     Each class has a lane: a histogram of its scores (each scaled to its own peak), and the scores
@@ -77,6 +76,8 @@ class ProjectionDisplay(ScoreDisplay):
     'Predict 1 iff score > 3.363'
     """
 
+    size = (8.0, 4.5)
+
     boundary: Boundary
     scores: tuple[FloatArray, FloatArray]
     _: KW_ONLY
@@ -86,11 +87,6 @@ class ProjectionDisplay(ScoreDisplay):
     @classmethod
     def _from_sample(cls, boundary: Boundary, sample: ScoreSample, **settings: Any) -> Self:
         return cls(boundary, class_scores(sample), **settings)
-
-    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
-        self.ax_, palette = open_axes(ax, theme, _SIZE)
-        self.figure_ = self.ax_.figure
-        return palette
 
     def _draw(self, palette: Palette) -> None:
         lanes = make_lanes(self.boundary, self.scores)

@@ -6,7 +6,8 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, Literal
 
 import numpy as np
 
@@ -159,6 +160,67 @@ class Boundary:
              WHEN "order" <= 3.0000000000000000E+00 THEN 'no' END
         """
         return label_expression(column, self.threshold, self.labels, dialect)
+
+    def plot(
+        self,
+        y_true: Any = None,
+        y_score: Any = None,
+        *,
+        ax: Any = None,
+        theme: Literal["auto", "light", "dark"] = "auto",
+        **settings: Any,
+    ) -> Any:
+        """Draw the boundary: what the record knows, or with the scores what happens around it.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_samples,), default=None
+            Labels and scores, those that decided or fresh ones, for error rates and rule at every
+            threshold; without them each class's errors are drawn beside the claims.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        theme : {"auto", "light", "dark"}, default="auto"
+            Paper to draw on.
+        **settings : dict
+            With scores ``old_threshold``, ``interval`` and ``confidence``, as in
+            :class:`~boundshift.plots.BoundaryDisplay`; without them ``confidence``.
+
+        Returns
+        -------
+        display : BoundaryDisplay or RecordDisplay
+            Drawn; its ``figure_`` is the figure.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> y, s = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
+        >>> boundary = boundshift.find_boundary(y, s)
+        >>> type(boundary.plot()).__name__, type(boundary.plot(y, s)).__name__
+        ('RecordDisplay', 'BoundaryDisplay')
+        """
+        # Figures stand far above the record: they are opened by name, when one is asked for.
+        plots = import_module("boundshift.plots")
+        if y_true is None and y_score is None:
+            unknown = set(settings) - {"confidence"}
+            if unknown:
+                raise InvalidInputError(
+                    "`y_true` and `y_score` must be given to draw "
+                    f"{', '.join(sorted(unknown))}, got neither. Pass the scores."
+                )
+            return plots.RecordDisplay(self, **settings).plot(ax, theme=theme)
+        if y_true is None or y_score is None:
+            raise InvalidInputError(
+                "`y_true` and `y_score` must be given together, got one of them. Pass both, or "
+                "neither to draw what the record knows."
+            )
+        return plots.BoundaryDisplay.from_predictions(
+            y_true, y_score, boundary=self, ax=ax, theme=theme, **settings
+        )
 
     def summary(self) -> str:
         """Return a readable account of the boundary.

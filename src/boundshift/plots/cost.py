@@ -1,0 +1,260 @@
+"""What decisions cost against the threshold."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift.boundary import find_boundary
+from boundshift.curves import ErrorCurve
+from boundshift.exceptions import InvalidInputError
+from boundshift.metrics import settle_costs
+from boundshift.plots.bands import Band, metric_bands
+from boundshift.plots.canvas import (
+    add_legend,
+    boundary_marks,
+    draw_band,
+    draw_boundaries,
+    mark_boundaries,
+)
+from boundshift.plots.display import OneAxesDisplay, ScoreDisplay, threshold_grid
+from boundshift.plots.palette import Palette, Theme
+from boundshift.result.boundary import Boundary
+from boundshift.rules import Rule
+from boundshift.rules.cost import Cost
+from boundshift.scores.sample import ScoreSample
+from boundshift.search.row_costs import as_row_cost
+from boundshift.validation import as_share
+from boundshift.view.rows import count_wrong_at, settle_boundary
+from boundshift.view.words import decision_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CostDisplay"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(eq=False, repr=False)
+class CostDisplay(OneAxesDisplay, ScoreDisplay):
+    """Cost of a decision against the threshold, beside flagging every row and flagging none.
+
+    The band is exact, as in :class:`MetricDisplay`; costs by row have none, since a few large
+    amounts may be all that matters, and no count bounds an amount.
+
+    Parameters
+    ----------
+    boundary : Boundary
+        The chosen one.
+    thresholds : array of shape (n,)
+        Where the cost is known.
+    cost : Band
+        Mean cost of a row at every threshold.
+    flag_all, flag_none : float
+        Mean cost of a row if every row is flagged, and if none is.
+    old_threshold : float or None, default=None
+        Where the classifier decided before.
+    confidence : float or None, default=0.95
+        Of the band; None without one.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of those axes.
+
+    See Also
+    --------
+    CostDisplay.from_predictions : Draw labels and scores, with costs of errors or of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boundshift import Cost
+    >>> from boundshift.plots import CostDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [300, 30])
+    >>> display = CostDisplay.from_predictions(y, rng.normal(3.0 * y), costs=Cost(1, 20))
+    >>> round(display.flag_all, 2), round(display.flag_none, 2)
+    (0.91, 1.82)
+    """
+
+    size = (8.0, 4.6)
+
+    boundary: Boundary
+    thresholds: FloatArray
+    cost: Band
+    flag_all: float
+    flag_none: float
+    _: KW_ONLY
+    old_threshold: float | None = None
+    confidence: float | None = 0.95
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        boundary: Boundary | None = None,
+        costs: Cost | None = None,
+        row_cost: ArrayLike | None = None,
+        curve: str | ErrorCurve | None = None,
+        rule: str | Rule | None = None,
+        pos_label: object = None,
+        ax: Axes | None = None,
+        theme: Theme = "auto",
+        **settings: Any,
+    ) -> Self:
+        """Draw labels and scores.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_samples,)
+            Two labels of any kind, and scores.
+        boundary : Boundary, default=None
+            The boundary to draw; None finds that of the costs.
+        costs : Cost, default=None
+            Costs of both errors, maybe with a prevalence; None takes those of the rule, or 1 and 1.
+        row_cost : array-like of shape (n_samples,), default=None
+            What is lost if a row is decided wrongly, in the place of `costs`.
+        curve, rule, pos_label
+            How to find the boundary, as in :func:`~boundshift.find_boundary`.
+        ax, theme
+            As in :meth:`plot`.
+        **settings : dict
+            ``old_threshold`` and ``confidence``.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        if row_cost is None:
+            if boundary is None and rule is None:
+                rule = costs
+            found, sample = settle_boundary(
+                y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label
+            )
+            display = cls._from_sample(found, sample, costs=costs, **settings)
+            return display.plot(ax, theme=theme)
+        if costs is not None:
+            raise InvalidInputError(
+                f"`costs` must be left out where every row has its own, got {costs!r}. Multiply "
+                "the costs of a class by what its errors cost more."
+            )
+        if boundary is None:
+            boundary = find_boundary(
+                y_true, y_score, row_cost=row_cost, curve=curve, rule=rule, pos_label=pos_label
+            )
+        else:
+            settle_boundary(y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label)
+        return cls._from_rows(y_true, y_score, row_cost, boundary, **settings).plot(ax, theme=theme)
+
+    @classmethod
+    def _from_sample(
+        cls,
+        boundary: Boundary,
+        sample: ScoreSample,
+        *,
+        costs: Cost | None = None,
+        old_threshold: float | None = None,
+        confidence: float = 0.95,
+        **settings: Any,
+    ) -> Self:
+        as_share("confidence", confidence)
+        if costs is None:
+            costs = boundary.rule if isinstance(boundary.rule, Cost) else Cost()
+        whole, share = settle_costs(costs, None)
+        thresholds = threshold_grid(sample, _marks(boundary, old_threshold))
+        n = sample.n_samples
+        cost = metric_bands(
+            count_wrong_at(sample, thresholds),
+            n,
+            ["cost"],
+            confidence=confidence,
+            prevalence=share,
+            costs=whole,
+        )["cost"]
+        ends = costs.value(np.array([1.0, 0.0]), np.array([0.0, 1.0]), n)
+        return cls(
+            boundary,
+            thresholds,
+            cost,
+            *map(float, ends),
+            old_threshold=old_threshold,
+            confidence=confidence,
+            **settings,
+        )
+
+    @classmethod
+    def _from_rows(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        row_cost: ArrayLike,
+        boundary: Boundary,
+        *,
+        old_threshold: float | None = None,
+    ) -> Self:
+        """Return the display of rows that have a cost each."""
+        scores = np.asarray(y_score, dtype=np.float64)
+        cost = as_row_cost(row_cost, len(scores))
+        is_positive = np.asarray(y_true) == boundary.labels[1]
+        sample = ScoreSample.from_labels(y_true, y_score, boundary.labels[1])
+        thresholds = threshold_grid(sample, _marks(boundary, old_threshold))
+        order = np.argsort(scores, kind="stable")
+        below = np.searchsorted(scores[order], thresholds, side="right")
+        missed, alarms = (
+            np.concatenate([[0.0], np.cumsum(np.where(of, cost, 0.0)[order])]) / len(scores)
+            for of in (is_positive, ~is_positive)
+        )
+        mean = missed[below] + alarms[-1] - alarms[below]
+        return cls(
+            boundary,
+            thresholds,
+            Band(mean, mean, mean),
+            float(alarms[-1]),
+            float(missed[-1]),
+            old_threshold=old_threshold,
+            confidence=None,
+        )
+
+    def _draw(self, palette: Palette) -> None:
+        ax = self.ax_
+        style = {"color": palette.classes[1], "lw": 2}
+        draw_band(ax, self.thresholds, self.cost, style, alpha=0.2)
+        for value, dash in ((self.flag_all, "--"), (self.flag_none, "-.")):
+            ax.axhline(value, color=palette.soft, lw=1.2, ls=dash)
+        new, old, color = self.boundary.threshold, self.old_threshold, palette.classes[1]
+        draw_boundaries(ax, new, old, palette)
+        mark_boundaries(ax, self.thresholds, self.cost.value, new, old, color, palette)
+        ax.set_xlim(float(self.thresholds[0]), float(self.thresholds[-1]))
+        top = max(1.6 * min(self.flag_all, self.flag_none), 2.5 * float(self.cost.value.min()))
+        ax.set_ylim(0, min(1.05 * float(self.cost.value.max()), top) or 1.0)
+        ax.set_xlabel("threshold on the score")
+        ax.set_ylabel("mean cost of a row")
+        ax.grid(axis="y", color=palette.line, lw=0.7)
+        ax.set_axisbelow(True)
+        ax.set_title(decision_text(self.boundary))
+        self._add_legend(palette)
+
+    def _add_legend(self, palette: Palette) -> None:
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        marks: list[Any] = [Line2D([], [], color=palette.classes[1], lw=2, label="cost")]
+        if self.confidence is not None:
+            text = f"exact {100 * self.confidence:.6g}% band"
+            marks.append(Patch(color=palette.classes[1], alpha=0.3, lw=0, label=text))
+        for text, dash in (("flag all", "--"), ("flag none", "-.")):
+            marks.append(Line2D([], [], color=palette.soft, lw=1.2, ls=dash, label=text))
+        add_legend(self.ax_, marks + boundary_marks(self.old_threshold, palette), palette)
+
+
+def _marks(boundary: Boundary, old_threshold: float | None) -> list[float]:
+    return [boundary.threshold] + ([] if old_threshold is None else [old_threshold])
