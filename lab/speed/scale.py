@@ -499,6 +499,8 @@ around it. So the data is read in passes, by the engine that holds it, and is ne
 from boundshift import find_boundary, streaming
 
 streaming.scan_boundary("scores/*.parquet", label="fraud", score="margin")  # CSV, JSON lines, …
+streaming.scan_boundary(connection.sql("SELECT fraud, margin FROM scores"), label="fraud", score="margin")
+streaming.scan_boundary(polars.scan_parquet("scores/*.parquet"), label="fraud", score="margin")
 streaming.scan_boundary(spark_frame, label="label", score="rawPrediction")
 find_boundary(dask_labels, dask_scores)  # arrays, series; memory maps, Arrow arrays
 find_boundary(lambda: label_chunks(), lambda: score_chunks())  # anything that comes in chunks
@@ -508,10 +510,11 @@ Both take `curve`, `rule` and `pos_label`, and their answer is that of the same 
 every curve and every rule. As in memory, labels that are words need `pos_label` where the rule does
 not treat both classes alike. `streaming.scan_certificate` certifies a boundary the same way.
 
-The boundary goes back to where the scores are: `boundary.predict` takes Dask and Spark columns, and
-`boundary.to_sql("margin", dialect="spark")` is an expression for a database: names are quoted and
-labels escaped as the dialect wants it (ansi, bigquery, duckdb, mysql, postgres, snowflake, spark,
-sqlite, sqlserver), and a row without a score gets no label.
+The boundary goes back to where the scores are. `boundary.predict` answers in kind: a series of
+pandas or Polars, an Arrow array, a Dask array or series, a Spark column, an expression of Polars or
+DuckDB, a lazy frame or a relation of one column, each of them as lazy as it was given.
+`boundary.to_sql("margin", dialect="spark")` is an expression for a database: see
+[the boundary in SQL](sql.md).
 
 ## How it works
 
@@ -529,16 +532,19 @@ sqlite, sqlserver), and a row without a score gets no label.
    `max_passes` it may take fewer; `resolution` is then the width of the widest range of scores that
    was left open.
 
-Spark counts by its own aggregates: one `groupBy` for the cells, and one for nodes
-(`boundshift.streaming.sql`). Only rows around the boundary reach Python, by `mapInArrow` where they
-are many.
+Spark and DuckDB count by their own aggregates: one grouping for the cells, and one for nodes
+(`boundshift.streaming.sql`). Only rows around the boundary reach Python, in Spark by `mapInArrow`
+where they are many. What DuckDB reads, files, folders, attached databases and remote tables, needs
+nothing else. A lazy frame of Polars is streamed in batches that Python counts, which takes less
+time than Polars's own grouping by as many cells.
 
 Sums are added in another order than in memory, which matters in the last digits only. Where a rule
 is flat around its minimum, these digits decide where in the flat part the boundary lies.
 
 Every pass must see the same rows. So a generator is refused: give a function that makes the chunks
-again. Rows that are drawn anew in each pass are noticed where their counts differ. Dask and Spark
-compute a lazy frame anew in each pass: use `persist()` or `cache()` first where that is expensive.
+again. Rows that are drawn anew in each pass are noticed where their counts differ. Dask, Spark,
+Polars and DuckDB compute a lazy frame or relation anew in each pass: use `persist()`, `cache()`,
+`collect()` or a table first where that is expensive.
 
 ## Measured"""
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow
 import pytest
 
 from boundshift import (
@@ -106,3 +108,33 @@ def test_a_model_whose_threshold_is_no_number_does_not_predict(n_classes):
         clf.biases_ = np.array([0.0, np.nan, 0.0])
     with pytest.raises(InvalidInputError, match="no score is on a side of NaN"):
         clf.predict(X)
+
+
+def test_a_pandas_series_keeps_its_index_and_name():
+    scores = pd.Series([9.0, 1.0], index=["a", "b"], name="margin")
+    expected = pd.Series([1, 0], index=["a", "b"], name="margin")
+    pd.testing.assert_series_equal(BOUNDARY.predict(scores), expected)
+
+
+def test_a_polars_series_keeps_its_name():
+    scores = polars.Series("margin", [9.0, 1.0])
+    found = BOUNDARY.predict(scores)
+    assert found.equals(polars.Series("margin", [1, 0]), check_names=True)
+
+
+@pytest.mark.parametrize("chunks", [[[9.0, 1.0], [], [8.0]], [[]], []])
+def test_arrow_arrays_keep_their_chunks(chunks):
+    scores = pyarrow.chunked_array(chunks, pyarrow.float64())
+    found = BOUNDARY.predict(scores)
+    assert found.to_pylist() == [int(s > 3) for s in scores.to_pylist()]
+    assert [len(chunk) for chunk in found.chunks] == [len(chunk) for chunk in chunks]
+    assert found.type == pyarrow.int64()
+
+
+def test_arrow_arrays_stay_arrow_arrays():
+    assert BOUNDARY.predict(pyarrow.array([9.0, 1.0])).equals(pyarrow.array([1, 0]))
+
+
+@pytest.mark.parametrize("scores", [[9.0, 1.0], (9.0, 1.0), np.array([9.0, 1.0])])
+def test_other_scores_get_an_array(scores):
+    assert isinstance(BOUNDARY.predict(scores), np.ndarray)

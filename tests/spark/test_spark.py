@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from boundshift import InvalidInputError, find_boundary, streaming
-from boundshift.streaming import cell_scores, driver
-from boundshift.streaming.chunk import Chunk
-from tests.streaming.sources.suite import EngineSuite, assert_same_boundary, parts_of, problem
+from tests.streaming.sources.suite import QuerySuite, assert_same_boundary, parts_of, problem
+
+spark_ = pytest.importorskip("boundshift.streaming.sources.spark_")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
@@ -35,94 +35,22 @@ def frame_of(spark, parts):
     return frame
 
 
-class TestSparkFrame(EngineSuite):
-    second = "partition 1"
+class TestSparkFrame(QuerySuite):
+    module = spark_
+    second, only = "partition 1", "partition 0"
 
     @pytest.fixture
-    def find(self, spark):
-        return lambda parts, **options: streaming.scan_boundary(frame_of(spark, parts), **options)
+    def frame(self, spark):
+        return lambda parts: frame_of(spark, parts)
 
 
 @pytest.mark.parametrize("curve", ["logistic", "smoothed"])
 def test_many_rows_around_the_boundary_are_read_on_the_workers(spark, monkeypatch, curve):
-    from boundshift.streaming.sources import spark_
-
     monkeypatch.setattr(spark_, "_MERGED_AT_ONCE", 2)
     monkeypatch.setattr(spark_, "_MOST_COLLECTED", 0)
     y, s = problem()
     found = streaming.scan_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), curve=curve)
     assert_same_boundary(found, y, s, curve=curve)
-
-
-def test_nodes_are_counted_by_a_query(spark, monkeypatch):
-    monkeypatch.setattr(cell_scores, "_FEW_NODES", 0)
-    y, s = problem()
-    for curve in ("smoothed", "logistic"):
-        found = streaming.scan_boundary(frame_of(spark, [(y, s)]), curve=curve)
-        assert_same_boundary(found, y, s, curve=curve)
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [
-        lambda s: s,
-        lambda s: s * 1e300,
-        lambda s: s * 1e-300,
-        lambda s: 1e6 + 1e-3 * s,
-        lambda s: np.where(s > 3.3, 1e9, s),
-        lambda s: np.round(s),
-        lambda s: s.astype(np.float32),
-        lambda s: np.round(100 * s).astype(np.int64),
-        lambda s: np.zeros(len(s)),
-    ],
-    ids=["plain", "huge", "tiny", "shifted", "outliers", "ties", "float32", "whole", "one value"],
-)
-def test_a_query_finds_what_a_request_finds(spark, scores):
-    from boundshift.streaming.sources import spark_
-
-    y, s = problem()
-    s = np.asarray(scores(s))
-    frame = frame_of(spark, parts_of(y, s, [1000, 1, 1999]))
-    source = spark_.from_columns(frame, "label", "score")
-    request = driver._first_request(source.peek(), None)
-    found = source.scan(request, lambda *_: None)
-    expected = request.tally([Chunk(y, s, "all")])
-    for label in (0, 1):
-        a, b = found.classes[label], expected.classes[label]
-        assert (a.n, a.low, a.high) == (b.n, b.low, b.high)
-        spread = (b.high - b.low) or 1.0
-        assert sum(a.total) == pytest.approx(sum(b.total), rel=1e-12, abs=1e-12 * spread * b.n)
-        assert a.squares == pytest.approx(b.squares, rel=1e-10)
-        np.testing.assert_array_equal(a.counts, b.counts)
-        np.testing.assert_allclose(a.sums, b.sums, rtol=1e-9, atol=1e-9 * spread)
-
-
-@pytest.mark.parametrize("curve", ["student-t", "smoothed"])
-def test_a_class_far_narrower_than_a_cell(spark, curve):
-    y, s = problem()
-    tight = 300.3 + 1e-9 * np.random.default_rng(0).normal(size=len(s))
-    s = np.where(y == 1, tight, 1e3 * s)
-    found = streaming.scan_boundary(frame_of(spark, [(y, s)]), curve=curve)
-    expected = find_boundary(y, s, curve=curve)
-    assert found.threshold == pytest.approx(expected.threshold, rel=1e-9)
-
-
-def test_a_class_that_is_not_among_the_first_rows(spark, monkeypatch):
-    from boundshift.streaming.sources import spark_
-
-    monkeypatch.setattr(spark_, "_PEEKED_ROWS", 64)
-    y, s = problem()
-    order = np.argsort(y, kind="stable")
-    y, s = y[order], s[order]
-    for labels in (y, y.astype(float), y.astype(bool), np.where(y == 1, "b", "a")):
-        frame = frame_of(spark, parts_of(labels, s, [1000, 1000, 1000]))
-        assert_same_boundary(streaming.scan_boundary(frame), labels, s)
-    third = np.append(y, [2, 2])
-    with pytest.raises(InvalidInputError, match=r"two classes.*2"):
-        streaming.scan_boundary(frame_of(spark, [(third, np.append(s, [0.0, 1.0]))]))
-    missing = np.append(y, [np.nan, np.nan])
-    with pytest.raises(InvalidInputError, match="2 missing in partition 0"):
-        streaming.scan_boundary(frame_of(spark, [(missing, np.append(s, [0.0, 1.0]))]))
 
 
 def test_scores_that_are_no_numbers_are_refused(spark):
@@ -199,3 +127,14 @@ def test_the_example_of_spark_ml_runs(capsys):
     ]
     assert min(recalls[1]) > min(recalls[0])
     assert "WHEN `score` > " in shown
+
+
+def test_progress_counts_the_tasks(spark):
+    y, s = problem()
+    seen = []
+    frame = frame_of(spark, parts_of(y, s, [600] * 5))
+    streaming.scan_boundary(frame, progress=lambda *call: seen.append(call))
+    last = {name: (done, total) for name, done, total in seen}
+    assert list(last) == ["pass 1", "pass 2"]
+    assert all(done == total for done, total in last.values())
+    assert last["pass 1"][1] >= 5

@@ -13,6 +13,7 @@ import numpy as np
 
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
+from boundshift.result.containers import answer_in_kind
 from boundshift.result.html import boundary_html
 from boundshift.result.sql import label_expression
 from boundshift.result.stored import from_stored, to_stored
@@ -112,20 +113,36 @@ class Boundary:
 
         Parameters
         ----------
-        y_score : array-like, Dask array or series, or Spark column
-            Scores, none of them missing. Dask and Spark are answered in kind, and compute when
-            they are asked to; there Dask refuses a missing score, and Spark has null for it.
+        y_score : array-like, or a column of another library
+            Scores, none of them missing. The answer is of the same kind: a series of pandas or
+            Polars with its index and name, an Arrow array, a Dask array or series, a column of
+            Spark, an expression of Polars or DuckDB, or a Polars lazy frame or DuckDB relation
+            with one column. What is lazy computes when it is asked to; there Dask refuses a
+            missing score, and the others have null for it.
+
+        Returns
+        -------
+        array of shape (n_samples,), or what was given
 
         Raises
         ------
         InvalidInputError
             If a score is NaN, None, masked or no number.
+
+        Examples
+        --------
+        >>> import boundshift, pandas
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], curve="kth-point")
+        >>> boundary.predict([2.9, 3.1]).tolist()
+        [0, 1]
+        >>> boundary.predict(pandas.Series([2.9, 3.1], index=["ann", "bob"])).to_dict()
+        {'ann': 0, 'bob': 1}
         """
         engine = find_predictor(y_score)
         if engine is not None:
             return engine(y_score, self.threshold, self.labels)
         above = as_known_scores(y_score) > self.threshold
-        return np.array(self.labels)[above.astype(np.intp)]
+        return answer_in_kind(y_score, np.array(self.labels)[above.astype(np.intp)])
 
     def to_sql(self, column: str | Sequence[str], *, dialect: str = "ansi") -> str:
         """Return an SQL expression for the label of a row, to the last digit of the threshold.

@@ -1,4 +1,4 @@
-"""Scores bigger than memory: the same boundary from files, chunks, Dask and Spark.
+"""Scores bigger than memory: the same boundary from files, databases, frames and chunks.
 
 `scan_boundary` takes columns by name; :func:`boundshift.find_boundary` takes Dask arrays and
 series, Arrow arrays, memory maps and iterables of chunks as they are. For every engine the answer
@@ -8,6 +8,8 @@ is that of the same rows in memory.
 |---|---|---|
 | memory maps, iterables of chunks | NumPy | |
 | Arrow tables; Parquet, Feather, CSV, TSV, JSON lines | PyArrow | ``arrow`` |
+| DuckDB relations: tables, queries, whatever DuckDB reads | DuckDB | ``duckdb`` |
+| Polars lazy frames and frames | Polars | ``polars`` |
 | Dask arrays, series, frames | Dask | ``dask`` |
 | Spark frames | PySpark | ``spark`` |
 

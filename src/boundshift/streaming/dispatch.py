@@ -21,12 +21,21 @@ from boundshift.streaming.source import Source
 __all__ = ["find_predictor", "find_source", "open_columns"]
 
 # Library of a value's type, and the engine that reads it.
-_ENGINES = {"dask": "dask_", "dask_expr": "dask_", "pyarrow": "arrow_", "pyspark": "spark_"}
-_LAZY = ("dask_", "spark_")
+_ENGINES = {
+    "_duckdb": "duckdb_",
+    "dask": "dask_",
+    "dask_expr": "dask_",
+    "duckdb": "duckdb_",
+    "polars": "polars_",
+    "pyarrow": "arrow_",
+    "pyspark": "spark_",
+}
+_LAZY = ("dask_", "duckdb_", "polars_", "spark_")
 # Engine, the library that it needs, and the extra that brings the library.
 _NEEDED = {
     "arrow_": ("pyarrow", "arrow"),
     "dask_": ("dask", "dask"),
+    "duckdb_": ("pyarrow", "duckdb"),
     "files_": ("pyarrow", "arrow"),
     "spark_": ("pyspark", "spark"),
 }
@@ -96,10 +105,15 @@ def _refuse_names(**columns: str) -> None:
 def find_predictor(column: object) -> Callable[..., Any] | None:
     """Return the function that labels a lazy column of scores, None for scores in memory."""
     engine = _ENGINES.get(_library_of(column))
-    if engine not in _LAZY:
+    if engine not in _LAZY or _is_in_memory(engine, column):
         return None
     predictor: Callable[..., Any] = _load(engine).predict
     return predictor
+
+
+def _is_in_memory(engine: str, value: object) -> bool:
+    """Return whether a value of a lazy library holds its rows, as a series of Polars does."""
+    return engine == "polars_" and hasattr(value, "__array__")
 
 
 def _library_of(value: object) -> str:
@@ -128,7 +142,8 @@ def _engine_of_columns(data: Any) -> str:
     if callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):
         return "chunks_"
     raise InvalidInputError(
-        "`data` must be files, a Spark, Dask or Arrow frame, or an iterable of pairs, got "
+        "`data` must be files, a DuckDB relation, a frame of Polars, Arrow, Dask or Spark, or an "
+        "iterable of pairs, got "
         f"{type(data).__name__}. For columns in memory use boundshift.find_boundary."
     )
 
@@ -142,9 +157,9 @@ def _is_list_of_paths(data: object) -> bool:
 
 def _engine_of_array(value: object) -> str | None:
     """Return the engine that reads labels or scores, None if they are in memory."""
-    library = _library_of(value)
-    if library in _ENGINES:
-        return _ENGINES[library]
+    engine = _ENGINES.get(_library_of(value))
+    if engine is not None:
+        return None if _is_in_memory(engine, value) else engine
     if isinstance(value, np.memmap) and value.ndim == 1:
         return "numpy_"
     is_chunks = callable(value) or (isinstance(value, Iterable) and not isinstance(value, Sized))

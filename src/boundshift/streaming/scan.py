@@ -40,8 +40,9 @@ def scan_boundary(
 
     Parameters
     ----------
-    data : path, glob, folder, list of them, frame, table, or iterable of pairs
-        Parquet, Feather, CSV, TSV or JSON lines, text also compressed; a Spark or Dask frame; an
+    data : path, glob, folder, list of them, frame, table, relation, or iterable of pairs
+        Parquet, Feather, CSV, TSV or JSON lines, text also compressed; a DuckDB relation, such as
+        ``connection.sql("SELECT ...")``; a Polars frame, lazy or not; a Spark or Dask frame; an
         Arrow table; or pairs (labels, scores), as an iterable that can be read again or a
         function that makes one.
     label : str, default="label"

@@ -4,11 +4,15 @@ The rows have two columns: ``code``, the index of a row's label among the two cl
 other label, and ``score``. A `Query` groups them by a whole number ``key`` and brings back a few
 aggregates of each group; its `read` turns these into the tally that the
 :class:`~boundshift.streaming.request.ScanRequest` would find in the same rows.
+
+The expressions mean the same to Spark and to DuckDB: a number with an exponent is a double to
+both, and what is cast to a whole number was rounded down before, since DuckDB rounds to the
+nearest. Only the table of flags in `filter_for` is written for one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import fsum
 from typing import Any, Protocol
@@ -21,14 +25,15 @@ from boundshift.streaming.grid import Grid, Refinement
 from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.tally import ClassTally, Tally
 
-__all__ = ["FAULTY", "USABLE", "Query", "filter_for", "queries_for"]
+__all__ = ["FAULTY", "USABLE", "Columns", "Query", "filter_for", "queries_for"]
 
 Columns = Mapping[str, NDArray[Any]]
+InTable = Callable[[str, NDArray[np.bool_]], str]
 
 # Key of the rows that cannot be used: no label, a third one, or a score that is not finite.
 FAULTY = -1
 # Condition that all other rows fulfil.
-USABLE = f"code IS NOT NULL AND abs(score) <= {float(np.finfo(np.float64).max)!r}D"
+USABLE = f"code IS NOT NULL AND abs(score) <= {float(np.finfo(np.float64).max)!r}"
 
 
 class Query(Protocol):
@@ -52,9 +57,9 @@ def _double(value: float) -> str:
     Examples
     --------
     >>> _double(-0.1)
-    '(-0.1D)'
+    '(-1.0000000000000001e-01)'
     """
-    return f"({float(value)!r}D)"
+    return f"({float(value):.16e})"
 
 
 def _scaled_score(exponent: int) -> str:
@@ -66,8 +71,8 @@ def _scaled_score(exponent: int) -> str:
 
 def _index(offset: str, scale: float, size: int) -> str:
     """Return an offset times a scale, as a whole number from 0 to size − 1."""
-    clipped = f"least(greatest({offset} * {_double(scale)}, 0D), {_double(size - 0.5)})"
-    return f"CAST({clipped} AS INT)"
+    clipped = f"least(greatest({offset} * {_double(scale)}, 0e0), {_double(size - 0.5)})"
+    return f"CAST(floor({clipped}) AS INT)"
 
 
 @dataclass(frozen=True)
@@ -181,7 +186,9 @@ class BinningQuery:
             score = score if b.sign > 0 else f"-({score})"
             clipped = f"least(greatest({score}, {_double(b.low)}), {_double(b.high)})"
             at = f"(({clipped} - {_double(b.low)}) / {_double(b.cell)})"
-            value = f"{start} + CAST({at} AS INT)" if of == "key" else f"{at} - (key - {start})"
+            value = (
+                f"{start} + CAST(floor({at}) AS INT)" if of == "key" else f"{at} - (key - {start})"
+            )
             cases.append((code, value))
             start += b.size
         whens = " ".join(f"WHEN code = {code} THEN {value}" for code, value in cases)
@@ -225,8 +232,18 @@ def queries_for(request: ScanRequest) -> list[Query]:
     return [BinningQuery(request.exponent, r) for r in rounds]
 
 
-def filter_for(refinement: Refinement, exponent: int) -> str:
-    """Return the condition that a row may lie in one of the refinement's cells."""
+def filter_for(refinement: Refinement, exponent: int, in_table: InTable) -> str:
+    """Return the condition that a row may lie in one of the refinement's cells.
+
+    Parameters
+    ----------
+    refinement : Refinement
+        The cells.
+    exponent : int
+        Scores are divided by this power of two.
+    in_table : callable
+        From the expression for an index, and flags, to the condition that its flag is set.
+    """
     start, scale, wanted = refinement.table
     score = _scaled_score(exponent)
     low, high = _double(refinement.lows[0]), _double(refinement.tops[-1])
@@ -234,13 +251,4 @@ def filter_for(refinement: Refinement, exponent: int) -> str:
     if np.all(wanted):
         return within
     bin_of = _index(f"({score} - {_double(start)})", scale, len(wanted))
-    return f"{within} AND {_in_table(bin_of, wanted)}"
-
-
-def _in_table(index: str, table: NDArray[np.bool_]) -> str:
-    """Return the condition that a flag is set; 64 to a number, which is faster than a list."""
-    packed = np.packbits(table, bitorder="little")
-    words = np.append(packed, np.zeros(-len(packed) % 8, np.uint8)).view("<i8")
-    # The smallest number of 64 bits has no positive counterpart that could be written with a minus.
-    listed = ", ".join(f"{w}L" if w > -(2**63) else "(-1L - 9223372036854775807L)" for w in words)
-    return f"getbit(element_at(array({listed}), shiftright({index}, 6) + 1), {index} & 63) = 1"
+    return f"{within} AND {in_table(bin_of, wanted)}"

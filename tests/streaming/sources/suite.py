@@ -7,10 +7,14 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from boundshift import Floors, InvalidInputError, find_boundary
+from boundshift import Floors, InvalidInputError, find_boundary, streaming
+from boundshift.streaming import cell_scores, driver
+from boundshift.streaming.chunk import Chunk
+from boundshift.streaming.dispatch import open_columns
 
 ROWS = 3000
 CASES = [
+    ("blend", "g-mean"),
     ("logistic", "g-mean"),
     ("smoothed", "sum"),
     ("smoothed", "g-mean"),
@@ -32,7 +36,7 @@ def problem(seed=0):
 def assert_same_boundary(found, y, s, **options):
     """Compare with the boundary of the same rows in memory."""
     expected = find_boundary(y, s, **options)
-    assert abs(found.threshold - expected.threshold) <= 1e-9 * np.ptp(np.asarray(s, float))
+    assert abs(found.threshold - expected.threshold) <= 1e-12 * np.ptp(np.asarray(s, float))
     assert found.wrong == expected.wrong
     assert found.n_samples == expected.n_samples
     assert found.labels == expected.labels
@@ -123,3 +127,86 @@ class EngineSuite:
             find([(np.arange(9) % 3, np.arange(9.0))])
 
     second = "1"
+
+
+class QuerySuite(EngineSuite):
+    """What engines that count by queries must do besides.
+
+    A subclass has the engine's `module` and a fixture `frame` from parts to what is scanned.
+    """
+
+    module = None
+
+    @pytest.fixture
+    def find(self, frame):
+        return lambda parts, **options: streaming.scan_boundary(frame(parts), **options)
+
+    @pytest.mark.parametrize("curve", ["smoothed", "logistic"])
+    def test_nodes_are_counted_by_a_query(self, find, monkeypatch, curve):
+        monkeypatch.setattr(cell_scores, "_FEW_NODES", 0)
+        y, s = problem()
+        assert_same_boundary(find([(y, s)], curve=curve), y, s, curve=curve)
+
+    @pytest.mark.parametrize(
+        "scores",
+        [
+            lambda s: s,
+            lambda s: s * 1e300,
+            lambda s: s * 1e-300,
+            lambda s: 1e6 + 1e-3 * s,
+            lambda s: np.where(s > 3.3, 1e9, s),
+            lambda s: np.round(s),
+            lambda s: s.astype(np.float32),
+            lambda s: np.round(100 * s).astype(np.int64),
+            lambda s: np.zeros(len(s)),
+        ],
+        ids=["plain", "huge", "tiny", "shifted", "outliers", "ties", "float32", "whole", "one"],
+    )
+    def test_a_query_finds_what_a_request_finds(self, frame, scores):
+        y, s = problem()
+        s = np.asarray(scores(s))
+        source = open_columns(frame(parts_of(y, s, [1000, 1, 1999])))
+        request = driver._first_request(source.peek(), None)
+        found = source.scan(request, lambda *_: None)
+        expected = request.tally([Chunk(y, s, "all")])
+        for label in (0, 1):
+            a, b = found.classes[label], expected.classes[label]
+            assert (a.n, a.low, a.high) == (b.n, b.low, b.high)
+            spread = (b.high - b.low) or 1.0
+            assert sum(a.total) == pytest.approx(sum(b.total), rel=1e-12, abs=1e-12 * spread * b.n)
+            assert a.squares == pytest.approx(b.squares, rel=1e-10)
+            np.testing.assert_array_equal(a.counts, b.counts)
+            np.testing.assert_allclose(a.sums, b.sums, rtol=1e-9, atol=1e-9 * spread)
+
+    @pytest.mark.parametrize("curve", ["student-t", "smoothed"])
+    def test_a_class_far_narrower_than_a_cell(self, find, curve):
+        y, s = problem()
+        tight = 300.3 + 1e-9 * np.random.default_rng(0).normal(size=len(s))
+        s = np.where(y == 1, tight, 1e3 * s)
+        expected = find_boundary(y, s, curve=curve)
+        assert find([(y, s)], curve=curve).threshold == pytest.approx(expected.threshold, rel=1e-9)
+
+    @pytest.mark.parametrize(
+        "kind",
+        [np.int64, float, bool, lambda y: np.where(y == 1, "b", "a \\ it's")],
+        ids=["whole", "float", "bool", "words"],
+    )
+    def test_a_class_that_is_not_among_the_first_rows(self, find, monkeypatch, kind):
+        monkeypatch.setattr(self.module, "PEEKED_ROWS", 64)
+        y, s = problem()
+        order = np.argsort(y, kind="stable")
+        y, s = y[order], s[order]
+        labels = kind(y) if kind not in (np.int64, float, bool) else y.astype(kind)
+        assert_same_boundary(find(parts_of(labels, s, [1000, 1000, 1000])), labels, s)
+
+    def test_what_is_wrong_is_not_among_the_first_rows(self, find, monkeypatch):
+        monkeypatch.setattr(self.module, "PEEKED_ROWS", 64)
+        y, s = problem()
+        order = np.argsort(y, kind="stable")
+        y, s = y[order], np.append(s[order], [0.0, 1.0])
+        with pytest.raises(InvalidInputError, match=r"two classes.*2"):
+            find([(np.append(y, [2, 2]), s)])
+        with pytest.raises(InvalidInputError, match=rf"2 missing in {self.only}"):
+            find([(np.append(y, [np.nan, np.nan]), s)])
+
+    only = "1"

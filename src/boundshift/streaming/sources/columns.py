@@ -16,6 +16,8 @@ __all__ = [
     "check_lengths",
     "check_one_dimensional",
     "not_real_numbers",
+    "only_column",
+    "plain_labels",
 ]
 
 _ONE_COLUMN = "Pass the column of the positive class, for example `proba[:, 1]`."
@@ -49,6 +51,21 @@ def check_columns(names: Sequence[str], label: object, score: object, location: 
                 f"`{argument}` must name one of the columns {', '.join(map(repr, names))}{of}, got "
                 f"{column!r}."
             )
+
+
+def only_column(names: Sequence[str], what: str) -> str:
+    """Return the name of the one column that a frame of scores has."""
+    if len(names) != 1:
+        raise InvalidInputError(
+            f"`y_score` must be a {what} with one column, that of the scores, got "
+            f"{', '.join(map(repr, names))}. Select the scores first."
+        )
+    return names[0]
+
+
+def plain_labels(labels: Sequence[Any]) -> list[Any]:
+    """Return labels as values of Python's own, which every library takes."""
+    return [label.item() if hasattr(label, "item") else label for label in labels]
 
 
 def as_chunk(labels: Any, scores: Any, location: str) -> Chunk:

@@ -7,117 +7,152 @@ Python reads only the rows around the boundary, and rows that cannot be used: on
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from math import ceil
 from typing import Any
+from uuid import uuid4
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, DoubleType, FloatType, NumericType
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming.chunk import Chunk, distinct_labels
+from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.source import OnProgress
 from boundshift.streaming.sources.arrow_ import arrow_chunk
-from boundshift.streaming.sources.columns import check_columns, not_real_numbers
-from boundshift.streaming.sql import FAULTY, USABLE, Query, filter_for, queries_for
+from boundshift.streaming.sources.columns import check_columns, not_real_numbers, plain_labels
+from boundshift.streaming.sources.queried import (
+    PEEKED_ROWS,
+    Job,
+    QuerySource,
+    batches_to_chunks,
+)
+from boundshift.streaming.sql import USABLE, Columns, Query, filter_for
 from boundshift.streaming.tally import Tally
 
 __all__ = ["SparkSource", "from_arrays", "from_columns", "predict"]
 
-Batches = Iterable[pa.RecordBatch]
-
 # Tallies that the driver merges at once; if there are more, the workers merge some of them first.
 _MERGED_AT_ONCE = 32
-_PEEKED_ROWS = 1 << 13
 # Up to so many rows are read by the driver: starting Python on the workers would cost more.
 _MOST_COLLECTED = 1 << 22
-_ROWS_OF_A_CHUNK = 1 << 19
+# Seconds between two looks at how many tasks are done.
+_SECONDS_BETWEEN = 0.2
 _SCHEMA = "tally binary"
 
 
-class SparkSource:
+class SparkSource(QuerySource):
     """Rows of a frame with the columns ``label`` and ``score``, the latter numbers."""
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def peek(self) -> list[Chunk]:
-        """Return the first few rows, and some of the second class if it is not among them."""
-        return self._peeked
+    def first_rows(self, other_than: Sequence[Any] = ()) -> Chunk:
+        """Return the first few rows, or the first with another label than some."""
+        frame, label = self._frame, F.col("label")
+        for known in other_than:
+            frame = frame.where(label != F.lit(known))
+        if other_than and isinstance(frame.schema["label"].dataType, DoubleType | FloatType):
+            frame = frame.where(~F.isnan(label))
+        table = frame.limit(PEEKED_ROWS).toArrow()
+        return arrow_chunk(table.column(0), table.column(1), "the first rows")
 
-    @cached_property
-    def _peeked(self) -> list[Chunk]:
-        """The rows peeked at."""
-        first = _first_rows(self._frame)
-        labels = distinct_labels(first)[0] if len(first) else []
-        if len(labels) != 1:
-            return [first]
-        label = F.col("label")
-        is_other = label != F.lit(labels[0])
-        if isinstance(self._frame.schema["label"].dataType, DoubleType | FloatType):
-            is_other &= ~F.isnan(label)
-        return [first, _first_rows(self._frame.where(is_other))]
-
-    @cached_property
-    def _labels(self) -> tuple[Any, ...]:
-        """The labels of the rows peeked at, two at most."""
-        seen = [
-            label for chunk in self._peeked if len(chunk) for label in distinct_labels(chunk)[0]
-        ]
-        return tuple(dict.fromkeys(seen))[:2]
-
-    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
-        """Read every row once, and return what was asked for."""
-        labels = request.labels or self._labels
+    def _coded(self, labels: tuple[Any, ...]) -> Any:
+        """Return the rows with the codes of their labels."""
         code = F.lit(None).cast("int")
         for i, label in reversed(list(enumerate(labels))):
             code = F.when(F.col("label") == F.lit(label), i).otherwise(code)
-        rows = self._frame.withColumn("code", code)
-        jobs = [partial(_answer, rows, labels, query) for query in queries_for(request)]
-        if request.refinement is not None:
-            jobs.append(partial(_refine, rows, labels, request))
-        total = Tally()
-        # All at once, so that Spark counts for one job while another is planned or collected.
-        with ThreadPoolExecutor(max(len(jobs), 1)) as pool:
-            for done, tally in enumerate(pool.map(lambda job: job(), jobs)):
-                on_progress(done, len(jobs))
-                total.merge(tally)
-        on_progress(len(jobs), len(jobs))
-        return total
+        return self._frame.withColumn("code", code)
 
+    def group(self, labels: tuple[Any, ...], query: Query) -> Columns:
+        """Return the key and the aggregates of all groups of a query."""
+        aggregates = [F.expr(sql).alias(name) for name, sql in query.aggregates.items()]
+        keyed = self._coded(labels).select("code", "score", F.expr(query.key).alias("key"))
+        table = keyed.groupBy("key").agg(*aggregates).toArrow()
+        return {name: table[name].to_numpy() for name in table.column_names}
 
-def _answer(rows: Any, labels: tuple[Any, ...], query: Query) -> Tally:
-    """Return what a query finds, and what is wrong with rows that it could not use."""
-    aggregates = [F.expr(sql).alias(name) for name, sql in query.aggregates.items()]
-    keyed = rows.select("code", "score", F.expr(query.key).alias("key"))
-    table = keyed.groupBy("key").agg(*aggregates).toArrow()
-    found = {name: table[name].to_numpy() for name in table.column_names}
-    tally = query.read(labels, found)
-    if FAULTY in found["key"]:
+    def read_faulty(self, labels: tuple[Any, ...]) -> Tally:
+        """Return what is found in the rows that no query can use."""
         # Numbered before the rest is dropped, so that rows keep the number of their partition.
-        numbered = rows.withColumn("partition", F.spark_partition_id())
+        numbered = self._coded(labels).withColumn("partition", F.spark_partition_id())
         faulty = numbered.where(f"NOT coalesce({USABLE}, FALSE)")
-        tally.merge(_tally_on_workers(faulty.select("label", "score", "partition"), ScanRequest()))
-    return tally
+        return _tally_on_workers(faulty.select("label", "score", "partition"), ScanRequest())
+
+    def read_near(self, labels: tuple[Any, ...], request: ScanRequest) -> Tally:
+        """Return what is found in the rows of the refinement's cells, by codes."""
+        assert request.refinement is not None
+        near = self._coded(labels).where(
+            filter_for(request.refinement, request.exponent, _in_table)
+        )
+        is_small = request.refinement.rows <= _MOST_COLLECTED
+        read = _tally_here if is_small else _tally_on_workers
+        return read(near.select("code", "score"), request.refinement_by_code())
+
+    def run(self, jobs: Sequence[Job], on_progress: OnProgress) -> list[Tally]:
+        """Run jobs all at once, so that Spark counts for one while another is planned."""
+        tracker = _TaskTracker(self._frame.sparkSession)
+        with ThreadPoolExecutor(max(len(jobs), 1)) as pool:
+            waiting = {pool.submit(tracker.run, job): job for job in jobs}
+            running = set(waiting)
+            while running:
+                on_progress(*tracker.count(len(waiting) - len(running), len(waiting)))
+                running = wait(running, _SECONDS_BETWEEN, FIRST_COMPLETED).not_done
+            found = [future.result() for future in waiting]
+        on_progress(*tracker.all_done(len(jobs)))
+        return found
 
 
-def _refine(rows: Any, labels: tuple[Any, ...], request: ScanRequest) -> Tally:
-    """Return what Python finds in the rows of the refinement's cells."""
-    assert request.refinement is not None
-    near = rows.where(filter_for(request.refinement, request.exponent)).select("code", "score")
-    is_small = request.refinement.rows <= _MOST_COLLECTED
-    by_code = (_tally_here if is_small else _tally_on_workers)(near, request.refinement_by_code())
-    return Tally({labels[i]: found for i, found in by_code.classes.items()})
+class _TaskTracker:
+    """How many tasks of our jobs are done; how many jobs, where Spark does not tell.
+
+    Parameters
+    ----------
+    session : SparkSession
+        A session of Spark Connect has no context, and so no tracker.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._group = f"boundshift-{uuid4()}"
+        self._context = getattr(session, "_sc", None)
+        self._seen = 0, 0
+
+    def run(self, job: Job) -> Tally:
+        """Run a job in a thread of its own, in the group that is watched."""
+        if self._context is not None:
+            self._context.setJobGroup(self._group, "boundshift reads scores")
+        return job()
+
+    def count(self, done: int, total: int) -> tuple[int, int]:
+        """Return the number of tasks done and of all tasks; of jobs, if tasks are not known."""
+        if self._context is None:
+            return done, total
+        tracker, counts = self._context.statusTracker(), [(0, 0)]
+        for number in tracker.getJobIdsForGroup(self._group):
+            job = tracker.getJobInfo(number)
+            stages = [tracker.getStageInfo(stage) for stage in job.stageIds] if job else []
+            counts += [(s.numCompletedTasks, s.numTasks) for s in stages if s is not None]
+        done, total = (sum(column) for column in zip(*counts, strict=True))
+        # A stage that Spark has forgotten is done.
+        self._seen = max(self._seen[0], done), max(self._seen[1], total)
+        return self._seen
+
+    def all_done(self, jobs: int) -> tuple[int, int]:
+        """Return the numbers at the end."""
+        total = self._seen[1] or jobs
+        return total, total
 
 
-def _first_rows(frame: Any) -> Chunk:
-    """Return the first few rows."""
-    table = frame.limit(_PEEKED_ROWS).toArrow()
-    return arrow_chunk(table.column(0), table.column(1), "the first rows")
+def _in_table(index: str, table: NDArray[np.bool_]) -> str:
+    """Return the condition that a flag is set; 64 to a number, which is faster than a list."""
+    packed = np.packbits(table, bitorder="little")
+    words = np.append(packed, np.zeros(-len(packed) % 8, np.uint8)).view("<i8")
+    # The smallest number of 64 bits has no positive counterpart that could be written with a minus.
+    listed = ", ".join(f"{w}L" if w > -(2**63) else "(-1L - 9223372036854775807L)" for w in words)
+    return f"getbit(element_at(array({listed}), shiftright({index}, 6) + 1), {index} & 63) = 1"
 
 
 def _tally_here(rows: Any, request: ScanRequest) -> Tally:
@@ -143,24 +178,14 @@ def _reader(request: ScanRequest) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return read
 
 
-def _chunks(batches: Batches) -> Iterator[Chunk]:
-    """Put Spark's small batches together: a chunk costs as much as some thousand of its rows."""
-    waiting: list[Any] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(map(len, waiting)) >= _ROWS_OF_A_CHUNK:
-            yield _chunk(waiting)
-            waiting = []
-    if waiting:
-        yield _chunk(waiting)
+def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[Chunk]:
+    """Return batches as chunks; a third column, if any, has the number of the partition."""
+    return batches_to_chunks(iter(batches), _partition)
 
 
-def _chunk(batches: list[Any]) -> Chunk:
-    """Return some batches as one chunk; a third column, if any, has the number of the partition."""
-    table = pa.Table.from_batches(batches)
-    named = table.num_columns > 2 and len(table) > 0
-    location = f"partition {table.column(2)[0].as_py()}" if named else "a partition"
-    return arrow_chunk(table.column(0), table.column(1), location)
+def _partition(rows: pa.Table) -> str:
+    """Return what an error calls some rows."""
+    return f"partition {rows.column(2)[0].as_py()}" if rows.num_columns > 2 else "a partition"
 
 
 def _merger(batches: Iterator[Any]) -> Iterator[Any]:
@@ -220,8 +245,7 @@ def _score(frame: Any, name: str, element: int) -> Any:
 def predict(column: Any, threshold: float, labels: tuple[Any, Any]) -> Any:
     """Return the column of the labels of a column of scores, null where there is no score."""
     cut = F.lit(float(threshold))
-    plain = [label.item() if hasattr(label, "item") else label for label in labels]
-    negative, positive = (F.lit(label) for label in plain)
+    negative, positive = (F.lit(label) for label in plain_labels(labels))
     # To Spark NaN is above every number.
     known = F.when(F.isnan(column), F.lit(None))
     return known.when(column > cut, positive).when(column <= cut, negative)

@@ -1,0 +1,123 @@
+"""Engines that count by queries: what Spark and DuckDB have in common.
+
+Python reads the first rows, those around the boundary, and those that cannot be used.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import pyarrow as pa
+
+from boundshift.streaming.chunk import Chunk, distinct_labels
+from boundshift.streaming.request import ScanRequest
+from boundshift.streaming.source import OnProgress
+from boundshift.streaming.sources.arrow_ import arrow_chunk
+from boundshift.streaming.sql import FAULTY, Columns, Query, queries_for
+from boundshift.streaming.tally import Tally
+
+__all__ = ["PEEKED_ROWS", "Job", "QuerySource", "batches_to_chunks"]
+
+Job = Callable[[], Tally]
+
+PEEKED_ROWS = 1 << 13
+_ROWS_OF_A_CHUNK = 1 << 19
+
+
+class QuerySource(ABC):
+    """Rows with the columns ``label`` and ``score``, the latter doubles."""
+
+    @abstractmethod
+    def first_rows(self, other_than: Sequence[Any] = ()) -> Chunk:
+        """Return the first few rows, or the first with another label than some."""
+
+    @abstractmethod
+    def group(self, labels: tuple[Any, ...], query: Query) -> Columns:
+        """Return the key and the aggregates of all groups of a query."""
+
+    @abstractmethod
+    def read_faulty(self, labels: tuple[Any, ...]) -> Tally:
+        """Return what is found in the rows that no query can use."""
+
+    @abstractmethod
+    def read_near(self, labels: tuple[Any, ...], request: ScanRequest) -> Tally:
+        """Return what is found in the rows of the refinement's cells, by codes."""
+
+    @abstractmethod
+    def run(self, jobs: Sequence[Job], on_progress: OnProgress) -> list[Tally]:
+        """Return what each job finds."""
+
+    def peek(self) -> list[Chunk]:
+        """Return the first few rows, and some of the second class if it is not among them."""
+        return self._peeked
+
+    @cached_property
+    def _peeked(self) -> list[Chunk]:
+        """The rows peeked at."""
+        first = self.first_rows()
+        labels = distinct_labels(first)[0] if len(first) else []
+        return [first] if len(labels) != 1 else [first, self.first_rows(labels)]
+
+    @cached_property
+    def _labels(self) -> tuple[Any, ...]:
+        """The labels of the rows peeked at, two at most."""
+        seen = [
+            label for chunk in self._peeked if len(chunk) for label in distinct_labels(chunk)[0]
+        ]
+        return tuple(dict.fromkeys(seen))[:2]
+
+    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+        """Read every row once, and return what was asked for."""
+        labels = request.labels or self._labels
+        jobs = [partial(self._answer, labels, query) for query in queries_for(request)]
+        if request.refinement is not None:
+            jobs.append(partial(self._refine, labels, request))
+        total = Tally()
+        for tally in self.run(jobs, on_progress):
+            total.merge(tally)
+        return total
+
+    def _answer(self, labels: tuple[Any, ...], query: Query) -> Tally:
+        """Return what a query finds, and what is wrong with rows that it could not use."""
+        found = self.group(labels, query)
+        tally = query.read(labels, found)
+        if FAULTY in found["key"]:
+            tally.merge(self.read_faulty(labels))
+        return tally
+
+    def _refine(self, labels: tuple[Any, ...], request: ScanRequest) -> Tally:
+        """Return what Python finds in the rows of the refinement's cells."""
+        by_code = self.read_near(labels, request)
+        return Tally({labels[i]: found for i, found in by_code.classes.items()})
+
+
+def batches_to_chunks(
+    batches: Iterator[Any], location: Callable[[Any], str] | None = None
+) -> Iterator[Chunk]:
+    """Put small batches together: a chunk costs as much as some thousand of its rows.
+
+    Parameters
+    ----------
+    batches : iterator of record batches
+        Labels, scores, and whatever tells where they are.
+    location : callable, default=None
+        From some rows as a table to what an error calls them.
+    """
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= _ROWS_OF_A_CHUNK:
+            yield _chunk(waiting, location)
+            waiting = []
+    if waiting:
+        yield _chunk(waiting, location)
+
+
+def _chunk(batches: list[Any], location: Callable[[Any], str] | None) -> Chunk:
+    """Return some batches as one chunk."""
+    table = pa.Table.from_batches(batches)
+    where = location(table) if location is not None and len(table) else "some rows"
+    return arrow_chunk(table.column(0), table.column(1), where)

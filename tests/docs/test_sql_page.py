@@ -1,0 +1,86 @@
+"""The page about SQL shows what `to_sql` writes, and the databases at hand run it."""
+
+import re
+import sqlite3
+from pathlib import Path
+
+import duckdb
+import jinja2
+import pytest
+import sqlglot
+
+PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
+COLUMNS = {"snowflake": "MARGIN"}
+ROWS = [(2.5,), (3.0,), (3.0000000000000004,), (None,)]
+EXPECTED = ["no", "no", "yes", None]
+
+
+def shown(kind, name):
+    """Return the block after a mark."""
+    found = re.search(rf"<!-- {kind} {name} -->\n```\w+\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def names():
+    """Return what the first block of the page defines."""
+    found = {}
+    exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1], found)
+    return found
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "bigquery", "snowflake", "postgres", "sqlite"])
+def test_the_page_shows_what_is_written(names, dialect):
+    column = COLUMNS.get(dialect, "margin")
+    assert shown("sql", dialect).strip() == names["boundary"].to_sql(column, dialect=dialect)
+    assert f'`boundary.to_sql("{column}", dialect="{dialect}")`' in PAGE
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "bigquery", "snowflake", "postgres", "sqlite"])
+def test_each_expression_is_one_case_to_its_dialect(dialect):
+    parsed = sqlglot.parse_one(f"SELECT {shown('sql', dialect)} AS label FROM scores", read=dialect)
+    (case,) = parsed.find_all(sqlglot.expressions.Case)
+    assert {column.name for column in case.find_all(sqlglot.expressions.Column)} == {
+        COLUMNS.get(dialect, "margin")
+    }
+
+
+def test_sqlite_runs_it():
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE scores (margin REAL)")
+        connection.executemany("INSERT INTO scores VALUES (?)", ROWS)
+        found = connection.execute(f"SELECT {shown('sql', 'sqlite')} FROM scores").fetchall()
+    connection.close()
+    assert [row[0] for row in found] == EXPECTED
+
+
+def fill(connection):
+    connection.execute("CREATE TABLE scores (margin DOUBLE)")
+    connection.executemany("INSERT INTO scores VALUES (?)", [*ROWS, (float("nan"),)])
+
+
+def test_duckdb_runs_it():
+    with duckdb.connect() as connection:
+        fill(connection)
+        found = connection.execute(f"SELECT {shown('sql', 'duckdb')} FROM scores").fetchall()
+    assert [row[0] for row in found] == [*EXPECTED, None]
+
+
+def test_duckdb_finds_the_boundary_as_shown():
+    block = shown("run", "duckdb").rstrip().splitlines()
+    found = {}
+    exec("\n".join([*block[:-1], f"rows = {block[-1]}"]), found)
+    assert sum(row[-1] for row in found["rows"]) == 7000
+    assert {row[1] for row in found["rows"]} == {False, True}
+
+
+def test_the_macro_is_rendered_and_runs(names, tmp_path, monkeypatch):
+    (tmp_path / "macros").mkdir()
+    monkeypatch.chdir(tmp_path)
+    exec(shown("run", "dbt"), names)
+    macro = Path("macros/fraud_label.sql").read_text(encoding="utf-8")
+    query = jinja2.Environment(autoescape=False).from_string(macro + shown("model", "dbt")).render()
+    with duckdb.connect() as connection:
+        fill(connection)
+        found = connection.execute(query).fetchall()
+    assert [row[1] for row in found] == [*EXPECTED, None]
