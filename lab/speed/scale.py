@@ -499,7 +499,7 @@ around it. So the data is read in passes, by the engine that holds it, and is ne
 from boundshift import find_boundary, streaming
 
 streaming.scan_boundary("scores/*.parquet", label="fraud", score="margin")  # CSV, JSON lines, …
-streaming.scan_boundary(connection.sql("SELECT fraud, margin FROM scores"), label="fraud", score="margin")
+streaming.scan_boundary(connection.table("scores"), label="fraud", score="margin")
 streaming.scan_boundary(polars.scan_parquet("scores/*.parquet"), label="fraud", score="margin")
 streaming.scan_boundary(spark_frame, label="label", score="rawPrediction")
 find_boundary(dask_labels, dask_scores)  # arrays, series; memory maps, Arrow arrays

@@ -44,7 +44,7 @@ ROOMS = [
 # function that needs it.
 LIBRARIES = {
     "rules": {"sklearn"},
-    "streaming": {"dask", "pyarrow", "pyspark"},
+    "streaming": {"dask", "duckdb", "polars", "pyarrow", "pyspark"},
     "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
     "classifier": {"sklearn"},
     "plots": {"sklearn", "matplotlib"},
@@ -56,7 +56,8 @@ LIBRARIES = {
 OPTIONAL = set().union(*LIBRARIES.values()) - {"sklearn", "joblib"}
 # Modules that are loaded only where their data, or a terminal, has been met.
 SOURCES = {"arrow_": {"pyarrow"}, "files_": {"pyarrow"}, "dask_": {"dask"}}
-SOURCES["spark_"] = {"pyarrow", "pyspark"}
+SOURCES |= {"spark_": {"pyarrow", "pyspark"}, "queried": {"pyarrow"}}
+SOURCES |= {"duckdb_": {"duckdb"}, "polars_": {"polars"}}
 TERMINAL = {"rich", "typer"}
 
 # All but the doors, `boundshift` and `python -m boundshift`.
