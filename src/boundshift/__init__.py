@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from boundshift.result.boundary import Boundary
     from boundshift.rules import (
         MCC,
+        ClassFloors,
         Cost,
+        CostMatrix,
         FBeta,
         Floors,
         GMean,
@@ -83,8 +85,8 @@ _HOMES = {
     ),
     "boundshift.result.boundary": ("Boundary",),
     "boundshift.rules": (
-        "MCC", "Cost", "FBeta", "Floors", "GMean", "Kappa", "Markedness", "Metric", "Minimax",
-        "Rule", "Sum", "Youden",
+        "MCC", "ClassFloors", "Cost", "CostMatrix", "FBeta", "Floors", "GMean", "Kappa",
+        "Markedness", "Metric", "Minimax", "Rule", "Sum", "Youden",
     ),
     "boundshift.status": ("Status",),
 }  # fmt: skip
@@ -101,8 +103,10 @@ __all__ = [
     "BoundaryComparison",
     "BoundaryWarning",
     "Certificate",
+    "ClassFloors",
     "ClopperPearson",
     "Cost",
+    "CostMatrix",
     "Empirical",
     "EmpiricalBernstein",
     "ErrorCurve",

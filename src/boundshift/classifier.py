@@ -28,6 +28,7 @@ from sklearn.utils.validation import (
 from boundshift.boundary import choose_claims, make_decision, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.models.by_class import check_by_class, decide_by_class
 from boundshift.models.collapse import collapse_linear
 from boundshift.models.export import ShiftExportMixin
 from boundshift.models.folds import (
@@ -37,7 +38,13 @@ from boundshift.models.folds import (
     has_weight,
     set_random_states,
 )
-from boundshift.models.holdout import held_share, hold_out, qualify_promise, splits_within
+from boundshift.models.holdout import (
+    held_share,
+    held_share_of_classes,
+    hold_out,
+    qualify_promise,
+    splits_within,
+)
 from boundshift.models.log_odds import find_winner, log_probabilities, probabilities
 from boundshift.models.margins import is_native
 from boundshift.models.mean import MeanOfModels
@@ -51,7 +58,7 @@ from boundshift.models.response import (
 from boundshift.models.state import pack, unpack
 from boundshift.multiclass import ClassBiases, boundary_at, find_biases
 from boundshift.promises.certificate import certify_counts
-from boundshift.rules import Rule
+from boundshift.rules import ClassFloors, ClassRule, Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.status import QUIET, Status
 from boundshift.validation import as_choice, check_labels, order_labels
@@ -82,13 +89,17 @@ _LEARNED = (
 
 
 class _Collected(NamedTuple):
-    """The model to deploy, the rows that decide, and how to read the model's scores."""
+    """The model to deploy, the rows that decide, and how to read the model's scores.
+
+    `guide` has rows scored by fold models, where others are kept apart to test what they propose.
+    """
 
     estimator: Any
     classes: NDArray[Any]
     deciding: Deciding
     response: Response
     estimators: list[Any] | None = None
+    guide: Deciding | None = None
 
 
 class _WithProbabilities:
@@ -251,7 +262,7 @@ default="auto"
             "estimator_": estimator,
             "classes_": classes,
             "_response": found.response,
-            **self._decide(classes, found.deciding),
+            **self._decide(classes, found.deciding, found.guide),
         }
         if found.estimators is not None:
             learned["estimators_"] = found.estimators
@@ -512,34 +523,40 @@ default="auto"
         share = None if self.cv is None else self._share_to_hold_out(classes, y[weighs])
         if share is None:
             return self._collect(X, y, params)
-        is_second = np.asarray(y == classes[1])
+        number = np.searchsorted(classes, y)
         inner = copy(self)  # its splits are those of the rows that are left to train on
         is_given = not isinstance(self.cv, int | np.integer | str) and not hasattr(self.cv, "split")
         cv = list(self.cv) if is_given else self.cv
         if self._out_of_bag:
             cv = _HELD_PARTS
-        train, held = hold_out(is_second, share, cv, self.random_state, X, params.split)
+        train, held = hold_out(number, share, cv, self.random_state, X, params.split)
         inner.cv = "oob" if self._out_of_bag else splits_within(cv, train)
         held = held[weighs[held]]
         fit, split = (_check_method_params(X, p, indices=train) for p in (params.fit, params.split))
         found = inner._collect(_safe_indexing(X, train), y[train], Bunch(fit=fit, split=split))
         scores = found.response.read(found.estimator, _safe_indexing(X, held), found.classes)
-        numbers = is_second[held].astype(np.intp)
-        return found._replace(deciding=Deciding(numbers, scores, found.response, "held-out"))
+        decided = Deciding(number[held], scores, found.response, "held-out")
+        return found._replace(deciding=decided, guide=found.deciding)
 
     def _share_to_hold_out(self, classes: NDArray[Any], y: NDArray[Any]) -> float | None:
         """Return the share of rows that a promise needs, None if there is none to be had."""
         curve, rule = choose_claims(self.curve, self.rule)
-        if len(classes) != 2 or is_native(self.estimator):
+        labels = classes.tolist()
+        of_classes = len(labels) > 2 and isinstance(rule, ClassFloors)
+        if not (of_classes or len(labels) == 2) or is_native(self.estimator):
             return None
         if getattr(get_tags(self.estimator).input_tags, "pairwise", False):
             return None  # A kernel has a column for every row that it was computed with.
-        labels = classes.tolist()
         counts = {label: int(np.count_nonzero(y == label)) for label in labels}
+        if of_classes:
+            rule.check_classes(labels)
+            return held_share_of_classes(rule, counts)
         ends = order_labels(labels, self.pos_label, counts=counts, alike=rule.alike)
         return held_share(curve, rule, (counts[ends[0]], counts[ends[1]]))
 
-    def _decide(self, classes: NDArray[Any], deciding: Deciding) -> dict[str, Any]:
+    def _decide(
+        self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None
+    ) -> dict[str, Any]:
         """Return the boundary or one bias per class, and what is certified there."""
         y, scores = deciding.y, deciding.scores
         if deciding.factors is not None:
@@ -552,7 +569,7 @@ default="auto"
             if found["boundary_"] is not decided:
                 warn_of(found["boundary_"], stacklevel=4)
         else:
-            found = self._decide_many(classes, deciding)
+            found = self._decide_many(classes, deciding, guide)
             # A fold's model cannot choose a class that it did not know.
             shifted = np.nan_to_num(scores, nan=-np.inf) + found["biases_"]
         wrong = y[find_winner(shifted) != y]
@@ -594,7 +611,9 @@ default="auto"
         threshold = _mirror(boundary.threshold, is_mirrored)
         return {"boundary_": boundary, "threshold_": threshold}
 
-    def _decide_many(self, classes: NDArray[Any], deciding: Deciding) -> dict[str, Any]:
+    def _decide_many(
+        self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None
+    ) -> dict[str, Any]:
         """Find one bias per class."""
         if self.pos_label is not None:
             raise InvalidInputError(
@@ -602,6 +621,12 @@ default="auto"
                 f"{len(classes)}. Fit on y == {self.pos_label!r} to tell one from the rest."
             )
         curve, rule = choose_claims(self.curve, self.rule)
+        if isinstance(rule, ClassRule):
+            check_by_class(rule, curve, self.multi_class, classes.tolist())
+            by_class = decide_by_class(classes.tolist(), deciding, guide, curve, rule)
+            if by_class.message:
+                warnings.warn(by_class.message, BoundaryWarning, stacklevel=4)
+            return {"biases_": by_class.biases, "boundaries_": by_class.boundaries}
 
         def find(y: NDArray[np.intp], scores: FloatArray, own: bool = False) -> ClassBiases:
             strategy = "own" if own else self.multi_class

@@ -17,7 +17,7 @@ the minimum is that of the rule itself, whichever it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -34,7 +34,7 @@ from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import ErrorsAt
 from boundshift.status import QUIET, Status
 
-__all__ = ["ClassBiases", "boundary_at", "class_biases", "find_biases"]
+__all__ = ["ClassBiases", "boundary_at", "class_biases", "find_biases", "pair_boundaries"]
 
 FloatArray = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -147,6 +147,26 @@ def find_biases(
     return ClassBiases(biases, found, statuses)
 
 
+def pair_boundaries(
+    y: NDArray[np.intp],
+    scores: FloatArray,
+    biases: FloatArray,
+    labels: Sequence[Any],
+    curve: ErrorCurve,
+    rule_of: Callable[[Any, Any], Rule],
+) -> dict[tuple[Any, Any], Boundary]:
+    """Return what biases that were found elsewhere decide between the rows of two classes."""
+    return {
+        (labels[i], labels[j]): boundary_at(
+            replace(sample, labels=(labels[i], labels[j])),
+            curve,
+            rule_of(labels[i], labels[j]),
+            float(biases[i] - biases[j]),
+        )
+        for (i, j), sample in _pair_samples(y, scores)
+    }
+
+
 def _favour_few(biases: FloatArray, y: NDArray[np.intp], pairs: Mapping[Pair, Any]) -> None:
     """Give a class of very few rows no smaller a bias than any other.
 
@@ -187,8 +207,9 @@ def _check_alike(curve: ErrorCurve, rule: Rule) -> None:
     if not rule.alike:
         raise InvalidInputError(
             "`rule` must treat classes alike where there are more than two, got "
-            f"{rule!r}, which is about one positive class. Use 'g-mean', 'sum' or 'minimax', or a "
-            "classifier for each class that matters, fitted on y == label."
+            f"{rule!r}, which is about one positive class. Use 'g-mean', 'sum' or 'minimax'; "
+            "CostMatrix(costs, labels) or ClassFloors(recall={label: floor}), which name every "
+            "class; or a classifier for each class that matters, fitted on y == label."
         )
     if isinstance(curve, SupportRadius):
         for name in ("alpha", "class_weight"):

@@ -22,10 +22,10 @@ from boundshift.curves.confidence import ConfidenceCurve
 from boundshift.curves.floors import start_of
 from boundshift.promises.planning import rows_needed
 from boundshift.result.boundary import Boundary
-from boundshift.rules import Floors, Rule
+from boundshift.rules import ClassFloors, Floors, Rule
 from boundshift.status import QUIET, Status
 
-__all__ = ["held_share", "hold_out", "qualify_promise", "splits_within"]
+__all__ = ["held_share", "held_share_of_classes", "hold_out", "qualify_promise", "splits_within"]
 
 IntArray = NDArray[np.intp]
 
@@ -64,6 +64,23 @@ def held_share(curve: ErrorCurve, rule: Rule, n_samples: tuple[int, int]) -> flo
     return min(max(wanted, _LEAST_SHARE), _MOST_SHARE)
 
 
+def held_share_of_classes(rule: ClassFloors, counts: Mapping[Any, int]) -> float | None:
+    """Return the same for floors of many classes, from the rows of each class by label.
+
+    Examples
+    --------
+    >>> rule = ClassFloors(recall={"rare": 0.8, "usual": 0.5})
+    >>> held_share_of_classes(rule, {"rare": 100, "usual": 1000, "other": 3})
+    0.3
+    """
+    wanted = 0.0
+    for label, floor in rule.recall.items():
+        if rows_needed(1.0 - floor, rule.confidence) > math.floor(_MOST_SHARE * counts[label]):
+            return None
+        wanted = max(wanted, start_of(floor, 1.0 - rule.confidence, 10**9) / counts[label])
+    return min(max(wanted, _LEAST_SHARE), _MOST_SHARE)
+
+
 def is_promise(curve: ErrorCurve, rule: Rule) -> bool:
     """Return whether floors are asked for with high probability, not as estimates."""
     return isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve)
@@ -95,7 +112,7 @@ def _demands(
 
 
 def hold_out(
-    y: NDArray[np.bool_],
+    y: NDArray[Any],
     share: float,
     cv: Any,
     random_state: Any,
@@ -106,8 +123,8 @@ def hold_out(
 
     Parameters
     ----------
-    y : array of bool
-        Which rows are of one of two classes.
+    y : array of bool or int
+        Which rows are of one of two classes, or the class numbers of all rows.
     share : float
         Of each class, to keep apart.
     cv : int, splitter or iterable
@@ -124,22 +141,23 @@ def hold_out(
     >>> len(train), len(held), int(np.sum(held < 20))
     (75, 25, 5)
     """
-    totals = np.array([np.count_nonzero(~y), np.count_nonzero(y)])
+    number = y.astype(np.intp)
+    totals = np.bincount(number, minlength=2)
     goals = np.ceil(share * totals - 1e-9).astype(int)
     if isinstance(cv, int | np.integer):
         random = check_random_state(0 if random_state is None else random_state)
         order = random.permutation(len(y))
-        held = np.concatenate([order[y[order] == k][: goals[k]] for k in (0, 1)])
+        held = np.concatenate([order[number[order] == k][:m] for k, m in enumerate(goals)])
     else:
         parts = []
         for _, test in check_cv(cv, y, classifier=True).split(X, y, **(split_params or {})):
             parts.append(np.asarray(test))
-            found = np.bincount(y[np.concatenate(parts)].astype(int), minlength=2)
+            found = np.bincount(number[np.concatenate(parts)], minlength=len(totals))
             if np.all(found >= goals):
                 break
         held = np.unique(np.concatenate(parts))
     train = np.setdiff1d(np.arange(len(y)), held)
-    return train, np.sort(_keep_order(held, y, totals))
+    return train, np.sort(_keep_order(held, number == 1, totals) if len(totals) == 2 else held)
 
 
 def _keep_order(held: IntArray, y: NDArray[np.bool_], totals: IntArray) -> IntArray:

@@ -11,6 +11,7 @@ from functools import partial
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules.balanced import GMean, Minimax, Sum
 from boundshift.rules.base import Rule
+from boundshift.rules.classes import ClassFloors, ClassRule, CostMatrix
 from boundshift.rules.confusion import MCC, FBeta, Kappa, Markedness, Youden
 from boundshift.rules.cost import Cost
 from boundshift.rules.floors import Floors
@@ -20,7 +21,10 @@ from boundshift.validation import nearest_name
 __all__ = [
     "MCC",
     "RULES",
+    "ClassFloors",
+    "ClassRule",
     "Cost",
+    "CostMatrix",
     "FBeta",
     "Floors",
     "GMean",
@@ -35,7 +39,8 @@ __all__ = [
 ]
 
 _CLASSES: tuple[type[Rule], ...] = (
-    Cost, FBeta, Floors, GMean, Kappa, Markedness, MCC, Metric, Minimax, Sum, Youden,
+    ClassFloors, Cost, CostMatrix, FBeta, Floors, GMean, Kappa, Markedness, MCC, Metric, Minimax,
+    Sum, Youden,
 )  # fmt: skip
 RULES: dict[str, type[Rule]] = {rule.name: rule for rule in _CLASSES}
 """Name → class of every rule."""
@@ -62,6 +67,8 @@ _SYNONYMS = {
     "matthews_corrcoef": "mcc",
 }
 _NEEDS = {
+    "class-floors": "which floors: pass ClassFloors(recall={'rare': 0.9}), for example",
+    "cost-matrix": "the costs: pass CostMatrix(costs, labels)",
     "floors": "which floor: pass Floors(recall=0.9), for example",
     "f-beta": "its beta: pass FBeta(beta=3), or use 'f1' or 'f2'",
     "metric": "which metric: pass Metric('jaccard'), for example",

@@ -12,13 +12,14 @@ from sklearn.datasets import make_classification
 
 from boundshift import BoundShiftClassifier
 from boundshift.curves import CURVES
-from lab.evidence.claims import _recall, cell
+from lab.evidence.claims import cell, true_recall
 from lab.evidence.evidence import table
 from lab.evidence.models import MODELS, SCORED, out_of_fold
 from lab.evidence.shapes import SHAPES, Problem
 
 ROOT = Path(__file__).parents[3]
 SCRIPTS = (
+    "class_floors",
     "costs",
     "coverage",
     "deployed",
@@ -129,7 +130,7 @@ def test_true_recall_of_three_classes_is_the_integral():
         return stats.norm.pdf(z) * others
 
     expected, _ = quad(integrand, -10, 10)
-    assert _recall(stats.norm(), 2.0, biases, 2) == pytest.approx(expected, abs=1e-5)
+    assert true_recall(stats.norm(), 2.0, biases, 2) == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_bound_that_fails_too_often_is_marked():

@@ -1,0 +1,292 @@
+"""Rules that speak of many classes by their labels: a matrix of costs, and a floor for each class.
+
+They name every class, so that nothing hangs on the order of the labels.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules.balanced import Sum
+from boundshift.rules.base import FloatArray, Rule, changed_repr
+from boundshift.rules.cost import Cost
+from boundshift.rules.floors import Floors
+from boundshift.validation import as_choice, as_positive, as_share
+
+__all__ = ["ClassFloors", "ClassRule", "CostMatrix"]
+
+_LARGEST = 1e100
+# Shares of classes that are written with three digits need not sum to 1 exactly.
+_SUM_TOLERANCE = 1e-3
+# A class that is always wrong must not weigh infinitely.
+_LEAST_RIGHT = 1e-9
+
+
+@dataclass(frozen=True)
+class ClassRule(Rule):
+    """A rule about more than two classes, for :class:`~boundshift.BoundShiftClassifier`."""
+
+    own_curve = "empirical"
+
+    @property
+    @abstractmethod
+    def classes(self) -> tuple[Any, ...]:
+        """Labels that the rule names."""
+
+    @abstractmethod
+    def losses(self, labels: Sequence[Any]) -> FloatArray:
+        """Return what a row costs, true classes in rows and predicted ones in columns."""
+
+    @abstractmethod
+    def total(
+        self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
+    ) -> FloatArray:
+        """Return the number to minimise, from each class's mean loss in the last dimension."""
+
+    @abstractmethod
+    def for_pair(self, negative: Any, positive: Any) -> Rule:
+        """Return what the rule says of two of the classes alone."""
+
+    @abstractmethod
+    def check_classes(self, labels: Sequence[Any]) -> None:
+        """Raise if the rule does not speak of these classes."""
+
+    def value(
+        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
+    ) -> FloatArray:
+        """Raise: two error rates are not what the rule is about."""
+        raise InvalidInputError(
+            f"`rule` must be about two classes here, got {type(self).__name__}, which is for "
+            f"BoundShiftClassifier with more than two. {self._of_two}"
+        )
+
+    _of_two = "Use Cost or Floors."
+
+
+@dataclass(frozen=True)
+class CostMatrix(ClassRule):
+    r"""Expected cost of a decision between many classes.
+
+    Parameters
+    ----------
+    costs : array-like of shape (n_classes, n_classes)
+        Cost of a decision: true classes in rows, predicted ones in columns. A negative cost is a
+        gain. What is right may cost something too.
+    labels : sequence
+        The classes, in the order of rows and columns.
+    prevalence : sequence, default=None
+        Share of each class where decisions will be made, in the order of `labels`; None takes the
+        sample's.
+
+    Notes
+    -----
+    The biases are those with the least cost on the rows that decide, counted. Biases alone cannot
+    always reach the least cost that there is: with probabilities :math:`p_i` that are right, the
+    decision :math:`\arg\min_j \sum_i p_i c_{ij}` does, which is no shift of a boundary.
+
+    Examples
+    --------
+    To send a lost patient home costs fifty times as much as a bed:
+
+    >>> from boundshift import CostMatrix
+    >>> labels = "home", "ward", "intensive"
+    >>> CostMatrix([[0, 1, 4], [5, 0, 3], [50, 10, 0]], labels).classes
+    ('home', 'ward', 'intensive')
+    """
+
+    name = "cost-matrix"
+    _of_two = "Use Cost(false_positive=, false_negative=)."
+
+    costs: Any
+    labels: Any
+    prevalence: Any = None
+
+    def __post_init__(self) -> None:
+        labels = _as_labels(self.labels)
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "costs", _as_costs(self.costs, labels))
+        if self.prevalence is not None:
+            object.__setattr__(self, "prevalence", _as_shares(self.prevalence, labels))
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Labels that the rule names."""
+        return tuple(self.labels)
+
+    def losses(self, labels: Sequence[Any]) -> FloatArray:
+        """Return the costs in the order of other labels."""
+        at = [self.labels.index(label) for label in labels]
+        return np.array(self.costs)[np.ix_(at, at)]
+
+    def total(
+        self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
+    ) -> FloatArray:
+        """Return the expected cost of one decision."""
+        weights = np.array(n_samples, dtype=np.float64)
+        if self.prevalence is not None:
+            weights = np.array([self.prevalence[self.labels.index(label)] for label in labels])
+            weights[np.array(n_samples) == 0] = 0.0
+        return np.asarray(losses @ weights / weights.sum())
+
+    def for_pair(self, negative: Any, positive: Any) -> Rule:
+        """Return the costs of mistaking two classes for each other."""
+        costs = self.losses((negative, positive))
+        alarm, miss = costs[0, 1] - costs[0, 0], costs[1, 0] - costs[1, 1]
+        prevalence = None
+        if self.prevalence is not None:
+            first, second = (self.prevalence[self.labels.index(k)] for k in (negative, positive))
+            prevalence = second / (first + second)
+        return Cost(alarm, miss, prevalence) if min(alarm, miss) > 0 else Sum()
+
+    def check_classes(self, labels: Sequence[Any]) -> None:
+        """Raise unless the labels are those of the matrix."""
+        if set(labels) != set(self.labels):
+            raise InvalidInputError(
+                f"`labels` of the CostMatrix must be the classes of y, {list(labels)!r}, got "
+                f"{list(self.labels)!r}. Name each class once, in the order of rows and columns."
+            )
+
+
+@dataclass(frozen=True)
+class ClassFloors(ClassRule):
+    """Find at least a share of some classes, then do the best for all of them.
+
+    Each floor is a promise where the model has not seen the rows that decide: with the confidence
+    asked for, all of them hold together on fresh rows of the same kind.
+    :class:`~boundshift.BoundShiftClassifier` keeps rows apart for that, or says NOT_PROMISED.
+
+    Parameters
+    ----------
+    recall : mapping from labels to float
+        Least share of a class that is found, for as many classes as you like.
+    then : {"g-mean", "sum", "minimax"}, default="g-mean"
+        What is best among the biases that meet all floors, from the recalls of all classes: their
+        product, their mean or the least of them.
+    confidence : float, default=0.95
+        Of all floors together.
+
+    Examples
+    --------
+    >>> from boundshift import ClassFloors
+    >>> ClassFloors(recall={"rare": 0.9, "common": 0.5}).classes
+    ('rare', 'common')
+    """
+
+    name = "class-floors"
+    _of_two = "Use Floors(recall=, specificity=)."
+
+    recall: Mapping[Any, float] = field(default_factory=dict)
+    then: str = "g-mean"
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        cure = "Use ClassFloors(recall={'rare': 0.9}), for example."
+        if not isinstance(self.recall, Mapping) or not self.recall:
+            raise InvalidInputError(
+                f"`recall` must be a mapping from labels to floors, got {self.recall!r}. {cure}"
+            )
+        for label, floor in self.recall.items():
+            if as_positive(f"recall[{label!r}]", floor, cure) >= 1:
+                raise InvalidInputError(
+                    f"`recall[{label!r}]` must be below 1, got {floor!r}, which no number of rows "
+                    f"can promise of a class. {cure}"
+                )
+        as_choice("then", self.then, ("g-mean", "sum", "minimax"))
+        as_share("confidence", self.confidence)
+
+    def __repr__(self) -> str:
+        return changed_repr(self)
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Labels that the rule names."""
+        return tuple(self.recall)
+
+    def losses(self, labels: Sequence[Any]) -> FloatArray:
+        """Return 1 for every mistake."""
+        return 1.0 - np.eye(len(labels))
+
+    def total(
+        self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
+    ) -> FloatArray:
+        """Return the objective beyond the floors, from each class's error."""
+        seen = losses[..., np.array(n_samples) > 0]
+        if self.then == "minimax":
+            return np.asarray(seen.max(axis=-1))
+        if self.then == "sum":
+            return np.asarray(seen.mean(axis=-1))
+        return np.asarray(-np.log(np.maximum(1.0 - seen, _LEAST_RIGHT)).mean(axis=-1))
+
+    def for_pair(self, negative: Any, positive: Any) -> Rule:
+        """Return the floors of two classes."""
+        floors = self.recall.get(positive), self.recall.get(negative)
+        return Sum() if floors == (None, None) else Floors(*floors, confidence=self.confidence)
+
+    def check_classes(self, labels: Sequence[Any]) -> None:
+        """Raise if a floor is of a class that is not there."""
+        unknown = [label for label in self.recall if label not in labels]
+        if unknown:
+            raise InvalidInputError(
+                f"`recall` must name classes of y, {list(labels)!r}, got {unknown!r} too. "
+                "Use the labels as y has them."
+            )
+
+
+def _as_labels(labels: Any) -> tuple[Any, ...]:
+    """Return the labels of a matrix; raise unless they are distinct and at least three."""
+    found = tuple(np.asarray(labels, dtype=object).tolist()) if np.ndim(labels) == 1 else ()
+    if len(found) < 3 or len(set(found)) < len(found):
+        raise InvalidInputError(
+            f"`labels` must be three or more distinct classes, got {labels!r}. Name the classes in "
+            "the order of rows and columns; of two classes use Cost."
+        )
+    return found
+
+
+def _as_costs(costs: Any, labels: tuple[Any, ...]) -> tuple[tuple[float, ...], ...]:
+    """Return a matrix of costs as nested tuples, so that it can be compared and stored."""
+    size = len(labels)
+    try:
+        found = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != (size, size):
+        raise InvalidInputError(
+            f"`costs` must have {size} rows and columns, one for each label, got shape "
+            f"{np.shape(costs) if found.size else 'of no matrix'}. Rows are true classes, columns "
+            "predicted ones."
+        )
+    absurd = found[~(np.abs(found) <= _LARGEST)]
+    if absurd.size:
+        raise InvalidInputError(
+            f"`costs` must be numbers of at most {_LARGEST:g}, got {absurd[0]}. "
+            "Use a large cost for what must not happen, or ClassFloors."
+        )
+    if np.all(found == found[:, :1]):
+        raise InvalidInputError(
+            f"`costs` must differ within a row, got {found.tolist()}: every decision costs the "
+            "same. Put 0 on the diagonal and the costs of mistakes beside it."
+        )
+    return tuple(map(tuple, found.tolist()))
+
+
+def _as_shares(prevalence: Any, labels: tuple[Any, ...]) -> tuple[float, ...]:
+    """Return the classes' shares, which sum to 1."""
+    cure = "Use [0.9, 0.08, 0.02], for example, in the order of the labels."
+    if np.shape(prevalence) != (len(labels),):
+        raise InvalidInputError(
+            f"`prevalence` must have a share for each of {len(labels)} labels, got "
+            f"{prevalence!r}. {cure}"
+        )
+    shares = tuple(as_share("prevalence", share, cure) for share in prevalence)
+    total = math.fsum(shares)
+    if abs(total - 1.0) > _SUM_TOLERANCE:
+        raise InvalidInputError(f"`prevalence` must sum to 1, got {total:g}. {cure}")
+    return tuple(share / total for share in shares)
