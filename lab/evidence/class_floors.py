@@ -92,8 +92,8 @@ def page(facts: Facts) -> str:
             "*Broken*: share of draws in which floors are promised and one of them does not hold, "
             f"which may be at most {1 - CONFIDENCE:.2f}; its Monte-Carlo standard error is at most "
             f"{error:.3f}, and a cell marked ✗ lies more than two beyond. *Kept*: of the draws "
-            "with a promise, those in which all floors hold; where few draws have one it may be lower. "
-            "The last column has the mean recalls of "
+            "with a promise, those in which all floors hold; it may be lower where few "
+            "draws have one. The last column has the mean recalls of "
             f"{', '.join(LABELS)}, where promised.",
             table(["shape", "rows", "floors", "promised", "broken", "kept", "mean recalls"], rows),
         ]

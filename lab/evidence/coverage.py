@@ -85,7 +85,8 @@ def misses_allowed(floor: float = 0.9, delta: float = 0.05) -> list[dict[str, An
         p_values["mapie_hundred"] = 100 * p_values["mapie"]
         below = k <= allowed * n
         most = {name: int(np.sum((p <= delta) & below)) - 1 for name, p in p_values.items()}
-        found.append({"rows": n} | {name: "–" if m < 0 else m for name, m in most.items()})
+        shown: dict[str, Any] = {name: "–" if m < 0 else m for name, m in most.items()}
+        found.append({"rows": n} | shown)
     return found
 
 

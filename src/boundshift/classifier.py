@@ -542,15 +542,15 @@ default="auto"
         """Return the share of rows that a promise needs, None if there is none to be had."""
         curve, rule = choose_claims(self.curve, self.rule)
         labels = classes.tolist()
-        of_classes = len(labels) > 2 and isinstance(rule, ClassFloors)
-        if not (of_classes or len(labels) == 2) or is_native(self.estimator):
+        floors = rule if isinstance(rule, ClassFloors) and len(labels) > 2 else None
+        if (len(labels) != 2 and floors is None) or is_native(self.estimator):
             return None
         if getattr(get_tags(self.estimator).input_tags, "pairwise", False):
             return None  # A kernel has a column for every row that it was computed with.
         counts = {label: int(np.count_nonzero(y == label)) for label in labels}
-        if of_classes:
-            rule.check_classes(labels)
-            return held_share_of_classes(rule, counts)
+        if floors is not None:
+            floors.check_classes(labels)
+            return held_share_of_classes(floors, counts)
         ends = order_labels(labels, self.pos_label, counts=counts, alike=rule.alike)
         return held_share(curve, rule, (counts[ends[0]], counts[ends[1]]))
 

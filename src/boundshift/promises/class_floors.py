@@ -89,8 +89,10 @@ def promise_floors(
         counts = np.bincount(rows.y, minlength=len(labels))
     missing = [i for i in np.flatnonzero(floors) if counts[i] < least[i]]
     if missing:
-        i = missing[0]
-        both = ClassRows(*map(np.concatenate, zip(guide, rows, strict=True)))
+        i = int(missing[0])
+        both = ClassRows(
+            np.concatenate([guide.y, rows.y]), np.concatenate([guide.scores, rows.scores])
+        )
         nearest = meet_floors(both, rule, labels)
         return FloorBiases(
             nearest, Status.UNMET, _too_few(labels[i], floors[i], least[i], counts[i])

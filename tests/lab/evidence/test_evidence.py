@@ -137,9 +137,9 @@ def test_a_bound_that_fails_too_often_is_marked():
     held = np.ones(2000, dtype=bool)
     held[:100] = False
     assert cell("claim", "normal", 5, 0.95, held)["passes"]
-    held[:120] = False
+    held[:118] = False
     assert cell("claim", "normal", 5, 0.95, held)["passes"]
-    held[:140] = False
+    held[:120] = False
     assert not cell("claim", "normal", 5, 0.95, held)["passes"]
 
 

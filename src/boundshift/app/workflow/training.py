@@ -108,8 +108,8 @@ class FittedTable:
 class _Recorder(BoundShiftClassifier):
     """The classifier, with the scores that decided kept for the report."""
 
-    def _decide(self, classes: NDArray[Any], deciding: Any) -> dict[str, Any]:
-        found = super()._decide(classes, deciding)
+    def _decide(self, classes: NDArray[Any], deciding: Any, guide: Any) -> dict[str, Any]:
+        found = super()._decide(classes, deciding, guide)
         is_second = found["boundary_"].labels[1] == classes[1]
         self.decided_on = ScoreSample.from_labels(
             deciding.y == int(is_second), deciding.scores if is_second else -deciding.scores
