@@ -33,6 +33,8 @@ FloatArray = NDArray[np.float64]
 # and steps from each of these proposals to the next.
 _CAUTION = (3.0, 1.5, 0.0, -1.5)
 _STEPS = 16
+# Standard deviations of all scores that classes with a floor are put ahead of the others at first.
+_AHEAD = 4.0
 # Above every objective, so that floors come first.
 _BEYOND = 1e3
 _ROUNDING = 1e-12
@@ -157,8 +159,11 @@ def _proposals(
         biases = _search(guide, rule, labels, targets)
         if _reaches(guide, biases, targets) or caution == _CAUTION[-1]:
             found.append(biases)
+    # Before the first: all classes with a floor ahead of the others, which breaks no floor.
+    spread = float(np.std(guide.scores[np.isfinite(guide.scores)]))
+    ahead = found[0] + _AHEAD * spread * (floors > 0)
     parts = np.arange(_STEPS) / _STEPS
-    between = [a + (b - a) * part for a, b in pairwise(found) for part in parts]
+    between = [a + (b - a) * part for a, b in pairwise([ahead, *found]) for part in parts]
     return [*between, found[-1]]
 
 
