@@ -2,8 +2,27 @@
 
 import numpy as np
 import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from boundshift import Boundary, BoundaryWarning, GMean, InvalidInputError, find_boundary
+from boundshift import (
+    Boundary,
+    BoundaryWarning,
+    BoundShiftClassifier,
+    Floors,
+    GMean,
+    InvalidInputError,
+    certify,
+    find_boundary,
+)
+from boundshift.curves import as_curve
+from boundshift.scores.weighted import collect_weighted
+from tests.problems import many
 
 # Weights above 2 claim more rows than there are, which is warned of.
 pytestmark = pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
@@ -41,6 +60,42 @@ def test_fractions_lie_between_whole_numbers_and_zero_is_no_row(problem, curve):
     without = find_boundary(y[100:], s[100:], curve=curve)
     found = find_boundary(y, s, curve=curve, sample_weight=dropped)
     assert found.threshold == pytest.approx(without.threshold, abs=1e-8)
+
+
+@st.composite
+def split_rows(draw):
+    """Return labels, scores and weights, and the same rows in parts whose weights add up."""
+    n = draw(st.integers(8, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    y = np.append(rng.integers(0, 2, n), [0, 0, 0, 1, 1, 1])
+    s = np.round(rng.normal(size=len(y)) + 2 * y, draw(st.sampled_from([1, 6])))
+    weight = rng.choice([1.0, 1.7, 2.0, 3.5], len(y))
+    part = rng.choice([0.5, 0.7, 1.0], len(y))
+    order = rng.permutation(2 * len(y))
+    apart = np.tile(y, 2)[order], np.tile(s, 2)[order], np.append(part, weight - part)[order]
+    return (y, s, weight), apart
+
+
+@pytest.mark.parametrize("curve", ESTIMATING)
+def test_parts_of_a_row_are_the_row(curve):
+    @many(60)
+    @given(split_rows())
+    def check(rows):
+        s = rows[0][1]
+        at = np.linspace(s.min() - 1, s.max() + 1, 101)
+        whole, parts = (collect_weighted(*given) for given in rows)
+        assert parts.n_samples == pytest.approx(whole.n_samples)
+        found, expected = (as_curve(curve).errors(sample)(at) for sample in (parts, whole))
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+    check()
+
+
+@pytest.mark.parametrize("curve", ESTIMATING)
+def test_a_weight_of_one_is_no_weight(problem, curve):
+    y, s, _ = problem
+    weighted = find_boundary(y, s, curve=curve, sample_weight=np.ones(325))
+    assert weighted.threshold == pytest.approx(find_boundary(y, s, curve=curve).threshold, abs=1e-9)
 
 
 def test_heavier_positives_lower_the_boundary_of_a_cost(problem):
@@ -117,3 +172,141 @@ def test_bad_costs_get_a_sentence(problem, arguments, message):
     y, s, _ = problem
     with pytest.raises(InvalidInputError, match=message):
         find_boundary(y, s, **arguments)
+
+
+# The classifier.
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [180, 40])
+    X = rng.normal(size=(220, 3)) + y[:, None]
+    return X, y, rng.integers(1, 4, 220)
+
+
+def splits(n, times):
+    """Return five splits that keep all copies of a row together."""
+    part = np.repeat(np.arange(n) % 5, times)
+    return [(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(5)]
+
+
+@pytest.mark.parametrize(("rule", "classes"), [("g-mean", 2), ("cost", 2), ("g-mean", 3)])
+def test_in_fit_a_weight_is_the_row_as_many_times_where_folds_keep_copies_together(
+    table, rule, classes
+):
+    X, y, w = table
+    if classes == 3:
+        y = np.where((y == 1) & (np.arange(220) % 2 == 0), 2, y)
+    inner = LogisticRegression(tol=1e-10, max_iter=1000)
+    weighted = BoundShiftClassifier(inner, rule=rule, cv=splits(220, 1))
+    repeated = BoundShiftClassifier(inner, rule=rule, cv=splits(220, w))
+    weighted.fit(X, y, sample_weight=w)
+    repeated.fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    if classes == 2:
+        assert weighted.threshold_ == pytest.approx(repeated.threshold_, abs=1e-4)
+        assert weighted.boundary_.n_samples == repeated.boundary_.n_samples
+    else:
+        np.testing.assert_allclose(weighted.biases_, repeated.biases_, atol=1e-3)
+
+
+def test_weights_reach_the_boundary_of_a_trained_model(table):
+    X, y, w = table
+    inner = LogisticRegression().fit(X, y)
+    found = BoundShiftClassifier(inner, cv="prefit", rule="cost").fit(X, y, sample_weight=w)
+    scores = inner.decision_function(X)
+    expected = find_boundary(y, scores, rule="cost", sample_weight=w)
+    assert found.threshold_ == pytest.approx(expected.threshold)
+    assert found.certificate_.status == "nominal"
+
+
+def test_weights_of_a_pipeline_s_step_count_in_the_decision(table):
+    X, y, w = table
+    model = BoundShiftClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
+    model.fit(X, y, logisticregression__sample_weight=w)
+    assert model.boundary_.n_samples == (w[y == 0].sum(), w[y == 1].sum())
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_with_routing_the_boundary_is_asked_for_by_name(table, counts):
+    X, y, w = table
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = LogisticRegression().set_fit_request(sample_weight=not counts)
+        model = BoundShiftClassifier(inner).set_fit_request(sample_weight=counts)
+        model.fit(X, y, sample_weight=w)
+    expected = (w[y == 0].sum(), w[y == 1].sum()) if counts else (180, 40)
+    assert model.boundary_.n_samples == expected
+
+
+def test_a_row_cost_decides_in_the_classifier_and_the_model_does_not_see_it(table):
+    X, y, _ = table
+    cost = np.random.default_rng(0).exponential(100, 220)
+    inner = LogisticRegression().fit(X, y)
+    found = BoundShiftClassifier(inner, cv="prefit").fit(X, y, row_cost=cost)
+    expected = find_boundary(y, inner.decision_function(X), row_cost=cost)
+    assert found.threshold_ == expected.threshold
+    assert found.boundary_.loss == expected.loss
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = BoundShiftClassifier(LogisticRegression()).fit(X, y, row_cost=cost)
+    plain = BoundShiftClassifier(LogisticRegression()).fit(X, y, row_cost=cost)
+    assert routed.threshold_ == plain.threshold_
+    others = [cost[(plain.positive_scores(X) > t) != y].sum() for t in np.linspace(-4, 4, 81)]
+    assert cost[plain.predict(X) != y].sum() < np.median(others)
+
+
+def test_costs_are_amounts_of_either_class_called_positive(table):
+    X, y, _ = table
+    cost = np.random.default_rng(0).exponential(100, 220)
+    inner = LogisticRegression().fit(X, y)
+    one, other = (
+        BoundShiftClassifier(inner, cv="prefit", pos_label=label).fit(X, y, row_cost=cost)
+        for label in (0, 1)
+    )
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "metadata", "message"),
+    [
+        ({"curve": "paper"}, {"sample_weight": 1}, "must be left out with the curve 'support'"),
+        ({"rule": Floors(recall=0.9)}, {"sample_weight": 1}, "set_fit_request"),
+        ({}, {"sample_weight": 0.001}, "must sum to at least 2"),
+        ({}, {"sample_weight": -1}, "at least 0, got -1"),
+        ({"rule": "f1"}, {"row_cost": 1}, "any rule but 'cost'"),
+        ({}, {"row_cost": 1, "sample_weight": 1}, "must go without"),
+    ],
+)
+def test_the_classifier_refuses_what_it_would_ignore(table, model, metadata, message):
+    X, y, _ = table
+    filled = {name: np.full(220, float(value)) for name, value in metadata.items()}
+    with pytest.raises(InvalidInputError, match=message):
+        BoundShiftClassifier(LogisticRegression(), **model).fit(X, y, **filled)
+
+
+def test_a_model_without_weights_is_named(table):
+    X, y, w = table
+    with pytest.raises(InvalidInputError, match="KNeighborsClassifier, which takes none"):
+        BoundShiftClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=w)
+
+
+# Certificates.
+
+
+def test_a_weighted_certificate_is_nominal_and_counts_effective_rows(problem):
+    y, s, w = problem
+    found = certify(y, s, 1.0, sample_weight=w)
+    assert found.status == "nominal"
+    for k in (0, 1):
+        mine = w[y == k].astype(float)
+        wrong = ((s > 1.0) != y)[y == k]
+        assert found.errors[k] == pytest.approx(np.average(wrong, weights=mine))
+        assert found.n_samples[k] == int(mine.sum() ** 2 / (mine**2).sum())
+    assert found.at(0.99).errors == found.errors
+    assert "effective" in str(found)
+
+
+def test_equal_weights_are_as_certain_as_the_rows(problem):
+    y, s, _ = problem
+    plain, weighted = certify(y, s, 1.0), certify(y, s, 1.0, sample_weight=np.full(325, 3.0))
+    assert weighted.error_bounds == pytest.approx(plain.error_bounds)
+    assert weighted.n_samples == plain.n_samples

@@ -25,7 +25,15 @@ from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.source import Source
 from boundshift.validation import are_signs
 
-__all__ = ["choose_claims", "decide_on", "find_boundary", "make_decision", "warn_of"]
+__all__ = [
+    "check_row_cost",
+    "choose_claims",
+    "decide_by_row",
+    "decide_on",
+    "find_boundary",
+    "make_decision",
+    "warn_of",
+]
 
 
 def find_boundary(
@@ -105,7 +113,8 @@ def find_boundary(
     -0.31
     """
     if row_cost is not None:
-        boundary = _decide_by_row(y_true, y_score, row_cost, curve, rule, pos_label, sample_weight)
+        check_row_cost(curve, rule, sample_weight)
+        boundary = decide_by_row(y_true, y_score, row_cost, pos_label)
         warn_of(boundary, stacklevel=3)
         return boundary
     curve, rule = choose_claims(curve, rule)
@@ -127,16 +136,28 @@ def find_boundary(
     return boundary
 
 
-def _decide_by_row(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    row_cost: ArrayLike,
-    curve: str | ErrorCurve | None,
-    rule: str | Rule | None,
-    pos_label: object,
-    sample_weight: ArrayLike | None,
+def decide_by_row(
+    y_true: ArrayLike, y_score: ArrayLike, row_cost: ArrayLike, pos_label: object = None
 ) -> Boundary:
     """Return the boundary at which the rows decided wrongly cost least."""
+    if find_source(y_true, y_score) is not None:
+        raise InvalidInputError(
+            "`row_cost` must go with labels and scores in memory, got data that is read in "
+            "passes. Load the columns first."
+        )
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+    _check_direction(sample, Cost())
+    scores = np.ldexp(np.asarray(y_score, dtype=np.float64), -sample.exponent)
+    cost = as_row_cost(row_cost, len(scores))
+    positive = np.asarray(np.asarray(y_true) == sample.labels[1], dtype=np.float64)
+    found = search_row_costs(sample, positive, scores, cost)
+    return _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
+
+
+def check_row_cost(
+    curve: str | ErrorCurve | None, rule: str | Rule | None, sample_weight: ArrayLike | None
+) -> None:
+    """Raise if costs by row are to go with what they leave no room for."""
     chosen = Cost() if rule is None else as_rule(rule)
     if curve is not None or chosen != Cost() or sample_weight is not None:
         raise InvalidInputError(
@@ -144,18 +165,6 @@ def _decide_by_row(
             f"has its own cost, got curve={curve!r} and rule={rule!r}. Multiply the costs of a "
             "class instead of weighing it."
         )
-    if find_source(y_true, y_score) is not None:
-        raise InvalidInputError(
-            "`row_cost` must go with labels and scores in memory, got data that is read in "
-            "passes. Load the columns first."
-        )
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
-    _check_direction(sample, chosen)
-    scores = np.ldexp(np.asarray(y_score, dtype=np.float64), -sample.exponent)
-    cost = as_row_cost(row_cost, len(scores))
-    positive = np.asarray(np.asarray(y_true) == sample.labels[1], dtype=np.float64)
-    found = search_row_costs(sample, positive, scores, cost)
-    return _record(Solution(found, status_of(sample)), sample, Empirical(), chosen)
 
 
 def choose_claims(

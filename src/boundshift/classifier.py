@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
+from inspect import signature
 from types import MethodType
 from typing import Any, Literal, NamedTuple
 
@@ -25,8 +26,15 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
-from boundshift.boundary import choose_claims, make_decision, warn_of
-from boundshift.curves import ErrorCurve
+from boundshift.boundary import (
+    check_row_cost,
+    choose_claims,
+    decide_by_row,
+    make_decision,
+    warn_of,
+)
+from boundshift.curves import ErrorCurve, SupportRadius
+from boundshift.curves.confidence import ConfidenceCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models.by_class import check_by_class, decide_by_class
 from boundshift.models.collapse import collapse_linear
@@ -35,6 +43,7 @@ from boundshift.models.folds import (
     CrossFitted,
     Deciding,
     RowScorer,
+    find_weights,
     has_weight,
     set_random_states,
 )
@@ -57,9 +66,11 @@ from boundshift.models.response import (
 )
 from boundshift.models.state import pack, unpack
 from boundshift.multiclass import ClassBiases, boundary_at, find_biases
-from boundshift.promises.certificate import certify_counts
+from boundshift.promises.certificate import Certificate, certify_counts, certify_shares
 from boundshift.rules import ClassFloors, ClassRule, Rule
 from boundshift.scores.sample import ScoreSample
+from boundshift.scores.weighted import collect_weighted, judge_weights
+from boundshift.search.row_costs import as_row_cost
 from boundshift.status import QUIET, Status
 from boundshift.validation import as_choice, check_labels, order_labels
 
@@ -202,6 +213,10 @@ default="auto"
     0.94
     """
 
+    # Requests by metadata, not by the signature: folds make a weight of 2 another thing than the
+    # row twice, which scikit-learn expects of an estimator whose `fit` names the argument.
+    __metadata_request__fit = {"sample_weight": True, "row_cost": True}  # noqa: RUF012
+
     def __init__(
         self,
         estimator: Any,
@@ -237,8 +252,16 @@ default="auto"
         y : array-like of shape (n_samples,)
             Labels.
         **fit_params : dict
-            Passed to the estimator's ``fit``, for example ``sample_weight``; with metadata
-            routing enabled, as requested there.
+            Passed to the estimator's ``fit``; with metadata routing enabled, as requested there.
+            Two of them count in the decision too:
+
+            ``sample_weight`` is how often each row counts, as a frequency, in every fit and in the
+            boundary; also as a pipeline's ``step__sample_weight``. With metadata routing
+            ``set_fit_request(sample_weight=False)`` keeps it out of the boundary.
+
+            ``row_cost`` is what is lost if the row is decided wrongly, an amount. Of two classes,
+            with no curve and no rule but "cost": the boundary is where the rows that decide cost
+            least together. The model does not see it.
 
         Returns
         -------
@@ -255,6 +278,7 @@ default="auto"
         if isinstance(self.cv, str):
             as_choice("cv", self.cv, ("prefit", "oob"))
         params = self._route(fit_params)
+        weights, costs = self._read_rows(params.own, y)
         collect = self._collect_prefit if self._prefit else self._collect_for_promise
         found = collect(X, y, params)
         estimator, classes = found.estimator, found.classes
@@ -262,7 +286,7 @@ default="auto"
             "estimator_": estimator,
             "classes_": classes,
             "_response": found.response,
-            **self._decide(classes, found.deciding, found.guide),
+            **self._decide(classes, found.deciding.weighed(weights, costs), found.guide),
         }
         if found.estimators is not None:
             learned["estimators_"] = found.estimators
@@ -411,17 +435,65 @@ default="auto"
         return isinstance(self.cv, str) and self.cv == "oob"
 
     def _route(self, fit_params: dict[str, Any]) -> Bunch:
-        """Return the parameters of the estimator's fit and of the splitter's split."""
+        """Return the parameters of the estimator's fit, of the splitter's split, and our own."""
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **fit_params)
             splitter = routed.get("splitter", Bunch(split={}))
-            return Bunch(fit=routed.estimator.fit, split=splitter.split)
+            requests = self._get_metadata_request().fit.requests
+            names = {ours: ours if asked is True else asked for ours, asked in requests.items()}
+            own = {ours: fit_params[name] for ours, name in names.items() if name in fit_params}
+            return Bunch(fit=routed.estimator.fit, split=splitter.split, own=own)
+        own = {"row_cost": fit_params["row_cost"]} if "row_cost" in fit_params else {}
+        fit_params = {name: value for name, value in fit_params.items() if name != "row_cost"}
+        own |= {name: value for name, value in fit_params.items() if "sample_weight" in name}
+        if not self._prefit:
+            self._check_takes_weights(fit_params)
         if "groups" not in fit_params or not hasattr(self.cv, "split"):
-            return Bunch(fit=fit_params, split={})
+            return Bunch(fit=fit_params, split={}, own=own)
         to_fit = {name: value for name, value in fit_params.items() if name != "groups"}
         if has_fit_parameter(self.estimator, "groups"):
             to_fit = fit_params
-        return Bunch(fit=to_fit, split={"groups": fit_params["groups"]})
+        return Bunch(fit=to_fit, split={"groups": fit_params["groups"]}, own=own)
+
+    def _check_takes_weights(self, fit_params: dict[str, Any]) -> None:
+        """Raise if weights are given to a model that cannot be fitted with them."""
+        if fit_params.get("sample_weight") is None or not hasattr(self.estimator, "fit"):
+            return
+        parameters = signature(self.estimator.fit).parameters.values()
+        if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
+            raise InvalidInputError(
+                "`sample_weight` must be something that the estimator's fit takes, got weights for "
+                f"{type(self.estimator).__name__}, which takes none. Use another model, or fit it "
+                "without and give the weights to the boundary alone, with cv='prefit'."
+            )
+
+    def _read_rows(
+        self, own: dict[str, Any], y: NDArray[Any]
+    ) -> tuple[FloatArray | None, FloatArray | None]:
+        """Return how often each row counts in the decision and what it costs, None for neither."""
+        weights = find_weights(own, len(y))
+        costs = own.get("row_cost")
+        costs = None if costs is None else as_row_cost(costs, len(y))
+        if costs is not None:
+            check_row_cost(self.curve, self.rule, weights)
+            if len(np.unique(y)) > 2:
+                raise InvalidInputError(
+                    f"`row_cost` must go with two classes, got {len(np.unique(y))}. Fit on "
+                    "y == label to tell one from the rest."
+                )
+        curve, rule = choose_claims(self.curve, self.rule)
+        if weights is not None and isinstance(rule, ClassRule) and len(np.unique(y)) > 2:
+            raise InvalidInputError(
+                f"`sample_weight` must be left out with {rule!r}, which counts rows, got weights. "
+                "Use 'g-mean', 'sum' or 'minimax'."
+            )
+        if weights is not None and isinstance(curve, ConfidenceCurve | SupportRadius):
+            raise InvalidInputError(
+                f"`sample_weight` must be left out with the curve {curve.name!r}, which counts "
+                "rows, got weights. Use 'blend' or 'smoothed', or keep the weights out of the "
+                "decision: enable metadata routing and set_fit_request(sample_weight=False)."
+            )
+        return weights, costs
 
     def _why_no_probabilities(self) -> str:
         """Return why there are no shifted probabilities, or nothing if there are."""
@@ -535,7 +607,7 @@ default="auto"
         fit, split = (_check_method_params(X, p, indices=train) for p in (params.fit, params.split))
         found = inner._collect(_safe_indexing(X, train), y[train], Bunch(fit=fit, split=split))
         scores = found.response.read(found.estimator, _safe_indexing(X, held), found.classes)
-        decided = Deciding(number[held], scores, found.response, "held-out")
+        decided = Deciding(number[held], scores, found.response, "held-out", rows=held)
         return found._replace(deciding=decided, guide=found.deciding)
 
     def _share_to_hold_out(self, classes: NDArray[Any], y: NDArray[Any]) -> float | None:
@@ -572,7 +644,13 @@ default="auto"
             found = self._decide_many(classes, deciding, guide)
             # A fold's model cannot choose a class that it did not know.
             shifted = np.nan_to_num(scores, nan=-np.inf) + found["biases_"]
-        wrong = y[find_winner(shifted) != y]
+        is_wrong = find_winner(shifted) != y
+        if deciding.weights is not None:
+            found["certificate_"] = _certify_weighted(
+                y, is_wrong, deciding.weights, classes, found.get("threshold_")
+            )
+            return found
+        wrong = y[is_wrong]
         found["certificate_"] = certify_counts(
             tuple(np.bincount(wrong, minlength=len(classes)).tolist()),
             tuple(np.bincount(y, minlength=len(classes)).tolist()),
@@ -587,21 +665,43 @@ default="auto"
         """Find the boundary on the positive class's score, and the threshold on the second's."""
         curve, rule = choose_claims(self.curve, self.rule)
         labels = classes.tolist()
-        counts = dict(zip(labels, np.bincount(deciding.y, minlength=2).tolist(), strict=True))
+        weights = deciding.weights
+        sizes = np.bincount(deciding.y, weights, minlength=2).tolist()
+        counts = dict(zip(labels, sizes, strict=True))
         ends = order_labels(labels, self.pos_label, counts=counts, alike=rule.alike)
         is_mirrored = ends[1] == labels[0]
         decide = make_decision(curve, rule)
 
-        def gather(y: NDArray[np.intp], scores: FloatArray) -> ScoreSample:
-            positive = (y == 0) if is_mirrored else (y == 1)
-            sample = ScoreSample.from_labels(positive, -scores if is_mirrored else scores)
+        def orient(y: NDArray[np.intp], scores: FloatArray) -> tuple[Any, FloatArray]:
+            return (y == 0, -scores) if is_mirrored else (y == 1, scores)
+
+        def gather(
+            y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None = None
+        ) -> ScoreSample:
+            rows = orient(y, scores)
+            if weights is None:
+                sample = ScoreSample.from_labels(*rows)
+            else:
+                sample = collect_weighted(*rows, weights)
             # Weights by label need the names.
             return replace(sample, labels=ends) if rule.alike else sample
 
-        def choose(y: NDArray[np.intp], scores: FloatArray) -> float:
-            return _mirror(decide(gather(y, scores)).threshold, is_mirrored)
+        def choose(
+            y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None = None
+        ) -> float:
+            return _mirror(decide(gather(y, scores, weights)).threshold, is_mirrored)
 
-        sample = gather(deciding.y, deciding.scores)
+        if deciding.costs is not None:
+            boundary = decide_by_row(*orient(deciding.y, deciding.scores), deciding.costs)
+            boundary = replace(boundary, labels=ends)
+            warn_of(boundary, stacklevel=5)
+            return {
+                "boundary_": boundary,
+                "threshold_": _mirror(boundary.threshold, is_mirrored),
+            }
+        sample = gather(deciding.y, deciding.scores, weights)
+        if weights is not None:
+            judge_weights(replace(sample, labels=ends), stacklevel=6)
         boundary = replace(decide(sample), labels=ends)
         if self._keeps_own(deciding, choose, rule):
             own = _mirror(0.0, is_mirrored)
@@ -628,9 +728,14 @@ default="auto"
                 warnings.warn(by_class.message, BoundaryWarning, stacklevel=4)
             return {"biases_": by_class.biases, "boundaries_": by_class.boundaries}
 
-        def find(y: NDArray[np.intp], scores: FloatArray, own: bool = False) -> ClassBiases:
+        def find(
+            y: NDArray[np.intp],
+            scores: FloatArray,
+            weights: FloatArray | None = None,
+            own: bool = False,
+        ) -> ClassBiases:
             strategy = "own" if own else self.multi_class
-            return find_biases(y, scores, curve, rule, strategy, classes.tolist())
+            return find_biases(y, scores, curve, rule, strategy, classes.tolist(), weights)
 
         lone = classes[np.bincount(deciding.y, minlength=len(classes)) == 1]
         if len(lone) and deciding.parts is not None:
@@ -641,9 +746,10 @@ default="auto"
                 BoundaryWarning,
                 stacklevel=5,
             )
-        found = find(deciding.y, deciding.scores)
-        if self._keeps_own(deciding, lambda y, scores: find(y, scores).biases, rule):
-            found = find(deciding.y, deciding.scores, own=True)
+        rows = (deciding.y, deciding.scores, deciding.weights)
+        found = find(*rows)
+        if self._keeps_own(deciding, lambda *rows: find(*rows).biases, rule):
+            found = find(*rows, own=True)
         doubts = [status for status in found.statuses if status not in QUIET]
         if doubts:
             warnings.warn(
@@ -655,14 +761,18 @@ default="auto"
         return {"biases_": found.biases, "boundaries_": found.boundaries}
 
     def _keeps_own(
-        self, deciding: Deciding, choose: Callable[[NDArray[np.intp], FloatArray], Any], rule: Rule
+        self,
+        deciding: Deciding,
+        choose: Callable[..., Any],
+        rule: Rule,
     ) -> bool:
         """Return whether left-out rows say that the model's own boundary should stay."""
         if deciding.parts is None or not rule.alike:
             return False
         if callable(deciding.response.method) and not deciding.response.is_log_odds:
             return False  # Nobody knows where a function's own boundary is.
-        return shift_loses(deciding.y, deciding.scores, deciding.parts, choose, rule)
+        rows = (deciding.y, deciding.scores, deciding.parts)
+        return shift_loses(*rows, choose, rule, deciding.weights)
 
     def _shift(self, scores: FloatArray) -> FloatArray:
         """Return scores minus the threshold, or plus each class's bias."""
@@ -673,6 +783,27 @@ default="auto"
                 "a side of NaN. Fit the classifier again."
             )
         return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
+
+
+def _certify_weighted(
+    y: NDArray[np.intp],
+    is_wrong: NDArray[np.bool_],
+    weights: FloatArray,
+    classes: NDArray[Any],
+    threshold: float | None,
+) -> Certificate:
+    """Return what may be said of the errors among rows with weights."""
+    n = len(classes)
+    total, squares = (np.bincount(y, weights**power, minlength=n) for power in (1, 2))
+    wrong = np.bincount(y, weights * is_wrong, minlength=n)
+    safe = np.where(total > 0, total, 1.0)
+    return certify_shares(
+        (wrong / safe).tolist(),
+        (total**2 / np.where(squares > 0, squares, 1.0)).tolist(),
+        tuple(classes.tolist()),
+        chosen_here=True,
+        threshold=threshold,
+    )
 
 
 def _mirror(threshold: float, is_mirrored: bool) -> float:

@@ -31,6 +31,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.rules import GMean, Rule
 from boundshift.scores.sample import ScoreSample
+from boundshift.scores.weighted import collect_weighted
 from boundshift.search.found import ErrorsAt
 from boundshift.status import QUIET, Status
 
@@ -80,6 +81,7 @@ def find_biases(
     rule: Rule,
     strategy: Strategy = "joint",
     labels: Sequence[Any] | None = None,
+    weights: FloatArray | None = None,
 ) -> ClassBiases:
     """Return one bias per class, and the boundary that they give each pair of classes.
 
@@ -98,6 +100,8 @@ def find_biases(
         not that of a curve. "own" solves none and leaves all biases zero.
     labels : sequence, default=None
         Names of the classes; None are their numbers.
+    weights : array of shape (n_samples,), default=None
+        How often each row counts; None for once.
 
     Returns
     -------
@@ -122,10 +126,10 @@ def find_biases(
     names = list(range(n_classes)) if labels is None else list(labels)
     pairs = {
         (i, j): _PairProblem(replace(sample, labels=(names[i], names[j])), curve, rule)
-        for (i, j), sample in _pair_samples(y, scores)
+        for (i, j), sample in _pair_samples(y, scores, weights)
     }
     if strategy == "one-vs-rest":
-        biases, statuses = _one_vs_rest_biases(y, scores, curve, rule)
+        biases, statuses = _one_vs_rest_biases(y, scores, curve, rule, weights)
     elif strategy == "own":
         biases = np.zeros(n_classes)
     elif strategy == "joint":
@@ -134,7 +138,7 @@ def find_biases(
         own = {pair: problem.solve() for pair, problem in pairs.items()}
         biases = class_biases(n_classes, own, _weights(pairs))
     if strategy != "own":
-        _favour_few(biases, y, pairs)
+        _favour_few(biases, y, pairs, weights)
     if strategy != "one-vs-rest":
         statuses = [problem.status for problem in pairs.values()]
     found = {
@@ -163,17 +167,22 @@ def pair_boundaries(
             rule_of(labels[i], labels[j]),
             float(biases[i] - biases[j]),
         )
-        for (i, j), sample in _pair_samples(y, scores)
+        for (i, j), sample in _pair_samples(y, scores, None)
     }
 
 
-def _favour_few(biases: FloatArray, y: NDArray[np.intp], pairs: Mapping[Pair, Any]) -> None:
+def _favour_few(
+    biases: FloatArray,
+    y: NDArray[np.intp],
+    pairs: Mapping[Pair, Any],
+    weights: FloatArray | None = None,
+) -> None:
     """Give a class of very few rows no smaller a bias than any other.
 
     Where so few rows are found by luck, their scores would take from the class what the model
     alone gives it; and the only row of a class decides nothing, as no fold can leave it out.
     """
-    counts = np.bincount(y, minlength=len(biases))
+    counts = np.bincount(y, weights, minlength=len(biases))
     undecided = [not any(k in pair for pair in pairs) for k in range(len(biases))]
     few = (counts > 0) & ((counts <= _FEW_ROWS) | np.array(undecided))
     if not few.all():
@@ -254,7 +263,7 @@ class _PairProblem:
             threshold=threshold,
             status=Status.SHARED if self.status in QUIET else self.status,
             errors=(float(errors[0][0]), float(errors[1][0])),
-            wrong=(int(wrong[0][0]), int(wrong[1][0])),
+            wrong=(wrong[0][0].item(), wrong[1][0].item()),
             loss=float(self.rule.value(*errors, sample.n_samples)[0]),
             n_samples=sample.n_samples,
             labels=sample.labels,
@@ -281,7 +290,7 @@ class _LossTable:
         """Evaluate the rule on the curves where these bend: close together where scores are."""
         sample = problem.sample
         quantiles = [
-            side.at(np.linspace(0, side.n - 1, min(side.n, _QUANTILES)).astype(np.intp))
+            side.at(np.linspace(0, side.n - 1, int(min(side.n, _QUANTILES))).astype(np.intp))
             for side in (sample.negative, sample.positive)
         ]
         scores = np.unique(np.concatenate(quantiles))
@@ -383,14 +392,26 @@ def _best_place(
     return float(close[best]), float(total(biases[k : k + 1])[0] - losses[best])
 
 
-def _pair_samples(y: NDArray[np.intp], scores: FloatArray) -> Iterator[tuple[Pair, ScoreSample]]:
+def _sample_of(
+    is_positive: NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None
+) -> ScoreSample:
+    """Return the scores of two classes, each row as often as it counts."""
+    if weights is None:
+        return ScoreSample.from_labels(is_positive, scores)
+    return collect_weighted(is_positive, scores, weights)
+
+
+def _pair_samples(
+    y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None
+) -> Iterator[tuple[Pair, ScoreSample]]:
     """Yield each pair of classes that has rows, with the differences of their scores."""
     for i, j in combinations(range(scores.shape[1]), 2):
         difference = scores[:, j] - scores[:, i]
         rows = ((y == i) | (y == j)) & ~np.isnan(difference)
         is_second = y[rows] == j
         if 0 < np.count_nonzero(is_second) < len(is_second):
-            yield (i, j), ScoreSample.from_labels(is_second, difference[rows])
+            mine = None if weights is None else weights[rows]
+            yield (i, j), _sample_of(is_second, difference[rows], mine)
 
 
 def _weights(pairs: Mapping[Pair, _PairProblem]) -> dict[Pair, float]:
@@ -400,7 +421,11 @@ def _weights(pairs: Mapping[Pair, _PairProblem]) -> dict[Pair, float]:
 
 
 def _one_vs_rest_biases(
-    y: NDArray[np.intp], scores: FloatArray, curve: ErrorCurve, rule: Rule
+    y: NDArray[np.intp],
+    scores: FloatArray,
+    curve: ErrorCurve,
+    rule: Rule,
+    weights: FloatArray | None,
 ) -> tuple[FloatArray, list[Status]]:
     """Solve every class against all others, on its own score."""
     biases, statuses = np.zeros(scores.shape[1]), []
@@ -409,7 +434,8 @@ def _one_vs_rest_biases(
         rows = known[:, k] & (known.sum(axis=1) > 1)
         is_k = y[rows] == k
         if 0 < np.count_nonzero(is_k) < len(is_k):
-            sample = ScoreSample.from_labels(is_k, _margin(scores[rows], k))
+            mine = None if weights is None else weights[rows]
+            sample = _sample_of(is_k, _margin(scores[rows], k), mine)
             solution = curve.solve(sample, rule)
             # The border of two classes is moved from both sides: each moves it half the way, and
             # two classes have the binary method's boundary.

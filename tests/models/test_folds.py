@@ -67,7 +67,7 @@ def test_masks_are_splits_too(data):
 
 @pytest.mark.parametrize("weight", [np.ones(299), np.ones((300, 2)), 1.0])
 def test_weights_of_another_length_are_refused(data, weight):
-    with pytest.raises(InvalidInputError, match="one number for each of the 300 rows, got shape"):
+    with pytest.raises(InvalidInputError, match="one weight for each of 300 rows, got the shape"):
         BoundShiftClassifier(LogisticRegression()).fit(*data, sample_weight=weight)
 
 

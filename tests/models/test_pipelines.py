@@ -205,7 +205,7 @@ def test_weights_are_routed_to_fits_and_scores(data, routing):
 
 def test_our_own_score_takes_weights_that_are_asked_for(data, routing):
     X, y = data
-    weight = np.where(y == 1, 5.0, 0.5)
+    weight = np.where(y == 1, 1.9, 0.5)
     inner = LogisticRegression().set_fit_request(sample_weight=True)
     model = BoundShiftClassifier(inner, cv=3).set_score_request(sample_weight=True)
     found = cross_validate(

@@ -28,8 +28,16 @@ from boundshift.models.response import (
     read_responses,
 )
 from boundshift.models.scales import find_factors
+from boundshift.scores.weighted import as_weights
 
-__all__ = ["CrossFitted", "Deciding", "RowScorer", "has_weight", "set_random_states"]
+__all__ = [
+    "CrossFitted",
+    "Deciding",
+    "RowScorer",
+    "find_weights",
+    "has_weight",
+    "set_random_states",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -37,13 +45,16 @@ Origin = Literal["held-out", "out-of-fold", "training"]
 Split = tuple[IntArray, IntArray]
 
 _BAG_PARTS = 5
+_WEIGHT = "sample_weight"
 
 
 class Deciding(NamedTuple):
     """The rows that decide: their classes by number, their scores, and where these come from.
 
     `parts` numbers the test part that each row was left out with, None where nothing was left out;
-    `factors` put the scores of the folds' models on one scale, None where they are.
+    `factors` put the scores of the folds' models on one scale, None where they are. `rows` are
+    their numbers among those given, `weights` how often each counts, `costs` what is lost if it is
+    decided wrongly.
     """
 
     y: IntArray
@@ -52,6 +63,25 @@ class Deciding(NamedTuple):
     origin: Origin
     parts: IntArray | None = None
     factors: tuple[float, ...] | None = None
+    rows: IntArray | None = None
+    weights: FloatArray | None = None
+    costs: FloatArray | None = None
+
+    def weighed(self, weights: FloatArray | None, costs: FloatArray | None) -> Deciding:
+        """Return the rows with what is known of each row given; those without weight are out."""
+        assert self.rows is not None
+        found = self if costs is None else self._replace(costs=costs[self.rows])
+        if weights is None:
+            return found
+        mine = weights[self.rows]
+        used = mine > 0
+        return found._replace(
+            y=self.y[used],
+            scores=self.scores[used],
+            parts=None if self.parts is None else self.parts[used],
+            rows=self.rows[used],
+            weights=mine[used],
+        )
 
 
 class CrossFitted(NamedTuple):
@@ -91,7 +121,8 @@ class RowScorer:
         decides = has_weight(self.fit_params, len(y))
         chosen = part[method][decides]
         response = Response.learn(method, chosen, is_log_odds=is_log_odds)
-        return Deciding(self._numbers(y[decides]), response.scores(chosen), response, origin)
+        numbers, rows = self._numbers(y[decides]), np.flatnonzero(decides)
+        return Deciding(numbers, response.scores(chosen), response, origin, rows=rows)
 
     def out_of_bag(self, estimator: Any, X: Any, y: NDArray[Any]) -> Deciding:
         """Fit a bagging ensemble, and score each row by the members that did not see it."""
@@ -116,7 +147,8 @@ class RowScorer:
         for k in np.unique(numbers):
             of_class = numbers == k
             parts[of_class] = np.arange(np.count_nonzero(of_class)) % _BAG_PARTS
-        return Deciding(numbers, response.scores(found[decides]), response, "out-of-fold", parts)
+        scores, rows = response.scores(found[decides]), np.flatnonzero(decides)
+        return Deciding(numbers, scores, response, "out-of-fold", parts, rows=rows)
 
     def cross_fit(
         self, estimator: Any, X: Any, y: NDArray[Any], cv: Any, n_jobs: int | None
@@ -172,7 +204,7 @@ class RowScorer:
             [test[d] for test, d in zip(tests, decides, strict=True)], own, is_log_odds
         )
         numbered = self._numbers(y[rows])
-        return Deciding(numbered, scores, response, "out-of-fold", numbers, factors)
+        return Deciding(numbered, scores, response, "out-of-fold", numbers, factors, rows)
 
     def _numbers(self, y: NDArray[Any]) -> IntArray:
         """Return each label's place among the classes; two need no search."""
@@ -215,18 +247,26 @@ class RowScorer:
             )
 
 
+def find_weights(fit_params: Mapping[str, Any], n_rows: int) -> FloatArray | None:
+    """Return the weights among the parameters of a fit, those of a pipeline's step too."""
+    given = {
+        name: as_weights(value, n_rows)
+        for name, value in fit_params.items()
+        if (name == _WEIGHT or name.endswith(f"__{_WEIGHT}")) and value is not None
+    }
+    weights = list(given.values())
+    if any(not np.array_equal(other, weights[0]) for other in weights[1:]):
+        raise InvalidInputError(
+            "`sample_weight` must be the same for all steps, since it counts in the decision too, "
+            f"got different ones as {' and '.join(given)}. Pass one of them."
+        )
+    return weights[0] if weights else None
+
+
 def has_weight(fit_params: Mapping[str, Any], n_rows: int) -> NDArray[np.bool_]:
     """Return which rows decide: those without weight do not."""
-    weight = fit_params.get("sample_weight")
-    if weight is None:
-        return np.ones(n_rows, dtype=np.bool_)
-    weight = np.asarray(weight)
-    if weight.shape != (n_rows,):
-        raise InvalidInputError(
-            f"`sample_weight` must have one number for each of the {n_rows} rows, got shape "
-            f"{weight.shape}."
-        )
-    return np.asarray(weight > 0)
+    weights = find_weights(fit_params, n_rows)
+    return np.ones(n_rows, dtype=np.bool_) if weights is None else weights > 0
 
 
 def _as_rows(part: Any) -> IntArray:

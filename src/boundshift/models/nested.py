@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from boundshift.models.log_odds import find_winner
 from boundshift.rules import Rule
+from boundshift.scores.weighted import LEAST_WEIGHT
 
 __all__ = ["STANDARD_ERRORS", "shift_loses"]
 
@@ -24,8 +25,9 @@ def shift_loses(
     y: IntArray,
     scores: FloatArray,
     parts: IntArray,
-    choose: Callable[[IntArray, FloatArray], Any],
+    choose: Callable[..., Any],
     rule: Rule,
+    weights: FloatArray | None = None,
 ) -> bool:
     """Return whether the model's own boundary is better on rows left out of the choice.
 
@@ -42,35 +44,48 @@ def shift_loses(
     parts : array of shape (n_samples,)
         Numbers of the parts.
     choose : callable
-        Gives the threshold, or one bias per class, for (y, scores).
+        Gives the threshold, or one bias per class, for (y, scores), and weights if there are any.
     rule : Rule
         One that treats classes alike.
+    weights : array of shape (n_samples,), default=None
+        How often each row counts; None for once.
     """
     present = np.unique(y)
     shifted = np.full(len(y), -1)
     for part in np.unique(parts):
         out = parts == part
-        if len(np.unique(y[~out])) == len(present):
-            chosen = choose(y[~out], scores[~out])
+        kept = () if weights is None else (weights[~out],)
+        if all(_has_rows(y[~out] == k, *kept) for k in present):
+            chosen = choose(y[~out], scores[~out], *kept)
             shifted[out] = find_winner(_shift(scores[out], chosen))
     judged = shifted >= 0
-    y, shifted, own = y[judged], shifted[judged], find_winner(_fill(scores[judged]))
+    times = np.ones(len(y)) if weights is None else weights
+    y, times, shifted = y[judged], times[judged], shifted[judged]
+    own = find_winner(_fill(scores[judged]))
     change, variance, errors = 0.0, 0.0, []
     for k in present:
         of_class = y == k
         if not of_class.any():
             return False
-        gain = (shifted == k)[of_class].astype(int) - (own == k)[of_class]
-        change += gain.mean() / len(present)
-        variance += gain.var() / len(gain) / len(present) ** 2
-        errors.append([(answer != k)[of_class].mean() for answer in (shifted, own)])
+        gain, counts = (shifted == k)[of_class].astype(int) - (own == k)[of_class], times[of_class]
+        mean, n = np.average(gain, weights=counts), counts.sum()
+        change += mean / len(present)
+        variance += np.average((gain - mean) ** 2, weights=counts) / n / len(present) ** 2
+        errors.append(
+            [np.average((answer != k)[of_class], weights=counts) for answer in (shifted, own)]
+        )
     if not change < -STANDARD_ERRORS * np.sqrt(variance):
         return False
     if len(present) > 2:
         return True
-    sizes = (float(np.sum(y == present[0])), float(np.sum(y == present[1])))
+    sizes = (float(times[y == present[0]].sum()), float(times[y == present[1]].sum()))
     with_shift, without = rule.value(np.array(errors[0]), np.array(errors[1]), sizes)
     return bool(with_shift > without)
+
+
+def _has_rows(of_class: NDArray[np.bool_], weights: FloatArray | None = None) -> bool:
+    """Return whether there is a row of a class, or as much weight as weights must sum to."""
+    return bool(of_class.any() if weights is None else weights[of_class].sum() >= LEAST_WEIGHT)
 
 
 def _fill(scores: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ on the same scores. One of three words says what the claim is worth:
   them and paid for;
 - *cross-fitted*: rows scored by models of a cross-validation, each without its own; a claim about
   those models, not about the one that is deployed;
-- *nominal*: rows that the model was fitted on.
+- *nominal*: rows that the model was fitted on, or that have weights.
 
 With n rows of a class no claim below :math:`1 - \delta^{1/n} \approx
 \ln(1/\delta)/n` is possible, whatever the scores.
@@ -16,8 +16,10 @@ With n rows of a class no claim below :math:`1 - \delta^{1/n} \approx
 
 from __future__ import annotations
 
+import math
 import numbers
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -29,6 +31,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.promises.rates import Prevalence, RateBounds, bound_rates
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ScoreSample
+from boundshift.scores.weighted import collect_weighted
 from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.validation import as_choice, as_share
@@ -39,6 +42,8 @@ __all__ = [
     "Scores",
     "certify",
     "certify_counts",
+    "certify_shares",
+    "certify_weights",
     "count_at_threshold",
     "read_threshold",
 ]
@@ -62,6 +67,10 @@ _REASON = {
         "has not seen"
     ),
 }
+_WEIGHTED = (
+    "Rows have weights, so the bounds count as many rows of each class as would be as certain "
+    "(Kish's effective number) and are no guarantee; certify on rows that count once each"
+)
 _FIXED = {
     "held-out": (" and the threshold was fixed before", ", for every threshold at once"),
     "out-of-fold": ("", ""),
@@ -80,7 +89,8 @@ class Certificate:
     errors : tuple of float
         Share of each class on the wrong side among the rows looked at.
     wrong, n_samples : tuples of int
-        Rows on the wrong side, and all rows, of each class.
+        Rows on the wrong side, and all rows, of each class; of rows with weights their effective
+        numbers.
     labels : tuple
         The classes, in the order of all tuples here.
     confidence : float
@@ -91,7 +101,7 @@ class Certificate:
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows.
     status : {"certified", "cross-fitted", "nominal"}
         What the claim is worth: it holds, it is about the models of a cross-validation, or it is
-        about rows that the model was fitted on.
+        about rows that the model was fitted on or that have weights.
     reason : str
         Why, in words.
     floors : tuple of float
@@ -158,7 +168,7 @@ class Certificate:
             chosen_here=self.method == "uniform",
             threshold=self.threshold,
         )
-        return replace(again, status=self.status, reason=self.reason)
+        return replace(again, errors=self.errors, status=self.status, reason=self.reason)
 
     def rates(
         self,
@@ -217,6 +227,7 @@ def certify(
     scores: Scores = "held-out",
     chosen_here: bool = False,
     joint: bool = False,
+    sample_weight: ArrayLike | None = None,
 ) -> Certificate:
     r"""Bound each class's error rate at a boundary.
 
@@ -242,6 +253,10 @@ def certify(
         thresholds at once, which costs some width.
     joint : bool, default=False
         Whether the confidence is that of both bounds together.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each row counts. No bound is certain of weighted rows: the certificate is
+        *nominal*, and its bounds are those of Kish's effective number of rows,
+        :math:`(\sum w)^2 / \sum w^2` of each class, rounded down.
 
     Returns
     -------
@@ -267,6 +282,20 @@ def certify(
     as_choice("scores", scores, tuple(_REASON))
     t, pos_label = read_threshold(threshold, pos_label)
     source = find_source(y_true, y_score)
+    if sample_weight is not None:
+        if source is not None:
+            raise InvalidInputError(
+                "`sample_weight` must go with labels and scores in memory, got data that is read "
+                "in passes. Load the columns, or use boundshift.streaming.scan_certificate."
+            )
+        weighted = collect_weighted(y_true, y_score, sample_weight, pos_label)
+        return certify_weights(
+            weighted,
+            t,
+            confidence=confidence,
+            joint=joint,
+            chosen_here=chosen_here,
+        )
     if source is None:
         sample = ScoreSample.from_labels(y_true, y_score, pos_label)
         wrong, n_samples, labels = count_at_threshold(sample, t)
@@ -324,6 +353,52 @@ def count_at_threshold(
     t = float(np.ldexp(threshold, -sample.exponent))
     above, below = sample.count_wrong(np.array([t]))
     return (int(above[0]), int(below[0])), sample.n_samples, sample.labels
+
+
+def certify_weights(sample: ScoreSample, threshold: float, **options: Any) -> Certificate:
+    """Return the nominal certificate of rows with weights at a threshold.
+
+    Parameters
+    ----------
+    sample : ScoreSample
+        With weights.
+    threshold : float
+        In the units of the given scores.
+    **options
+        `confidence`, `joint` and `chosen_here` of :func:`certify`.
+    """
+    at = np.array([float(np.ldexp(threshold, -sample.exponent))])
+    wrong = [float(side[0]) for side in sample.count_wrong(at)]
+    effective = [float(c.effective) for c in (sample.negative, sample.positive)]  # type: ignore[attr-defined]
+    return certify_shares(
+        [k / n for k, n in zip(wrong, sample.n_samples, strict=True)],
+        effective,
+        sample.labels,
+        threshold=threshold,
+        **options,
+    )
+
+
+def certify_shares(
+    errors: Sequence[float], effective: Sequence[float], labels: tuple[Any, ...], **options: Any
+) -> Certificate:
+    """Return the nominal certificate of weighted shares, as if of so many rows.
+
+    Both are rounded against the classifier: fewer rows, more of them wrong.
+
+    Examples
+    --------
+    >>> found = certify_shares([0.101, 0.0], [50.7, 20.0], ("no", "yes"))
+    >>> found.wrong, found.n_samples, found.status
+    ((6, 0), (50, 20), 'nominal')
+    """
+    rows = tuple(int(n + 1e-9) for n in effective)
+    wrong = tuple(
+        min(math.ceil(share * n - 1e-9), n) if n else 0
+        for share, n in zip(errors, rows, strict=True)
+    )
+    certificate = certify_counts(wrong, rows, labels, **options)
+    return replace(certificate, errors=tuple(errors), status="nominal", reason=_WEIGHTED)
 
 
 def certify_counts(

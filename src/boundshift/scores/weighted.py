@@ -13,9 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.scores.sample import Binning, FloatArray, IntArray, ScoreSample, SumTo
 
-__all__ = ["WeightedScores", "refuse_weights", "weighted_sample"]
+__all__ = [
+    "LEAST_WEIGHT",
+    "WeightedScores",
+    "as_weights",
+    "collect_weighted",
+    "judge_weights",
+    "refuse_weights",
+    "weighted_sample",
+]
 
-_LEAST_WEIGHT = 2.0
+LEAST_WEIGHT = 2.0
+"""What the weights of a class must sum to: with fewer rows than two it has no spread."""
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +57,11 @@ class WeightedScores:
         return float(self._total[-1])
 
     @property
+    def effective(self) -> float:
+        """Rows of equal weight that would be as certain: Kish's number."""
+        return float(self.n**2 / (self.weights @ self.weights))
+
+    @property
     def minimum(self) -> float:
         """Smallest score."""
         return float(self.values[0])
@@ -63,8 +78,12 @@ class WeightedScores:
 
     @cached_property
     def median(self) -> float:
-        """Middle score, or the mean of the two middle ones."""
-        low, high = self.at([(self.n - 1) // 2, self.n // 2])
+        """Score with half of the weight on either side, or the mean of two that share it."""
+        # Sums of weights that are half of all but for a rounding error are half of all.
+        half = self.n / 2
+        first = np.searchsorted(self._total[1:], half - _ROUNDING * self.n, side="left")
+        last = np.searchsorted(self._total[1:], half + _ROUNDING * self.n, side="right")
+        low, high = self.values[first], self.values[min(last, len(self.values) - 1)]
         return float(low + (high - low) / 2)
 
     @cached_property
@@ -144,8 +163,22 @@ def weighted_sample(
     >>> sample.n_samples
     (2.5, 2.25)
     """
+    sample = collect_weighted(y_true, y_score, sample_weight, pos_label, alike=alike)
+    judge_weights(sample, stacklevel=4)
+    return sample
+
+
+def collect_weighted(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike,
+    pos_label: object = None,
+    *,
+    alike: bool = True,
+) -> ScoreSample:
+    """Collect and sort as `weighted_sample` does, whatever the weights sum to."""
     y, s = np.asarray(y_true), np.asarray(y_score)
-    weight = _as_weights(sample_weight, len(s) if s.ndim else 0)
+    weight = as_weights(sample_weight, len(s) if s.ndim else 0)
     if y.ndim != 1 or s.ndim != 1 or len(y) != len(s):
         ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)  # says what is wrong
     used = weight > 0
@@ -154,22 +187,27 @@ def weighted_sample(
     for label, scores in zip(plain.labels, (plain.negative, plain.positive), strict=True):
         mine = used & np.asarray(y == label, dtype=np.bool_)
         order = np.argsort(s[mine].astype(np.float64), kind="stable")
-        weights = weight[mine][order]
-        total, effective = weights.sum(), weights.sum() ** 2 / (weights @ weights)
-        if total < _LEAST_WEIGHT:
+        classes.append(WeightedScores(np.asarray(scores.positions), weight[mine][order]))
+    return ScoreSample(classes[0], classes[1], plain.exponent, plain.labels)
+
+
+def judge_weights(sample: ScoreSample, stacklevel: int) -> None:
+    """Raise if the weights of a class sum to less than 2; warn if few rows carry most of them."""
+    for label, scores in zip(sample.labels, (sample.negative, sample.positive), strict=True):
+        assert isinstance(scores, WeightedScores)
+        if scores.n < LEAST_WEIGHT:
             raise InvalidInputError(
-                f"`sample_weight` must sum to at least 2 in each class, got {total:g} for "
+                f"`sample_weight` must sum to at least 2 in each class, got {scores.n:g} for "
                 f"{label!r}. Weights are frequencies: do not scale them to sum to 1."
             )
-        if effective < total / 2:
+        if scores.effective < scores.n / 2:
             warnings.warn(
-                f"The weights of class {label!r} sum to {total:.4g} but count as {effective:.4g} "
-                "rows at most (Kish): the boundary is less certain than the sum suggests.",
+                f"The weights of class {label!r} sum to {scores.n:.4g} but count as "
+                f"{scores.effective:.4g} rows at most (Kish): the boundary is less certain than "
+                "the sum suggests.",
                 BoundaryWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
-        classes.append(WeightedScores(np.asarray(scores.positions), weights))
-    return ScoreSample(classes[0], classes[1], plain.exponent, plain.labels)
 
 
 def refuse_weights(sample: ScoreSample, name: str) -> None:
@@ -186,7 +224,7 @@ def _not_weighted(name: str) -> InvalidInputError:
     )
 
 
-def _as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     """Return weights as numbers of at least 0, one a row."""
     cure = "Pass how often each row counts."
     try:
