@@ -23,6 +23,7 @@ SCRIPTS = (
     "costs",
     "coverage",
     "deployed",
+    "floors",
     "monitor",
     "multiclass",
     "prevalence",

@@ -1,0 +1,182 @@
+"""Check that floors which were promised are kept on fresh data, whatever is asked and drawn.
+
+Usage: ``python -m lab.evidence.floors [--quick] [--out DIR]``.
+
+Rows are drawn as they come: each is positive with the prevalence of the cell, so that small samples
+of a rare class often have none of it, which is no answer. Class shapes and their overlap change
+from draw to draw; true rates come from the known distributions. A promise is broken where a
+boundary is given, its status is not UNMET, and a floor does not hold there. That may happen in one
+draw of twenty; a cell fails if its count of broken promises would be less likely than one in a
+thousand were it one in twenty, by the binomial distribution, the cells all taken together.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from scipy.stats import beta, binom
+
+from boundshift import Status, find_boundary
+from boundshift.rules import Floors
+from lab.evidence.claims import generator
+from lab.evidence.evidence import Facts, run, table
+from lab.evidence.shapes import SHAPES, Problem
+from lab.harness.quiet import quiet
+
+CONFIDENCE = 0.95
+# What may be called a failure of any cell, though all promises are kept as often as stated.
+FALSE_VERDICT = 1e-3
+ROWS = (10, 30, 100, 300, 1000, 2000)
+PREVALENCES = (0.5, 0.2, 0.05, 0.01)
+OBJECTIVES = ("g-mean", "recall", "specificity", "f1")
+PROMISES: tuple[dict[str, float], ...] = (
+    {"recall": 0.8},
+    {"specificity": 0.9},
+    {"precision": 0.3},
+    {"precision": 0.8},
+    {"npv": 0.9},
+    {"flagged": 0.2},
+    {"recall": 0.7, "precision": 0.3},
+    {"recall": 0.7, "specificity": 0.7},
+    {"specificity": 0.8, "npv": 0.8, "flagged": 0.5},
+    {"precision": 0.5, "prevalence": 0.3},
+    {"flagged": 0.1, "prevalence": 0.02},
+)
+DRAWS = 200
+
+
+def simulate(asked: dict[str, float], rows: int, share: float, draw: int) -> tuple[bool, bool]:
+    """Return whether floors were promised, and whether they hold, in one draw."""
+    rng = generator("floors", sorted(asked.items()), rows, share, draw)
+    shape = list(SHAPES)[draw % len(SHAPES)]
+    problem = Problem.with_error(SHAPES[shape], rng.uniform(0.01, 0.3))
+    positives = int(rng.binomial(rows, share))
+    if positives in (0, rows):
+        return False, True
+    y, scores = problem.draw((rows - positives, positives), rng)
+    then = OBJECTIVES[draw // len(SHAPES) % len(OBJECTIVES)]
+    with quiet():
+        found = find_boundary(y, scores, rule=Floors(**asked, then=then, confidence=CONFIDENCE))
+    reached = true_rates(*problem.errors(found.threshold), asked.get("prevalence", share))
+    holds = all(
+        reached[name] <= floor if name == "flagged" else reached[name] >= floor
+        for name, floor in asked.items()
+        if name != "prevalence"
+    )
+    return found.status is not Status.UNMET, holds
+
+
+def true_rates(alarms: float, misses: float, share: float) -> dict[str, float]:
+    """Return the five rates at true errors; a share of nothing is 1."""
+    hits, false = share * (1 - misses), (1 - share) * alarms
+    left, lost = (1 - share) * (1 - alarms), share * misses
+    return {
+        "recall": 1 - misses,
+        "specificity": 1 - alarms,
+        "precision": hits / (hits + false) if hits + false > 0 else 1.0,
+        "npv": left / (left + lost) if left + lost > 0 else 1.0,
+        "flagged": hits + false,
+    }
+
+
+def judge(asked: dict[str, float], rows: int, share: float, draws: int) -> dict[str, Any]:
+    """Return how often one promise was given and broken."""
+    seen = [simulate(asked, rows, share, draw) for draw in range(draws)]
+    promised = sum(given for given, _ in seen)
+    broken = sum(given and not holds for given, holds in seen)
+    # Exact limits of the chance that a draw breaks its promise.
+    low = float(beta.ppf(0.025, broken, draws - broken + 1)) if broken else 0.0
+    high = float(beta.ppf(0.975, broken + 1, draws - broken)) if broken < draws else 1.0
+    return {
+        "asked": asked,
+        "rows": rows,
+        "prevalence": share,
+        "draws": draws,
+        "promised": promised,
+        "broken": broken,
+        "limits": [low, high],
+        "p_value": float(binom.sf(broken - 1, draws, 1 - CONFIDENCE)),
+    }
+
+
+def collect(quick: bool) -> Facts:
+    rows, shares, draws = (
+        (ROWS[1:5:2], PREVALENCES[:2], 16) if quick else (ROWS, PREVALENCES, DRAWS)
+    )
+    cells = [judge(a, n, share, draws) for a in PROMISES for n in rows for share in shares]
+    for cell in cells:
+        cell["passes"] = cell["p_value"] * len(cells) > FALSE_VERDICT
+    return {"draws": draws, "cells": cells}
+
+
+def is_met(facts: Facts) -> bool:
+    """Say whether every promise is kept as often as stated."""
+    return all(cell["passes"] for cell in facts["cells"])
+
+
+def describe(asked: dict[str, float]) -> str:
+    """Return a promise in words."""
+    floors = [
+        f"{name} {'≤' if name == 'flagged' else '≥'} {value:g}"
+        for name, value in asked.items()
+        if name != "prevalence"
+    ]
+    where = f", where {asked['prevalence']:g} are positive" if "prevalence" in asked else ""
+    return " and ".join(floors) + where
+
+
+def page(facts: Facts) -> str:
+    cells = facts["cells"]
+    rows = []
+    for asked in PROMISES:
+        mine = [cell for cell in cells if cell["asked"] == asked]
+        worst = max(mine, key=lambda cell: cell["broken"])
+        draws = sum(cell["draws"] for cell in mine)
+        promised = sum(cell["promised"] for cell in mine)
+        broken = sum(cell["broken"] for cell in mine)
+        low, high = worst["limits"]
+        rows.append(
+            [
+                describe(asked),
+                1 - promised / draws,
+                1 - broken / draws,
+                1 - broken / promised if promised else "–",
+                f"{1 - worst['broken'] / worst['draws']:.3f} ({1 - high:.3f} to {1 - low:.3f})",
+                f"{worst['rows']}, {worst['prevalence']:g}",
+                "yes" if all(cell["passes"] for cell in mine) else "no",
+            ]
+        )
+    answered = [
+        [n, *(_share(cells, n, share) for share in sorted({c["prevalence"] for c in cells})[::-1])]
+        for n in sorted({cell["rows"] for cell in cells})
+    ]
+    shares = sorted({cell["prevalence"] for cell in cells})[::-1]
+    header = ["promise", "no answer", "not broken", "kept where given"]
+    header += ["worst cell, not broken (exact limits)", "its rows and prevalence", "passes"]
+    return "\n\n".join(
+        [
+            "# Floors",
+            f"{len(PROMISES)} promises at {CONFIDENCE:g} confidence, {facts['draws']} draws for "
+            "each number of rows and prevalence below, over four class shapes, overlaps from 0.01 "
+            "to 0.3 and four objectives. A promise is *broken* where a boundary is given whose "
+            "status is not UNMET and a floor does not hold for the true distribution; at most one "
+            "draw in twenty may break it. *No answer* is the status UNMET, or a sample without one "
+            "of the classes. The limits of the worst cell are Clopper and Pearson's at 95%. The "
+            "share kept *where given* promises nothing: with few rows an answer is given only to "
+            "lucky samples, few of all.",
+            table(header, rows),
+            "Share of draws with an answer, all promises together:",
+            table(["rows", *(f"prevalence {share:g}" for share in shares)], answered),
+        ]
+    )
+
+
+def _share(cells: list[dict[str, Any]], rows: int, prevalence: float) -> float:
+    """Return the share of draws with an answer in some cells."""
+    mine = [c for c in cells if (c["rows"], c["prevalence"]) == (rows, prevalence)]
+    return float(sum(c["promised"] for c in mine) / sum(c["draws"] for c in mine))
+
+
+if __name__ == "__main__":
+    sys.exit(run(__file__, collect, page, is_met))
