@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from importlib import import_module
 from inspect import signature
 from types import MethodType
 from typing import Any, Literal, NamedTuple
@@ -393,6 +394,58 @@ default="auto"
             )
         scores = self._response.read(self.estimator_, X, self.classes_)
         return scores if self.boundary_.labels[1] == self.classes_[1] else -scores
+
+    def report(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        names: Mapping[str, object] | None = None,
+        confidence: float = 0.95,
+        prevalence: float | None = None,
+        by: str | Sequence[str] | None = None,
+    ) -> Any:
+        """Report on two classes, by rows that ``fit`` has not seen.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows that were used for nothing else: the verdict is certified on them.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        names : mapping, default=None
+            What things are called: "positive", "negative", "unit" and "title".
+        confidence : float, default=0.95
+            Of every certified claim.
+        prevalence : float, default=None
+            Share of the positive class where decisions are made; None takes that of the rule, else
+            that of these rows.
+        by : str or sequence of str, default=None
+            Columns of X for the table of groups; None takes those of words with few values.
+
+        Returns
+        -------
+        boundshift.report.Report
+            Shown as a page in notebooks; ``save(path)`` writes it, one file that needs no network.
+
+        Raises
+        ------
+        MissingExtraError
+            If Jinja2 is not installed, when the page is made.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+        >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X[:1000], y[:1000])
+        >>> shifted.report(X[1000:], y[1000:], names={"positive": "sick"})
+        Of 100 sick rows the shifted model is expected to miss ...
+        """
+        check_is_fitted(self)
+        # A report stands above the classifier that it is about, so it is found by name.
+        make = import_module("boundshift.report").report_classifier
+        return make(self, X, y, names=names, confidence=confidence, prevalence=prevalence, by=by)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata is routed to the estimator and the splitter."""

@@ -242,9 +242,9 @@ def test_numbers_stand_on_the_page_without_the_script(files):
     assert f'id="missed">{100 * shifted["errors"][1]:.1f}%<' in html
 
 
-def test_training_scores_are_called_nominal_beside_the_slider(page):
+def test_training_scores_certify_nothing_beside_the_slider(page):
     browser = page("training")
-    assert "nominal" in text(browser, "bound-note")
+    assert "Nothing here is certified" in text(browser, "bound-note")
 
 
 def test_prints_without_the_slider(page):

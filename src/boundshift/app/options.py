@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from boundshift.app.workflow.feature_columns import Role
 
 __all__ = [
+    "ByOption",
     "CategoryOption",
     "DropOption",
     "ForceOption",
@@ -74,6 +75,13 @@ DropOption = Annotated[
 IdOption = Annotated[
     list[str] | None,
     typer.Option("--id", help="Column that names rows; may be repeated.", metavar=_COLUMN),
+]
+ByOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column with few values, for the report's table of groups; may be repeated.",
+        metavar=_COLUMN,
+    ),
 ]
 TrustOption = Annotated[
     bool,

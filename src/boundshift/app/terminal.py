@@ -45,6 +45,7 @@ _UNSEEN = re.compile(
 
 # Arguments of Python, and the options by which a user has given them.
 _OPTIONS = {
+    "by": "--by",
     "confidence": "--confidence",
     "curve": "--curve",
     "false_negative": "--costs",
@@ -62,6 +63,8 @@ _OPTIONS = {
     "sample_weight": "--weight",
     "specificity": "--specificity-floor",
     "then": "--then",
+    "threshold": "--threshold",
+    "top": "--top",
     "y_score": "--score",
     "y_true": "--label",
 }

@@ -19,7 +19,7 @@ __all__ = ["collect_comparison", "compare_thresholds"]
 def compare_thresholds(
     sample: ScoreSample, thresholds: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """Return the metrics of each threshold on the same rows.
+    """Return each threshold and its metrics on the same rows.
 
     Examples
     --------
@@ -28,7 +28,10 @@ def compare_thresholds(
     >>> table[0]["method"], table[0]["g_mean"]
     ('here', 1.0)
     """
-    return [{"method": name} | metrics_at(sample, t) for name, t in thresholds.items()]
+    return [
+        {"method": name} | metrics_at(sample, t) | {"threshold": t}
+        for name, t in thresholds.items()
+    ]
 
 
 def collect_comparison(methods: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ def diagnose(
     trained_on: bool,
     interval: tuple[float, float] | None,
     old_threshold: float,
+    precision: float | None,
     names: Names,
 ) -> dict[str, Any]:
     """Return measures of the projected space, findings with advice, and one answer.
@@ -58,15 +59,18 @@ def diagnose(
         Where the threshold may fall.
     old_threshold : float
         The model's own.
+    precision : float or None
+        Share of the alarms that are right, where decisions are made.
     names : Names
         Of both classes.
     """
-    measures = _measure(boundary, judging, training)
+    measures = _measure(judging, training)
     findings = [
         _separation(measures, names),
-        _overlap(measures, names),
+        _overlap(measures),
         _place(measures, boundary, certificate, is_probability(judging)),
         _proof(certificate, names),
+        _alarms(precision),
         _optimism(measures, trained_on),
         _row_count(certificate, names),
         _stability(interval, boundary, old_threshold),
@@ -76,22 +80,13 @@ def diagnose(
     return {"measures": measures, "findings": found, **_answer(found)}
 
 
-def _measure(
-    boundary: Boundary, judging: ScoreSample, training: ScoreSample | None
-) -> dict[str, float | None]:
-    """Return the numbers that the findings rest on; only the paper's method gives points up."""
-    measures = {
+def _measure(judging: ScoreSample, training: ScoreSample | None) -> dict[str, float | None]:
+    """Return the numbers that the findings rest on."""
+    return {
         "auc": area_under_curve(judging),
         "auc_training": None if training is None else area_under_curve(training),
         "best_balanced_error": least_balanced_error(judging),
     }
-    if boundary.geometry is not None:
-        given_up, n = boundary.geometry.slack, boundary.n_samples
-        measures |= {
-            "given_up_negative": given_up[0] / n[0],
-            "given_up_positive": given_up[1] / n[1],
-        }
-    return measures
 
 
 def _finding(key: str, level: Level, title: str, text: str, advice: str = "") -> Finding:
@@ -103,8 +98,8 @@ def _separation(measures: dict[str, Any], names: Names) -> Finding:
     """Say how well the scores tell the classes apart, at any threshold."""
     auc = measures["auc"]
     pairs = (
-        f"Of 100 pairs of one {names.positive} and one {names.negative} case, the model gives the "
-        f"{names.positive} one the higher score in {round(100 * auc)}; a coin would in 50."
+        f"Of 100 pairs, one of {names.positives} and one of {names.negatives} each, the model "
+        f"gives the higher score to the first in {round(100 * auc)}; a coin would in 50."
     )
     if auc >= _GOOD_AUC:
         return _finding("separation", "good", "The scores tell the classes apart", pairs)
@@ -118,19 +113,13 @@ def _separation(measures: dict[str, Any], names: Names) -> Finding:
     return _finding("separation", "bad", "The scores hardly tell the classes apart", pairs, advice)
 
 
-def _overlap(measures: dict[str, Any], names: Names) -> Finding:
+def _overlap(measures: dict[str, Any]) -> Finding:
     """Say how much the classes overlap, and what no boundary can do about it."""
     best = measures["best_balanced_error"]
     text = (
         f"The best threshold there is on these rows, known only afterwards, gets {percent(best)} "
         "of both classes wrong on average."
     )
-    if "given_up_negative" in measures:
-        text += (
-            " To fit the confidence bounds between the classes, "
-            f"{percent(measures['given_up_negative'])} of the {names.negatives} and "
-            f"{percent(measures['given_up_positive'])} of the {names.positives} were given up."
-        )
     if best <= 0.1:
         return _finding("overlap", "good", "The classes overlap little", text)
     if best <= 0.3:
@@ -184,6 +173,20 @@ def _proof(certificate: Certificate, names: Names) -> Finding:
         return _finding("proof", "good", "Shown to be better than guessing", text)
     advice = f"Collect more rows, above all {names.positives}, or train a better model."
     return _finding("proof", "bad", "Not shown to be better than guessing", text, advice)
+
+
+def _alarms(precision: float | None) -> Finding | None:
+    """Say so if most alarms are false, which both error rates together do not show."""
+    if precision is None or precision >= 0.5:
+        return None
+    base = 100 if precision >= 0.0095 else 1000
+    false = base - round(base * precision)
+    text = f"Of {base:,} alarms about {false:,} are false: the class is rare."
+    advice = (
+        "Ask whether a hit is worth so many false alarms; the fields beside the slider move the "
+        "line to where it is."
+    )
+    return _finding("alarms", "caution", "Most alarms are false", text, advice)
 
 
 def _optimism(measures: dict[str, Any], trained_on: bool) -> Finding:
@@ -255,7 +258,7 @@ def _state(boundary: Boundary) -> Finding | None:
     if boundary.status in QUIET:
         return None
     level: Level = "caution" if boundary.status.solved else "bad"
-    title = f"The search for a boundary ended {boundary.status.name.lower().replace('_', ' ')}"
+    title = "The boundary needs a second look"
     return _finding("status", level, title, boundary.status.value)
 
 
@@ -269,6 +272,7 @@ def _answer(findings: list[Finding]) -> dict[str, str]:
         sentence = "That is not shown: the rows at hand do not prove it better than guessing."
         return {"good_enough": "unproved", "answer": sentence}
     if levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
-        return {"good_enough": "yes", "answer": "Yes: its scores separate the classes."}
+        but = "" if "alarms" not in levels else " Most alarms are false all the same."
+        return {"good_enough": "yes", "answer": f"Yes: its scores separate the classes.{but}"}
     sentence = "With care: it is shown to beat guessing, and it has the weak points below."
     return {"good_enough": "with care", "answer": sentence}

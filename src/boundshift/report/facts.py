@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from boundshift import __version__
+from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate, Scores, certify_counts
+from boundshift.report.calibration import collect_calibration
 from boundshift.report.claims import collect_claims
 from boundshift.report.comparison import collect_comparison, compare_thresholds
 from boundshift.report.diagnosis import diagnose
+from boundshift.report.goal import judge_goal
+from boundshift.report.paired import compare_pairs
 from boundshift.report.projection import collect_projection
+from boundshift.report.row_details import RowDetails
 from boundshift.report.stops import collect_stops
+from boundshift.report.subgroups import collect_subgroups
+from boundshift.report.trade_offs import collect_decision_curve, collect_precision_recall
 from boundshift.report.verdict import JudgedOn, decide_verdict
 from boundshift.result.boundary import Boundary
 from boundshift.result.text import class_rows
+from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
-from boundshift.validation import as_choice, as_share
+from boundshift.validation import as_choice, as_scores, as_share
 from boundshift.view.axis import choose_axis, is_probability
 from boundshift.view.rows import count_wrong_at, read_sample, settle_boundary
 from boundshift.view.words import claim_text, read_names
@@ -48,6 +56,12 @@ def collect_facts(
     names: Mapping[str, object] | None = None,
     interval: tuple[float, float] | None = None,
     deploy: str | Sequence[str] | None = None,
+    chosen_here: bool = True,
+    prevalence: float | None = None,
+    details: RowDetails | None = None,
+    columns: Sequence[Sequence[str]] | None = None,
+    shell: str | None = None,
+    top: str | None = None,
 ) -> dict[str, Any]:
     """Collect everything that a report says, as plain values that JSON can hold.
 
@@ -83,6 +97,21 @@ def collect_facts(
         What :func:`~boundshift.threshold_interval` returned.
     deploy : str or sequence of str, default=None
         Lines of code that put the boundary to use; None shows how to compare scores with it.
+    chosen_here : bool, default=True
+        Whether `boundary` was chosen on `y_true` and `y_score`. If not, they are test rows, and
+        `test` is left out.
+    prevalence : float, default=None
+        Share of the positive class where decisions are made, for precision and alarms; None takes
+        that of the rule, else that of the rows of the verdict.
+    details : RowDetails, default=None
+        The model's own probabilities, groups, and decisions of other methods, for the rows of the
+        verdict in their order.
+    columns : sequence of (name, made of it, why, missing values), default=None
+        What was made of the columns of a table.
+    shell : str, default=None
+        A line of the shell that predicts with a threshold, where it says ``{threshold}``.
+    top : str, default=None
+        A line of the shell that finds the rows with the highest scores, as many as ``{top}``.
 
     Returns
     -------
@@ -103,7 +132,7 @@ def collect_facts(
     >>> facts = collect_facts(y, scores[0], test=(y, scores[1]), names={"positive": "sick"})
     >>> print(facts["verdict"]["sentence"])
     Of 100 sick rows the shifted model is expected to miss 14 instead of 20, in the long run at most
-    24.7% with 95% confidence; 2 more rows of class 0 per 100 are flagged.
+    24.7% with 95% confidence. Of 1,000 rows, with 91 sick rows among them, it flags ...
     """
     confidence = as_share("confidence", confidence)
     as_choice("scores", scores, ("held-out", "out-of-fold", "training"))
@@ -115,8 +144,12 @@ def collect_facts(
     old = _old_threshold(old_threshold, deciding)
     interval = _interval(interval)
     told = read_names(names, labels)
+    tested = _test_rows(tested, deciding, chosen_here, boundary)
     judged_on: JudgedOn = "deciding" if tested is None else "test"
     judging = deciding if tested is None else tested
+    is_positive, judged_scores = _in_order(test or (y_true, y_score), labels)
+    details = (details or RowDetails()).check(len(judged_scores))
+    share = _prevalence(prevalence, boundary.rule, judging.n_samples)
     seen: Scores = scores if tested is None else "held-out"
     after = _certify(judging, boundary.threshold, confidence, judged_on == "deciding", seen)
     before = _certify(judging, old, confidence, False, seen)
@@ -127,6 +160,23 @@ def collect_facts(
     if comparison is None:
         methods = {"model's own threshold": old, "shifted": boundary.threshold}
         comparison = compare_thresholds(judging, methods)
+    comparison = list(comparison)
+    table = collect_comparison(comparison)
+    verdict = decide_verdict(after, before, judged_on, share, told)
+    diagnosis = diagnose(
+        boundary=boundary,
+        judging=judging,
+        certificate=after,
+        training=trained,
+        trained_on=scores == "training",
+        interval=interval,
+        old_threshold=old,
+        precision=verdict["alarms"]["precision"],
+        names=told,
+    )
+    goal = judge_goal(boundary, judging, after, old, judged_on, share, told)
+    stops = collect_stops(judging, axis, {"old": old, "shifted": boundary.threshold}, confidence)
+    own = None if details.probability is None else np.asarray(details.probability)
     facts = {
         "format": 1,
         "version": __version__,
@@ -137,35 +187,121 @@ def collect_facts(
         "scores": scores,
         "judged_on": judged_on,
         "rows": {
-            "deciding": deciding.n_samples,
+            "deciding": deciding.n_samples if chosen_here else boundary.n_samples,
             "test": None if tested is None else tested.n_samples,
             "training": None if trained is None else trained.n_samples,
         },
         "boundary": boundary.to_dict() | _explain(boundary),
         "old": {"threshold": old},
         "interval": interval,
+        "rates": {
+            name: {
+                "precision": c.rates(share).precision,
+                "together": _together(c),
+            }
+            for name, c in (("shifted", after), ("old", before))
+        },
         "certificates": {"shifted": _as_dict(after), "old": _as_dict(before)},
-        "verdict": decide_verdict(after, before, judged_on, told),
-        "comparison": collect_comparison(comparison),
-        "diagnosis": diagnose(
-            boundary=boundary,
-            judging=judging,
-            certificate=after,
-            training=trained,
-            trained_on=scores == "training",
-            interval=interval,
-            old_threshold=old,
-            names=told,
-        ),
+        "prevalence": {"share": share, "rows": judging.n_samples[1] / sum(judging.n_samples)},
+        "goal": goal,
+        "verdict": verdict | {"caution": _caution(after, diagnosis, goal)},
+        "comparison": table
+        | {
+            "paired": compare_pairs(
+                comparison,
+                is_positive,
+                judged_scores,
+                boundary.threshold,
+                details.decisions,
+                confidence,
+                told,
+            )
+        },
+        "diagnosis": diagnosis,
         "claims": collect_claims(after, before, boundary, judged_on, scores, told),
+        "columns": columns or [],
         "deploy": _deploy(deploy, boundary, deciding),
+        "shell": shell or _shell(boundary),
+        "top": top,
         "axis": {"kind": axis.kind, "low": axis.low, "high": axis.high, "ticks": axis.ticks()},
-        "projection": collect_projection(deciding, boundary, axis),
-        "stops": collect_stops(
-            judging, axis, {"old": old, "shifted": boundary.threshold}, confidence
+        "drawn": deciding.n_samples,
+        "rows_drawn": "deciding" if chosen_here else "test",
+        "projection": collect_projection(deciding, replace(boundary, geometry=None), axis),
+        "paper": geometry and collect_projection(deciding, boundary, axis),
+        "stops": stops,
+        "precision_recall": collect_precision_recall(stops, judging.n_samples, share),
+        "decision_curve": collect_decision_curve(
+            {"shifted": after.errors, "old": before.errors},  # type: ignore[dict-item]
+            share,
+            None if own is None else (is_positive, own),
+        ),
+        "calibration": None
+        if own is None
+        else collect_calibration(is_positive, own, confidence, told),
+        "subgroups": collect_subgroups(
+            is_positive, judged_scores > boundary.threshold, details.groups, confidence
         ),
     }
     return dict(_plain(facts))
+
+
+def _test_rows(
+    tested: ScoreSample | None, deciding: ScoreSample, chosen_here: bool, boundary: Boundary | None
+) -> ScoreSample | None:
+    """Return the rows that test, which are the only ones where the boundary was chosen before."""
+    if chosen_here:
+        return tested
+    if tested is not None or boundary is None:
+        raise InvalidInputError(
+            "`chosen_here` must be True where `test` is given or no boundary is, got False. Pass "
+            "the test rows as y_true and y_score, with the boundary."
+        )
+    return deciding
+
+
+def _in_order(
+    pair: Sequence[ArrayLike], labels: tuple[Any, Any]
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return which rows are positive, and their scores, in the order in which they were given."""
+    return np.asarray(np.asarray(pair[0]) == labels[1], dtype=np.bool_), as_scores(pair[1])
+
+
+def _prevalence(given: float | None, rule: Rule, n_samples: tuple[int, int]) -> float:
+    """Return the share of the positive class where decisions are made."""
+    asked = getattr(rule, "prevalence", None) if given is None else given
+    if asked is None:
+        return n_samples[1] / sum(n_samples)
+    return as_share("prevalence", asked, "Use 0.02 for one in fifty.")
+
+
+def _caution(
+    certificate: Certificate, diagnosis: Mapping[str, Any], goal: Mapping[str, Any] | None
+) -> str | None:
+    """Say beside a claim that holds what it does not amount to."""
+    proof = next(f for f in diagnosis["findings"] if f["key"] == "proof")
+    if not certificate.certified or proof["level"] != "bad":
+        return None
+    despite = "That the goal is met" if goal and goal["state"] == "met" else "What is certified"
+    return (
+        f"{despite} does not make the model good: both errors together are not shown to be fewer "
+        "than a guess would make."
+    )
+
+
+def _together(certificate: Certificate) -> list[float]:
+    """Return bounds of false alarms, misses and hits that hold together, as its rates have them."""
+    flagged, missed = certificate.wrong
+    negative, positive = certificate.n_samples
+    counts = ((flagged, negative), (missed, positive), (positive - missed, positive))
+    bound = uniform_bound if certificate.method == "uniform" else clopper_pearson
+    delta = (1 - certificate.confidence) / len(counts)
+    return [float(bound(k, n, delta)) for k, n in counts]
+
+
+def _shell(boundary: Boundary) -> str:
+    """Return a line that decides with a threshold, where there is no model to predict with."""
+    negative, positive = boundary.labels
+    return f"decisions = np.where(scores > {{threshold}}, {positive!r}, {negative!r})"
 
 
 def _read_pair(name: str, pair: object, labels: tuple[Any, Any]) -> ScoreSample | None:

@@ -11,13 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.report.charts import (
+    draw_calibration,
+    draw_decision_curve,
+    draw_precision_recall,
+)
 from boundshift.report.drawing import draw_projection, draw_threshold_plot
 from boundshift.view.axis import ScoreAxis
-from boundshift.view.words import at_most, percent, score_text
+from boundshift.view.words import at_least, at_most, percent, score_text
 from boundshift.writing import is_special, write_whole
 
 __all__ = ["render_report", "write_report"]
 
+# Parts of the page's one script, in the order in which they need each other.
+_SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
 # In a script element these could end it, open a comment, or end a line of the program.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -52,23 +59,30 @@ def render_report(facts: Mapping[str, Any]) -> str:
         import jinja2
     except ImportError as error:
         raise MissingExtraError("jinja2", "report") from error
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, loader=jinja2.FunctionLoader(_read)
+    )
     environment.filters |= {
         "percent": percent,
+        "at_least": at_least,
         "at_most": at_most,
         "number": _number,
         "short": _short,
     }
-    script = _read("page.js")
+    script = "".join(_read(name) for name in _SCRIPT)
     n = facts["rows"][facts["judged_on"]]
-    return environment.from_string(_read("page.html.jinja")).render(
+    return environment.get_template("page.html.jinja").render(
         **facts,
         style=_read("page.css"),
         script=script,
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=_embed(_for_script(facts)),
         picture=draw_projection(facts["projection"]),
+        paper_picture=facts["paper"] and draw_projection(facts["paper"]),
         plot=draw_threshold_plot(facts["stops"], n),
+        precision_recall_chart=draw_precision_recall(facts),
+        decision_curve_chart=draw_decision_curve(facts),
+        calibration_chart=draw_calibration(facts),
         n=n,
         place=lambda score: _place(facts, score),
     )
@@ -121,8 +135,8 @@ def _check_new(path: Path, force: bool) -> None:
 
 
 def _read(name: str) -> str:
-    """Return a file that is shipped beside this one."""
-    return resources.files("boundshift.report").joinpath(name).read_text(encoding="utf-8")
+    """Return a template, a style or a script that is shipped with this package."""
+    return resources.files("boundshift.report").joinpath("markup", name).read_text(encoding="utf-8")
 
 
 def _for_script(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,20 +146,27 @@ def _for_script(facts: Mapping[str, Any]) -> dict[str, Any]:
         name: {
             "stop": stops["marks"][name],
             "bounds": facts["certificates"][name]["error_bounds"],
+            "together": facts["rates"][name]["together"],
             "fixed": facts["certificates"][name]["method"] == "clopper-pearson",
         }
         for name in ("old", "shifted")
     }
     return {
-        "threshold": [float(f"{t:.6g}") for t in stops["threshold"]],
+        "threshold": stops["threshold"],
         "at": stops["at"],
         "wrong": stops["wrong"],
         "bounds": stops["bounds"],
+        "together": stops["together"],
         "n": facts["rows"][facts["judged_on"]],
         "marks": marks,
         "status": facts["certificates"]["shifted"]["status"],
+        "confidence": facts["confidence"],
+        "prevalence": facts["prevalence"]["share"],
         "positives": facts["names"]["positives"],
         "negatives": facts["names"]["negatives"],
+        "unit": facts["names"]["unit"],
+        "shell": facts["shell"],
+        "top": facts["top"],
     }
 
 

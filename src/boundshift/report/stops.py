@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.promises.certificate import certify_counts
+from boundshift.curves.uniform import uniform_bound
 from boundshift.scores.sample import ScoreSample
 from boundshift.view.axis import ScoreAxis
 from boundshift.view.rows import count_wrong_at
@@ -39,19 +39,21 @@ def collect_stops(
     Returns
     -------
     dict
-        ``threshold``, ``at`` (place), ``wrong`` and ``bounds`` (negative, positive), and
-        ``marks``, the index of each mark.
+        ``threshold``, ``at`` (place), ``wrong`` and ``bounds`` (negative, positive), ``together``
+        (bounds of negatives above, positives below and positives above, which hold together, for
+        what depends on both classes), and ``marks``, the index of each mark.
     """
-    thresholds = axis.score(np.linspace(0, 1, N_STOPS))
+    thresholds = _short(axis.score(np.linspace(0, 1, N_STOPS)))
     index = _place_marks(thresholds, axis, marks)
     wrong = count_wrong_at(sample, thresholds)
+    n, delta = sample.n_samples, 1 - confidence
+    counted = ((wrong[0], n[0]), (wrong[1], n[1]), (n[1] - wrong[1], n[1]))
     return {
         "threshold": thresholds.tolist(),
         "at": [round(float(place), 5) for place in axis.place(thresholds)],
         "wrong": [counts.tolist() for counts in wrong],
-        "bounds": [
-            _bounds(counts, sample.n_samples[i], confidence) for i, counts in enumerate(wrong)
-        ],
+        "bounds": [_bounds(*counts, delta) for counts in counted[:2]],
+        "together": [_bounds(*counts, delta / 3) for counts in counted],
         "marks": index,
     }
 
@@ -79,14 +81,14 @@ def _place_marks(
     return taken
 
 
-def _bounds(wrong: NDArray[np.intp], n: int, confidence: float) -> list[float]:
-    """Return the bound that holds for every threshold, looked up once for each count."""
+def _short(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return thresholds with six digits, which are easy to copy, unless neighbours would merge."""
+    short = np.array([float(f"{t:.6g}") for t in thresholds])
+    return short if np.all(np.diff(short) > 0) else thresholds
+
+
+def _bounds(wrong: NDArray[np.intp], n: int, delta: float) -> list[float]:
+    """Return the bound that holds for every threshold, rounded up, looked up once a count."""
     distinct, place = np.unique(wrong, return_inverse=True)
-    bounds = [_bound(int(k), n, confidence) for k in distinct]
-    return [bounds[j] for j in place]
-
-
-def _bound(wrong: int, n: int, confidence: float) -> float:
-    """Return the bound of one class at a count, rounded up."""
-    both = certify_counts((wrong, wrong), (n, n), (0, 1), confidence=confidence, chosen_here=True)
-    return min(1.0, float(np.ceil(both.error_bounds[0] * 1e6) / 1e6))
+    bounds = np.minimum(1.0, np.ceil(uniform_bound(distinct, n, delta) * 1e6) / 1e6)
+    return [float(bound) for bound in bounds[place]]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
 from boundshift.exceptions import InvalidInputError
@@ -15,6 +16,7 @@ __all__ = [
     "METRIC_TITLES",
     "OUR_METHODS",
     "Names",
+    "at_least",
     "at_most",
     "choose_base",
     "claim_text",
@@ -40,6 +42,8 @@ METRIC_TITLES = {
 OUR_METHODS = ("boundshift", "shifted")
 """Methods that are set off from the others in a comparison."""
 
+# Words that end like a plural and are none.
+_NO_PLURALS = ("yes", "diabetes", "rabies", "measles", "mumps", "herpes", "always", "overseas")
 _KEYS = ("positive", "negative", "title", "unit")
 
 
@@ -52,7 +56,7 @@ class Names:
     positives, negatives : str
         Phrases such as "sick patients" or "rows of class 1".
     positive, negative : str
-        Short names, such as "sick" or "class 1".
+        Short names, such as "sick", "churners" or "class 1".
     title : str
         Of the page.
     unit : str
@@ -70,10 +74,17 @@ class Names:
 def read_names(names: Mapping[str, object] | None, labels: tuple[Any, Any]) -> Names:
     """Complete the names that were given from the labels.
 
+    A name such as "sick" goes before the unit; one that names rows by itself stands alone: a
+    plural, such as "churners", or a phrase with "with", "of" or "who", or with the unit in it.
+    Where only the positive class has a name, the negative one are the others.
+
     Examples
     --------
     >>> read_names({"positive": "sick", "unit": "patients"}, (0, 1)).positives
     'sick patients'
+    >>> told = read_names({"positive": "churners", "unit": "customers"}, (0, 1))
+    >>> told.positives, told.negatives
+    ('churners', 'other customers')
     >>> read_names(None, (0, 1)).positives
     'rows of class 1'
     """
@@ -86,12 +97,29 @@ def read_names(names: Mapping[str, object] | None, labels: tuple[Any, Any]) -> N
         )
     told = {key: str(value) for key, value in given.items() if value not in (None, "")}
     unit = told.get("unit", "rows")
+    if "positive" in told and "negative" not in told:
+        told["negative"] = "other"
     phrases, short = [], []
     for key, label in zip(("negative", "positive"), labels, strict=True):
-        phrases.append(f"{told[key]} {unit}" if key in told else f"{unit} of class {label}")
-        short.append(told.get(key, f"class {label}"))
+        name = told.get(key)
+        phrases.append(f"{unit} of class {label}" if name is None else _phrase(name, unit))
+        short.append(f"class {label}" if name is None else name)
+    if short[0] == "other":
+        short[0] = phrases[0]
     title = told.get("title", f"Telling {short[1]} from {short[0]}")
     return Names(phrases[1], phrases[0], short[1], short[0], title, unit)
+
+
+def _phrase(name: str, unit: str) -> str:
+    """Return a class's rows in words: a plural or a phrase by itself, else before the unit."""
+    words = name.lower().split()
+    plural = re.fullmatch(r".*[^siu]s", words[-1]) if words else None
+    alone = (
+        (plural and words[-1] not in _NO_PLURALS)
+        or unit.lower() in name.lower()
+        or {"with", "of", "who"} & set(words)
+    )
+    return name if alone else f"{name} {unit}"
 
 
 def percent(share: float) -> str:
@@ -114,6 +142,17 @@ def score_text(value: float) -> str:
     '−4.198'
     """
     return f"{value:.4g}".replace("-", "−")
+
+
+def at_least(share: float) -> str:
+    """Return a lower bound in percent, rounded down so that it still bounds.
+
+    Examples
+    --------
+    >>> at_least(0.8309)
+    '83.0%'
+    """
+    return f"{floor(1000 * share + 1e-9) / 10:.1f}%"
 
 
 def at_most(share: float) -> str:

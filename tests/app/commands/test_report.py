@@ -28,7 +28,7 @@ def shifted(data):
 def test_writes_a_page_and_says_the_verdict(run, scores, rows, tmp_path):
     shown = run("report", scores, *COLUMNS, "--unit", "patients").stdout
     assert "Of 100 patients of class yes the shifted model is expected to miss" in shown
-    assert "nominal" in shown
+    assert "the 440 rows that chose the boundary, which flatter it" in shown
     boundary = find_boundary(*rows, pos_label="yes")
     expected = certify(*rows, boundary.threshold, pos_label="yes", chosen_here=True)
     data = embedded(tmp_path / "report.html")
@@ -47,7 +47,10 @@ def test_a_test_file_certifies(run, scores, rows, tmp_path):
     other.write_text("\n".join(["risk,ill", *lines]))
     out = tmp_path / "page.html"
     shown = run("report", scores, *COLUMNS, "--test", other, "--out", out).stdout
-    assert "330 test rows, certified if they were used for nothing else" in shown
+    assert (
+        "330 test rows. Only the “at most” is certified, if they were used for nothing else"
+        in shown
+    )
     boundary = find_boundary(*rows, pos_label="yes")
     expected = certify(words, fresh, boundary.threshold, pos_label="yes")
     assert shifted(embedded(out)) == list(expected.wrong)
@@ -126,8 +129,11 @@ def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path, monkey
     assert f"Interval {low:.4g} to {high:.4g}." in page
 
 
-def test_training_scores_make_a_nominal_report(run, scores):
-    assert "Nothing is certified" in run("report", scores, *COLUMNS, "--scores", "training").stdout
+def test_training_scores_certify_nothing(run, scores):
+    assert (
+        "Nothing here is certified"
+        in run("report", scores, *COLUMNS, "--scores", "training").stdout
+    )
 
 
 def test_a_file_is_not_replaced_unless_asked(run, scores, tmp_path):
@@ -166,3 +172,33 @@ def test_a_million_rows_make_a_small_page(run, tmp_path):
     run("report", tmp_path / "many.parquet", *COLUMNS, "--test-share", "0.5")
     assert (tmp_path / "report.html").stat().st_size < 200_000
     assert embedded(tmp_path / "report.html")["n"] == [495_000, 5_000]
+
+
+def test_groups_are_counted_on_the_rows_that_judge(run, scores, rows, tmp_path):
+    towns = np.random.default_rng(1).choice(["Bonn", "Rome"], 440)
+    lines = scores.read_text().splitlines()
+    grouped = [f"{lines[0]},town", *(f"{a},{b}" for a, b in zip(lines[1:], towns, strict=True))]
+    scores.write_text("\n".join(grouped))
+    run("report", scores, *COLUMNS, "--by", "town")
+    boundary = find_boundary(*rows, pos_label="yes")
+    flagged, bonn = rows[1] > boundary.threshold, towns == "Bonn"
+    ill = rows[0] == "yes"
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    row = re.search(r'<th scope="row">Bonn</th><td>(\d+)</td><td>(\d+)</td><td>([\d.]+)%', page)
+    recall = 100 * np.sum(flagged & bonn & ill) / np.sum(bonn & ill)
+    assert row.groups() == (str(bonn.sum()), str((bonn & ill).sum()), f"{recall:.1f}")
+    run("report", scores, *COLUMNS, "--by", "town", "--test-share", 0.5, "--out", "half.html")
+    half = (tmp_path / "half.html").read_text(encoding="utf-8")
+    counts = re.findall(r'<th scope="row">(?:Bonn|Rome)</th><td>(\d+)</td><td>(\d+)</td>', half)
+    assert [sum(int(pair[i]) for pair in counts) for i in (0, 1)] == [220, 20]
+
+
+def test_groups_by_a_column_of_many_values_are_refused(run, scores):
+    assert "2 to 12 different values" in run(
+        "report", scores, *COLUMNS, "--by", "risk", code=1
+    ).stderr.replace("\n", " ")
+
+
+def test_a_goal_is_said_first(run, scores):
+    shown = run("report", scores, *COLUMNS, "--recall-floor", "0.8", "--test-share", "0.5").stdout
+    assert shown.startswith("Goal: find at least 80% of rows of class yes.")

@@ -10,6 +10,7 @@ import typer
 from boundshift.app.application import app, examples
 from boundshift.app.goal import Goal, takes_goal
 from boundshift.app.options import (
+    ByOption,
     CategoryOption,
     DropOption,
     ForceOption,
@@ -61,6 +62,7 @@ def fit(
     category: CategoryOption = None,
     drop: DropOption = None,
     row_id: IdOption = None,
+    by: ByOption = None,
     unit: Annotated[
         str | None,
         typer.Option(help="What a row is, in the plural: patients, loans.", show_default=False),
@@ -99,6 +101,7 @@ def fit(
             trust=trust,
             seen=seen,
             roles=read_roles(numeric, category, drop, row_id),
+            by=by or (),
             progress=show,
         )
         names = {"unit": unit, "positive": positive_name, "negative": negative_name}
@@ -112,6 +115,8 @@ def fit(
         ["method", "G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)],
         [[row[name] for name in shown] for row in fitted.comparison],
     )
+    if facts["goal"] is not None:
+        print_line(facts["goal"]["sentence"])
     print_line(facts["verdict"]["sentence"])
     print_line(f"{fitted.certificate.status.capitalize()}: {fitted.certificate.reason}.\n")
     for path in written:

@@ -17,7 +17,8 @@ __all__ = ["predict"]
 @app.command(
     epilog=examples(
         "boundshift predict boundshift-fit new.csv --out predictions.csv",
-        "boundshift predict boundshift-fit new.csv --keep id | head",
+        "boundshift predict boundshift-fit new.csv --keep town | head",
+        "boundshift predict boundshift-fit customers.csv --top 50 --out call.csv",
     )
 )
 def predict(
@@ -31,12 +32,29 @@ def predict(
     ] = Path("-"),
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="Column to carry over, such as an id; may be repeated."),
+        typer.Option(
+            help="Column to carry over; may be repeated. Columns that name rows are carried over "
+            "in any case."
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Call rows with a score above this positive, as read off a report.",
+            show_default="that of the fit",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            help="Only so many rows, with the highest scores, the highest first.",
+            show_default=False,
+        ),
     ] = None,
     trust: TrustOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Predict the rows of a new table, in their order.
+    """Predict the rows of a new table, in their order, or find the best of them.
 
     Each gets the score of the positive class, the model's own probability of it if it has one,
     and a label.
@@ -48,7 +66,9 @@ def predict(
 
         check_writable(out)
         check_new(out, force)
-        predictions, notes = predict_table(folder, file, keep=keep or (), trust=trust)
+        predictions, notes = predict_table(
+            folder, file, keep=keep or (), trust=trust, threshold=threshold, top=top
+        )
         show("predict", 1, 1)
     print_notes(notes)
     with errors():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +13,7 @@ from boundshift.app.application import app, examples
 from boundshift.app.commands.threshold import Origin
 from boundshift.app.goal import Goal, takes_goal
 from boundshift.app.options import (
+    ByOption,
     ForceOption,
     LabelOption,
     NegativeNameOption,
@@ -26,6 +28,9 @@ from boundshift.app.workflow.resampled_interval import MOST_ROWS, resampled_inte
 from boundshift.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from boundshift.scores.sample import ScoreSample
 
 __all__ = ["report"]
@@ -78,6 +83,7 @@ def report(
     positive_name: PositiveNameOption = None,
     negative_name: NegativeNameOption = None,
     unit: Annotated[str, typer.Option(help="What a row is, in the plural.")] = "rows",
+    by: ByOption = None,
     interval: Annotated[
         bool,
         typer.Option(help=f"Find where the boundary may fall, up to {MOST_ROWS:,} rows."),
@@ -96,18 +102,21 @@ def report(
         from boundshift.app.tables import read_scores
         from boundshift.app.tables.class_labels import positive_note
         from boundshift.boundary import make_decision, warn_of
-        from boundshift.report import collect_facts, write_report
+        from boundshift.report import RowDetails, collect_facts, write_report
 
         claim, aim = goal.claims()
         rows = read_scores(file, score, label, positive=positive, alike=aim.alike, progress=show)
         deciding, tested = rows, None
         if test_share is not None:
-            deciding, tested = _set_apart(rows, test_share, seed)
+            deciding, tested, apart = _set_apart(rows, test_share, seed)
         elif test is not None:
             known = str(rows.labels[1])
             tested = _under_labels(
                 read_scores(test, score, label, positive=known, progress=show), rows.labels
             )
+        groups = _read_groups(test or file, score, label, by or (), rows.labels)
+        if test_share is not None:
+            groups = {name: values[apart] for name, values in groups.items()}
         found = make_decision(claim, aim)(deciding)
         warn_of(found, stacklevel=2)
         show("interval", 0, 1)
@@ -128,9 +137,12 @@ def report(
                 "unit": unit,
             },
             interval=fall,
+            details=None if not by else RowDetails(groups=groups),
         )
         write_report(facts, out, force=force)
     print_notes(positive_note(positive, rows.labels, rows.n_samples))
+    if facts["goal"] is not None:
+        print_line(facts["goal"]["sentence"])
     print_line(facts["verdict"]["sentence"])
     print_line(facts["verdict"]["note"])
     print_line(out)
@@ -154,8 +166,41 @@ def _under_labels(tested: ScoreSample, labels: tuple[object, object]) -> ScoreSa
     return replace(tested, labels=labels) if labels[0] == f"not {labels[1]}" else tested
 
 
-def _set_apart(rows: ScoreSample, share: float, seed: int) -> tuple[ScoreSample, ScoreSample]:
-    """Return the rows that decide and those that test, with the same share of each class."""
+def _read_groups(
+    path: Path, score: str, label: str, by: Sequence[str], labels: tuple[object, object]
+) -> dict[str, NDArray[Any]]:
+    """Return columns of groups in the order of a sample's rows: by class, then by score."""
+    if not by:
+        return {}
+    if str(path) == "-":
+        raise InvalidInputError(
+            "--by must be used with a file, got standard input, which can be read only once. "
+            "Save the table first."
+        )
+    import numpy as np
+
+    from boundshift.app.tables import read_frame
+    from boundshift.app.tables.cells import with_gaps
+    from boundshift.app.tables.class_labels import label_values
+    from boundshift.report.of_classifier import check_levels
+
+    frame = read_frame(path, list(dict.fromkeys([score, label, *by])))
+    written = list(dict.fromkeys(frame[label]))
+    read = label_values(written) if all(isinstance(text, str) for text in written) else written
+    names = [
+        text for text, value in zip(written, read, strict=True) if str(value) == str(labels[1])
+    ]
+    order = np.lexsort((frame[score].astype(float), frame[label].isin(names)))
+    return {name: check_levels(name, with_gaps(frame[name]))[order] for name in by}
+
+
+def _set_apart(
+    rows: ScoreSample, share: float, seed: int
+) -> tuple[ScoreSample, ScoreSample, NDArray[np.bool_]]:
+    """Return the rows that decide and those that test, with the same share of each class.
+
+    And which of the sample's rows, by class and score, are those that test.
+    """
     import numpy as np
 
     from boundshift.scores.sample import ScoreSample
@@ -178,4 +223,4 @@ def _set_apart(rows: ScoreSample, share: float, seed: int) -> tuple[ScoreSample,
         replace(ScoreSample.from_labels(is_positive[part], scores[part]), labels=rows.labels)
         for part in (~tests, tests)
     )
-    return deciding, tested
+    return deciding, tested, tests

@@ -25,7 +25,9 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl")
 
 
-def read_frame(path: str | Path, columns: Sequence[str] | None = None) -> Any:
+def read_frame(
+    path: str | Path, columns: Sequence[str] | None = None, optional: Sequence[str] = ()
+) -> Any:
     r"""Read a table as it is written: cells of text files as text, others in their own types.
 
     Parameters
@@ -36,6 +38,8 @@ def read_frame(path: str | Path, columns: Sequence[str] | None = None) -> Any:
         Columns to read; None reads all. What text means is found by
         :func:`~boundshift.app.tables.find_spelling` and read by
         :func:`~boundshift.app.tables.read_cells`.
+    optional : sequence of str, default=()
+        Columns to read besides, first, where the table has them.
 
     Returns
     -------
@@ -61,13 +65,23 @@ def read_frame(path: str | Path, columns: Sequence[str] | None = None) -> Any:
     except ImportError as error:
         raise MissingExtraError("pandas", "data") from error
     with open_table(path) as opened:
-        types = None if columns is None else dict.fromkeys(columns)
+        if columns is not None:
+            there = [name for name in optional if name in opened.header]
+            columns = list(dict.fromkeys([*there, *columns]))
+        # Objects of JSON have names of their own, known when all of them are read.
+        every = opened.format == "json" and bool(optional)
+        types = None if columns is None or every else dict.fromkeys(columns)
         if opened.format == "csv":
             check_names(opened.name, opened.header, list(columns or ()))
             types = dict.fromkeys(opened.header if columns is None else columns, pa.string())
         batches = [pa.Table.from_batches([b]) for b in read_batches(opened, types, words=True)]
         with readable(opened):
             table = pa.concat_tables(batches, promote_options="permissive") if batches else None
+        if table is not None and every and columns is not None:
+            there = [name for name in optional if name in table.column_names]
+            columns = list(dict.fromkeys([*there, *columns]))
+            check_names(opened.name, table.column_names, columns)
+            table = table.select(columns)
         if table is None or table.num_rows == 0:
             raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
         with readable(opened):

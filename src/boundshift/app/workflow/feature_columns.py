@@ -31,6 +31,8 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Text with more different values than this share of the rows names rows instead of grouping them.
 _NAMING_SHARE = 0.5
 _FEW_ROWS = 20
+_COUNTS = "it counts or names the rows"
+_DIFFERENT = "most of its values are different, as names or free text are"
 _OPTIONS: dict[str, str] = {
     "number": "--numeric",
     "category": "--category",
@@ -71,6 +73,15 @@ class Columns:
         """Return how a column is spelled; by its kind alone where nothing else is known."""
         plain = Spelling("number" if self.kinds[name] == "number" else "word")
         return self.spellings.get(name, plain)
+
+    @property
+    def ids(self) -> list[str]:
+        """Columns left out because they name rows."""
+        return [
+            name
+            for name, why in self.left_out.items()
+            if why in (_COUNTS, f"{_OPTIONS['id']} says so") or (why == _DIFFERENT and _is_id(name))
+        ]
 
     def described(self) -> list[tuple[str, str, str]]:
         """Return every column, what was made of it, and why."""
@@ -186,9 +197,9 @@ def _understand(
     spelling, why = find_spelling(given, codes=codes)
     if spelling.kind == "number":
         numbers = read_cells(column, spelling, name).dropna()
-        return "it counts or names the rows" if _counts(numbers, name) else (spelling, why)
+        return _COUNTS if _counts(numbers, name) else (spelling, why)
     if distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _is_id(name)):
-        return "most of its values are different, as names or free text are"
+        return _DIFFERENT
     return spelling, why
 
 

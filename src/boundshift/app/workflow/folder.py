@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundshift.app.tables import Spelling, read_frame
 from boundshift.app.workflow.estimators import TRUSTED
@@ -23,6 +24,7 @@ from boundshift.app.workflow.training import FittedTable, explain
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.stored import certificate_to_dict
+from boundshift.report.of_classifier import own_probability
 from boundshift.result.json_values import as_label, check_format
 from boundshift.writing import exchange, write_whole
 
@@ -50,6 +52,7 @@ FILES = (
 _FORMAT = "boundshift.columns"
 _VERSION = 2
 _LARGEST = 16 << 20
+_OURS = ("score", "probability", "prediction")
 
 
 def write_folder(
@@ -249,11 +252,12 @@ def report_facts(
     origin = "held-out" if fitted.unseen else "training"
     trusted = "trusted=boundshift.app.workflow.TRUSTED"
     positive = as_label(fitted.model.boundary_.labels[1])
-    facts = collect_facts(
+    predict = f"boundshift predict {_in_shell(out)} new.csv --out predictions.csv"
+    return collect_facts(
         *fitted.deciding.to_rows(),
         boundary=fitted.boundary,
         old_threshold=0.0,
-        test=fitted.test.to_rows() if fitted.unseen else None,
+        test=fitted.judged if fitted.unseen else None,
         training=None if training is None else training.to_rows(),
         scores=origin if training is None else "out-of-fold",  # type: ignore[arg-type]
         comparison=fitted.comparison,
@@ -261,14 +265,40 @@ def report_facts(
         interval=fitted.interval,
         model=fitted.name,
         names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
+        details=fitted.details if fitted.unseen else None,  # of rows that judge nothing else
+        columns=_describe_columns(fitted),
+        shell=f"{predict} --threshold {{threshold}}",
+        top=f"{predict} --top {{top}}",
         deploy=[
-            f"# in a shell: boundshift predict {_in_shell(out)} new.csv --out predictions.csv",
+            f"# in a shell: {predict}",
             "import boundshift.app.workflow",
             f"model = boundshift.load({str(Path(out) / 'model.skops')!r}, {trusted})",
             f"model.predict(X) == {positive!r}  # True: {str(fitted.labels[1])!r}",
         ],
     )
-    return facts | {"columns": [list(row) for row in fitted.columns.described()]}
+
+
+def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:
+    """Return each column, what it was read as, its gaps, and why; and what was made of it."""
+    rows = sum(fitted.test.n_samples) + sum(fitted.deciding.n_samples)
+    described = []
+    for name, kind, why in fitted.columns.described():
+        gaps = fitted.missing[name]
+        made = ""
+        if fitted.trained_here and kind != "left out":
+            made = "scaled" if kind == "number" else "one column for each category"
+            if gaps:
+                filled = "the median" if kind == "number" else "a category of their own"
+                made = f"{made}, gaps are {filled}"
+        described.append(
+            (
+                name,
+                kind,
+                f"{gaps:,} of {rows:,}" if gaps else "",
+                "; ".join(filter(None, (why, made))),
+            )
+        )
+    return described
 
 
 def _in_shell(out: str | Path) -> str:
@@ -313,7 +343,13 @@ def _columns_json(fitted: FittedTable) -> str:
 
 
 def predict_table(
-    folder: str | Path, source: str | Path, *, keep: Sequence[str] = (), trust: bool = False
+    folder: str | Path,
+    source: str | Path,
+    *,
+    keep: Sequence[str] = (),
+    trust: bool = False,
+    threshold: float | None = None,
+    top: int | None = None,
 ) -> tuple[Any, list[str]]:
     """Apply a model that a fit left in a folder to a new table.
 
@@ -324,9 +360,15 @@ def predict_table(
     source : str or Path
         The new table; its columns are found by name.
     keep : sequence of str, default=()
-        Columns to carry over beside the predictions, such as an id.
+        Columns to carry over beside the predictions. Those that the fit took for names of rows
+        are carried over in any case, where the new table has them.
     trust : bool, default=False
         Whether the model may hold types of other libraries.
+    threshold : float, default=None
+        Scores above it are called positive; None is the boundary of the fit.
+    top : int, default=None
+        Only so many rows, with the highest scores, the highest first; all of them are called
+        positive. Of equal scores the first rows are taken.
 
     Returns
     -------
@@ -344,7 +386,8 @@ def predict_table(
     from boundshift.models.store import load
 
     columns, labels = _read_columns(Path(folder))
-    ours = [name for name in ("score", "probability", "prediction") if name in keep]
+    _check_wish(threshold, top)
+    ours = [name for name in _OURS if name in keep]
     if ours:
         raise InvalidInputError(
             f"`keep` must not name a column of the predictions, got '{ours[0]}'. Rename it first."
@@ -356,18 +399,51 @@ def predict_table(
             f"fit`, got {type(model).__name__}. Run the fit again."
         )
     where = "standard input" if str(source) == "-" else str(source)
-    frame = read_frame(source, list(dict.fromkeys([*keep, *columns.kinds])))
+    ids = [name for name in columns.ids if name not in (*keep, *_OURS, *columns.kinds)]
+    frame = read_frame(source, list(dict.fromkeys([*keep, *columns.kinds])), ids)
+    keep = [*(name for name in ids if name in frame), *keep]
+    if top is not None and top > len(frame):
+        raise InvalidInputError(
+            f"`top` must be at most the number of rows, {len(frame)}, got {top}. Use a smaller one."
+        )
     X = as_features(frame, columns, where)
-    predictions = frame[list(keep)].copy()
+    predictions = frame[keep].copy()
     with explain(type(getattr(model, "estimator_", model)).__name__):
-        positive = model.boundary_.labels[1]
         predictions["score"] = model.positive_scores(X)
-        if hasattr(model.estimator_, "predict_proba"):
-            place = list(model.estimator_.classes_).index(positive)
-            predictions["probability"] = model.estimator_.predict_proba(X)[:, place]
-        is_positive = model.predict(X) == positive
+        own = own_probability(model, X)
+        if own is not None:
+            predictions["probability"] = own
+        is_positive = _decide(model, X, predictions["score"].to_numpy(), threshold, top)
     predictions["prediction"] = np.array(labels, dtype=object)[is_positive.astype(int)]
+    if top is not None:
+        predictions = predictions[is_positive].sort_values("score", ascending=False, kind="stable")
     return predictions, [*_new_gaps(X, columns), *_unseen_categories(model, X, columns)]
+
+
+def _check_wish(threshold: float | None, top: int | None) -> None:
+    """Raise if two ways to decide are asked for, or one that makes no sense."""
+    if threshold is not None and top is not None:
+        raise InvalidInputError(
+            f"`threshold` and `top` must not both be given, got {threshold:g} and {top}. Leave one "
+            "of them out."
+        )
+    if threshold is not None and not np.isfinite(threshold):
+        raise InvalidInputError(f"`threshold` must be a finite number, got {threshold}. Use 0.5.")
+    if top is not None and top < 1:
+        raise InvalidInputError(f"`top` must be a positive number, got {top}. Use 50.")
+
+
+def _decide(
+    model: Any, X: Any, scores: NDArray[np.float64], threshold: float | None, top: int | None
+) -> NDArray[np.bool_]:
+    """Return which rows are called positive."""
+    if threshold is not None:
+        return np.asarray(scores > threshold)
+    if top is not None:
+        chosen = np.zeros(len(scores), dtype=np.bool_)
+        chosen[np.argsort(-scores, kind="stable")[:top]] = True
+        return chosen
+    return np.asarray(model.predict(X) == model.boundary_.labels[1])
 
 
 def _read_columns(folder: Path) -> tuple[Columns, tuple[Any, Any]]:

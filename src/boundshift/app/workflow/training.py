@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from boundshift.app.tables import Spelling
+from boundshift.app.tables.cells import with_gaps
 from boundshift.app.tables.class_labels import positive_note
 from boundshift.app.workflow.compared_methods import (
     judge,
@@ -37,6 +38,9 @@ from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
+from boundshift.report.of_classifier import check_levels, own_probability
+from boundshift.report.row_details import RowDetails
+from boundshift.report.subgroups import MOST_LEVELS
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
@@ -86,6 +90,14 @@ class FittedTable:
         Whether the model has not seen the rows that judged.
     notes : tuple of str
         What the user should know about the table.
+    judged : pair of arrays
+        Labels and scores of the rows that judged, in the order of `details`.
+    details : RowDetails
+        Of those rows: the model's own probabilities, groups, and what retrained rivals decide.
+    missing : dict from str to int
+        Cells without a value in each column, among the rows that have a label.
+    trained_here : bool
+        Whether the columns were prepared and the model was trained here.
     """
 
     model: BoundShiftClassifier
@@ -103,6 +115,10 @@ class FittedTable:
     confidence: float
     unseen: bool
     notes: tuple[str, ...]
+    judged: tuple[NDArray[Any], NDArray[np.float64]]
+    details: RowDetails
+    missing: dict[str, int]
+    trained_here: bool
 
 
 class _Recorder(BoundShiftClassifier):
@@ -138,6 +154,7 @@ def fit_table(
     trust: bool = False,
     seen: bool = False,
     roles: Mapping[str, Role] | None = None,
+    by: Sequence[str] = (),
     progress: Show | None = None,
 ) -> FittedTable:
     """Prepare, split, train or load, shift, certify and compare.
@@ -169,6 +186,8 @@ def fit_table(
         Whether a model that comes trained has seen these rows; claims are then nominal.
     roles : mapping from str to {"number", "category", "drop", "id"}, default=None
         What columns are, whatever they look like.
+    by : sequence of str, default=()
+        Columns for the report's table of groups; none takes the categories with few values.
     progress : callable, default=None
         Called with (what, steps done, steps in all).
 
@@ -186,7 +205,7 @@ def fit_table(
     show = progress or (lambda what, done, total: None)
     show("fit", 0, _STEPS)
     frame = frame.rename(columns=str)
-    check_names("The table", list(frame.columns), [target])
+    check_names("The table", list(frame.columns), [target, *by])
     file = None if str(model) in MODELS or not Path(model).is_file() else Path(model)
     loaded = None if file is None else load_model(file, trust=trust)
     alike = choose_claims(curve, rule)[1].alike
@@ -198,6 +217,7 @@ def fit_table(
     )
     estimator = make_model(str(model), columns) if file is None else loaded
     X = as_features(kept, columns)
+    groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
     names = np.array([0, 1]) if file is None else _labels_of(estimator, labels)
     train, test = _split(y, _TEST_SHARE if file is None else 0.5, seed)
     show("fit", 1, _STEPS)
@@ -212,14 +232,20 @@ def fit_table(
     )
     with _quiet(), explain(type(estimator).__name__):
         shifted, decided_on = recorder.fit(X.iloc[train], names[y[train]]).without_record()
-        judged = _score(shifted, X.iloc[test], y[test], labels)
+        scored = shifted.positive_scores(X.iloc[test])
+        judged = replace(ScoreSample.from_labels(y[test], scored), labels=labels)
         training = None if file else _score(shifted, X.iloc[train], y[train], labels)
     show("fit", 2, _STEPS)
     deciding = replace(decided_on, labels=labels)
     comparison = _compare_moved(shifted, deciding, judged)
+    decisions: dict[str, NDArray[np.bool_]] = {}
     if file is None:
         split = (X.iloc[train], y[train], X.iloc[test], y[test])
-        comparison += _compare_retrained(shifted.estimator_, *split, seed=seed)
+        decisions = _decide_retrained(shifted.estimator_, *split[:3], seed=seed)
+        comparison += [judge(name, y[test] == 1, made) for name, made in decisions.items()]
+    with _quiet(), explain(type(estimator).__name__):
+        chosen = {name: values[test] for name, values in groups.items()}
+        details = _describe_rows(shifted, X.iloc[test], columns, chosen, decisions)
     show("fit", 3, _STEPS)
     unseen = file is None or not seen
     boundary = replace(shifted.boundary_, labels=labels)
@@ -249,6 +275,10 @@ def fit_table(
             *positive_note(positive, labels, (len(y) - int(y.sum()), int(y.sum()))),
             *_notes(len(frame), y, target, columns),
         ),
+        judged=(np.array(labels, dtype=object)[y[test]], scored),
+        details=details,
+        missing={name: int(with_gaps(kept[name]).isna().sum()) for name in frame.columns},
+        trained_here=file is None,
     )
 
 
@@ -326,16 +356,28 @@ def _compare_moved(
     return judge_thresholds(test, {"boundshift": shifted.boundary_.threshold} | rivals)
 
 
-def _compare_retrained(
-    pipeline: Any, X: Any, y: IntArray, X_test: Any, y_test: IntArray, *, seed: int
-) -> list[dict[str, Any]]:
-    """Judge the rivals that train anew, on the table as the model sees it."""
+def _decide_retrained(
+    pipeline: Any, X: Any, y: IntArray, X_test: Any, *, seed: int
+) -> dict[str, NDArray[np.bool_]]:
+    """Return what the rivals that train anew decide, on the table as the model sees it."""
     preparation, classifier = pipeline[:-1], pipeline[-1]
-    rows = []
     with _quiet():
-        for name, predict in retrained_rivals(preparation, classifier, X, y, X_test, seed):
-            rows.append(judge(name, y_test == 1, predict()))
-    return rows
+        rivals = retrained_rivals(preparation, classifier, X, y, X_test, seed)
+        return {name: np.asarray(predict()) for name, predict in rivals}
+
+
+def _describe_rows(
+    shifted: BoundShiftClassifier,
+    X: Any,
+    columns: Columns,
+    groups: Mapping[str, NDArray[Any]],
+    decisions: Mapping[str, NDArray[np.bool_]],
+) -> RowDetails:
+    """Return what the report says row by row; categories with few values are groups."""
+    if not groups:
+        words = {name: np.asarray(X[name], dtype=object) for name in columns.of("category")}
+        groups = {name: v for name, v in words.items() if len(set(map(str, v))) <= MOST_LEVELS}
+    return RowDetails(own_probability(shifted, X), groups, decisions)
 
 
 @contextmanager

@@ -1,0 +1,54 @@
+"use strict";
+// What is counted and claimed at a stop of the slider; the other files draw and choose by it.
+const report = (function () {
+  const data = JSON.parse(document.getElementById("data").textContent);
+
+  // The two thresholds that were fixed before may have tighter bounds than a chosen one.
+  function markAt(stop) {
+    return ["shifted", "old"].find((name) => data.marks[name].stop === stop);
+  }
+
+  function boundsAt(stop) {
+    const mark = markAt(stop);
+    return mark ? data.marks[mark].bounds : data.bounds.map((bounds) => bounds[stop]);
+  }
+
+  // Shares of all rows, if positives are as frequent as the reader says.
+  function ratesAt(stop, prevalence) {
+    const alarmed = data.wrong[0][stop] / data.n[0];
+    const missed = data.wrong[1][stop] / data.n[1];
+    const hits = prevalence * (1 - missed);
+    const falseAlarms = (1 - prevalence) * alarmed;
+    const flagged = hits + falseAlarms;
+    return { alarmed, missed, hits, falseAlarms, flagged, precision: flagged > 0 ? hits / flagged : null };
+  }
+
+  // Bounds that hold together: those of a threshold fixed before, or for all thresholds at once.
+  function claimsAt(stop, prevalence, always) {
+    const mark = always ? undefined : markAt(stop);
+    const [alarmed, missed, hit] = mark ? data.marks[mark].together : data.together.map((bounds) => bounds[stop]);
+    const hits = prevalence * (1 - missed);
+    const falseAlarms = (1 - prevalence) * alarmed;
+    return {
+      precision: hits > 0 ? hits / (hits + falseAlarms) : 0,
+      found: 1 - missed,
+      flagged: prevalence * hit + falseAlarms,
+      cost: (miss, alarm) => prevalence * missed * miss + falseAlarms * alarm,
+    };
+  }
+
+  const at = (id) => document.getElementById(id);
+  return {
+    data, at, markAt, boundsAt, ratesAt, claimsAt,
+    last: data.threshold.length - 1,
+    stop: 0,
+    prevalence: data.prevalence,
+    write: (id, text) => { at(id).textContent = text; },
+    percent: (share) => (100 * share).toFixed(1) + "%",
+    // A bound is rounded so that it still bounds.
+    atMost: (share) => (Math.ceil(1000 * share - 1e-9) / 10).toFixed(1) + "%",
+    atLeast: (share) => (Math.floor(1000 * share + 1e-9) / 10).toFixed(1) + "%",
+    count: (number) => number.toLocaleString("en"),
+    score: (number) => String(Number(number.toPrecision(4))).replace("-", "−"),
+  };
+})();

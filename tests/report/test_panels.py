@@ -1,0 +1,215 @@
+"""Calibration, trade-offs, groups and pairs, against scikit-learn and plain counting."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix, precision_score, recall_score
+
+from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
+from boundshift.report import Report, RowDetails, collect_facts, render_report
+from boundshift.report.calibration import collect_calibration
+from boundshift.report.trade_offs import collect_decision_curve
+from boundshift.view.words import read_names
+from tests.report.problems import NAMES, rows
+
+
+@pytest.fixture(scope="module")
+def tested():
+    return rows(800, 90, seed=1)
+
+
+@pytest.fixture(scope="module")
+def details(tested):
+    rng = np.random.default_rng(5)
+    y, s = tested
+    return RowDetails(
+        probability=1 / (1 + np.exp(-s)),
+        groups={"town": rng.choice(["Bonn", "Rome", None], len(y)), "same": np.zeros(len(y))},
+        decisions={"coin": rng.random(len(y)) < 0.5},
+    )
+
+
+@pytest.fixture(scope="module")
+def known(tested, details):
+    methods = [
+        {"method": "boundshift", "g_mean": 0.9, "threshold": find_boundary(*rows()).threshold},
+        {"method": "untouched", "g_mean": 0.8, "threshold": 0.0},
+        {"method": "coin", "g_mean": 0.5, "threshold": np.nan},
+        {"method": "unknown", "g_mean": 0.1, "threshold": np.nan},
+    ]
+    return collect_facts(*rows(), test=tested, details=details, comparison=methods, names=NAMES)
+
+
+def test_precision_and_recall_at_both_thresholds(known, tested):
+    y, s = tested
+    for name, t in (("old", 0.0), ("shifted", known["boundary"]["threshold"])):
+        expected = [recall_score(y, s > t), precision_score(y, s > t)]
+        assert known["precision_recall"]["points"][name] == pytest.approx(expected)
+    recall = known["precision_recall"]["recall"]
+    assert recall[-1] == 1.0
+    assert np.all(np.diff(recall) >= 0)
+
+
+def test_net_benefit_is_counted(known, tested, details):
+    y, s = tested
+    curve = known["decision_curve"]
+    p = curve["probability"][40]
+    for name, flagged in (
+        ("old", s > 0),
+        ("shifted", s > known["boundary"]["threshold"]),
+        ("own", details.probability > p),
+        ("all", np.ones(len(y), dtype=bool)),
+    ):
+        hits, false = np.mean(flagged & (y == 1)), np.mean(flagged & (y == 0))
+        assert curve["curves"][name][40] == pytest.approx(hits - false * p / (1 - p))
+
+
+def test_flagging_all_is_worth_nothing_at_the_prevalence():
+    curve = collect_decision_curve({"x": (0.1, 0.1)}, 0.25)
+    at = np.interp(0.25, curve["probability"], curve["curves"]["all"])
+    assert at == pytest.approx(0, abs=1e-4)
+
+
+def test_calibration_groups_all_rows_and_bounds_each(known, tested, details):
+    y, _ = tested
+    bins = known["calibration"]["bins"]
+    assert sum(group["n"] for group in bins) == 890
+    assert known["calibration"]["true"] == pytest.approx(90 / 890)
+    order = np.argsort(details.probability)
+    first = order[: bins[0]["n"]]
+    interval = binomtest(int(y[first].sum()), len(first)).proportion_ci(0.95)
+    assert bins[0]["said"] == pytest.approx(details.probability[first].mean())
+    assert (bins[0]["low"], bins[0]["high"]) == pytest.approx((interval.low, interval.high))
+
+
+def test_honest_probabilities_are_called_so_and_doubled_ones_are_not():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0, 0.4, 20_000)
+    truth = rng.random(20_000) < p
+    names = read_names(None, (0, 1))
+    honest = collect_calibration(truth, p, 0.999, names)
+    assert honest["off"] == 0
+    assert "come true" in honest["sentence"]
+    assert collect_calibration(truth, 2 * p, 0.999, names)["off"] >= 8
+
+
+def test_equal_probabilities_stay_in_one_group():
+    truth = np.arange(1000) % 3 == 0
+    said = np.repeat([0.1, 0.9], [700, 300])
+    bins = collect_calibration(truth, said, 0.95, read_names(None, (0, 1)))["bins"]
+    assert [group["said"] for group in bins] == pytest.approx([0.1, 0.9])
+
+
+def test_without_probabilities_there_is_no_calibration(tested):
+    plain = collect_facts(*rows(), test=tested)
+    assert plain["calibration"] is None
+    assert "Calibration" not in render_report(plain)
+
+
+def test_groups_are_counted(known, tested, details):
+    y, s = tested
+    assert [table["column"] for table in known["subgroups"]] == ["town"]
+    table = known["subgroups"][0]["rows"]
+    assert {row["level"] for row in table} == {"Bonn", "Rome", "(missing)"}
+    assert [row["n"] for row in table] == sorted((row["n"] for row in table), reverse=True)
+    bonn = details.groups["town"] == "Bonn"
+    flagged = s > known["boundary"]["threshold"]
+    _, fp, fn, tp = confusion_matrix(y[bonn], flagged[bonn]).ravel()
+    row = next(row for row in table if row["level"] == "Bonn")
+    assert (row["found"], row["false_alarms"], row["positives"]) == (tp, fp, tp + fn)
+    interval = binomtest(int(tp), int(tp + fn)).proportion_ci(0.95)
+    assert (row["recall"]["low"], row["recall"]["high"]) == pytest.approx(
+        (interval.low, interval.high)
+    )
+
+
+def test_pairs_are_counted_on_the_same_rows(known, tested, details):
+    y, s = tested
+    ours = s > known["boundary"]["threshold"]
+    pairs = {row["method"]: row for row in known["comparison"]["paired"]["rows"]}
+    assert set(pairs) == {"untouched", "coin"}
+    for name, other in (("untouched", s > 0), ("coin", details.decisions["coin"])):
+        found = np.sum(ours & (y == 1)) - np.sum(other & (y == 1))
+        flagged = np.sum(ours & (y == 0)) - np.sum(other & (y == 0))
+        assert (pairs[name]["found_more"], pairs[name]["flagged_more"]) == (found, flagged)
+        low, high = pairs[name]["found_interval"]
+        assert low <= found / 90 <= high
+
+
+def test_a_lead_of_one_row_is_said():
+    y = np.repeat([0, 1], [60, 40])
+    s = np.concatenate([np.linspace(-3, 1, 60), np.linspace(-1, 3.01, 40)])
+    boundary = find_boundary(y, s)
+    # The other one does not flag the next row, a negative one.
+    above = np.min(s[s > boundary.threshold])
+    assert y[s == above].tolist() == [0]
+    methods = [
+        {"method": "boundshift", "g_mean": 0.91, "threshold": boundary.threshold},
+        {"method": "tuned", "g_mean": 0.9, "threshold": above},
+    ]
+    known = collect_facts(y, s, boundary=boundary, comparison=methods, names=NAMES)
+    assert known["comparison"]["paired"]["lead"] == (
+        "By G-mean, ours is ahead of the best of the others, tuned: 0.910 against 0.900. The whole "
+        "difference is 1 of 100 patients: it finds 0 more of 40 sick patients and flags 1 more of "
+        "60 healthy patients. Both 95% intervals hold 0."
+    )
+
+
+def test_rows_in_another_number_are_refused(tested):
+    with pytest.raises(InvalidInputError, match="one value for each of 890 rows"):
+        collect_facts(*rows(), test=tested, details=RowDetails(groups={"town": ["Bonn"]}))
+    with pytest.raises(InvalidInputError, match="must lie from 0 to 1"):
+        collect_facts(*rows(), test=tested, details=RowDetails(probability=np.full(890, 2.0)))
+
+
+@pytest.fixture(scope="module")
+def shifted():
+    rng = np.random.default_rng(0)
+    n = 1500
+    y = (rng.random(n) < 0.15).astype(int)
+    frame = pd.DataFrame({"age": rng.normal(1.5 * y), "size": rng.normal(1.0 * y)})
+    model = BoundShiftClassifier(LogisticRegression()).fit(frame[:700], y[:700])
+    return model, frame[700:], y[700:]
+
+
+def test_a_classifier_reports_on_rows_it_has_not_seen(shifted, tmp_path):
+    model, X, y = shifted
+    report = model.report(X, y, names={"positive": "churners", "unit": "customers"})
+    assert isinstance(report, Report)
+    wrong = int(np.sum(model.predict(X)[y == 1] == 0))
+    assert report.facts["certificates"]["shifted"]["wrong"][1] == wrong
+    assert report.facts["rows"]["deciding"] == list(model.boundary_.n_samples)
+    assert report.facts["verdict"]["status"] == "certified"
+    assert repr(report).startswith("Of 100 churners the shifted model is expected to miss")
+    path = report.save(tmp_path / "report.html")
+    assert path.read_text(encoding="utf-8") == report.html
+    with pytest.raises(InvalidInputError, match="force=True"):
+        report.save(path)
+
+
+def test_the_calibration_is_that_of_the_models_own_probabilities(shifted):
+    model, X, y = shifted
+    calibration = model.report(X, y).facts["calibration"]
+    own = model.estimator_.predict_proba(X)[:, 1].mean()
+    assert calibration["said"] == pytest.approx(own)
+    assert abs(model.predict_proba(X)[:, 1].mean() - own) > 0.05
+
+
+def test_a_notebook_shows_the_page_in_a_frame(shifted):
+    import html
+
+    report = shifted[0].report(*shifted[1:])
+    frame = report._repr_html_()
+    assert frame.startswith('<iframe srcdoc="')
+    inner = frame[len('<iframe srcdoc="') : frame.index('" title=')]
+    assert html.unescape(inner) == report.html
+
+
+def test_groups_of_a_classifier_are_named_columns(shifted):
+    model, X, y = shifted
+    with pytest.raises(InvalidInputError, match="`by` must name columns of X, got 'half'"):
+        model.report(X, y, by="half")
+    with pytest.raises(InvalidInputError, match="2 to 12 different values, got 'age'"):
+        model.report(X, y, by="age")
