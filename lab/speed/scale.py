@@ -1,12 +1,12 @@
 """Measure boundaries of data bigger than memory, as ratios taken in one run.
 
-Usage: ``python -m lab.speed.scale {files,command,dask,spark,scaling,page} [--rows N]``.
+Usage: ``python -m lab.speed.scale {files,command,duckdb,dask,spark,scaling,page} [--rows N]``.
 
-``files`` reads Parquet out of core, ``command`` more than 4 GB of it on the command line, ``dask``
-a cluster of two workers of 1 GiB, ``spark`` a local session of two threads, ``scaling`` the time
-per row and the size of messages; each stores its part in lab/results/scale.json. ``page``
-writes docs/scale.md from that file. Every measurement runs in a process of its own, so that its
-memory is its own.
+``files`` reads Parquet out of core, ``command`` 8 GB of it on the command line, ``duckdb`` reads by
+DuckDB, Polars and from files beside a bare GROUP BY of DuckDB, ``dask`` a cluster of two workers of
+1 GiB, ``spark`` a local session of two threads, ``scaling`` the time per row and the size of
+messages; each stores its part in lab/results/scale.json. ``page`` writes docs/scale.md from that
+file. Every measurement runs in a process of its own, so that its memory is its own.
 """
 
 from __future__ import annotations
@@ -323,6 +323,45 @@ def run_dask(n: int) -> dict[str, Any]:
     return {"found": found}
 
 
+def duckdb_run(folder: str, cases: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Measure DuckDB, Polars and files in turn with a bare GROUP BY of DuckDB."""
+    import duckdb
+    import polars as pl
+
+    connection = duckdb.connect()
+    relation = connection.read_parquet(f"{folder}/*.parquet")
+
+    def bare() -> Any:
+        wanted = "label, count(*), avg(score), min(score), max(score)"
+        return relation.aggregate(wanted, "label").fetchall()
+
+    sources = {
+        "duckdb": relation,
+        "polars": pl.scan_parquet(f"{folder}/*.parquet"),
+        "files": folder,
+    }
+    seconds: list[float] = []
+    repeated: dict[str, list[list[dict[str, Any]]]] = {name: [] for name in sources}
+    for _ in range(ROUNDS):
+        seconds.append(seconds_of(bare))
+        for name, data in sources.items():
+            repeated[name].append([timed(data, *case) for case in cases])
+    return {name: bare_passes(min(seconds), runs) for name, runs in repeated.items()}
+
+
+def run_duckdb(n: int) -> dict[str, Any]:
+    """Measure engines of this machine beside a bare GROUP BY."""
+    cases = [("blend", "g-mean"), *FEW_CASES]
+    with tempfile.TemporaryDirectory() as folder:
+        alone(write_parquet, folder, n)
+        expected = alone(in_memory, folder, cases)
+        found: dict[str, Any] = alone(duckdb_run, folder, cases)
+    for measured in found.values():
+        runs = zip(measured["runs"], expected, strict=True)
+        measured["runs"] = [compare(a, b) for a, b in runs]
+    return {"found": found}
+
+
 def spark_run(folder: str, cases: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Measure a local session of two threads: a plain groupBy and ours in turn, both warm."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -409,7 +448,8 @@ def _in_turn(folders: list[str]) -> list[float]:
 
 COMMANDS: dict[str, tuple[Callable[[int], dict[str, Any]], int]] = {
     "files": (files, 100_000_000),
-    "command": (command, 600_000_000),
+    "command": (command, 1_000_000_000),
+    "duckdb": (run_duckdb, 100_000_000),
     "dask": (run_dask, 100_000_000),
     "spark": (run_spark, 20_000_000),
     "scaling": (scaling, 100_000_000),
@@ -437,12 +477,18 @@ def judged(facts: dict[str, Any]) -> list[tuple[str, str, float, bool]]:
         speed = run["million rows a second"]
         rows.append((f"{what}: million rows a second", "≥ 20", speed, speed >= 20))
         at_most(f"{what}: peak GiB of the process", run["peak bytes"] / 2**30, 1.5)
+    goals = {"duckdb": 2.5, "polars": 2.5, "files": 2.0}
+    for name, measured in facts.get("duckdb", {}).get("found", {}).items():
+        for run in measured["runs"]:
+            compared.append(run)
+            what = f"{name}, {run['curve']}/{run['rule']}, {run['rows']:,} rows"
+            at_most(f"{what}: times a bare GROUP BY of DuckDB", run["bare passes"], goals[name])
     found = facts.get("dask", {}).get("found", {})
     for name, measured in found.items():
         for run in measured["runs"]:
             compared.append(run)
             what = f"Dask, {name}, {run['curve']}/{run['rule']}"
-            at_most(f"{what}: times a bare pass", run["bare passes"], 4)
+            at_most(f"{what}: times a bare pass", run["bare passes"], 2)
     for kind in ("lazy", "parquet"):
         sizes = [m["peak worker bytes"] for name, m in found.items() if name.startswith(kind)]
         if len(sizes) == 2:
@@ -481,8 +527,8 @@ def page(facts: dict[str, Any]) -> str:
         lines.append(model_text(facts["scaling"]["model"]))
     machine = facts.get("environment", {})
     lines.append(
-        "Measured by `python -m lab.speed.scale files`, `command`, `dask`, `spark` and `scaling`, "
-        "written by "
+        "Measured by `python -m lab.speed.scale files`, `command`, `duckdb`, `dask`, `spark` and "
+        "`scaling`, written by "
         f"`python -m lab.speed.scale page`; {machine.get('processors')} cores, Python "
         f"{machine.get('python')}, NumPy {machine.get('numpy')}. Wall times hold whatever else ran "
         "on the machine; ratios and processor times are what to compare."

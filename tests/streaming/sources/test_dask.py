@@ -43,6 +43,29 @@ class TestDaskFrame(EngineSuite):
         return lambda parts, **options: streaming.scan_boundary(frame_of(parts), **options)
 
 
+def steps_of(parts):
+    """Return how many partitions were said to be done in the first pass, in turn."""
+    seen = []
+    streaming.scan_boundary(frame_of(parts), progress=lambda *call: seen.append(call))
+    assert {total for _, _, total in seen} == {len(parts)}
+    return [done for name, done, _ in seen if name == "pass 1"]
+
+
+def test_progress_counts_the_partitions_of_a_cluster():
+    y, s = problem()
+    steps = steps_of(parts_of(y, s, [500] * 6))
+    assert (steps[0], steps[-1]) == (0, 6)
+    assert steps == sorted(steps)
+
+
+def test_progress_counts_the_partitions_of_this_process():
+    y, s = problem()
+    with dask.config.set(scheduler="threads"):
+        steps = steps_of(parts_of(y, s, [500] * 6))
+    assert steps == sorted(steps)
+    assert len(steps) > 3
+
+
 def test_series_and_arrays_of_other_chunks():
     y, s = problem()
     frame = frame_of(parts_of(y, s, [1000, 2000]))

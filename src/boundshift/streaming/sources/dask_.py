@@ -5,11 +5,13 @@ Each worker turns its partitions into tallies, these are merged in a tree, and o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any, cast
 
 import dask
 import numpy as np
+from dask.callbacks import Callback
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
@@ -63,9 +65,10 @@ class DaskSource:
         while len(tallies) > 1:
             starts = range(0, len(tallies), _MERGED_AT_ONCE)
             tallies = [merge(tallies[i : i + _MERGED_AT_ONCE]) for i in starts]
-        on_progress(0, len(self._parts))
-        (tally,) = dask.compute(*tallies) if tallies else (Tally(),)
-        on_progress(len(self._parts), len(self._parts))
+        total = len(self._parts)
+        on_progress(0, total)
+        tally = _compute(tallies[0], total, on_progress) if tallies else Tally()
+        on_progress(total, total)
         return tally
 
     def _tallies(self, request: Any) -> list[Any]:
@@ -83,6 +86,44 @@ class DaskSource:
             return list(found.to_delayed())
         read = dask.delayed(_read, pure=False)
         return [read(request, part, i) for i, part in enumerate(self._parts)]
+
+
+def _compute(tally: Any, total: int, on_progress: OnProgress) -> Tally:
+    """Compute the tally of all partitions, and report as many of them as tasks are done."""
+    lock, reported = Lock(), 0
+
+    def report(done: int, tasks: int) -> None:
+        nonlocal reported
+        with lock:
+            reached = total * done // max(tasks, 1)
+            if reported < reached < total:
+                reported = reached
+                on_progress(reached, total)
+
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    if client is not None and hasattr(client, "cluster"):
+        return _compute_on_cluster(client, tally, report)
+
+    def after_task(_key: Any, _result: Any, _graph: Any, state: Any, _worker: Any) -> None:
+        left = sum(len(state[name]) for name in ("ready", "waiting", "running"))
+        report(len(state["finished"]), len(state["finished"]) + left)
+
+    with Callback(posttask=after_task):
+        (found,) = dask.compute(tally)
+    return cast(Tally, found)
+
+
+def _compute_on_cluster(client: Any, tally: Any, report: Callable[[int, int], None]) -> Tally:
+    """Compute a tally on a cluster, whose scheduler tells how many tasks are done."""
+    from distributed.diagnostics.progressbar import ProgressBar
+
+    class Bar(ProgressBar):
+        def _draw_bar(self, remaining: int, all: int, **_: Any) -> None:
+            report(all - remaining, all)
+
+    future = client.compute(tally)
+    client.sync(Bar([future], interval="200ms").listen)
+    return cast(Tally, future.result())
 
 
 def _chunk(part: Any, i: int) -> Chunk:
