@@ -1,4 +1,4 @@
-"""Put the tables of a reproduction into docs/reproduction.md, and its rows beside it.
+"""Put the tables of a reproduction into docs/reproduction*.md, and its rows beside it.
 
     python -m lab reproduce all --protocol paper --out out
     python -m lab reproduce all --protocol paper --slack continuous --out out
@@ -10,7 +10,9 @@ Each table stands between `<!-- table NAME -->` and `<!-- end -->` and is writte
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from boundshift.writing import write_whole
@@ -20,6 +22,8 @@ from lab.harness.methods import Group
 from lab.harness.tables import Cell, Estimate, Section, Table
 from lab.reproduction import METHODS, PROBLEMS, Results, read_rows, write_rows
 from lab.reproduction.figures import FIGURES
+from lab.reproduction.methods import DEFAULT, EARLIER, title_of
+from lab.reproduction.rows import Row
 from lab.reproduction.tables import (
     comparison_table,
     dataset_table,
@@ -30,6 +34,7 @@ from lab.reproduction.tables import (
 ROOT = Path(__file__).parents[2]
 DOCS, ROWS = ROOT / "docs", ROOT / "lab" / "results" / "reproduction"
 BLOCK = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+GROUPS: tuple[Group, ...] = ("paper", "rival", "ours")
 FIVE = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart")
 
 
@@ -43,47 +48,60 @@ def main(folder: Path) -> None:
             # Continuous slack changes the paper's family only.
             rows = [row for row in rows if _in_family(row.method)]
         write_rows(ROWS / f"rows-{name}.csv.gz", rows)
-    page = DOCS / "reproduction.md"
-    write_whole(page, fill(page.read_text("utf-8")))
+    for page in DOCS.glob("reproduction*.md"):
+        write_whole(page, fill(page.read_text("utf-8")))
     for name, draw in FIGURES.items():
         save(draw(), DOCS / "images" / "reproduction" / f"{name}.png")
 
 
 def fill(page: str) -> str:
-    """Write every table of the page anew from the rows in lab/results/reproduction."""
-    results = {n: Results(read_rows(ROWS / f"rows-{n}.csv.gz")) for n in RUNS}
-    tables = _tables(results)
+    """Write every table of a page anew from the rows in lab/results/reproduction."""
+    tables = _tables()
     return BLOCK.sub(lambda match: match[1] + tables[match[2]] + match[3], page)
 
 
 def _in_family(method: str) -> bool:
-    return METHODS[method].group == "paper" or "support-sum" in method
+    return method.startswith("boundshift-support") or METHODS[method].group == "paper"
 
 
-def _tables(results: dict[str, Results]) -> dict[str, str]:
+@cache
+def _tables() -> dict[str, str]:
+    """Return every table, by the name that it has in the pages."""
+    rows = {n: read_rows(ROWS / f"rows-{n}.csv.gz") for n in RUNS}
+    results = {name: Results(mine) for name, mine in rows.items()}
     honest = results["honest-binary"]
+    earlier = bool(honest.known(EARLIER))
+    default = next(iter(EARLIER)) if earlier else DEFAULT
     return {
+        "versions": _versions([row for mine in rows.values() for row in mine]),
         "datasets": to_markdown(dataset_table(PROBLEMS.values(), "paper")),
         "paper-binary": _all(results["paper-binary"], ("paper",)),
         "paper-continuous": _all(results["paper-continuous"], ("paper",)),
         "deviations": to_markdown(deviation_table(results["paper-binary"]))
         + "\n"
         + to_markdown(deviation_table(results["paper-continuous"])),
-        "honest": _all(honest, ("paper", "rival", "ours")),
-        "comparison": to_markdown(comparison_table(honest, "ours-default")),
-        "comparison-out-of-fold": to_markdown(comparison_table(honest, "ours-default-oof")),
+        "honest-synthetic": _all(honest, GROUPS, ("synthetic", "synthetic-raw")),
+        "honest-medical": _all(honest, GROUPS, FIVE[1:]),
+        "comparison": to_markdown(comparison_table(honest, default)),
+        "comparison-out-of-fold": to_markdown(comparison_table(honest, f"{default}-oof")),
         "ranking": to_markdown(_ranking(honest)),
     }
 
 
-def _all(results: Results, groups: Sequence[Group]) -> str:
-    shown = (result_table(results, problem, groups) for problem in results.problems)
+def _all(results: Results, groups: Sequence[Group], problems: Sequence[str] | None = None) -> str:
+    shown = (result_table(results, problem, groups) for problem in problems or results.problems)
     return "\n".join(map(to_markdown, shown))
+
+
+def _versions(rows: Sequence[Row]) -> str:
+    """Say what computed the rows, as they say it."""
+    known = Counter(row.environment or "versions not stored in the rows" for row in rows)
+    return "\n".join(f"- {count} rows: {text}" for text, count in known.items()) + "\n"
 
 
 def _ranking(results: Results) -> Table:
     """Mean G-mean of every post-hoc method on the five problems, and over them; then F1."""
-    methods = [m.name for m in METHODS.values() if m.post_hoc]
+    methods = results.known([*EARLIER, *(m.name for m in METHODS.values() if m.post_hoc)])
     sections = []
     for metric, title in (("g_mean", "G-mean"), ("f1", "F1")):
         best = {p: results.best(p, methods, metric) for p in FIVE}
@@ -94,7 +112,7 @@ def _ranking(results: Results) -> Table:
             cells = [Estimate(m, best[p] == name) for p, m in zip(FIVE, means, strict=True)]
             solved = [results.counts(p, name) for p in FIVE]
             share = sum(c.solved for c in solved) / sum(c.tried for c in solved)
-            lines.append((METHODS[name].title, *cells, f"{over:.3f}"[1:], f"{share:.0%}"))
+            lines.append((title_of(name), *cells, f"{over:.3f}"[1:], f"{share:.0%}"))
         lines.sort(key=lambda line: str(line[-2]), reverse=True)
         sections.append(Section(title, tuple(lines)))
     titles = [PROBLEMS[p].title for p in FIVE]

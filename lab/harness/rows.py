@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from boundshift.metrics import binary_metrics
+from lab.harness.environment import describe_environment
 from lab.harness.fitted import Decision, Fitted
 from lab.harness.methods import Method
 
@@ -39,6 +40,8 @@ class Outcome:
         All training that the decision needs, and the decision.
     message : str
         The error of a failure.
+    environment : str
+        Versions and machine; empty in rows that were stored before they were said.
     """
 
     seed: int
@@ -55,6 +58,7 @@ class Outcome:
     fit_seconds: float = _NAN
     seconds: float = _NAN
     message: str = ""
+    environment: str = ""
 
 
 Row = TypeVar("Row", bound=Outcome)
@@ -95,10 +99,12 @@ def judge(kind: type[Row], fitted: Fitted, method: Method, describe: Describe, *
         threshold=decision.threshold,
         fit_seconds=fitted.training_seconds(method.source),
         seconds=seconds,
+        environment=describe_environment(),
         **described,
     )
 
 
 def failed_row(kind: type[Row], method: Method, error: Exception, **run: Any) -> Row:
     """Return the row of a method that raised an error."""
-    return kind(**run, method=method.name, message=f"{type(error).__name__}: {error}")
+    message = f"{type(error).__name__}: {error}"
+    return kind(**run, method=method.name, message=message, environment=describe_environment())

@@ -1,4 +1,6 @@
-"""Every method that is compared: the paper's six, more rivals, and more of ours.
+"""Every method that is compared: the paper's six, more rivals, and settings of this library.
+
+What the paper calls "Our Method" is the paper's method here; "boundshift" is always this library.
 
 The paper's own method stands there twice: as its authors' program searches, which made the
 printed numbers and decides which seeds count in protocol "paper", and solved exactly.
@@ -26,7 +28,16 @@ from lab.reproduction.authors_grid import solve_on_grid
 from lab.reproduction.fitted import FittedSeed
 from lab.rivals import THRESHOLD_RULES
 
-__all__ = ["DEFAULT", "METHODS", "PAPER_METHOD", "PRINTED", "by_group", "post_hoc_rivals"]
+__all__ = [
+    "DEFAULT",
+    "EARLIER",
+    "METHODS",
+    "PAPER_METHOD",
+    "PRINTED",
+    "by_group",
+    "post_hoc_rivals",
+    "title_of",
+]
 
 
 def _by_rule(name: str) -> Decide:
@@ -66,16 +77,16 @@ _PAPER = (
     Method("balanced-weights", "paper", keep_boundary, "balanced", title="BW"),
     Method("bayes-minimum-risk", "paper", _by_rule("bayes_minimum_risk"), title="BMR"),
     Method("thresholding", "paper", _by_rule("cost_thresholding"), title="Thresh"),
-    Method("ours-grid", "paper", _by_grid, title="Paper's method, as coded"),
+    Method("paper-grid", "paper", _by_grid, title="Paper's method, as coded"),
     Method(
-        "ours-authors",
+        "paper-exact",
         "paper",
         _by_support("training", SupportRadius.authors, fallback=0.0),
         title="Paper's method, exact",
     ),
 )
 
-PRINTED = {"ours-grid": "our-method", "ours-authors": "our-method"}
+PRINTED = {"paper-grid": "our-method", "paper-exact": "our-method"}
 """Method → name in the paper's printed tables, where it is another."""
 
 
@@ -107,13 +118,12 @@ def _of_source(source: Source) -> list[Method]:
     mark, suffix = ("" if source == "training" else "-oof"), _SUFFIX[source]
     settings = {
         "default": ("boundshift, default", by_boundary(source)),
-        "support": ("boundshift, support radius", by_boundary(source, curve="support", rule="sum")),
+        "support": ("boundshift, support radius", _by_support(source)),
         "full-budget": (
             "boundshift, full budget",
             _by_support(source, SupportRadius.authors, budget="all", stop_at_zero=False),
         ),
         "paper-text": ("boundshift, paper's text", _by_support(source, SupportRadius.paper)),
-        "support-sum": ("boundshift, support/sum", _by_support(source)),
         "support-minimax": (
             "boundshift, support/minimax",
             by_boundary(source, curve="support", rule="minimax"),
@@ -124,7 +134,7 @@ def _of_source(source: Source) -> list[Method]:
             decide = by_boundary(source, curve=curve, rule=rule)
             settings[f"{curve}-{rule}"] = (f"boundshift, {curve}/{rule}", decide)
     return [
-        Method(f"ours-{name}{mark}", "ours", decide, source, title + suffix)
+        Method(f"boundshift-{name}{mark}", "ours", decide, source, title + suffix)
         for name, (title, decide) in settings.items()
     ]
 
@@ -134,13 +144,25 @@ _OURS = (*_of_source("training"), *_of_source("out-of-fold"))
 METHODS: dict[str, Method] = {m.name: m for m in (*_PAPER, *_RIVALS, *_OURS)}
 """Name → method, in the order of the tables."""
 
-PAPER_METHOD = "ours-grid"
-DEFAULT = "ours-default"
+PAPER_METHOD = "paper-grid"
+DEFAULT = "boundshift-default"
+
+EARLIER = {
+    "boundshift-earlier-default": "boundshift, an earlier default",
+    "boundshift-earlier-default-oof": "boundshift, an earlier default (out-of-fold)",
+}
+"""Name in stored rows → title, of settings that the library no longer has and cannot run again."""
+
+
+def title_of(name: str) -> str:
+    """Return a method's name in tables."""
+    return EARLIER[name] if name in EARLIER else METHODS[name].title
 
 
 def by_group(group: Group) -> list[str]:
-    """Return the names of the methods of a group."""
-    return [m.name for m in METHODS.values() if m.group == group]
+    """Return the names of the methods of a group, those of stored rows among them."""
+    earlier = list(EARLIER) if group == "ours" else []
+    return [*earlier, *(m.name for m in METHODS.values() if m.group == group)]
 
 
 def post_hoc_rivals() -> list[str]:

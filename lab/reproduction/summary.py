@@ -48,6 +48,11 @@ class Results:
         """Return the problems, in the order of the rows."""
         return list(dict.fromkeys(problem for problem, _ in self._rows))
 
+    def known(self, methods: Iterable[str]) -> list[str]:
+        """Return those of some methods that the rows tell of."""
+        there = {method for _, method in self._rows}
+        return [method for method in methods if method in there]
+
     def values(self, problem: str, method: str, metric: str) -> FloatArray:
         """Return a metric on the kept seeds, in their order."""
         rows = self._rows[problem, method]

@@ -11,11 +11,11 @@ from lab.harness.statistics import compare
 from lab.harness.tables import Cell, Estimate, Number, Section, Table, p_value
 from lab.reproduction.methods import (
     DEFAULT,
-    METHODS,
     PAPER_METHOD,
     PRINTED,
     by_group,
     post_hoc_rivals,
+    title_of,
 )
 from lab.reproduction.printed import Printed, printed_datasets, printed_value
 from lab.reproduction.problems import PROBLEMS, Problem, Protocol
@@ -56,9 +56,11 @@ def result_table(results: Results, problem: str, groups: Sequence[Group] = tuple
         header += [title, "paper", "Δ"]
     return Table(
         name=f"{problem}-{results.protocol}-{results.slack}",
-        caption=_caption(results, problem, [m for g in groups for m in by_group(g)]),
+        caption=_caption(results, problem, results.known(m for g in groups for m in by_group(g))),
         header=(*header, "Solved"),
-        sections=tuple(_section(results, problem, _GROUPS[g], by_group(g)) for g in groups),
+        sections=tuple(
+            _section(results, problem, _GROUPS[g], results.known(by_group(g))) for g in groups
+        ),
     )
 
 
@@ -97,7 +99,7 @@ def _section(results: Results, problem: str, title: str, methods: Sequence[str])
 
 def _line(results: Results, problem: str, method: str, best: dict[str, str]) -> tuple[Cell, ...]:
     """Return one method's line."""
-    cells: list[Cell] = [METHODS[method].title]
+    cells: list[Cell] = [title_of(method)]
     for metric in _SHOWN:
         mean = results.mean(problem, method, metric)
         printed = _printed(results, problem, method, metric)
@@ -135,7 +137,7 @@ def _deviations(results: Results, problem: str) -> Iterable[tuple[Cell, ...]]:
             printed = _printed(results, problem, method, metric)
             if printed and abs(mean.mean - printed.mean) > _TOLERANCE:
                 yield (
-                    METHODS[method].title,
+                    title_of(method),
                     title,
                     Number(mean.mean),
                     Number(printed.mean),
@@ -153,7 +155,7 @@ def comparison_table(results: Results, ours: str = DEFAULT) -> Table:
     sections = [Section(_title(p), tuple(_compared(results, p, ours))) for p in results.problems]
     return Table(
         name=f"comparison-{ours}-{results.protocol}-{results.slack}",
-        caption=f"{METHODS[ours].title} less the best post-hoc rival, seed by seed, protocol "
+        caption=f"{title_of(ours)} less the best post-hoc rival, seed by seed, protocol "
         f"{results.protocol}, {results.slack} slack; two-sided Wilcoxon signed-rank test.",
         header=("Metric", "boundshift", "Best rival", "Rival", "Difference", "Win/tie/loss", "p"),
         sections=tuple(sections),
@@ -171,7 +173,7 @@ def _compared(results: Results, problem: str, ours: str) -> Iterable[tuple[Cell,
         yield (
             title,
             Estimate(mean, mean.mean >= other.mean),
-            METHODS[rival].title,
+            title_of(rival),
             Estimate(other, other.mean > mean.mean),
             Number(pair.difference.mean, signed=True),
             f"{pair.wins}/{pair.ties}/{pair.losses}",

@@ -34,9 +34,9 @@ _SHOWN = (
     "balanced-weights",
     "bayes-minimum-risk",
     "thresholding",
-    "ours-authors",
-    "ours-default",
-    "ours-default-oof",
+    "paper-exact",
+    "boundshift-default",
+    "boundshift-default-oof",
 )
 
 

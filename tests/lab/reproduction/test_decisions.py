@@ -32,11 +32,14 @@ def fitted(cache):
         ("bayes-minimum-risk", _ruled("bayes_minimum_risk")),
         ("thresholding", _ruled("cost_thresholding")),
         ("prior-threshold", _ruled("prior_threshold")),
-        ("ours-default", BoundShiftClassifier(LogisticRegression(), cv=None)),
-        ("ours-default-oof", BoundShiftClassifier(LogisticRegression(), ensemble=False)),
-        ("ours-support", BoundShiftClassifier(LogisticRegression(), cv=None, curve="support")),
+        ("boundshift-default", BoundShiftClassifier(LogisticRegression(), cv=None)),
+        ("boundshift-default-oof", BoundShiftClassifier(LogisticRegression(), ensemble=False)),
         (
-            "ours-support-oof",
+            "boundshift-support",
+            BoundShiftClassifier(LogisticRegression(), cv=None, curve="support"),
+        ),
+        (
+            "boundshift-support-oof",
             BoundShiftClassifier(LogisticRegression(), curve="support", ensemble=False),
         ),
     ],
@@ -49,7 +52,7 @@ def test_decisions_from_scores_are_those_of_the_estimators(split, fitted, name, 
 
 
 def test_continuous_slack_is_measured_in_units_of_the_weight_norm(fitted):
-    found = METHODS["ours-authors"].decide(FittedSeed(fitted.models, "continuous"))
+    found = METHODS["paper-exact"].decide(FittedSeed(fitted.models, "continuous"))
     y, scores = fitted.sample("training")
     expected = find_boundary(
         y, scores / fitted.unit, curve=SupportRadius.authors(slack="continuous")
@@ -64,7 +67,7 @@ def test_without_a_solution_the_papers_method_keeps_the_models_boundary(cache):
     scores = seed_of(cache, "pima", "paper").scores("training")
     noise = np.random.default_rng(0).normal(size=len(scores.train))
     hopeless = FittedSeed({"untouched": replace(scores, train=noise)}, "binary")
-    for name in ("ours-authors", "ours-grid"):
+    for name in ("paper-exact", "paper-grid"):
         decision = METHODS[name].decide(hopeless)
         assert (decision.solved, decision.threshold) == (False, 0.0)
 
@@ -75,6 +78,6 @@ def test_the_papers_six_come_first():
 
 
 def test_retrained_methods_and_ours_are_no_post_hoc_rivals():
-    assert {"smote", "balanced-weights", "ours-authors", "ours-default"}.isdisjoint(
+    assert {"smote", "balanced-weights", "paper-exact", "boundshift-default"}.isdisjoint(
         post_hoc_rivals()
     )

@@ -54,7 +54,7 @@ def test_the_papers_protocol_on_one_problem(out, small, monkeypatch):
     done = reproduce(
         "breast-cancer", protocol="paper", seeds=2, out=out, options=small, figures=True
     )
-    assert sum(r.kept for r in done.rows if r.method == "ours-grid") == 2
+    assert sum(r.kept for r in done.rows if r.method == "paper-grid") == 2
     assert (out / "figures" / "figure-2.png").is_file()
     assert [t.name for t in done.tables][-1] == "deviations-paper-binary"
 
