@@ -101,7 +101,7 @@ suite: .venv/.test  ## the whole benchmark, hours on two cores; writes docs and 
 	mkdir -p lab/results/suite docs/images/benchmark
 	cp out/suite/summary.json lab/results/suite
 	cp out/suite/images/benchmark/*.png docs/images/benchmark
-	cp out/suite/benchmark.md docs/benchmark.md
+	cp out/suite/benchmark*.md docs
 
 images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
 	$(BIN)/python docs/draw_images.py

@@ -70,6 +70,7 @@ def _reproduce(
     epilog=examples(
         "python -m lab suite --suite quick",
         "python -m lab suite --suite full --models logistic --methods 'tuned/*' --out out",
+        "python -m lab suite --csv patients.csv --target ill --splits 10",
     ),
 )
 def _suite(
@@ -89,7 +90,20 @@ def _suite(
     ] = "both",
     rare: Annotated[
         list[int] | None,
-        typer.Option(help="Minority rows to train on: 0 for all, 5, 10 or 20; may be repeated."),
+        typer.Option(
+            help="Minority rows to train on: 0 for all, 5, 10, 20, 50, 100, 200; may be repeated."
+        ),
+    ] = None,
+    splits: Annotated[
+        int | None, typer.Option(min=1, help="Splits of each set; default as the suite has.")
+    ] = None,
+    csv: Annotated[
+        list[Path] | None,
+        typer.Option(help="A table of your own instead of the public sets; may be repeated."),
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="The column to be predicted there.")] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="The rare class there; default the rarer of two.")
     ] = None,
     jobs: _Jobs = 2,
     out: _Out = Path("out/suite"),
@@ -100,7 +114,8 @@ def _suite(
     """Compare methods on real imbalanced data; fitted scores are kept, so runs resume."""
     _run(
         run_suite, size, models=models or list(MODELS), methods=methods or ("*",), half=half,
-        rare=rare or (0,), jobs=jobs, out=out, cache=cache,
+        rare=rare or (0,), splits=splits, csv=csv or (), target=target, positive=positive,
+        jobs=jobs, out=out, cache=cache,
     )  # fmt: skip
 
 

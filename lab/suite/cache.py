@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from lab.harness.cache import ScoreCache
 from lab.suite.data import SETTINGS, load_rows, split
 from lab.suite.models import MODELS
+from lab.suite.own_data import OwnData
 from lab.suite.train import RawScores, train
 
 __all__ = ["Fit", "SuiteCache"]
@@ -38,9 +40,18 @@ class Fit(NamedTuple):
 class SuiteCache(ScoreCache[Fit, RawScores]):
     """Raw scores of the suite's models.
 
-    Names of files hold a digest of the model's settings, of how rows are split, and of the
-    releases of the libraries that train.
+    Names of files hold a digest of the model's settings, of how rows are split, of the releases of
+    the libraries that train, and of the rows of a table of one's own.
+
+    Parameters
+    ----------
+    folder : path
+        Where the files are.
+    own : mapping
+        Name → table of the reader's own; all other names are public data sets.
     """
+
+    own: Mapping[str, OwnData] = field(default_factory=dict)
 
     kind = RawScores
 
@@ -48,11 +59,15 @@ class SuiteCache(ScoreCache[Fit, RawScores]):
         """Return the file of one training."""
         releases = {name: ".".join(version(name).split(".")[:2]) for name in _LIBRARIES}
         matters = [PROTOCOL_VERSION, MODELS[training.model].identity, SETTINGS, releases]
+        if training.dataset in self.own:
+            matters.append(self.own[training.dataset].digest)
         digest = hashlib.sha256(json.dumps(matters, sort_keys=True).encode()).hexdigest()[:10]
         name = f"{training.model}-{training.seed}-{training.rare}-{digest}.npz"
         return self.folder / training.dataset / name
 
     def train(self, training: Fit) -> RawScores:
         """Train on the split of the seed."""
-        rows = split(load_rows(training.dataset), training.seed, training.rare)
-        return train(MODELS[training.model], rows, training.seed)
+        own = self.own.get(training.dataset)
+        rows = load_rows(training.dataset) if own is None else own.rows
+        parts = split(rows, training.seed, training.rare)
+        return train(MODELS[training.model], parts, training.seed)

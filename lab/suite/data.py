@@ -10,7 +10,18 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from boundshift.datasets.common import CommonDataset, fetch_common, list_common
 
-__all__ = ["FOLDS", "SETTINGS", "Rows", "Split", "folds_of", "load_rows", "split", "suite_datasets"]
+__all__ = [
+    "FOLDS",
+    "MOST_ROWS",
+    "SETTINGS",
+    "Rows",
+    "Split",
+    "folds_of",
+    "load_rows",
+    "sample_down",
+    "split",
+    "suite_datasets",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -58,15 +69,19 @@ def suite_datasets() -> list[CommonDataset]:
 
 
 def load_rows(name: str) -> Rows:
-    """Load a data set; of more than 6000 rows a stratified sample is kept, always the same one."""
-    X, y = fetch_common(name, keep_missing=True, return_X_y=True)
-    if len(y) > MOST_ROWS:
-        kept, _ = train_test_split(
-            np.arange(len(y)), train_size=MOST_ROWS, stratify=y, random_state=0
-        )
-        kept.sort()
-        X, y = X[kept], y[kept]
-    return Rows(X, y)
+    """Load a data set, of more than 6000 rows a sample."""
+    return sample_down(Rows(*fetch_common(name, keep_missing=True, return_X_y=True)))
+
+
+def sample_down(rows: Rows) -> Rows:
+    """Keep a stratified sample of more than 6000 rows, always the same one."""
+    if len(rows.y) <= MOST_ROWS:
+        return rows
+    kept, _ = train_test_split(
+        np.arange(len(rows.y)), train_size=MOST_ROWS, stratify=rows.y, random_state=0
+    )
+    kept.sort()
+    return Rows(rows.X[kept], rows.y[kept])
 
 
 def split(rows: Rows, seed: int, rare: int = 0) -> Split:

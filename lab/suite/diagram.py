@@ -42,14 +42,14 @@ def draw_critical_difference(
     half = (len(ordered) + 1) // 2
     bars = 0.14 * len(runs)
     height = _FIRST + bars + _STEP * half
-    figure = new_figure(9.0, height + 1.0)
+    figure = new_figure(11.0, height + 1.0)
     ax = figure.add_subplot()
     low, high = int(np.floor(values[0])), int(np.ceil(values[-1]))
-    pad = 0.38 * (high - low)
+    pad = 0.95 * (high - low)
     ax.set_xlim(low - pad, high + pad)
     ax.set_ylim(height, -0.85)
     ax.axis("off")
-    ax.set_title(title, loc="left", fontsize=11)
+    figure.suptitle(title, x=0.02, ha="left", fontsize=11)
     _draw_axis(ax, low, high)
     _draw_difference(ax, low, difference)
     for row, (first, last) in enumerate(runs):

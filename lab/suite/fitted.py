@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
 from boundshift.models.response import Response
+from boundshift.models.scales import find_factors
 from lab.harness.fitted import Decision, Fitted, Sample, Scored, Source
 from lab.suite.models import ScoreKind
 from lab.suite.train import RawScores
@@ -49,6 +50,11 @@ class FittedSplit(Fitted):
         return Sample(self.raw.y_train, self._scores(self.raw.out_of_fold))
 
     @cached_property
+    def fold_models(self) -> Sample:
+        """The out-of-fold scores, put on one scale where the models of the folds have none."""
+        return Sample(self.raw.y_train, self.out_of_fold.s * self._factors[self._place])
+
+    @cached_property
     def held_out(self) -> Sample:
         """Scores of the rows held out, by the model trained on the other training rows."""
         held = self.raw.held
@@ -63,7 +69,7 @@ class FittedSplit(Fitted):
         """Return the scores to decide on."""
         known = {
             "out-of-fold": "out_of_fold",
-            "fold-models": "out_of_fold",
+            "fold-models": "fold_models",
             "held-out": "held_out",
         }
         return getattr(self, known.get(source, "training"))  # type: ignore[no-any-return]
@@ -78,11 +84,28 @@ class FittedSplit(Fitted):
         return {
             "training": first,
             "out-of-fold": first,
-            "fold-models": np.mean([self._scores(each) for each in self.raw.fold_tests], axis=0),
+            "fold-models": np.mean(
+                [
+                    f * self._scores(s)
+                    for f, s in zip(self._factors, self.raw.fold_tests, strict=True)
+                ],
+                axis=0,
+            ),
             "held-out": self._scores(self.raw.held_test),
             "smote": self._scores(self.raw.smote_test),
             "balanced": self._scores(self.raw.balanced_test),
         }
+
+    @cached_property
+    def _place(self) -> IntArray:
+        """Position of each training row's fold among the folds."""
+        return np.searchsorted(np.unique(self.raw.fold), self.raw.fold)
+
+    @cached_property
+    def _factors(self) -> FloatArray:
+        """What `BoundShiftClassifier` multiplies the scores of each fold's model by."""
+        found = find_factors([self.out_of_fold.s[rows] for rows in self.folds])
+        return np.ones(len(self.folds)) if found is None else np.array(found)
 
     def training_seconds(self, source: Source) -> float:
         """Return the time of all training that a decision from a source needs."""

@@ -8,13 +8,15 @@ To try a curve or a rule, add it to `CURVES_TRIED` or `RULES_TRIED`; to try anyt
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import get_args
 
-from boundshift.boundary import choose_claims
+from boundshift.boundary import choose_claims, find_boundary
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import CURVES, ErrorCurve, SupportRadius
 from boundshift.exceptions import InvalidInputError
+from boundshift.models.nested import shift_loses
 from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
 from boundshift.rules import MCC, FBeta, GMean, Minimax, Rule, Sum
 from lab.harness.fitted import Decision, Sample, Scored, Source
@@ -27,8 +29,10 @@ from lab.harness.methods import (
     by_tuner,
     keep_boundary,
 )
+from lab.harness.quiet import quiet
 from lab.harness.tuner import QUALITIES
 from lab.rivals import prior_threshold
+from lab.suite.fitted import FittedSplit, FloatArray, IntArray
 
 __all__ = [
     "CANDIDATES",
@@ -37,6 +41,7 @@ __all__ = [
     "METHODS",
     "RIVAL_PANEL",
     "RULES_TRIED",
+    "aiming_at",
     "choose_methods",
     "default_method",
 ]
@@ -96,7 +101,27 @@ def _differs(curve: str, rule: str) -> bool:
 def _method(curve: str, rule: str, source: Source) -> Method:
     """Return a curve with a rule on scores of a source."""
     decide = by_boundary(source, curve=CURVES_TRIED[curve], rule=RULES_TRIED[rule])
+    if (curve, rule, source) == (_DEFAULT_CURVE.name, _DEFAULT_RULE.name, "fold-models"):
+        decide = _unless_it_loses(decide)
     return Method(f"{curve}/{rule}@{source}", _group(curve, rule), decide, source)
+
+
+def _unless_it_loses(decide: Decide) -> Decide:
+    """Return the decision of the default, which keeps the model's boundary as the classifier does.
+
+    That is where rows left out of the choice say that the shift loses.
+    """
+
+    def choose(y: IntArray, s: FloatArray) -> float:
+        return find_boundary(y, s, curve=_DEFAULT_CURVE, rule=_DEFAULT_RULE).threshold
+
+    def guarded(fitted: FittedSplit) -> Decision:
+        decision = decide(fitted)
+        with quiet():
+            loses = shift_loses(*fitted.fold_models, fitted.raw.fold, choose, _DEFAULT_RULE)
+        return replace(decision, threshold=0.0, status="KEPT") if loses else decision
+
+    return guarded
 
 
 def _group(curve: str, rule: str) -> Group:
@@ -212,14 +237,23 @@ CANDIDATES = tuple(
 )
 """What the default was chosen from: every estimate and every tolerance on the G-mean."""
 
-GOALS = {
-    "f1": ("tuned/f1", *(f"{c}/f1@{s}" for s in ("fold-models", "out-of-fold") for c in ESTIMATES)),
-    "mcc": (
-        "tuned/mcc",
-        *(f"{c}/mcc@{s}" for s in ("fold-models", "out-of-fold") for c in ESTIMATES),
-    ),
-}
-"""Metric → methods that aim at it, scikit-learn's tuned threshold first."""
+GOALS = ("f1", "mcc")
+"""Metrics that are both a rule's name and an aim of scikit-learn's tuner."""
+
+
+def aiming_at(metric: str) -> list[str]:
+    """Return the methods that aim at F1 or MCC: the one that a user gets by `rule`, first.
+
+    Examples
+    --------
+    >>> aiming_at("mcc")[:2]
+    ['blend/mcc@fold-models', 'tuned/mcc']
+    """
+    asked = f"{choose_claims(rule=metric)[0].name}/{metric}"
+    first = f"{asked}@{default_method().partition('@')[2]}"
+    sources = ("fold-models", "out-of-fold")
+    ours = [f"{curve}/{metric}@{source}" for source in sources for curve in ESTIMATES]
+    return list(dict.fromkeys([first, f"tuned/{metric}", *ours]))
 
 
 def default_method() -> str:

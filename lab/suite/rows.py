@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
 from boundshift.datasets.common import CommonDataset
-from boundshift.promises.certificate import Certificate, certify_counts
+from boundshift.promises.certificate import Certificate, Scores, certify_counts
 from lab.harness.fitted import Decision, Sample
 from lab.harness.methods import Method
 from lab.harness.rows import Outcome, failed_row, judge
@@ -18,6 +18,7 @@ from lab.suite.cache import Fit, SuiteCache
 from lab.suite.fitted import FittedSplit
 from lab.suite.halves import half_of
 from lab.suite.models import MODELS
+from lab.suite.own_data import OWN
 
 __all__ = ["CONFIDENCE", "SuiteRow", "rows_of_fit"]
 
@@ -44,10 +45,11 @@ class SuiteRow(Outcome):
     claim_negative, claim_positive : float
         Errors as the method's own curve claims them.
     certificate : str
-        Which scores certify: "held-out" for a decision on these, else "out-of-fold"; empty for
-        models that were trained otherwise.
+        The certificate's word: "certified" for a decision on rows held out, "nominal" for one on
+        training scores that is checked on the same, else "cross-fitted"; empty for models that
+        were trained otherwise.
     certified_negative, certified_positive : float
-        Errors that are certified not to be exceeded, each at 95%.
+        The certificate's bounds of the errors, each at 95%, whatever its word.
     covered_negative, covered_positive : bool
         Whether the error on the test rows is not above that.
     """
@@ -77,7 +79,7 @@ def rows_of_fit(
     run = {
         **fit._asdict(),
         "family": entry.family,
-        "half": half_of(entry.family),
+        "half": OWN if fit.dataset in cache.own else half_of(entry.family),
         "n_minority": entry.n_minority,
     }
     try:
@@ -104,7 +106,7 @@ def _describe(
     found = certify_decision(fitted, method, decision)
     negative, positive = found.error_bounds
     return described | {
-        "certificate": _unseen(method),
+        "certificate": found.status,
         "certified_negative": negative,
         "certified_positive": positive,
         # A rate may round to the far side of the same rate.
@@ -114,13 +116,13 @@ def _describe(
 
 
 def certify_decision(fitted: FittedSplit, method: Method, decision: Decision) -> Certificate:
-    """Certify a decision on rows that its model has not seen.
+    """Return what :func:`~boundshift.certify` says of a decision, on the scores at hand.
 
-    A decision on training scores is certified out-of-fold, with the price of a threshold chosen
-    there: it was chosen on the same rows, though by other scores of them.
+    Rows held out give a certified claim. A threshold chosen on training scores is checked on these,
+    as somebody would who has nothing else, which is nominal. All else is checked out-of-fold.
     """
-    scores = _unseen(method)
-    y, s = fitted.sample(scores)
+    scores = _scores_of(method)
+    y, s = fitted.sample("fold-models" if method.source == "fold-models" else scores)
     above = s > decision.threshold
     return certify_counts(
         (int(np.sum(above & (y == 0))), int(np.sum(~above & (y == 1)))),
@@ -132,9 +134,11 @@ def certify_decision(fitted: FittedSplit, method: Method, decision: Decision) ->
     )
 
 
-def _unseen(method: Method) -> Literal["held-out", "out-of-fold"]:
-    """Return the scores that certify a method: of rows that its model has not seen."""
-    return "held-out" if method.source == "held-out" else "out-of-fold"
+def _scores_of(method: Method) -> Scores:
+    """Return the scores that a method's certificate rests on."""
+    if method.source == "held-out":
+        return "held-out"
+    return "training" if method.source == "training" and not method.fixed else "out-of-fold"
 
 
 def area_under_curve(sample: Sample) -> float:

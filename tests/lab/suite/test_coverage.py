@@ -11,7 +11,7 @@ def certified(bounds, recalls, sizes=(100, 20), **values):
     pairs = {}
     for name, numbers in (("certified", bounds), ("recall", recalls), ("test", sizes)):
         pairs |= {f"{name}_{label}": n for label, n in zip(names, numbers, strict=True)}
-    return row(certificate="out-of-fold", **pairs, **values)
+    return row(certificate="cross-fitted", **pairs, **values)
 
 
 def test_an_error_at_the_bound_is_covered_and_one_above_is_not():

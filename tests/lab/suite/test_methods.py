@@ -1,3 +1,8 @@
+import inspect
+import re
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.metrics import make_scorer
@@ -6,13 +11,18 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from boundshift import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import geometric_mean_score
+from boundshift.models.scales import spread
+from lab.commands import app
 from lab.rivals import THRESHOLD_RULES, ThresholdClassifier
+from lab.suite import methods
 from lab.suite.data import load_rows, split
+from lab.suite.fitted import FittedSplit
 from lab.suite.methods import (
     CANDIDATES,
     GOALS,
     METHODS,
     RIVAL_PANEL,
+    aiming_at,
     choose_methods,
     default_method,
 )
@@ -70,6 +80,31 @@ def test_the_default_is_the_librarys(model, parts, fitted_of):
     )
 
 
+def test_the_default_keeps_the_models_boundary_where_the_classifier_does(fitted_of, monkeypatch):
+    fitted = fitted_of("logistic", DATASET)
+    default = METHODS[default_method()]
+    assert default.decide(fitted).status != "KEPT"
+    monkeypatch.setattr("lab.suite.methods.shift_loses", lambda *asked: True)
+    kept = default.decide(fitted)
+    assert (kept.threshold, kept.status) == (0.0, "KEPT")
+
+
+def test_fold_models_on_wild_scales_are_put_on_one_as_the_classifier_does(fitted_of):
+    raw = fitted_of("logistic", DATASET).raw
+    wild = raw.fold == np.unique(raw.fold)[0]
+    changed = replace(
+        raw,
+        out_of_fold=np.where(wild, 1000 * raw.out_of_fold, raw.out_of_fold),
+        fold_tests=np.concatenate([1000 * raw.fold_tests[:1], raw.fold_tests[1:]]),
+    )
+    tame, mended = FittedSplit(raw, "log-odds"), FittedSplit(changed, "log-odds")
+    np.testing.assert_array_equal(tame.fold_models.s, tame.out_of_fold.s)
+    widths = [spread(mended.fold_models.s[rows]) for rows in mended.folds]
+    assert max(widths) == pytest.approx(min(widths))
+    # The mean of the models is on the scale of the scores that decided.
+    assert np.ptp(mended.test("fold-models").s) < np.ptp(changed.fold_tests[0])
+
+
 @pytest.mark.parametrize(
     ("name", "rival"),
     [
@@ -116,7 +151,18 @@ def test_a_pattern_behind_an_exclamation_mark_leaves_methods_out():
 
 
 def test_candidates_and_goals_are_methods():
-    assert {*CANDIDATES, *(name for names in GOALS.values() for name in names)} <= set(METHODS)
+    aims = [name for metric in GOALS for name in aiming_at(metric)]
+    assert {*CANDIDATES, *aims} <= set(METHODS)
+
+
+@pytest.mark.parametrize("metric", GOALS)
+def test_the_first_that_aims_at_a_metric_is_what_a_user_gets(metric, parts, fitted_of):
+    fitted = fitted_of("logistic", DATASET)
+    asked = BoundShiftClassifier(_pipeline("logistic", fitted), rule=metric)
+    asked.fit(parts.train.X, parts.train.y)
+    np.testing.assert_array_equal(
+        _predicted(fitted, aiming_at(metric)[0]), asked.predict(parts.test.X)
+    )
 
 
 @pytest.mark.parametrize("model", ["svm", "forest"])
@@ -149,3 +195,22 @@ def test_boundaries_move_with_the_scale_of_the_scores(fitted_of):
 
 def clone_with(fitted, **arrays):
     return type(fitted)(type(fitted.raw)(**vars(fitted.raw) | arrays), fitted.kind)
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "add_to_the_lab.md"
+
+
+def test_the_rival_of_the_page_decides(fitted_of, monkeypatch):
+    (example,) = re.findall("```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    monkeypatch.setattr("lab.suite.methods.METHODS", dict(METHODS))
+    exec(example, {})
+    added = methods.METHODS["rare-median"]
+    fitted = fitted_of("logistic", DATASET)
+    y, s = fitted.out_of_fold
+    assert added.decide(fitted).threshold == np.median(s[y == 1])
+
+
+def test_the_options_of_the_page_are_those_of_the_command():
+    named = re.findall(r"^\| `--(\w+)", PAGE.read_text("utf-8"), re.MULTILINE)
+    (command,) = [c for c in app.registered_commands if c.name == "suite"]
+    assert set(named) <= set(inspect.signature(command.callback).parameters)

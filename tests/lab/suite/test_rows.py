@@ -37,17 +37,18 @@ def test_a_row_says_what_the_threshold_does_to_the_test_rows(store, fitted_of):
     ("name", "scores", "chosen_here"),
     [
         ("smoothed/sum@out-of-fold", "out-of-fold", True),
-        ("smoothed/sum@training", "out-of-fold", True),
+        ("smoothed/sum@training", "training", True),
+        ("blend/g-mean@fold-models", "out-of-fold", True),
         ("smoothed/sum@held-out", "held-out", True),
         ("untouched", "out-of-fold", False),
         ("untouched@held-out", "held-out", False),
     ],
 )
-def test_decisions_are_certified_on_rows_not_seen(store, fitted_of, name, scores, chosen_here):
+def test_certificates_have_the_word_of_their_scores(store, fitted_of, name, scores, chosen_here):
     (row,) = _rows(store, name)
     sample = fitted_of(FIT.model).sample(scores)
     expected = certify(*sample, row.threshold, chosen_here=chosen_here, scores=scores)
-    assert row.certificate == scores
+    assert row.certificate == expected.status
     assert (row.certified_negative, row.certified_positive) == expected.error_bounds
     assert row.covered_positive == (1 - row.recall_positive <= expected.error_bounds[1])
 

@@ -10,6 +10,7 @@ from boundshift.exceptions import InvalidInputError, MissingExtraError
 from lab.commands import app
 from lab.harness.records import read_records
 from lab.suite import default_method, run_suite
+from lab.suite.data import load_rows, split
 from lab.suite.rows import SuiteRow
 from lab.suite.run import choose_datasets
 
@@ -42,6 +43,7 @@ def test_the_command_writes_rows_facts_and_a_page(tmp_path):
         "--methods 'untouched' --jobs 1"
     )
     assert facts["command"] in (tmp_path / "benchmark.md").read_text()
+    assert facts["rows"]["sha256 of its text"] in (tmp_path / "benchmark_setting.md").read_text()
     assert (tmp_path / "images" / "benchmark" / "report-f1.png").is_file()
     assert (tmp_path / "benchmark.html").is_file()
 
@@ -71,11 +73,19 @@ def test_the_quick_suite_has_one_small_set_a_family():
 
 
 def test_the_short_suite_has_three_sets_a_family_and_enough_rare_rows_to_draw_from():
-    for rare, least in ((0, 20), (5, 42)):
+    for rare, least in ((0, 20), (5, 42), (20, 42)):
         short = choose_datasets("short", rare=rare)
         counts = Counter(d.family for d in short)
         assert max(counts.values()) == 3
         assert min(d.n_minority for d in short) >= least
+
+
+def test_more_rare_rows_are_drawn_from_sets_that_have_them():
+    assert min(d.n_minority for d in choose_datasets("full", rare=50)) >= 102
+    for entry in choose_datasets("full", rare=200):
+        assert int(split(load_rows(entry.name), 0, 200).train.y.sum()) == 200
+    few, more = (choose_datasets("full", rare=rare) for rare in (20, 100))
+    assert {d.name for d in more} < {d.name for d in few}
 
 
 def test_halves_make_the_whole():
@@ -94,6 +104,11 @@ def test_halves_make_the_whole():
         ({"methods": ["nothing"]}, "methods"),
         ({"rare": [7]}, "rare"),
         ({"jobs": 0}, "jobs"),
+        ({"splits": 0}, "splits"),
+        ({"target": "ill"}, "target"),
+        ({"positive": "yes"}, "positive"),
+        ({"csv": ["a.csv"]}, "target"),
+        ({"csv": ["a.csv"], "target": "ill", "half": "report"}, "half"),
     ],
 )
 def test_unknown_values_are_refused_before_any_work(wrong, message, tmp_path):
