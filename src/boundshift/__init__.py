@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         SupportRadius,
     )
     from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
+    from boundshift.groups import GroupBoundaries, find_boundaries
     from boundshift.metrics import metrics_at
     from boundshift.models.onnx.export import to_onnx
     from boundshift.models.store import load, save
@@ -65,6 +66,7 @@ __version__ = "0.1.0.dev0"
 # Loaded on demand, so that a name costs only what it needs; type checkers see the imports above.
 _HOMES = {
     "boundshift.boundary": ("find_boundary",),
+    "boundshift.groups": ("GroupBoundaries", "find_boundaries"),
     "boundshift.classifier": ("BoundShiftClassifier",),
     "boundshift.curves": (
         "DKW", "SLSQP", "Blend", "ClopperPearson", "Empirical", "EmpiricalBernstein", "ErrorCurve",
@@ -114,6 +116,7 @@ __all__ = [
     "FBeta",
     "Floors",
     "GMean",
+    "GroupBoundaries",
     "InvalidInputError",
     "Kappa",
     "KthPoint",
@@ -135,6 +138,7 @@ __all__ = [
     "certify",
     "compare_boundaries",
     "estimate_prevalence",
+    "find_boundaries",
     "find_boundary",
     "find_zone",
     "guard_prevalence",

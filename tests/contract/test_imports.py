@@ -27,6 +27,7 @@ ROOMS = [
     "streaming",
     "result",
     "boundary",
+    "groups",
     "promises",
     "streaming.scan",
     "multiclass",

@@ -148,3 +148,11 @@ class TestClassifier:
         certificate = BoundShiftClassifier(LogisticRegression()).fit(X, y).certificate_
         assert len(certificate.error_bounds) == 3
         assert certificate.n_samples == tuple(np.bincount(y).tolist())
+
+
+def test_a_notebook_shows_the_word_the_bounds_and_escaped_labels() -> None:
+    certificate = certify_counts((1, 2), (50, 40), ("<b>", "sick"))
+    shown = certificate._repr_html_()
+    assert "<b>certified</b>" in shown
+    assert "<td>&lt;b&gt;</td>" in shown
+    assert f"<td>{certificate.error_bounds[1]:.4f}</td>" in shown

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from boundshift import InvalidInputError, find_boundary, threshold_interval
+from boundshift import Cost, Floors, InvalidInputError, Metric, find_boundary, threshold_interval
+from boundshift.promises.interval import _sizes
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], [300, 30])
@@ -63,6 +64,37 @@ def test_very_many_rows_are_drawn_in_part_and_narrow_the_interval() -> None:
         )
         widths.append(interval[1] - interval[0])
     assert widths[1] == pytest.approx(widths[0] / 4, rel=0.4)
+
+
+@pytest.mark.parametrize("rule", [Cost(1, 20), "f1"])
+def test_a_rule_of_frequencies_varies_as_on_other_rows_of_the_same_mix(rule: object) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [19_000, 1000])
+
+    def draw() -> np.ndarray:
+        return rng.normal(size=len(y)) + 2 * y
+
+    others = [find_boundary(y, draw(), curve="student-t", rule=rule).threshold for _ in range(40)]
+    low, high = threshold_interval(y, draw(), curve="student-t", rule=rule, random_state=0)
+    assert high - low == pytest.approx(2 * 1.96 * 2**0.5 * np.std(others), rel=0.4)
+    assert low < np.median(others) < high
+
+
+def test_a_slow_metric_is_looked_up_and_has_the_interval_of_the_quick_rule() -> None:
+    y = np.repeat([0, 1], [1000, 100])
+    scores = np.random.default_rng(0).normal(size=1100) + 2 * y
+    slow, quick = (
+        threshold_interval(y, scores, curve="student-t", rule=r, random_state=0)
+        for r in (Metric("f1"), "f1")
+    )
+    assert slow == pytest.approx(quick, abs=0.02)
+
+
+def test_a_tiny_class_beside_very_many_rows_is_drawn_whole() -> None:
+    assert _sizes((1_000_000, 50), Cost()) == (10_000, 50)
+    assert _sizes((95_000, 5000), Cost()) == (10_000, 1000)
+    assert _sizes((300, 30), Cost()) == (300, 30)
+    assert _sizes((1_000_000, 50), Floors(precision=0.5)) == (1_000_000, 50)
 
 
 def test_it_leaves_the_process_s_warning_filters_alone() -> None:

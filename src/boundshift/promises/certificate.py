@@ -21,6 +21,7 @@ import numbers
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Literal
 
 import numpy as np
@@ -149,6 +150,31 @@ class Certificate:
                 f"{f'class {label}':<14}{n:>9}{wrong:>9}{error:>9.4f}{bound:>9.4f}{floor:>9.4f}"
             )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        header = ("class", "rows", "wrong", "error", "at most", "floor")
+        rows = zip(
+            self.labels,
+            self.n_samples,
+            self.wrong,
+            self.errors,
+            self.error_bounds,
+            self.floors,
+            strict=True,
+        )
+        body = "".join(
+            f"<tr><td>{escape(str(label))}</td><td>{n}</td><td>{wrong}</td>"
+            + "".join(f"<td>{rate:.4f}</td>" for rate in rates)
+            + "</tr>"
+            for label, n, wrong, *rates in rows
+        )
+        return (
+            '<div style="max-width:560px;font-family:system-ui,sans-serif;line-height:1.45">'
+            f"<div><b>{self.status}</b> at {self.confidence:.4g} ({self.method}): "
+            f"{escape(self.reason)}.</div><table><thead><tr>"
+            + "".join(f"<th>{name}</th>" for name in header)
+            + f"</tr></thead><tbody>{body}</tbody></table></div>"
+        )
 
     def at(self, confidence: float, *, joint: bool | None = None) -> Certificate:
         """Return the same evidence at another confidence.

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift.boundary import choose_claims, make_decision
-from boundshift.curves import CountCurve, ErrorCurve
+from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import Rule
+from boundshift.promises.tabulated import TabulatedRule
+from boundshift.rules import Floors, Rule
 from boundshift.scores.sample import ClassScores, OrderedScores, ScoreSample, robust_std
 from boundshift.validation import as_share
 
 __all__ = ["threshold_interval"]
 
-# Rows of a class that are drawn; more cost time and change little.
-_MOST_DRAWN = 2000
+# Rows that are drawn, of both classes in their proportion; of the smaller class at least, and of
+# the larger at most, so many. More cost time and change little. Floors, which keep the proportion
+# and are slow to test, have fewer.
+_DRAWN, _LEAST_DRAWN, _MOST_DRAWN = 4000, 1000, 10_000
+_LEAST_FOR_FLOORS = 200
+# Draws, and for the paper's curve, whose search takes longer.
+_DRAWS, _DRAWS_OF_SUPPORT = 200, 50
 
 
 def threshold_interval(
@@ -26,7 +35,7 @@ def threshold_interval(
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     pos_label: object = None,
-    n_resamples: int = 200,
+    n_resamples: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> tuple[float, float]:
     r"""Return where the threshold would fall had other rows of the same kind been drawn.
@@ -43,8 +52,8 @@ def threshold_interval(
         Share of other draws whose threshold falls inside, about.
     curve, rule, pos_label
         As in :func:`~boundshift.find_boundary`.
-    n_resamples : int, default=200
-        Number of draws, at least 2.
+    n_resamples : int, default=None
+        Number of draws, at least 2. None: 200; 50 for the paper's curve, which takes longer.
     random_state : int, Generator or None, default=None
         Seed of the draws.
 
@@ -57,9 +66,12 @@ def threshold_interval(
     -----
     Rows are drawn anew within each class and the boundary is found again; the interval is the
     threshold plus :math:`\sqrt 2` times the middle share of the deviations from their median.
-    The root stands for the two samples that vary, the one at hand and the other one. Of a class of
-    n > 2,000 rows 2,000 are drawn, and deviations shrink with n as estimates do, by
-    :math:`(2000/n)^{1/2}`. Curves of counts jump at every row, and there a plain bootstrap fails:
+    The root stands for the two samples that vary, the one at hand and the other one. Of more than
+    4,000 rows a share m/n is drawn, the same of both classes: 4,000 rows, or 1,000 of the smaller
+    class; of the larger one at most 10,000. Deviations shrink with n as estimates do, by
+    :math:`(m/n)^{1/2}`. Rules that depend on how frequent the classes are take the frequencies of
+    all rows; a metric that is slow to compute is looked up in a table around the errors found.
+    Curves of counts jump at every row, and there a plain bootstrap fails:
     rows are drawn with normal noise of the width :math:`s n^{-1/5}`, s being the class's robust
     standard deviation, and deviations shrink with the power 1/3. In simulations with 300 and 30
     normal rows, 91% ("smoothed" and the default), 97% ("kth-point") and 94% ("clopper-pearson") of
@@ -74,17 +86,23 @@ def threshold_interval(
     (1.2, 2.1)
     """
     share = as_share("confidence", confidence)
-    if not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
+    if n_resamples is not None and (
+        not isinstance(n_resamples, int | np.integer) or n_resamples < 2
+    ):
         raise InvalidInputError(
             f"`n_resamples` must be a whole number of at least 2, got {n_resamples!r}. Use 200."
         )
     claims = choose_claims(curve, rule)
     sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=claims[1].alike)
     random = np.random.default_rng(random_state)
-    decide = make_decision(*claims)
-    centre, spread = decide(sample).threshold, np.array([(1 - share) / 2, 0.5, (1 + share) / 2])
+    found = make_decision(*claims)(sample)
     is_step = isinstance(claims[0], CountCurve)
-    drawn = [_Draws(c, is_step) for c in (sample.negative, sample.positive)]
+    sizes = _sizes(sample.n_samples, claims[1])
+    classes = (sample.negative, sample.positive)
+    drawn = [_Draws(c, size, is_step) for c, size in zip(classes, sizes, strict=True)]
+    decide = make_decision(claims[0], _as_drawn(claims[1], sample.n_samples, sizes, found.errors))
+    if n_resamples is None:
+        n_resamples = _DRAWS_OF_SUPPORT if isinstance(claims[0], SupportRadius) else _DRAWS
     thresholds = np.empty(n_resamples)
     for k in range(n_resamples):
         low, high = (c.draw(random) for c in drawn)
@@ -93,18 +111,41 @@ def threshold_interval(
     # The rarer class decides how far the boundary strays.
     rarest = min(drawn, key=lambda c: c.scores.n)
     shrink = (rarest.size / rarest.scores.n) ** (1 / 3 if is_step else 1 / 2)
-    low_end, middle, high_end = np.quantile(thresholds, spread)
-    factor = float(np.sqrt(2.0) * shrink)
+    low_end, middle, high_end = np.quantile(thresholds, [(1 - share) / 2, 0.5, (1 + share) / 2])
+    factor, centre = float(np.sqrt(2.0) * shrink), found.threshold
     return centre - factor * float(middle - low_end), centre + factor * float(high_end - middle)
+
+
+def _sizes(n_samples: tuple[int, int], rule: Rule) -> tuple[int, int]:
+    """Return how many rows of each class to draw."""
+    # Floors of precision count the rows of both classes together: their proportion must stay.
+    keeps = isinstance(rule, Floors)
+    least, most = (_LEAST_FOR_FLOORS, max(n_samples)) if keeps else (_LEAST_DRAWN, _MOST_DRAWN)
+    share = min(max(_DRAWN / sum(n_samples), least / min(n_samples)), 1.0)
+    sizes = [min(math.ceil(share * n), most) for n in n_samples]
+    return sizes[0], sizes[1]
+
+
+def _as_drawn(
+    rule: Rule,
+    n_samples: tuple[int, int],
+    sizes: tuple[int, int],
+    errors: tuple[float, float],
+) -> Rule:
+    """Return the rule for draws in another proportion: at the frequencies of all rows."""
+    if sizes != n_samples and not isinstance(rule, Floors) and hasattr(rule, "prevalence"):
+        frequency = n_samples[1] / sum(n_samples)
+        own = rule.prevalence
+        rule = replace(rule, prevalence=frequency if own is None else own)  # type: ignore[call-arg]
+    return TabulatedRule.near(rule, sizes, errors) if rule.costly else rule
 
 
 class _Draws:
     """Draws from the scores of a class, with noise where the curve jumps at every row."""
 
-    def __init__(self, scores: OrderedScores, is_step: bool) -> None:
-        self.scores = scores
+    def __init__(self, scores: OrderedScores, size: int, is_step: bool) -> None:
+        self.scores, self.size = scores, size
         self.values = scores.at(np.arange(scores.n))
-        self.size = min(scores.n, _MOST_DRAWN)
         self.noise = robust_std(scores) * scores.n**-0.2 if is_step else 0.0
 
     def draw(self, random: np.random.Generator) -> ClassScores:

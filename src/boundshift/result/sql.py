@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from boundshift.exceptions import InvalidInputError
 from boundshift.validation import nearest_name
 
-__all__ = ["DIALECTS", "label_expression"]
+__all__ = ["DIALECTS", "group_expression", "label_expression"]
 
 
 def _doubled(opening: str, closing: str) -> Callable[[str], str]:
@@ -138,6 +138,28 @@ def label_expression(
     without = f"WHEN {written.is_nan.format(name)} THEN NULL " if written.is_nan else ""
     above, below = f"WHEN {name} > {cut} THEN {positive}", f"WHEN {name} <= {cut} THEN {negative}"
     return f"CASE {without}{above} {below} END"
+
+
+def group_expression(
+    column: str | Sequence[str],
+    by: str,
+    cuts: Mapping[Any, float],
+    common: float,
+    labels: tuple[Any, Any],
+    dialect: str,
+) -> str:
+    """Return the expression for the label of a row whose group has a threshold of its own."""
+    otherwise = label_expression(column, common, labels, dialect)
+    written = DIALECTS[dialect]
+    if not isinstance(by, str) or not by:
+        raise InvalidInputError(f"`by` must be the name of a column, got {by!r}.")
+    name = written.name(_checked("by", by))
+    cases = " ".join(
+        f"WHEN {name} = {_literal(group, written)} "
+        f"THEN {label_expression(column, cut, labels, dialect)}"
+        for group, cut in cuts.items()
+    )
+    return f"CASE {cases} ELSE {otherwise} END"
 
 
 def _literal(label: object, written: Dialect) -> str:

@@ -1,3 +1,4 @@
+import html
 import json
 import re
 
@@ -202,3 +203,15 @@ def test_groups_by_a_column_of_many_values_are_refused(run, scores):
 def test_a_goal_is_said_first(run, scores):
     shown = run("report", scores, *COLUMNS, "--recall-floor", "0.8", "--test-share", "0.5").stdout
     assert shown.startswith("Goal: find at least 80% of rows of class yes.")
+
+
+def test_scores_from_0_to_1_are_shown_with_their_calibration(run, scores, rows, tmp_path):
+    run("report", scores, *COLUMNS)
+    assert "Calibration:" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    share = 1 / (1 + np.exp(-rows[1]))
+    lines = [f"{p},{label}" for p, label in zip(share, rows[0], strict=True)]
+    scores.write_text("\n".join(["risk,ill", *lines]))
+    run("report", scores, *COLUMNS, "--force")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    said = f"On average the model's own probability is {100 * share.mean():.1f}%, and 9.1% are"
+    assert said in html.unescape(page)

@@ -137,7 +137,7 @@ def report(
                 "unit": unit,
             },
             interval=fall,
-            details=None if not by else RowDetails(groups=groups),
+            details=RowDetails(_probabilities(deciding if tested is None else tested), groups),
         )
         write_report(facts, out, force=force)
     print_notes(positive_note(positive, rows.labels, rows.n_samples))
@@ -164,6 +164,13 @@ def _check_test(test: Path | None, share: float | None) -> None:
 def _under_labels(tested: ScoreSample, labels: tuple[object, object]) -> ScoreSample:
     """Return test rows under the labels of the boundary, where these name a class and the rest."""
     return replace(tested, labels=labels) if labels[0] == f"not {labels[1]}" else tested
+
+
+def _probabilities(rows: ScoreSample) -> NDArray[np.float64] | None:
+    """Return scores that all lie from 0 to 1 as probabilities, whose calibration can be shown."""
+    from boundshift.view.axis import is_probability
+
+    return rows.to_rows()[1] if is_probability(rows) else None
 
 
 def _read_groups(

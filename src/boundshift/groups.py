@@ -1,0 +1,355 @@
+"""A boundary for each group of rows, small groups leaning on all rows: `find_boundaries`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift.boundary import choose_claims, make_decision
+from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
+from boundshift.curves.base import Claim, PairCurve, Solution, status_of
+from boundshift.curves.confidence import ConfidenceCurve
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.result.boundary import Boundary
+from boundshift.result.sql import group_expression
+from boundshift.rules import MCC, Cost, FBeta, Floors, Kappa, Markedness, Metric, Rule
+from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.search.found import ErrorsAt, FloatArray, Found
+from boundshift.search.line import search_line
+from boundshift.status import QUIET, Status
+from boundshift.validation import as_known_scores, as_positive
+
+__all__ = ["GroupBoundaries", "GroupCounts", "find_boundaries"]
+
+_PRIOR_DEPENDENT = (Cost, FBeta, Kappa, Markedness, MCC, Metric)
+
+
+class GroupCounts(NamedTuple):
+    """Rows of a group: negative and positive ones, and those of each on the wrong side."""
+
+    negatives: int
+    positives: int
+    false_alarms: int
+    misses: int
+
+
+@dataclass(frozen=True)
+class GroupBoundaries(Mapping[Any, Boundary]):
+    """The boundary of each group, and the common one for groups that were not seen.
+
+    Parameters
+    ----------
+    boundaries : dict
+        From each group to its boundary.
+    common : Boundary
+        Of all rows together.
+    counts : dict
+        From each group to its rows.
+    rows : float
+        The number of rows of a class at which a group's own and all rows count alike; 0 where each
+        group decides by its own.
+    """
+
+    boundaries: dict[Any, Boundary]
+    common: Boundary
+    counts: dict[Any, GroupCounts]
+    rows: float
+
+    def __getitem__(self, group: Any) -> Boundary:
+        return self.boundaries[group]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.boundaries)
+
+    def __len__(self) -> int:
+        return len(self.boundaries)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{group!r}: {b.threshold:.6g}" for group, b in self.boundaries.items())
+        return f"GroupBoundaries({{{shown}}}, common={self.common.threshold:.6g})"
+
+    def predict(self, y_score: ArrayLike, by: ArrayLike) -> NDArray[Any]:
+        """Return the label of each score, by the boundary of its group.
+
+        A group that was not seen, or is missing, is decided by the common boundary.
+
+        Parameters
+        ----------
+        y_score : array-like of shape (n_samples,)
+            Scores.
+        by : array-like of shape (n_samples,)
+            Groups.
+        """
+        scores = as_known_scores(y_score)
+        groups, codes = _encode(by, len(scores), missing=True)
+        found = [self.boundaries.get(group, self.common).threshold for group in groups]
+        is_positive = scores > np.array(found)[codes]
+        return np.asarray(np.array(self.common.labels)[is_positive.astype(np.intp)])
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each group: threshold, errors, share flagged, precision and status.
+
+        They are counted among the rows that decided. A share of no rows is NaN.
+        """
+        rows = []
+        for group, boundary in self.boundaries.items():
+            n = self.counts[group]
+            flagged = n.false_alarms + n.positives - n.misses
+            rows.append(
+                {
+                    "group": group,
+                    "rows": n.negatives + n.positives,
+                    "positives": n.positives,
+                    "threshold": boundary.threshold,
+                    "false_alarm_rate": _share(n.false_alarms, n.negatives),
+                    "miss_rate": _share(n.misses, n.positives),
+                    "flagged": _share(flagged, n.negatives + n.positives),
+                    "precision": _share(n.positives - n.misses, flagged),
+                    "status": boundary.status.name,
+                }
+            )
+        return rows
+
+    def to_sql(self, column: str | Sequence[str], by: str, dialect: str = "ansi") -> str:
+        """Return an SQL expression for the label of a row, with a case for each group.
+
+        Parameters
+        ----------
+        column : str or sequence of str
+            Column of scores, as in :meth:`Boundary.to_sql`.
+        by : str
+            Column of groups; others than those seen have the common boundary.
+        dialect : str, default="ansi"
+            As in :meth:`Boundary.to_sql`.
+        """
+        cuts = {group: boundary.threshold for group, boundary in self.boundaries.items()}
+        return group_expression(
+            column, by, cuts, self.common.threshold, self.common.labels, dialect
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: every group with its boundary, and the common one."""
+        return {
+            "groups": [
+                {"group": group, "boundary": boundary.to_dict()}
+                for group, boundary in self.boundaries.items()
+            ],
+            "common": self.common.to_dict(),
+            "rows": self.rows,
+        }
+
+
+def find_boundaries(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    by: ArrayLike,
+    *,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    pos_label: object = None,
+    rows: float = 20.0,
+) -> GroupBoundaries:
+    r"""Find a boundary for each group of rows: each site, each device, each sex.
+
+    A group of few rows leans on all rows. Different boundaries for different groups are no
+    guarantee of fairness: equal error rates, equal precision and equal shares flagged exclude each
+    other where groups differ, which of them matters is not for a rule to say, and a group may be
+    one that must not be decided by at all.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_samples,)
+        As in :func:`~boundshift.find_boundary`, in memory.
+    by : array-like of shape (n_samples,)
+        The group of each row; none may be missing.
+    curve, rule, pos_label
+        As in :func:`~boundshift.find_boundary`.
+    rows : float, default=20
+        The number m of rows of a class at which the group's own and all rows count alike; 0 lets
+        every group decide by itself. Floors that shall be promised, and the paper's method, always
+        do: no promise can be borrowed.
+
+    Returns
+    -------
+    GroupBoundaries
+        A mapping from groups to boundaries. A group without rows of both classes has the common
+        one.
+
+    Notes
+    -----
+    With :math:`U_{gc}` the claim of the curve on class c from the n rows of that class in group g,
+    and :math:`U_c` that from all rows, the rule decides on
+
+    .. math:: \frac{n}{n + m}\, U_{gc}(t) + \frac{m}{n + m}\, U_c(t) .
+
+    Rules that depend on the prevalence use the group's, shrunk in the same way: that of its rows
+    and m more of the common mix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boundshift import find_boundaries
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(2000) < 0.2
+    >>> site = np.where(np.arange(2000) % 20 == 0, "small", "large")
+    >>> s = rng.normal(size=2000) + 2 * y + (site == "small")
+    >>> found = find_boundaries(y, s, by=site)
+    >>> {group: round(b.threshold, 1) for group, b in found.items()}
+    {'small': 1.7, 'large': 1.1}
+    """
+    claim, aim = choose_claims(curve, rule)
+    m = as_positive("rows", rows, "Use 20, or 0 for no leaning.", zero=True)
+    if isinstance(claim, ConfidenceCurve | SupportRadius):
+        m = 0.0
+    everyone = ScoreSample.from_labels(y_true, y_score, pos_label, alike=aim.alike)
+    common = make_decision(claim, aim)(everyone)
+    scores = np.ldexp(np.asarray(y_score, dtype=np.float64), -everyone.exponent)
+    is_positive = np.asarray(np.asarray(y_true) == everyone.labels[1], dtype=np.bool_)
+    groups, codes = _encode(by, len(scores))
+    boundaries: dict[Any, Boundary] = {}
+    counts: dict[Any, GroupCounts] = {}
+    for code, group in enumerate(groups):
+        mine = codes == code
+        parts = [np.sort(scores[mine & (is_positive == k)]) for k in (False, True)]
+        boundary = common
+        if all(len(part) for part in parts):
+            sample = ScoreSample(
+                ClassScores(parts[0]), ClassScores(parts[1]), everyone.exponent, everyone.labels
+            )
+            boundary = _decide(sample, everyone, claim, aim, m)
+        elif isinstance(claim, ConfidenceCurve):
+            boundary = replace(common, status=Status.UNMET, detail=_nothing_promised(group))
+        boundaries[group] = boundary
+        t = float(np.ldexp(boundary.threshold, -everyone.exponent))
+        counts[group] = GroupCounts(
+            len(parts[0]), len(parts[1]), int(np.sum(parts[0] > t)), int(np.sum(parts[1] <= t))
+        )
+    _warn(boundaries)
+    return GroupBoundaries(boundaries, common, counts, m)
+
+
+def _decide(
+    sample: ScoreSample, everyone: ScoreSample, curve: ErrorCurve, rule: Rule, rows: float
+) -> Boundary:
+    """Return the boundary of a group that leans on all rows."""
+    if not rows:
+        return make_decision(curve, rule)(sample)
+    used = rule
+    if isinstance(rule, _PRIOR_DEPENDENT) and rule.prevalence is None:
+        share = everyone.n_samples[1] / sum(everyone.n_samples)
+        mixed = (sample.n_samples[1] + rows * share) / (sum(sample.n_samples) + rows)
+        used = replace(rule, prevalence=mixed)
+    found = make_decision(_Leaning(curve, everyone, rows), used)(sample)
+    return replace(found, curve=curve, rule=rule)
+
+
+@dataclass(frozen=True, eq=False)
+class _Leaning(ErrorCurve):
+    """A curve of a group's rows that leans on the same curve of all rows."""
+
+    name = "leaning"
+    claim = Claim.AVERAGE_CASE
+
+    own: ErrorCurve
+    everyone: ScoreSample
+    rows: float
+
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to both classes' mixed error rates."""
+        own, common = self.own.errors(sample), self.own.errors(self.everyone)
+        shares = [n / (n + self.rows) for n in sample.n_samples]
+
+        def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+            first, second = (
+                share * mine + (1.0 - share) * theirs
+                for share, mine, theirs in zip(shares, own(t), common(t), strict=True)
+            )
+            return first, second
+
+        return at
+
+    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
+        """Return the best boundary, in the orientation that all rows have."""
+        if rule.alike and self.everyone.positive.median < self.everyone.negative.median:
+            turned = replace(self, everyone=self.everyone.reversed())
+            return turned.solve(sample.reversed(), rule).mirror_back()
+        if isinstance(rule, Floors):
+            return self._solve_floors(sample, rule)
+        return Solution(self._search(sample, rule), status_of(sample))
+
+    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        errors, everyone = self.errors(sample), self.everyone
+        if not isinstance(self.own, CountCurve):
+            bends = self.own.bends(everyone) if isinstance(self.own, PairCurve) else None
+            return search_line(errors, rule, sample, bends)
+        # Counts change at scores only; of the gaps between all of them the best is taken.
+        parts = [everyone.negative.positions, everyone.positive.positions]
+        values = np.unique(np.concatenate(parts))
+        beyond = (everyone.spread or 1.0) / len(values)
+        edges = np.concatenate([[values[0] - beyond], values, [values[-1] + beyond]])
+        losses = rule.value(*errors(edges[:-1]), sample.n_samples)
+        first = int(np.argmin(losses))
+        run = losses[first:] <= losses[first] + 1e-12
+        low = float(edges[first])
+        high = float(edges[first + (len(run) if run.all() else int(np.argmin(run)))])
+        threshold = low + (high - low) / 2
+        negative, positive = errors(np.array([threshold]))
+        found = float(negative[0]), float(positive[0])
+        return Found(threshold, (low, high), found, float(losses[first]))
+
+
+def _encode(
+    by: ArrayLike, n_rows: int, *, missing: bool = False
+) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the groups as they first appear, and the number of each row's."""
+    given = np.asarray(by)
+    if given.shape != (n_rows,):
+        raise InvalidInputError(
+            f"`by` must have one group for each of {n_rows} rows, got the shape {given.shape}. "
+            "Pass the column that names the group of each row."
+        )
+    known: dict[Any, int] = {}
+    try:
+        codes = np.array([known.setdefault(group, len(known)) for group in given.tolist()], np.intp)
+    except TypeError:
+        raise InvalidInputError(
+            f"`by` must hold names or numbers, got {given[0]!r}. Pass one value for each row."
+        ) from None
+    lacking = sum(group is None or group != group for group in known)  # NaN is not itself
+    if lacking and not missing:
+        raise InvalidInputError(
+            "`by` must name the group of every row, got missing ones. Drop those rows, or give "
+            "them a group of their own."
+        )
+    return list(known), codes
+
+
+def _nothing_promised(group: object) -> str:
+    """Return why a group without rows of a class has no promise."""
+    return (
+        f"Group {group!r} lacks rows of a class, so that nothing can be promised of it; the common "
+        "boundary stands in. Collect rows of both classes there."
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    """Return part over whole, NaN of nothing."""
+    return part / whole if whole else float("nan")
+
+
+def _warn(boundaries: dict[Any, Boundary]) -> None:
+    """Warn once of all groups whose boundary needs a second look."""
+    doubts = [(group, b) for group, b in boundaries.items() if b.status not in QUIET]
+    if doubts:
+        group, boundary = doubts[0]
+        warnings.warn(
+            f"The boundaries of {len(doubts)} of {len(boundaries)} groups need a second look. "
+            f"First, {group!r}: {boundary.message}",
+            BoundaryWarning,
+            stacklevel=3,
+        )

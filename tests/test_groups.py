@@ -1,0 +1,168 @@
+"""Boundaries by group: their formula, their table, and that leaning helps small groups."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from boundshift import (
+    BoundaryWarning,
+    Cost,
+    Empirical,
+    Floors,
+    InvalidInputError,
+    Smoothed,
+    Status,
+    find_boundaries,
+    find_boundary,
+)
+from boundshift.scores.sample import ScoreSample
+
+
+def draw(rng, sizes, gap=2.0, share=0.2):
+    by = np.repeat(list(sizes), list(sizes.values()))
+    y = (rng.random(len(by)) < share).astype(int)
+    return y, rng.normal(size=len(by)) + gap * y, by
+
+
+@pytest.fixture
+def rows():
+    return draw(np.random.default_rng(0), {"a": 600, "b": 80, "c": 40})
+
+
+def test_one_group_decides_as_all_rows_do(rows):
+    y, s, _ = rows
+    for curve in ("blend", "smoothed", "empirical"):
+        found = find_boundaries(y, s, np.zeros(len(y)), curve=curve, rule="sum")
+        assert found[0.0].loss == pytest.approx(found.common.loss, abs=1e-9)
+        assert found.common == find_boundary(y, s, curve=curve, rule="sum")
+
+
+def test_without_leaning_each_group_decides_by_its_own_rows(rows):
+    y, s, by = rows
+    found = find_boundaries(y, s, by, rows=0)
+    for group in "abc":
+        own = find_boundary(y[by == group], s[by == group])
+        assert found[group].threshold == pytest.approx(own.threshold)
+
+
+def test_claims_are_the_mixed_curves_and_no_other_cut_is_better(rows):
+    y, s, by = rows
+    for curve in (Smoothed(), Empirical()):
+        found = find_boundaries(y, s, by, curve=curve, rule="sum", rows=30)
+        everyone = curve.errors(ScoreSample.from_labels(y, s))
+        at = np.linspace(-3, 5, 4001)
+        for group in "abc":
+            mine = by == group
+            own = curve.errors(ScoreSample.from_labels(y[mine], s[mine]))
+            total = np.zeros(len(at))
+            for k in (0, 1):
+                n = np.sum(y[mine] == k)
+                total += n / (n + 30) * own(at)[k] + 30 / (n + 30) * everyone(at)[k]
+            assert found[group].loss <= total.min() + 1e-9
+            here = np.array([found[group].threshold])
+            n = np.sum(y[mine] == 1)
+            mixed = n / (n + 30) * own(here)[1] + 30 / (n + 30) * everyone(here)[1]
+            assert found[group].errors[1] == pytest.approx(mixed[0])
+
+
+def test_leaning_makes_small_groups_err_less():
+    """Groups differ a little; the true loss, balanced error, is least with some leaning."""
+    rng = np.random.default_rng(1)
+    loss = {0.0: [], 20.0: [], 1e9: []}
+    for _ in range(60):
+        centres = {f"g{k}": rng.normal(scale=0.3) for k in range(6)}
+        by, y = np.repeat(list(centres), 30), np.tile([0, 0, 0, 0, 1], 36)
+        s = rng.normal(size=180) + 2 * y + np.array([centres[group] for group in by])
+        for rows, seen in loss.items():
+            found = find_boundaries(y, s, by, curve="smoothed", rule="sum", rows=rows)
+            for group, boundary in found.items():
+                t = boundary.threshold - centres[group]
+                seen.append((norm.sf(t) + norm.cdf(t - 2)) / 2)
+    own, leaning, common = (np.array(seen) for seen in loss.values())
+    error = (own - leaning).std() / len(own) ** 0.5
+    assert leaning.mean() < own.mean() - 2 * error
+    assert leaning.mean() < common.mean()
+
+
+def test_predictions_follow_the_group_and_others_the_common_boundary(rows):
+    y, s, by = rows
+    found = find_boundaries(y, s, by)
+    scores = np.array([found["a"].threshold, found["c"].threshold, found.common.threshold])
+    for shift, expected in ((1e-9, 1), (-1e-9, 0)):
+        assert (found.predict(scores + shift, ["a", "c", "new"]) == expected).all()
+    assert found.predict([found.common.threshold + 1e-9], [None]).tolist() == [1]
+
+
+def test_the_table_counts_rows(rows):
+    y, s, by = rows
+    found = find_boundaries(y, s, by)
+    predicted = found.predict(s, by)
+    for line in found.table():
+        mine = by == line["group"]
+        assert line["rows"] == mine.sum()
+        assert line["flagged"] == pytest.approx(predicted[mine].mean())
+        assert line["precision"] == pytest.approx(y[mine & (predicted == 1)].mean())
+        assert line["miss_rate"] == pytest.approx(1 - predicted[mine & (y == 1)].mean())
+        assert line["false_alarm_rate"] == pytest.approx(predicted[mine & (y == 0)].mean())
+
+
+def test_sql_decides_alike(rows):
+    y, s, by = rows
+    by = np.where(by == "a", "it's", by)
+    found = find_boundaries(y, s, by)
+    seen = np.append(by, ["new"])
+    table = sqlite3.connect(":memory:")
+    table.execute("create table t (risk real, site text)")
+    scores = np.append(s, 0.9)
+    table.executemany(
+        "insert into t values (?, ?)", zip(scores.tolist(), seen.tolist(), strict=True)
+    )
+    query = f"select {found.to_sql('risk', by='site', dialect='sqlite')} from t order by rowid"
+    assert [row[0] for row in table.execute(query)] == found.predict(scores, seen).tolist()
+
+
+def test_a_group_without_a_class_has_the_common_boundary(rows):
+    y, s, by = rows
+    by = np.where((y == 0) & (np.arange(len(y)) < 5), "quiet", by)
+    found = find_boundaries(y, s, by)
+    assert found["quiet"] == found.common
+    assert np.isnan(next(r for r in found.table() if r["group"] == "quiet")["miss_rate"])
+    with pytest.warns(BoundaryWarning, match="need a second look"):
+        promised = find_boundaries(y, s, by, rule=Floors(recall=0.5))
+    assert promised["quiet"].status is Status.UNMET
+    assert promised.rows == 0
+
+
+def test_a_rare_group_s_prevalence_counts_in_costs():
+    rng = np.random.default_rng(2)
+    by = np.repeat(["rare", "common"], 1000)
+    y = (rng.random(2000) < np.where(by == "rare", 0.02, 0.4)).astype(int)
+    s = rng.normal(size=2000) + 2 * y
+    found = find_boundaries(y, s, by, rule=Cost(false_negative=3))
+    assert found["rare"].threshold > found["common"].threshold + 0.5
+    assert found["rare"].rule == Cost(false_negative=3)
+
+
+def test_scores_that_point_down_are_turned_for_all_groups(rows):
+    y, s, by = rows
+    with pytest.warns(BoundaryWarning):
+        down = find_boundaries(y, -s, by, rule="sum")
+    up = find_boundaries(y, s, by, rule="sum")
+    for group in "abc":
+        assert down[group].threshold == pytest.approx(-up[group].threshold, abs=1e-6)
+        assert down[group].status is Status.REVERSED
+
+
+@pytest.mark.parametrize(
+    ("by", "options", "message"),
+    [
+        ([1, 2], {}, "one group for each of 720 rows"),
+        (np.full(720, np.nan), {}, "must name the group of every row"),
+        (np.zeros(720), {"rows": -1}, "`rows` must be a finite number"),
+    ],
+)
+def test_bad_groups_get_a_sentence(rows, by, options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        find_boundaries(*rows[:2], by, **options)
