@@ -554,7 +554,8 @@ find_boundary(lambda: label_chunks(), lambda: score_chunks())  # anything that c
 
 Both take `curve`, `rule` and `pos_label`, and their answer is that of the same rows in memory, for
 every curve and every rule. As in memory, labels that are words need `pos_label` where the rule does
-not treat both classes alike. `streaming.scan_certificate` certifies a boundary the same way.
+not treat both classes alike. `streaming.scan_certificate` certifies a boundary the same way, and
+`streaming.scan_zone` finds the zone in which nobody should decide by the score alone.
 
 The boundary goes back to where the scores are. `boundary.predict` answers in kind: a series of
 pandas or Polars, an Arrow array, a Dask array or series, a Spark column, an expression of Polars or

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from boundshift.result.json_values import as_label, as_numbers, check_format, fr
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.validation import as_share
 
-__all__ = ["Zone", "find_zone"]
+__all__ = ["Zone", "as_errors", "find_zone", "zone_of"]
 
 _FORMAT, _VERSION = "boundshift.zone", 1
 _NUMBERS: dict[str, Any] = {
@@ -201,15 +202,27 @@ def find_zone(
     >>> zone.predict([0.0, 1.0, 2.0], unsure=-1).tolist()
     [0, -1, 1]
     """
+    allowed = as_errors(errors)
+    as_share("confidence", confidence)
+    alike = allowed[0] == allowed[1]
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
+    return zone_of(sample, allowed, confidence)
+
+
+def as_errors(errors: object) -> tuple[float, float]:
+    """Return the errors that each class may have."""
     if not isinstance(errors, tuple | list) or len(errors) != 2:
         raise InvalidInputError(
             f"`errors` must be a pair (negative, positive), got {errors!r}. "
             "Use (0.05, 0.05), for example."
         )
-    allowed = tuple(as_share("errors", e, "Use 0.05, for example.") for e in errors)
-    delta = 1.0 - as_share("confidence", confidence)
-    alike = allowed[0] == allowed[1]
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
+    negative, positive = (as_share("errors", e, "Use 0.05, for example.") for e in errors)
+    return negative, positive
+
+
+def zone_of(sample: ScoreSample, allowed: tuple[float, float], confidence: float) -> Zone:
+    """Return the zone of a sample, known score by score or read in passes."""
+    delta = 1.0 - confidence
     if sample.is_reversed:
         raise InvalidInputError(
             f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
@@ -231,7 +244,7 @@ def find_zone(
     return Zone(
         low,
         high,
-        (allowed[0], allowed[1]),
+        allowed,
         n,
         sample.labels,
         confidence,
@@ -241,8 +254,11 @@ def find_zone(
 
 def _limit(scores: OrderedScores, allowed: float, delta: float) -> float:
     """Return the least limit above which at most some share of a class lies, or infinity."""
-    bounds = clopper_pearson(np.arange(scores.n), scores.n, delta)
-    wrong = int(np.searchsorted(bounds, allowed, side="right")) - 1
+
+    def bound(wrong: int) -> float:
+        return float(clopper_pearson(np.array([wrong]), scores.n, delta)[0])
+
+    wrong = bisect_right(range(scores.n), allowed, key=bound) - 1
     if wrong < 0:
         return math.inf
     return float(scores.at(np.array([scores.n - 1 - wrong]))[0])

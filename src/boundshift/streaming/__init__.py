@@ -21,9 +21,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from boundshift.streaming.scan import scan_boundary, scan_certificate
+    from boundshift.streaming.scan import scan_boundary, scan_certificate, scan_zone
 
-__all__ = ["scan_boundary", "scan_certificate"]
+__all__ = ["scan_boundary", "scan_certificate", "scan_zone"]
 
 
 def __getattr__(name: str) -> Any:

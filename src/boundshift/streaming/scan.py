@@ -14,6 +14,7 @@ from boundshift.promises.certificate import (
     count_at_threshold,
     read_threshold,
 )
+from boundshift.promises.zone import Zone, as_errors, zone_of
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.streaming.dispatch import open_columns
@@ -21,7 +22,7 @@ from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.source import Progress
 from boundshift.validation import as_choice, as_share
 
-__all__ = ["scan_boundary", "scan_certificate"]
+__all__ = ["scan_boundary", "scan_certificate", "scan_zone"]
 
 
 def scan_boundary(
@@ -143,6 +144,52 @@ def scan_certificate(
         scores=scores,
         threshold=t,
     )
+
+
+def scan_zone(
+    data: Any,
+    errors: tuple[float, float] = (0.05, 0.05),
+    confidence: float = 0.95,
+    *,
+    label: str = "label",
+    score: str = "score",
+    pos_label: object = None,
+    element: int = -1,
+    progress: Progress | None = None,
+) -> Zone:
+    """Find the limits outside of which errors are few, on data that is read in passes.
+
+    Parameters
+    ----------
+    data, label, score, element, progress
+        As in :func:`scan_boundary`.
+    errors, confidence, pos_label
+        As in :func:`boundshift.find_zone`.
+
+    Returns
+    -------
+    Zone
+        That of :func:`boundshift.find_zone` on the same rows in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> chunks = [(y, rng.normal(size=1000) + 2 * y) for y in rng.random((5, 1000)) < 0.1]
+    >>> zone = scan_zone(chunks, errors=(0.05, 0.1), pos_label=True)
+    >>> round(zone.low, 1), round(zone.high, 1)
+    (0.6, 1.7)
+    """
+    allowed = as_errors(errors)
+    as_share("confidence", confidence)
+    zone, _ = decide_in_passes(
+        open_columns(data, label, score, element),
+        lambda sample: zone_of(sample, allowed, confidence),
+        pos_label=pos_label,
+        alike=allowed[0] == allowed[1],
+        progress=progress,
+    )
+    return zone
 
 
 def _check_passes(passes: object) -> None:

@@ -7,10 +7,18 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from boundshift import Floors, InvalidInputError, find_boundary, streaming
-from boundshift.streaming import cell_scores, driver
+from boundshift import (
+    Floors,
+    InvalidInputError,
+    boundary,
+    certify,
+    find_boundary,
+    find_zone,
+    streaming,
+)
+from boundshift.streaming import cell_scores, driver, scan
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.dispatch import open_columns
+from boundshift.streaming.dispatch import find_source, open_columns
 
 ROWS = 3000
 CASES = [
@@ -117,6 +125,24 @@ class EngineSuite:
         parts[1][0][7] = None
         with pytest.raises(InvalidInputError, match=rf"1 missing in .*{self.second}"):
             find(parts)
+
+    def test_zone_and_certificate_are_those_of_memory(self, find, monkeypatch):
+        y, s = problem(7)
+        opened = []
+
+        def keep(source):
+            opened.append(source)
+            return source
+
+        monkeypatch.setattr(scan, "open_columns", lambda *data: keep(open_columns(*data)))
+        monkeypatch.setattr(boundary, "find_source", lambda *data: keep(find_source(*data)))
+        found = find(parts_of(y, s, [1000, 1000, 1000]), curve="kth-point")
+        monkeypatch.setattr(scan, "open_columns", lambda *_: opened[0])
+        errors = (0.05, 0.1)
+        zone = streaming.scan_zone(None, errors, pos_label=1)
+        assert zone == find_zone(y, s, errors, pos_label=1)
+        certificate = streaming.scan_certificate(None, found.threshold)
+        assert certificate == certify(y, s, found.threshold)
 
     def test_one_class_alone_is_refused(self, find):
         with pytest.raises(InvalidInputError, match="two classes, got only 0"):
