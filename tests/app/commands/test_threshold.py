@@ -23,6 +23,7 @@ from boundshift import (
     Metric,
     SupportRadius,
     certify,
+    find_boundaries,
     find_boundary,
 )
 from boundshift.app.goal import _CURVES, _RULES
@@ -358,3 +359,64 @@ def test_a_million_rows_from_a_file_and_from_a_pipe(tmp_path):
     assert Boundary.from_json(from_file.stdout) == find_boundary(ill.astype(int), scores)
     assert from_pipe.stdout == from_file.stdout
     assert from_file.stderr == from_pipe.stderr == b""
+
+
+@pytest.fixture
+def beside(tmp_path, rows):
+    """Return a file with weights, costs and groups beside labels and scores, and these columns."""
+    y, s = rows
+    rng = np.random.default_rng(0)
+    columns = {
+        "risk": s,
+        "ill": y,
+        "times": rng.choice([0.5, 1.0, 1.7], len(y)),
+        "amount": rng.exponential(100, len(y)).round(2),
+        "site": np.where(np.arange(len(y)) % 10 == 0, "small", "large"),
+    }
+    path = tmp_path / "beside.csv"
+    csv.write_csv(pa.table(columns), path)
+    return path, columns
+
+
+def test_a_weight_column_counts_and_certifies_nothing(run, beside, rows):
+    path, columns = beside
+    found = answer(run("threshold", path, *COLUMNS, "--weight", "times", "--json", "--certify"))
+    expected = find_boundary(*rows, pos_label="yes", sample_weight=columns["times"])
+    assert found["threshold"] == pytest.approx(expected.threshold)
+    assert found["certificate"]["status"] == "nominal"
+
+
+def test_a_cost_column_decides(run, beside, rows):
+    path, columns = beside
+    found = answer(run("threshold", path, *COLUMNS, "--cost-column", "amount", "--json"))
+    expected = find_boundary(*rows, pos_label="yes", row_cost=columns["amount"])
+    assert found["threshold"] == pytest.approx(expected.threshold)
+
+
+def test_groups_have_boundaries_of_their_own(run, beside, rows):
+    path, columns = beside
+    found = answer(run("threshold", path, *COLUMNS, "--by", "site", "--json"))
+    expected = find_boundaries(*rows, columns["site"], pos_label="yes")
+    for line in found["groups"]:
+        own = expected[line["group"]].threshold
+        assert line["boundary"]["threshold"] == pytest.approx(own)
+    shown = run("threshold", path, *COLUMNS, "--by", "site").stdout
+    assert "small" in shown
+    assert "precision" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--cost-column", "amount", "--rule", "f1"], "without a rule"),
+        (["--cost-column", "amount", "--weight", "times"], "a weight or a cost"),
+        (["--by", "site", "--weight", "times"], "--by must go without"),
+        (["--weight", "risk"], "one thing"),
+        (["--weight", "site"], "site"),
+        (["--weight", "tims"], "Did you mean 'times'?"),
+        (["--weight", "times", "--curve", "dkw"], "--weight must be left out"),
+    ],
+)
+def test_columns_beside_the_scores_are_used_or_refused(run, beside, options, words):
+    shown = run("threshold", beside[0], *COLUMNS, *options, code=1).stderr
+    assert words in re.sub(r"\s+", " ", shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +26,10 @@ from boundshift.app.terminal import (
     print_table,
     progress,
 )
+from boundshift.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from boundshift.groups import GroupBoundaries
 
 __all__ = ["Origin", "threshold"]
 
@@ -56,6 +60,31 @@ def threshold(
     positive: PositiveOption = None,
     *,
     goal: Goal,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            help="Column that says how often each row counts; certificates are nominal then.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None,
+    cost_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of what is lost if the row is decided wrongly; with no rule or curve.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of groups: a boundary for each, small ones leaning on all rows. No "
+            "guarantee of fairness.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None,
     scores: Annotated[
         Origin, typer.Option(help="Rows the model has not seen, or those it was trained on.")
     ] = Origin.held_out,
@@ -71,9 +100,32 @@ def threshold(
     """
     with errors(), progress() as show:
         from boundshift.app.tables.class_labels import positive_note
-        from boundshift.app.workflow.file_boundary import decide_scores
+        from boundshift.app.workflow.file_boundary import decide_groups, decide_scores
 
         claim, aim = goal.claims()
+        if cost_column is not None and not goal.is_open:
+            raise InvalidInputError(
+                "--cost-column must go without a rule or a curve: every row has its own cost. "
+                "Leave them out."
+            )
+        if by is not None:
+            if weight is not None or cost_column is not None or certify:
+                raise InvalidInputError(
+                    "--by must go without --weight, --cost-column and --certify. Leave them out, "
+                    "or give the rows of each group to a call of its own."
+                )
+            found = decide_groups(
+                files,
+                score,
+                label,
+                by,
+                positive=positive,
+                curve=claim,
+                rule=aim,
+                progress=show,
+            )
+            _print_groups(found, score, as_json)
+            return
         boundary, certificate = decide_scores(
             files,
             score,
@@ -83,6 +135,8 @@ def threshold(
             rule=aim,
             confidence=goal.confidence,
             scores=scores.value,
+            weight=weight,
+            cost_column=cost_column,
             progress=show,
         )
     print_notes(positive_note(positive, boundary.labels, boundary.n_samples))
@@ -104,3 +158,15 @@ def threshold(
         ],
     )
     print_line(f"{certificate.status.capitalize()}: {certificate.reason}.")
+
+
+def _print_groups(found: GroupBoundaries, score: str, as_json: bool) -> None:
+    """Print the boundary of each group, and what it does there."""
+    table = found.table()
+    if as_json:
+        print_json(found.to_dict() | {"table": table})
+        return
+    high = found.common.labels[1]
+    print_line(f"Call a row {high} if {score} is above the threshold of its group.")
+    print_table(list(table[0]), [list(row.values()) for row in table])
+    print_line(f"Groups that are not listed: {found.common.threshold:.6g}.")

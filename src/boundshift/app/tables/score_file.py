@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.scores.sample import ScoreSample
 from boundshift.streaming.sources.batches import OpenTable, arrow, open_table, read_batches
 
-__all__ = ["check_two_columns", "read_scores"]
+__all__ = ["ScoreRows", "check_two_columns", "read_rows", "read_scores"]
 
 Show = Callable[[str, int, int], None]
 
@@ -70,18 +70,60 @@ def read_scores(
     >>> sample.labels, sample.n_samples
     (('no', 'yes'), (2, 1))
     """
+    rows = read_rows(path, score, label, positive=positive, alike=alike, progress=progress)
+    sample = ScoreSample.from_labels(rows.is_positive, rows.scores)
+    return replace(sample, labels=rows.labels)
+
+
+class ScoreRows(NamedTuple):
+    """Rows of a file: which are positive, their scores, the labels, and columns beside them."""
+
+    is_positive: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    labels: tuple[Any, Any]
+    numbers: NDArray[np.float64] | None = None
+    groups: list[Any] | None = None
+
+
+def read_rows(
+    path: str | Path,
+    score: str,
+    label: str,
+    *,
+    positive: str | None = None,
+    alike: bool = True,
+    numbers: str | None = None,
+    groups: str | None = None,
+    progress: Show | None = None,
+) -> ScoreRows:
+    """Read the columns of `read_scores` row by row, and one of numbers or of groups beside them."""
     check_two_columns(score, label)
+    for name in (numbers, groups):
+        if name in (score, label):
+            raise InvalidInputError(
+                f"A column must be one thing, got '{name}' as scores or labels and beside them. "
+                "Name another column."
+            )
     pa = arrow()
-    scores, codes, rows = [], [], 0
+    scores, codes, n_rows = [], [], 0
+    beside: list[NDArray[np.float64]] = []
+    named: list[Any] = []
     known: dict[Any, int] = {}
     with open_table(path) as opened:
-        kinds = {label: pa.dictionary(pa.int32(), pa.string()) if opened.format == "csv" else None}
-        for batch in read_batches(opened, {score: pa.float64()} | kinds):
+        words = pa.dictionary(pa.int32(), pa.string()) if opened.format == "csv" else None
+        kinds = {score: pa.float64(), label: words}
+        kinds |= {name: pa.float64() for name in (numbers,) if name}
+        kinds |= {name: words for name in (groups,) if name}
+        for batch in read_batches(opened, kinds):
             scores.append(_numbers(opened, score, batch.column(score)))
             codes.append(_codes(opened, label, batch.column(label), known))
+            if numbers is not None:
+                beside.append(_numbers(opened, numbers, batch.column(numbers), "Numbers"))
+            if groups is not None:
+                named += batch.column(groups).to_pylist()
             if progress is not None and opened.size:
-                rows += len(batch)
-                progress("read", _place(opened, rows, len(scores)), opened.size)
+                n_rows += len(batch)
+                progress("read", _place(opened, n_rows, len(scores)), opened.size)
         if not known:
             raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
         values = label_values(list(known)) if opened.format == "csv" else list(known)
@@ -89,8 +131,13 @@ def read_scores(
     counts = np.bincount(classes, minlength=len(values)).tolist()
     labels = order_classes(values, counts, positive, label, alike=alike)
     is_positive = np.array([str(value) == str(labels[1]) for value in values])
-    sample = ScoreSample.from_labels(is_positive[classes], np.concatenate(scores))
-    return replace(sample, labels=labels)
+    return ScoreRows(
+        is_positive[classes],
+        np.concatenate(scores),
+        labels,
+        np.concatenate(beside) if beside else None,
+        named if groups is not None else None,
+    )
 
 
 def check_two_columns(score: str, label: str) -> None:
@@ -110,7 +157,9 @@ def _place(table: OpenTable, rows: int, batches: int) -> int:
     return min(int(raw.tell()), table.size) if raw.seekable() else 0
 
 
-def _numbers(table: OpenTable, name: str, column: Any) -> NDArray[np.float64]:
+def _numbers(
+    table: OpenTable, name: str, column: Any, called: str = "Scores"
+) -> NDArray[np.float64]:
     """Return scores as numbers; missing ones are refused."""
     bad, what = column.null_count, "missing"
     if not bad:
@@ -119,7 +168,7 @@ def _numbers(table: OpenTable, name: str, column: Any) -> NDArray[np.float64]:
         bad, what = len(values) - int(np.isfinite(values).sum()), "NaN or infinite"
     if bad:
         raise InvalidInputError(
-            f"Scores must be finite numbers, but column '{name}' of {table.name} has "
+            f"{called} must be finite numbers, but column '{name}' of {table.name} has "
             f"{bad} that are {what}. Drop those rows."
         )
     return values

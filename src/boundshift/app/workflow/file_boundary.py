@@ -7,18 +7,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from boundshift.app.tables import read_scores
 from boundshift.app.tables.class_labels import label_values, order_classes
-from boundshift.app.tables.score_file import check_two_columns
-from boundshift.boundary import choose_claims, decide_on, make_decision, warn_of
+from boundshift.app.tables.score_file import check_two_columns, read_rows
+from boundshift.boundary import (
+    choose_claims,
+    decide_by_row,
+    decide_on,
+    make_decision,
+    warn_of,
+)
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.promises.certificate import Certificate, certify_counts
+from boundshift.groups import GroupBoundaries, find_boundaries
+from boundshift.promises.certificate import Certificate, certify_counts, certify_weights
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
+from boundshift.scores.weighted import weighted_sample
 
-__all__ = ["decide_scores"]
+__all__ = ["decide_groups", "decide_scores"]
 
 Show = Callable[[str, int, int], None]
 
@@ -36,6 +46,8 @@ def decide_scores(
     rule: str | Rule | None = None,
     confidence: float = 0.95,
     scores: Literal["held-out", "out-of-fold", "training"] = "held-out",
+    weight: str | None = None,
+    cost_column: str | None = None,
     progress: Show | None = None,
 ) -> tuple[Boundary, Certificate]:
     r"""Find the boundary of scores in files, and certify it on the same rows.
@@ -57,6 +69,11 @@ def decide_scores(
         Of the certificate.
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
         Where the scores come from.
+    weight : str, default=None
+        Column of weights, how often each row counts; one file. The certificate is nominal then.
+    cost_column : str, default=None
+        Column of amounts, what is lost if the row is decided wrongly; one file, and no `curve` or
+        `rule`.
     progress : callable, default=None
         Called with (what, done, in all).
 
@@ -78,9 +95,29 @@ def decide_scores(
     (('no', 'yes'), (0, 0))
     """
     check_two_columns(score, label)
+    if weight is not None and cost_column is not None:
+        raise InvalidInputError(
+            "A row must have a weight or a cost, got --weight and --cost-column. Leave one out."
+        )
     decide = make_decision(curve, rule)
     alike = choose_claims(curve, rule)[1].alike
-    if _needs_passes(files):
+    beside = weight or cost_column
+    if beside is not None:
+        _check_one_file(files, "--weight" if weight else "--cost-column")
+        read = {"positive": positive, "progress": progress, "numbers": beside}
+        rows = read_rows(files[0], score, label, alike=alike and weight is not None, **read)  # type: ignore[arg-type]
+        numbers = np.asarray(rows.numbers)
+    if weight is not None:
+        weighted = weighted_sample(rows.is_positive, rows.scores, numbers)
+        boundary = decide(replace(weighted, labels=rows.labels))
+        warn_of(boundary, stacklevel=3)
+        options = {"confidence": confidence, "chosen_here": True}
+        sample = replace(weighted, labels=rows.labels)
+        return boundary, certify_weights(sample, boundary.threshold, **options)
+    if cost_column is not None:
+        found = decide_by_row(rows.is_positive, rows.scores, numbers)
+        boundary = replace(found, labels=rows.labels)
+    elif _needs_passes(files):
         boundary = _in_passes(list(files), score, label, decide, positive, alike, progress)
     else:
         boundary = decide(
@@ -97,6 +134,38 @@ def decide_scores(
         threshold=boundary.threshold,
     )
     return boundary, certificate
+
+
+def decide_groups(
+    files: Sequence[str | Path],
+    score: str,
+    label: str,
+    by: str,
+    *,
+    positive: str | None = None,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    progress: Show | None = None,
+) -> GroupBoundaries:
+    """Find a boundary for each group of the rows of one file; arguments as in `decide_scores`."""
+    _check_one_file(files, "--by")
+    alike = choose_claims(curve, rule)[1].alike
+    read = {"positive": positive, "groups": by, "progress": progress}
+    rows = read_rows(files[0], score, label, alike=alike, **read)  # type: ignore[arg-type]
+    groups = np.empty(len(rows.scores), dtype=object)
+    groups[:] = rows.groups
+    y = np.array(rows.labels, dtype=object)[rows.is_positive.astype(np.intp)]
+    options = {"curve": curve, "rule": rule, "pos_label": rows.labels[1]}
+    return find_boundaries(y, rows.scores, groups, **options)
+
+
+def _check_one_file(files: Sequence[str | Path], option: str) -> None:
+    """Raise if rows would have to be read in passes."""
+    if _needs_passes(files):
+        raise InvalidInputError(
+            f"{option} must go with one file that fits into memory, got several, or more than 4 "
+            "GB. Put the rows into one file."
+        )
 
 
 def _needs_passes(files: Sequence[str | Path]) -> bool:
