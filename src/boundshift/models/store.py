@@ -24,7 +24,7 @@ from boundshift.result.json_values import check_format
 from boundshift.rules import RULES
 from boundshift.writing import is_special, write_whole
 
-__all__ = ["load", "own_types", "save"]
+__all__ = ["load", "own_types", "refused_types", "save"]
 
 _FORMAT = "boundshift.object"
 _VERSION = 2
@@ -217,6 +217,13 @@ def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -
     check_format(stored, _FORMAT, _VERSION, ("object",))
     check_model(stored["object"])
     return stored["object"]
+
+
+def refused_types(obj: Any, trusted: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Return all types of an object that skops does not trust, and those that nobody named."""
+    io = _skops()
+    found = set(io.get_untrusted_types(data=io.dumps(obj)))
+    return sorted(found), sorted(found - set(trusted) - own_types())
 
 
 def own_types() -> set[str]:

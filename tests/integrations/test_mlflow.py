@@ -1,0 +1,91 @@
+import json
+
+import mlflow
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from boundshift import Boundary, BoundShiftClassifier, InvalidInputError
+from boundshift.integrations.mlflow_ import load_model, log_model
+from boundshift.promises.stored import certificate_from_dict
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's own, of what it will change
+
+
+@pytest.fixture(autouse=True)
+def local_store(tmp_path):
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
+    mlflow.create_experiment("boundshift", artifact_location=(tmp_path / "files").as_uri())
+    mlflow.set_experiment("boundshift")
+    yield
+    mlflow.set_tracking_uri(before)
+
+
+def fitted(model, n_classes=2):
+    X, y = make_classification(400, n_informative=4, n_classes=n_classes, random_state=0)
+    return BoundShiftClassifier(model).fit(X, y), X
+
+
+def log(model, **options):
+    with mlflow.start_run() as run:
+        info = log_model(model, **options)
+    return info, run.info.run_id
+
+
+def read(run, name):
+    return mlflow.artifacts.load_text(f"runs:/{run}/{name}")
+
+
+class Page:
+    def save(self, path):
+        path.write_text("<p>report</p>", encoding="utf-8")
+
+
+def test_a_model_comes_back_with_all_that_belongs_to_it():
+    shifted, X = fitted(LogisticRegression())
+    info, run = log(shifted, report=Page())
+    np.testing.assert_array_equal(load_model(info.model_uri).predict(X), shifted.predict(X))
+    assert Boundary.from_json(read(run, "model-boundary/boundary.json")) == shifted.boundary_
+    stored = json.loads(read(run, "model-boundary/certificate.json"))
+    assert certificate_from_dict(stored) == shifted.certificate_
+    assert read(run, "model-boundary/report.html") == "<p>report</p>"
+    assert mlflow.get_run(run).data.metrics["threshold"] == shifted.threshold_
+
+
+def test_many_classes_have_a_bias_each():
+    shifted, X = fitted(LogisticRegression(), n_classes=3)
+    info, run = log(shifted)
+    np.testing.assert_array_equal(load_model(info.model_uri).predict(X), shifted.predict(X))
+    assert mlflow.get_run(run).data.metrics["bias_2"] == pytest.approx(shifted.biases_[2])
+
+
+def test_types_that_nobody_trusts_are_named_and_then_taken():
+    shifted, X = fitted(RandomForestClassifier(5, random_state=0))
+    with pytest.raises(InvalidInputError, match=r"sklearn\.tree\._tree\.Tree"):
+        log(shifted)
+    info, _ = log(shifted, trusted=["sklearn.tree._tree.Tree"])
+    np.testing.assert_array_equal(load_model(info.model_uri).predict(X), shifted.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "words"),
+    [
+        (LogisticRegression(), {}, "must be a fitted BoundShiftClassifier"),
+        (BoundShiftClassifier(LogisticRegression()), {}, "Fit it first"),
+        (fitted(LogisticRegression())[0], {"report": "page"}, r"must have a method save"),
+    ],
+)
+def test_what_is_no_fitted_classifier_is_refused(model, options, words):
+    with pytest.raises(InvalidInputError, match=words):
+        log(model, **options)
+
+
+def test_other_models_are_not_ours_to_load():
+    with mlflow.start_run():
+        plain = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+        info = mlflow.sklearn.log_model(plain, name="plain", pip_requirements=["scikit-learn"])
+    with pytest.raises(InvalidInputError, match="got a LogisticRegression"):
+        load_model(info.model_uri)
