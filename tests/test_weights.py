@@ -310,3 +310,31 @@ def test_equal_weights_are_as_certain_as_the_rows(problem):
     plain, weighted = certify(y, s, 1.0), certify(y, s, 1.0, sample_weight=np.full(325, 3.0))
     assert weighted.error_bounds == pytest.approx(plain.error_bounds)
     assert weighted.n_samples == plain.n_samples
+
+
+def test_weights_that_are_all_nought_are_refused():
+    with pytest.raises(
+        InvalidInputError, match=r"`sample_weight` must be above 0 .* for every row"
+    ):
+        find_boundary([0, 0, 1, 1], [0, 1, 2, 3], sample_weight=np.zeros(4))
+
+
+def test_nan_among_words_is_no_class_with_weights():
+    with pytest.raises(InvalidInputError, match="1 missing"):
+        find_boundary(
+            ["a", float("nan"), "b", "b"], [1.0, 2.0, 3.0, 4.0], sample_weight=[5, 5, 5, 5]
+        )
+
+
+@pytest.mark.parametrize("masked", ["y_true", "y_score", "sample_weight"])
+def test_masked_values_do_not_count_with_weights(masked):
+    given = {"y_true": [0, 0, 1, 1], "y_score": [0.0, 1.0, 2.0, 3.0], "sample_weight": [5.0] * 4}
+    given[masked] = np.ma.masked_array(given[masked], [0, 0, 0, 1])
+    with pytest.raises(InvalidInputError, match=f"`{masked}` must"):
+        find_boundary(**given)
+
+
+@pytest.mark.parametrize("weight", [["a"] * 4, [1j] * 4, [10**400] * 4])
+def test_weights_that_are_no_numbers_are_refused(weight):
+    with pytest.raises(InvalidInputError, match="`sample_weight` must be numbers"):
+        find_boundary([0, 0, 1, 1], [0, 1, 2, 3], sample_weight=weight)

@@ -45,7 +45,9 @@ from boundshift.models.folds import (
     Deciding,
     RowScorer,
     find_weights,
+    given_splits,
     has_weight,
+    is_listed,
     set_random_states,
 )
 from boundshift.models.holdout import (
@@ -502,6 +504,11 @@ default="auto"
         if not self._prefit:
             self._check_takes_weights(fit_params)
         if "groups" not in fit_params or not hasattr(self.cv, "split"):
+            if "groups" in fit_params and not has_fit_parameter(self.estimator, "groups"):
+                raise InvalidInputError(
+                    "`groups` must go with a `cv` that splits by groups, got "
+                    f"cv={self.cv!r}. Use cv=GroupKFold(5) or StratifiedGroupKFold(5)."
+                )
             return Bunch(fit=fit_params, split={}, own=own)
         to_fit = {name: value for name, value in fit_params.items() if name != "groups"}
         if has_fit_parameter(self.estimator, "groups"):
@@ -650,8 +657,7 @@ default="auto"
             return self._collect(X, y, params)
         number = np.searchsorted(classes, y)
         inner = copy(self)  # its splits are those of the rows that are left to train on
-        is_given = not isinstance(self.cv, int | np.integer | str) and not hasattr(self.cv, "split")
-        cv = list(self.cv) if is_given else self.cv
+        cv = given_splits(self.cv) if is_listed(self.cv) else self.cv
         if self._out_of_bag:
             cv = _HELD_PARTS
         train, held = hold_out(number, share, cv, self.random_state, X, params.split)

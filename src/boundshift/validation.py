@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,7 +16,9 @@ from boundshift.exceptions import InvalidInputError
 __all__ = [
     "are_signs",
     "as_choice",
+    "as_generator",
     "as_known_scores",
+    "as_labels",
     "as_pair",
     "as_positive",
     "as_scores",
@@ -23,6 +26,7 @@ __all__ = [
     "as_weight",
     "check_labels",
     "check_spellings",
+    "is_finite",
     "nearest_name",
     "order_labels",
     "split_by_label",
@@ -61,11 +65,25 @@ def nearest_name(given: object, names: Iterable[str]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
+def is_finite(value: object) -> bool:
+    """Return whether a value is a real number that a float can hold.
+
+    Examples
+    --------
+    >>> is_finite(0.5), is_finite("0.5"), is_finite(float("inf")), is_finite(10**400)
+    (True, False, False, False)
+    """
+    try:
+        return isinstance(value, numbers.Real) and math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
 def as_positive(name: str, value: object, cure: str = "", *, zero: bool = False) -> float:
     """Return `value` as a finite float above zero (or at least zero)."""
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        number = float(value)
-        if np.isfinite(number) and (number > 0 or (zero and number == 0)):
+    if is_finite(value) and not isinstance(value, bool):
+        number = float(value)  # type: ignore[arg-type]
+        if number > 0 or (zero and number == 0):
             return number
     rule = "a finite number of at least 0" if zero else "a positive finite number"
     raise InvalidInputError(f"`{name}` must be {rule}, got {value!r}. {cure}".rstrip())
@@ -119,6 +137,31 @@ def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
         f"`y_score` must be real numbers, got {scores.dtype} values{reason}. "
         "Pass the decision function or the probability of the positive class."
     )
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Return a generator of random numbers out of a seed.
+
+    Examples
+    --------
+    >>> as_generator(-1)
+    Traceback (most recent call last):
+    boundshift.exceptions.InvalidInputError: `random_state` must be a whole number from 0, ...
+    """
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31 - 1)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(
+            "`random_state` must be a whole number from 0, a RandomState, a Generator or None, got "
+            f"{random_state!r}. Use random_state=0."
+        ) from None
+
+
+def as_labels(y_true: ArrayLike) -> NDArray[Any]:
+    """Return labels as a one-dimensional array in which missing ones are still missing."""
+    return _one_dimensional("y_true", y_true, "Pass one label for each row.")
 
 
 def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
@@ -178,7 +221,7 @@ def split_by_label(
     labels : tuple
         The two labels, (negative, positive).
     """
-    labels_seen = _one_dimensional("y_true", y_true, "Pass one label for each row.")
+    labels_seen = as_labels(y_true)
     if len(labels_seen) != len(scores):
         raise InvalidInputError(
             f"`y_true` and `y_score` must have the same length, got {len(labels_seen)} labels and "

@@ -7,6 +7,8 @@ seconds; ``make fuzz`` runs them for as long as SECONDS says.
 from __future__ import annotations
 
 import contextlib
+import copy
+import gzip
 import io
 import json
 import math
@@ -20,8 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from boundshift import Boundary, InvalidInputError, find_boundary, load, save
+from boundshift import Boundary, InvalidInputError, Monitor, certify, find_boundary, load, save
 from boundshift.app.tables import read_frame, read_scores
+from boundshift.promises.zone import Zone, find_zone
+from boundshift.streaming import scan_boundary
 
 __all__ = ["TARGETS"]
 
@@ -29,6 +33,10 @@ _CELLS = [
     "1", "0", "-1.5", "1e3", "1e400", "inf", "nan", "NA", "", " ", "yes", "no", "Yes ", "01", "€3",
     "1,5", '"', '""', '"a', 'a"b', '"a,b"', '"a\nb"', "\x00", "\x1b[2J", "é", "\u202e", "\ud7ff",
     "true", "FALSE", "14/12/2021", "9" * 400, "'", ";", "\t", "|", "\\", "{", "[1]", "null",
+]  # fmt: skip
+_ODD_VALUES: list[object] = [
+    None, True, -1, 0, 0.5, 10**400, 1e308, "NaN", "Infinity", "", [], {}, [1], [1, 2], "a",
+    {"a": 1}, "\ud800", "certified", [["NaN"]],
 ]  # fmt: skip
 _ENDS = ["\n", "\r\n", "\r", "\n\n"]
 
@@ -132,14 +140,39 @@ def json_lines(rng: random.Random) -> None:
 
 
 @cache
-def parquet_bytes() -> bytes:
-    """Return a small Parquet file."""
+def column_files() -> dict[str, bytes]:
+    """Return small files of columns by their ending."""
     import pyarrow as pa
-    from pyarrow import parquet
+    from pyarrow import feather, parquet
 
-    buffer = io.BytesIO()
-    parquet.write_table(pa.table({"risk": [1.0, 2.0, 3.0], "ill": ["a", "b", "a"]}), buffer)
-    return buffer.getvalue()
+    words = pa.array(["a", "b", "a"] * 20)
+    numbers = pa.array([1.0, 2.0, 3.0] * 20)
+    table = pa.table({"risk": numbers, "ill": words, "town": words.dictionary_encode()})
+    files = {}
+    for ending, write in ((".parquet", parquet.write_table), (".feather", feather.write_feather)):
+        buffer = io.BytesIO()
+        write(table, buffer)
+        files[ending] = buffer.getvalue()
+        files[f"{ending}.gz"] = gzip.compress(files[ending])
+    return files
+
+
+def columns(rng: random.Random) -> None:
+    """Attack the readers of Parquet and Feather, compressed or not."""
+    ending = rng.choice(list(column_files()))
+    raw = column_files()[ending]
+    if ending.endswith(".gz") and rng.random() < 0.5:
+        raw = gzip.compress(mutated(gzip.decompress(raw), rng))
+    else:
+        raw = mutated(raw, rng)
+    path = written(f"t{ending}", raw)
+    frame = attempt(lambda: read_frame(path))
+    sample = attempt(lambda: read_scores(path, "risk", "ill"))
+    if sample is not None and frame is not None:
+        assert sum(sample.n_samples) == len(frame)  # type: ignore[attr-defined,arg-type]
+    passed = attempt(lambda: scan_boundary(path, label="ill", score="risk"))
+    if passed is not None and sample is not None:
+        assert passed.n_samples == sample.n_samples  # type: ignore[attr-defined]
 
 
 @cache
@@ -148,34 +181,70 @@ def boundary_text() -> str:
     return find_boundary([0, 0, 0, 1, 1, 1], [0, 1, 3, 2, 5, 6]).to_json()
 
 
+def changed_json(text: str, rng: random.Random) -> bytes:
+    """Return JSON with values of other kinds, somewhere in it, or with other bytes."""
+    facts = json.loads(text)
+    for _ in range(rng.randint(0, 3)):
+        inside = facts
+        while True:
+            places = list(inside) if isinstance(inside, dict) else list(range(len(inside)))
+            if not places:
+                break
+            place = rng.choice(places)
+            if isinstance(inside[place], dict | list) and rng.random() < 0.7:
+                inside = inside[place]
+                continue
+            inside[place] = copy.deepcopy(rng.choice(_ODD_VALUES))
+            break
+    raw = json.dumps(facts).encode()
+    return mutated(raw, rng) if rng.random() < 0.4 else raw
+
+
 def boundary_json(rng: random.Random) -> None:
     """Attack the reader of boundaries; what it takes can be stored and used again."""
-    facts = json.loads(boundary_text())
-    odd = [
-        None,
-        True,
-        -1,
-        10**400,
-        1e308,
-        "NaN",
-        "Infinity",
-        "",
-        [],
-        {},
-        [1],
-        [1, 2],
-        "a",
-        {"a": 1},
-    ]
-    for _ in range(rng.randint(0, 3)):
-        facts[rng.choice(list(facts))] = rng.choice(odd)
-    raw = json.dumps(facts).encode()
-    raw = mutated(raw, rng) if rng.random() < 0.5 else raw
-    path = written("b.json", raw)
+    path = written("b.json", changed_json(boundary_text(), rng))
     found = attempt(lambda: load(path))
     if found is not None:
         assert isinstance(found, Boundary)
         assert Boundary.from_json(found.to_json()).threshold == found.threshold
+
+
+@cache
+def monitor_text() -> str:
+    """Return a stored monitor that has seen rows and raised an alarm."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 4 == 0
+    monitor = Monitor(certify(y, y + np.linspace(-0.6, 0.6, 200), 0.5))
+    monitor.update(y, rng.random(200))
+    return monitor.to_json()
+
+
+def monitor_json(rng: random.Random) -> None:
+    """Attack the reader of monitors and of the certificate inside; what it takes goes on."""
+    path = written("monitor.json", changed_json(monitor_text(), rng))
+    found = attempt(lambda: Monitor.load(path))
+    if found is not None:
+        assert isinstance(found, Monitor)
+        assert Monitor.from_json(found.to_json()) == found
+        labels = list(found.certificate.labels)
+        attempt(lambda: found.update([labels[0], labels[-1]], [0.0, 1.0]))
+        assert str(found)
+
+
+@cache
+def zone_text() -> str:
+    """Return a stored zone."""
+    return find_zone([0] * 99 + [1] * 99, np.arange(198.0) % 120).to_json()
+
+
+def zone_json(rng: random.Random) -> None:
+    """Attack the reader of zones; what it takes sorts scores."""
+    found = attempt(lambda: Zone.from_json(changed_json(zone_text(), rng)))
+    if found is not None:
+        assert isinstance(found, Zone)
+        assert len(found.predict([0.0, 50.0, 200.0], unsure="ask")) == 3
+        assert Zone.from_json(found.to_json()) == found
+        assert str(found)
 
 
 @cache
@@ -262,7 +331,10 @@ TARGETS: dict[str, Callable[[random.Random], None]] = {
     "labels and scores": labels_and_scores,
     "CSV": csv,
     "JSON lines": json_lines,
+    "Parquet and Feather": columns,
     "boundary JSON": boundary_json,
+    "monitor JSON": monitor_json,
+    "zone JSON": zone_json,
     "skops": skops,
     "fit folder": fit_folder,
 }

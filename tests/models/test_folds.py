@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
+from boundshift import BoundShiftClassifier, Floors, InvalidInputError, find_boundary
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +129,54 @@ def test_a_stack_with_its_default_final_estimator(data, wrap):
     assert clf.boundary_.status.solved
     p = clf.predict_proba(X)
     np.testing.assert_array_equal(clf.predict(X), clf.classes_[p.argmax(axis=1)])
+
+
+FLOORS = {"rule": Floors(recall=0.6)}
+
+
+def test_no_split_at_all_is_refused_where_rows_are_kept_apart(data):
+    for cv in ([], iter(())):
+        with pytest.raises(InvalidInputError, match="must give at least one split, got none"):
+            BoundShiftClassifier(LogisticRegression(), cv=cv, **FLOORS).fit(*data)
+
+
+def test_masks_keep_the_same_rows_apart_as_their_numbers(data):
+    X, y = data
+    masks = [
+        (np.isin(np.arange(len(y)), train), np.isin(np.arange(len(y)), test))
+        for train, test in splits(len(y), 3)
+    ]
+    found, expected = (
+        BoundShiftClassifier(LogisticRegression(), cv=cv, **FLOORS).fit(X, y)
+        for cv in (masks, splits(len(y), 3))
+    )
+    assert found.boundary_ == expected.boundary_
+    assert sum(found.boundary_.n_samples) < len(y)
+
+
+@pytest.mark.parametrize("cv", [3.5, [(1, 2)], [([0.5], [1])], [1, 2], [("a", "b")], {}], ids=str)
+@pytest.mark.parametrize("options", [{}, FLOORS], ids=["plain", "floors"])
+def test_what_gives_no_rows_is_no_cv(data, cv, options):
+    with pytest.raises(ValueError, match="cv"):
+        BoundShiftClassifier(LogisticRegression(), cv=cv, **options).fit(*data)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, "a", 1.5])
+@pytest.mark.parametrize("options", [{}, FLOORS], ids=["plain", "floors"])
+def test_a_seed_out_of_range_is_refused(data, seed, options):
+    with pytest.raises(InvalidInputError, match=r"`random_state` must be a whole number from 0"):
+        BoundShiftClassifier(LogisticRegression(), random_state=seed, **options).fit(*data)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, "x"])
+def test_weights_below_nought_or_unknown_are_refused(data, bad):
+    weight = np.ones(300, dtype=object)
+    weight[7] = bad
+    with pytest.raises(InvalidInputError, match="`sample_weight` must be"):
+        BoundShiftClassifier(LogisticRegression()).fit(*data, sample_weight=weight)
+
+
+@pytest.mark.parametrize("cv", [5, None])
+def test_groups_that_no_splitter_takes_are_refused(data, cv):
+    with pytest.raises(InvalidInputError, match=r"`groups` must go with .* Use cv=GroupKFold"):
+        BoundShiftClassifier(LogisticRegression(), cv=cv).fit(*data, groups=np.zeros(300))

@@ -106,3 +106,27 @@ def test_a_stored_zone_comes_back(rows):
 def test_bad_requests_get_a_sentence(call, message):
     with pytest.raises(InvalidInputError, match=message):
         call()
+
+
+def test_labels_stay_what_they_are_beside_the_word_for_unsure():
+    zone = find_zone([0] * 200 + [1] * 200, np.r_[np.linspace(-3, 1, 200), np.linspace(-1, 3, 200)])
+    found = zone.predict([-3.0, 0.0, 3.0], unsure="ask").tolist()
+    assert found == [0, "ask", 1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"low": 9.0, "high": 1.0},
+        {"low": "NaN"},
+        {"labels": [1, 1]},
+        {"errors": [2.0, 0.1]},
+        {"n_samples": [-1, 5]},
+        {"confidence": 3.0},
+    ],
+    ids=str,
+)
+def test_a_zone_that_cannot_be_is_not_read(change):
+    stored = find_zone([0] * 99 + [1] * 99, np.arange(198.0)).to_dict()
+    with pytest.raises(InvalidInputError, match="A stored zone must have"):
+        Zone.from_dict(stored | change)

@@ -86,3 +86,9 @@ def test_fields_that_no_boundary_has_are_refused(field, value):
     stored = find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 5, 6]).to_dict() | {field: value}
     with pytest.raises(InvalidInputError, match=field):
         Boundary.from_dict(stored)
+
+
+@pytest.mark.parametrize("text", ["[" * 10**5, '{"a":' * 10**5, b"\xff\xfe\x00", "9" * 5000, 7])
+def test_json_that_cannot_be_read_is_refused(text):
+    with pytest.raises(InvalidInputError, match="must "):
+        Boundary.from_json(text)

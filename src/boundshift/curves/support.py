@@ -2,7 +2,6 @@ r"""The paper's support radius as an error curve."""
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from boundshift.support.exact import Exact
 from boundshift.support.settings import SupportSettings
 from boundshift.support.solve import Fallback, Solver, fall_back, solve_support
 from boundshift.support.windows import Windows
+from boundshift.validation import is_finite
 
 __all__ = ["SupportRadius"]
 
@@ -188,12 +188,8 @@ def _as_fallback(value: object) -> Fallback:
     """Return "edges", "means", or a finite float."""
     if isinstance(value, str) and value in ("edges", "means"):
         return value  # type: ignore[return-value]
-    if (
-        isinstance(value, numbers.Real)
-        and not isinstance(value, bool)
-        and np.isfinite(float(value))
-    ):
-        return float(value)
+    if is_finite(value) and not isinstance(value, bool):
+        return float(value)  # type: ignore[arg-type]
     raise InvalidInputError(
         f"`fallback` must be 'edges', 'means' or a finite number, got {value!r}. "
         "Use fallback='edges' for the middle between what is kept of the classes."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -34,8 +34,11 @@ __all__ = [
     "CrossFitted",
     "Deciding",
     "RowScorer",
+    "as_random_state",
     "find_weights",
+    "given_splits",
     "has_weight",
+    "is_listed",
     "set_random_states",
 ]
 
@@ -162,8 +165,11 @@ class RowScorer:
         with warnings.catch_warnings():
             # A class with fewer rows than folds is missing from some test parts, which is fine.
             warnings.filterwarnings("ignore", message="The least populated class")
-            splits = list(check_cv(cv, y, classifier=True).split(X, y, **self.split_params))
-        splits = [(_as_rows(train), _as_rows(test)) for train, test in splits]
+            splits = given_splits(
+                cv
+                if is_listed(cv)
+                else list(check_cv(cv, y, classifier=True).split(X, y, **self.split_params))
+            )
         self._check_splits(y, splits)
         fitted = Parallel(n_jobs=n_jobs)(
             delayed(self._fit_and_score)(estimator, X, y, *split) for split in splits
@@ -214,11 +220,6 @@ class RowScorer:
 
     def _check_splits(self, y: NDArray[Any], splits: list[Split]) -> None:
         """Raise unless every part trains on both classes, and tests rows that it has not seen."""
-        if not splits:
-            raise InvalidInputError(
-                "`cv` must give at least one split, got none. A generator gives its splits only "
-                "once: pass list(splits), or an int."
-            )
         weighs = has_weight(self.fit_params, len(y))
         for number, (train, test) in enumerate(splits, start=1):
             of = f"part {number} of {len(splits)}"
@@ -269,9 +270,39 @@ def has_weight(fit_params: Mapping[str, Any], n_rows: int) -> NDArray[np.bool_]:
     return np.ones(n_rows, dtype=np.bool_) if weights is None else weights > 0
 
 
+def is_listed(cv: Any) -> bool:
+    """Return whether a `cv` gives its splits one by one, as neither a number nor a splitter."""
+    return isinstance(cv, Iterable) and not isinstance(cv, str) and not hasattr(cv, "split")
+
+
+def given_splits(splits: Any) -> list[Split]:
+    """Return splits as pairs of row numbers, which masks may stand for; raise if there is none.
+
+    Examples
+    --------
+    >>> given_splits([([True, False], [False, True])])
+    [(array([0]), array([1]))]
+    """
+    try:
+        found = [(_as_rows(train), _as_rows(test)) for train, test in splits]
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            "`cv` must be an int, a splitter or pairs of row numbers (train, test), got "
+            f"{str(splits)[:100]} ({error}). Use cv=5."
+        ) from None
+    if not found:
+        raise InvalidInputError(
+            "`cv` must give at least one split, got none. A generator gives its splits only "
+            "once: pass list(splits), or an int."
+        )
+    return found
+
+
 def _as_rows(part: Any) -> IntArray:
     """Return row numbers, which a mask may stand for."""
     part = np.asarray(part)
+    if part.ndim != 1 or (part.dtype.kind not in "biu" and part.size):
+        raise TypeError(f"{part.dtype} of shape {part.shape} are no row numbers")
     return np.flatnonzero(part) if part.dtype == np.bool_ else part.astype(np.intp, copy=False)
 
 
@@ -303,6 +334,18 @@ def _average_repeats(
     return rows, mean_scores(repeats, is_log_odds=is_log_odds), number[first]
 
 
+def as_random_state(random_state: Any) -> np.random.RandomState:
+    """Return scikit-learn's generator of random numbers out of a seed."""
+    try:
+        random: np.random.RandomState = check_random_state(random_state)
+    except (ValueError, OverflowError):
+        raise InvalidInputError(
+            "`random_state` must be a whole number from 0 to 2**32 - 1, a RandomState or None, "
+            f"got {random_state!r}. Use random_state=0."
+        ) from None
+    return random
+
+
 def set_random_states(estimator: Any, random_state: Any) -> Any:
     """Set every random state that is None, if there is a seed to do it with."""
     if random_state is None:
@@ -312,7 +355,7 @@ def set_random_states(estimator: Any, random_state: Any) -> Any:
             "`random_state` must be an int, a RandomState or None, as scikit-learn's are, got a "
             "Generator. Draw an int from it: int(rng.integers(2**31))."
         )
-    random = check_random_state(random_state)
+    random = as_random_state(random_state)
     for name, value in sorted(estimator.get_params(deep=True).items()):
         if value is None and (name == "random_state" or name.endswith("__random_state")):
             estimator.set_params(**{name: int(random.randint(2**31 - 1))})

@@ -15,11 +15,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
 
 from boundshift.curves import ErrorCurve
 from boundshift.curves.confidence import ConfidenceCurve
 from boundshift.curves.floors import start_of
+from boundshift.models.folds import as_random_state
 from boundshift.promises.planning import rows_needed
 from boundshift.result.boundary import Boundary
 from boundshift.rules import ClassFloors, Floors, Rule
@@ -145,7 +145,7 @@ def hold_out(
     totals = np.bincount(number, minlength=2)
     goals = np.ceil(share * totals - 1e-9).astype(int)
     if isinstance(cv, int | np.integer):
-        random = check_random_state(0 if random_state is None else random_state)
+        random = as_random_state(0 if random_state is None else random_state)
         order = random.permutation(len(y))
         held = np.concatenate([order[number[order] == k][:m] for k, m in enumerate(goals)])
     else:

@@ -14,7 +14,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.promises.tabulated import TabulatedRule
 from boundshift.rules import Floors, Rule
 from boundshift.scores.sample import ClassScores, OrderedScores, ScoreSample, robust_std
-from boundshift.validation import as_share
+from boundshift.validation import as_generator, as_share
 
 __all__ = ["threshold_interval"]
 
@@ -94,7 +94,7 @@ def threshold_interval(
         )
     claims = choose_claims(curve, rule)
     sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=claims[1].alike)
-    random = np.random.default_rng(random_state)
+    random = as_generator(random_state)
     found = make_decision(*claims)(sample)
     is_step = isinstance(claims[0], CountCurve)
     sizes = _sizes(sample.n_samples, claims[1])

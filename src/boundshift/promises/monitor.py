@@ -24,8 +24,8 @@ from scipy.special import xlogy
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate
 from boundshift.promises.stored import certificate_from_dict, certificate_to_dict
-from boundshift.result.json_values import as_numbers, check_format
-from boundshift.validation import as_scores, as_share
+from boundshift.result.json_values import as_numbers, check_format, from_numbers, read_json
+from boundshift.validation import as_scores, as_share, is_finite
 from boundshift.writing import write_whole
 
 __all__ = ["Alarm", "ClassPath", "Monitor"]
@@ -134,6 +134,21 @@ class _Bet:
     points: list[tuple[int, When, int, int, float]] = field(default_factory=list)
     last: tuple[int, When] = (0, None)
 
+    def restore(self, state: Mapping[str, Any], rows: int) -> None:
+        """Take up what was stored after so many rows of all classes."""
+        self.n, self.wrong = _count(state["n_samples"], rows), _count(state["wrong"], rows)
+        self.log_e = _evidence(state["log_e_value"])
+        starts = from_numbers("log_starts", state["log_starts"], tuple(self.starts))
+        if self.wrong > self.n or not all(value < math.inf for value in starts):
+            raise ValueError("counts or evidence that cannot be")
+        self.starts = list(starts)
+        self.points = [
+            (_count(at, rows), _as_when(when), _count(n, rows), _count(wrong, rows), _evidence(log))
+            for at, when, n, wrong, log in state["points"]
+        ]
+        at, when = state["last"]
+        self.last = (_count(at, rows), _as_when(when))
+
     def extend(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
         """Take in rows, and return the log evidence after each."""
         parts = [self._take(is_wrong[i : i + _CHUNK]) for i in range(0, len(is_wrong), _CHUNK)]
@@ -162,6 +177,40 @@ class _Bet:
         log_e: FloatArray = np.logaddexp(begun, -np.log1p(np.log(n + 1)))
         self.log_e = float(log_e[-1])
         return log_e
+
+
+def _count(value: object, most: float = math.inf) -> int:
+    """Return a stored number of rows."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise ValueError(f"{str(value)[:40]} is no number of rows")
+    return value
+
+
+def _evidence(value: object) -> float:
+    """Return a stored logarithm of evidence."""
+    if not is_finite(value) or isinstance(value, bool):
+        raise ValueError(f"{str(value)[:40]} is no evidence")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _as_when(value: Any) -> When:
+    """Return a stored date."""
+    if value is None or isinstance(value, str) or (is_finite(value) and value is not True):
+        return value
+    raise ValueError(f"{str(value)[:40]} is no date")
+
+
+def _as_alarm(label: object, stored: Mapping[str, Any]) -> Alarm:
+    """Return a stored alarm."""
+    alarm = Alarm(label, **stored)
+    for value in (alarm.row, alarm.since_row, alarm.wrong, alarm.n_samples):
+        _count(value)
+    _as_when(alarm.when)
+    _as_when(alarm.since)
+    for share in (alarm.bound, alarm.level):
+        if not is_finite(share) or not 0 <= share <= 1:
+            raise ValueError(f"{str(share)[:40]} is no share")
+    return alarm
 
 
 def _log_ratios(bound: float) -> tuple[FloatArray, FloatArray]:
@@ -506,16 +555,13 @@ class Monitor:
         certificate = certificate_from_dict(stored["certificate"])
         monitor = cls(certificate, threshold=stored["threshold"], confidence=stored["confidence"])
         try:
-            monitor._rows = int(stored["rows"])
-            for place, state in enumerate(stored["classes"]):
-                bet = monitor._bets[place]
-                bet.n, bet.wrong = int(state["n_samples"]), int(state["wrong"])
-                bet.log_e = float(state["log_e_value"])
-                bet.starts = [float(value) for value in state["log_starts"]]
-                bet.points = [tuple(point) for point in state["points"]]
-                bet.last = (int(state["last"][0]), state["last"][1])
+            monitor._rows = _count(stored["rows"])
+            for place, (bet, state) in enumerate(
+                zip(monitor._bets, stored["classes"], strict=True)
+            ):
+                bet.restore(state, monitor._rows)
                 if state["alarm"] is not None:
-                    monitor._alarms[place] = Alarm(certificate.labels[place], **state["alarm"])
+                    monitor._alarms[place] = _as_alarm(certificate.labels[place], state["alarm"])
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise InvalidInputError(
                 f"A {_FORMAT} must be as to_dict has written it, got one that is not ({error!r}). "
@@ -528,15 +574,9 @@ class Monitor:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, text: str | bytes) -> Self:
         """Return the monitor that :meth:`to_json` was asked of."""
-        try:
-            return cls.from_dict(json.loads(text))
-        except json.JSONDecodeError as error:
-            raise InvalidInputError(
-                f"A stored monitor must be JSON, got text that is not ({error}). Pass what "
-                "to_json returned."
-            ) from error
+        return cls.from_dict(read_json(text, "A stored monitor"))
 
     def save(self, path: str | Path) -> Path:
         """Write the state to a file, whole or not at all."""
@@ -545,7 +585,7 @@ class Monitor:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read the state from a file that :meth:`save` wrote."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        return cls.from_json(Path(path).read_bytes())
 
 
 class _Dates:
@@ -605,8 +645,8 @@ def _is_kept(n: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 def _finite(threshold: object) -> float:
     """Return a threshold as a finite number."""
-    if isinstance(threshold, numbers.Real) and math.isfinite(float(threshold)):
-        return float(threshold)
+    if is_finite(threshold):
+        return float(threshold)  # type: ignore[arg-type]
     raise InvalidInputError(
         f"`threshold` must be a finite number, got {threshold!r}. Use that of the boundary."
     )

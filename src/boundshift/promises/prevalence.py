@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.validation import as_scores, as_share, split_by_label
+from boundshift.validation import as_generator, as_scores, as_share, split_by_label
 
 __all__ = ["PrevalenceEstimate", "estimate_prevalence", "guard_prevalence"]
 
@@ -157,7 +157,7 @@ def estimate_prevalence(
     sample = _Sample(np.sort(negative), np.sort(positive), np.sort(new))
     known, found = _shares(sample)
     distance = _distance(sample, found)
-    random = np.random.default_rng(random_state)
+    random = as_generator(random_state)
     draws = [_draw(sample, found, random) for _ in range(n_resamples)]
     shares = np.array([_shares(draw) for draw in draws])
     spread = float(np.std(logit(shares[:, 1]), ddof=1))

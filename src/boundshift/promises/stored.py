@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.promises.certificate import Certificate
+from boundshift.promises.certificate import Certificate, CertificateStatus
 from boundshift.result.json_values import as_label, as_numbers, check_format
 
 __all__ = ["certificate_from_dict", "certificate_to_dict"]
 
 _FORMAT, _VERSION = "boundshift.certificate", 1
+_HUGE = 10**300  # Whole numbers of JSON have no end, and a float has.
 
 
 def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
@@ -41,12 +43,62 @@ def certificate_from_dict(stored: Mapping[str, Any]) -> Certificate:
     known = {f.name for f in fields(Certificate)}
     values = {name: _thawed(name, value) for name, value in stored.items() if name in known}
     try:
-        return Certificate(**values)
+        certificate = Certificate(**values)
     except TypeError as error:
         raise InvalidInputError(
             f"A {_FORMAT} must have all fields of a Certificate, got {', '.join(values)} "
             f"({error}). Certify again."
         ) from error
+    wrong = _find_wrong(certificate)
+    if wrong:
+        raise InvalidInputError(
+            f"'{wrong}' of a {_FORMAT} cannot be {str(values[wrong])[:100]}. It was damaged or "
+            "changed: certify again."
+        )
+    return certificate
+
+
+def _find_wrong(given: Certificate) -> str | None:
+    """Return the first field that no certificate has, None if all can be."""
+    labels = given.labels
+    if not isinstance(labels, tuple) or len(labels) < 2 or not all(map(_is_label, labels)):
+        return "labels"
+    if len(set(labels)) < len(labels):
+        return "labels"
+    for name in ("error_bounds", "errors", "floors", "wrong", "n_samples"):
+        values = getattr(given, name)
+        if not isinstance(values, tuple) or len(values) != len(labels):
+            return name
+        most = math.inf if name in ("wrong", "n_samples") else 1
+        # The error of a class without rows is unknown.
+        if not all(_is_number(v) and (0 <= v <= most or name == "errors") for v in values):
+            return name
+    if any(k > n * (1 + 1e-9) for k, n in zip(given.wrong, given.n_samples, strict=True)):
+        return "wrong"
+    if not _is_number(given.confidence) or not 0 < given.confidence < 1:
+        return "confidence"
+    if given.threshold is not None and not (
+        _is_number(given.threshold) and math.isfinite(given.threshold)
+    ):
+        return "threshold"
+    texts = {"method": str, "reason": str, "joint": bool}
+    for name, kind in texts.items():
+        if not isinstance(getattr(given, name), kind):
+            return name
+    return None if given.status in get_args(CertificateStatus) else "status"
+
+
+def _is_label(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str) and value == value
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a number that a float holds."""
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and (isinstance(value, float) or abs(value) < _HUGE)
+    )
 
 
 def _thawed(name: str, value: Any) -> Any:

@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
-from boundshift.result.json_values import as_label, as_numbers, check_format, from_numbers
+from boundshift.result.json_values import (
+    as_label,
+    as_numbers,
+    check_format,
+    from_numbers,
+    read_json,
+)
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.validation import as_share
 
@@ -114,7 +120,8 @@ class Zone:
         names = np.empty(3, dtype=object)
         names[:] = [self.labels[0], unsure, self.labels[1]]
         found = names[place]
-        return np.array(found.tolist()) if unsure is not None else found
+        # NumPy would write numbers among words as words.
+        return np.array(found.tolist()) if len({type(name) for name in names}) == 1 else found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the zone as plain values that JSON can carry."""
@@ -133,7 +140,19 @@ class Zone:
         if not isinstance(labels, list | tuple) or len(labels) != 2:
             raise InvalidInputError(f"'labels' must be two labels, got {labels!r}.")
         numbers = {name: from_numbers(name, stored[name], like) for name, like in _NUMBERS.items()}
-        return cls(labels=(as_label(labels[0]), as_label(labels[1])), **numbers)
+        zone = cls(labels=(as_label(labels[0]), as_label(labels[1])), **numbers)
+        shares = (*zone.errors, *zone.unsure, zone.confidence)
+        if (
+            not zone.low <= zone.high
+            or zone.labels[0] == zone.labels[1]
+            or min(zone.n_samples) < 0
+            or not all(0 <= share <= 1 for share in shares)
+        ):
+            raise InvalidInputError(
+                "A stored zone must have two labels, limits in order, counts from 0 and shares "
+                f"from 0 to 1, got {zone!r}. Find the zone again."
+            )
+        return zone
 
     def to_json(self) -> str:
         """Return :meth:`to_dict` as JSON text."""
@@ -142,11 +161,7 @@ class Zone:
     @classmethod
     def from_json(cls, text: str | bytes) -> Zone:
         """Return the zone that :meth:`to_json` has written."""
-        try:
-            stored = json.loads(text)
-        except ValueError as error:
-            raise InvalidInputError(f"A stored zone must be JSON text: {error}.") from None
-        return cls.from_dict(stored)
+        return cls.from_dict(read_json(text, "A stored zone"))
 
     def __str__(self) -> str:
         return (

@@ -30,7 +30,7 @@ from boundshift.result.boundary import Boundary
 from boundshift.result.text import class_rows
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
-from boundshift.validation import as_choice, as_scores, as_share
+from boundshift.validation import as_choice, as_scores, as_share, is_finite
 from boundshift.view.axis import choose_axis, is_probability
 from boundshift.view.rows import count_wrong_at, read_sample, settle_boundary
 from boundshift.view.words import claim_text, read_names
@@ -325,10 +325,8 @@ def _old_threshold(threshold: float | None, sample: ScoreSample) -> float:
 
 def _finite(name: str, value: object) -> float:
     """Return a finite float."""
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        number = float(value)
-        if np.isfinite(number):
-            return number
+    if is_finite(value) and not isinstance(value, bool):
+        return float(value)  # type: ignore[arg-type]
     raise InvalidInputError(f"`{name}` must be a finite number, got {value!r}.")
 
 

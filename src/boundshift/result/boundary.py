@@ -15,6 +15,7 @@ from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.result.containers import answer_in_kind
 from boundshift.result.html import boundary_html
+from boundshift.result.json_values import read_json
 from boundshift.result.sql import label_expression
 from boundshift.result.stored import from_stored, to_stored
 from boundshift.result.text import summary_text
@@ -318,14 +319,7 @@ class Boundary:
         >>> boundshift.Boundary.from_json(boundary.to_json()) == boundary
         True
         """
-        try:
-            stored = json.loads(text)
-        except ValueError as error:
-            raise InvalidInputError(
-                f"A stored boundary must be JSON text, got what cannot be read: {error}. "
-                "Pass what to_json or boundshift.save has written."
-            ) from None
-        return cls.from_dict(stored)
+        return cls.from_dict(read_json(text, "A stored boundary"))
 
 
 def _check_fields(

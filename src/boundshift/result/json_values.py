@@ -6,6 +6,7 @@ most languages turn into numbers as they are.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,10 +15,31 @@ import numpy as np
 
 from boundshift.exceptions import InvalidInputError
 
-__all__ = ["as_label", "as_numbers", "check_format", "from_numbers"]
+__all__ = ["as_label", "as_numbers", "check_format", "from_numbers", "read_json"]
 
 _HUGE = 10**300  # Whole numbers of JSON have no end, and a float has.
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+
+
+def read_json(text: str | bytes, what: str) -> Any:
+    """Return what JSON text holds; raise a sentence about `what` if it is none.
+
+    Examples
+    --------
+    >>> read_json("[1, 2", "A stored boundary")
+    Traceback (most recent call last):
+    boundshift.exceptions.InvalidInputError: A stored boundary must be JSON text, got what ...
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        reason = "it is nested without end"
+    except (TypeError, ValueError) as error:
+        reason = str(error)[:200]
+    raise InvalidInputError(
+        f"{what} must be JSON text, got what cannot be read: {reason}. Pass what boundshift has "
+        "written."
+    )
 
 
 def as_numbers(value: Any) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.scores.sample import Binning, FloatArray, IntArray, ScoreSample, SumTo
+from boundshift.validation import as_labels, as_scores
 
 __all__ = [
     "LEAST_WEIGHT",
@@ -177,11 +178,16 @@ def collect_weighted(
     alike: bool = True,
 ) -> ScoreSample:
     """Collect and sort as `weighted_sample` does, whatever the weights sum to."""
-    y, s = np.asarray(y_true), np.asarray(y_score)
-    weight = as_weights(sample_weight, len(s) if s.ndim else 0)
-    if y.ndim != 1 or s.ndim != 1 or len(y) != len(s):
+    y, s = as_labels(y_true), as_scores(y_score)
+    weight = as_weights(sample_weight, len(s))
+    if len(y) != len(s):
         ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)  # says what is wrong
     used = weight > 0
+    if len(s) and not used.any():
+        raise InvalidInputError(
+            "`sample_weight` must be above 0 for rows of both classes, got 0 for every row. Pass "
+            "how often each row counts."
+        )
     plain = ScoreSample.from_labels(y[used], s[used], pos_label, alike=alike)
     classes = []
     for label, scores in zip(plain.labels, (plain.negative, plain.positive), strict=True):
@@ -228,8 +234,13 @@ def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     """Return weights as numbers of at least 0, one a row."""
     cure = "Pass how often each row counts."
     try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        if np.ma.isMaskedArray(sample_weight):
+            sample_weight = sample_weight.filled(np.nan)
+        weight = np.asarray(sample_weight)
+        if weight.dtype.kind == "c":
+            raise TypeError("complex ones have no order")
+        weight = weight.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(f"`sample_weight` must be numbers: {error}. {cure}") from None
     if weight.shape != (n_rows,):
         raise InvalidInputError(

@@ -1,11 +1,12 @@
 import csv
 import gzip
+import io
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 from boundshift import InvalidInputError
 from boundshift.app.tables import (
@@ -13,9 +14,11 @@ from boundshift.app.tables import (
     find_spelling,
     read_cells,
     read_frame,
+    read_scores,
     write_frame,
 )
 from boundshift.app.tables.cells import with_gaps
+from boundshift.streaming import scan_boundary
 from boundshift.streaming.sources import batches
 
 
@@ -140,3 +143,43 @@ def test_a_quote_within_a_cell_is_a_letter(tmp_path, monkeypatch):
     assert len(found) == 150
     assert found["size"][0] == "6'0\""
     assert found["text"][1] == "x\ny"
+
+
+@pytest.mark.parametrize("ending", [".feather", ".feather.gz"])
+def test_offsets_that_lead_out_of_a_feather_file_are_refused(tmp_path, ending):
+    """Arrow would follow them, and the process would end."""
+    offsets = np.arange(5, dtype=np.int32) * 3
+    table = pa.table({"risk": [1.0, 2.0, 3.0, 4.0], "ill": ["abc", "xyz"] * 2})
+    buffer = io.BytesIO()
+    feather.write_feather(table, buffer, compression="uncompressed")
+    astray = offsets.copy()
+    astray[2] = 2**30
+    raw = buffer.getvalue()
+    assert raw.count(offsets.tobytes()) == 1
+    raw = raw.replace(offsets.tobytes(), astray.tobytes())
+    path = tmp_path / f"t{ending}"
+    path.write_bytes(gzip.compress(raw) if ending.endswith(".gz") else raw)
+    for read in (
+        lambda: read_frame(path),
+        lambda: read_scores(path, "risk", "ill"),
+        lambda: scan_boundary(path, label="ill", score="risk"),
+    ):
+        with pytest.raises(InvalidInputError, match="must be a whole Feather file"):
+            read()
+
+
+def test_a_small_file_that_unpacks_without_end_is_refused(tmp_path):
+    path = tmp_path / "t.parquet.gz"
+    path.write_bytes(gzip.compress(bytes(80 << 20)))
+    with pytest.raises(InvalidInputError, match="made to exhaust memory"):
+        read_frame(path)
+
+
+def test_pages_that_are_damaged_are_refused_in_passes(tmp_path):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"risk": [1.0, 2.0] * 99, "ill": ["a", "b"] * 99}), path)
+    raw = bytearray(path.read_bytes())
+    raw[4:40] = b"\xff" * 36
+    path.write_bytes(raw)
+    with pytest.raises(InvalidInputError, match=r"t\.parquet"):
+        scan_boundary(path, label="ill", score="risk")

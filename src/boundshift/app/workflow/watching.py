@@ -17,6 +17,7 @@ from boundshift.app.workflow.folder import predict_table
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.monitor import Monitor
 from boundshift.promises.stored import certificate_from_dict
+from boundshift.result.json_values import read_json
 from boundshift.validation import as_share
 from boundshift.writing import write_whole
 
@@ -110,10 +111,7 @@ def _read_state(place: Path) -> tuple[Path, Mapping[str, Any]]:
 
 def _read_json(path: Path) -> Mapping[str, Any]:
     """Read a JSON object."""
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InvalidInputError(f"'{path}' must be JSON, and is not ({error}).") from error
+    stored = read_json(path.read_bytes(), f"'{path}'")
     if not isinstance(stored, Mapping):
         raise InvalidInputError(f"'{path}' must hold a JSON object, and does not.")
     return stored

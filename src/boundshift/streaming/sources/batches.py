@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -29,6 +29,7 @@ __all__ = [
     "arrow",
     "check_names",
     "column_names",
+    "feather_batch",
     "is_compressed",
     "name_format",
     "open_table",
@@ -54,6 +55,7 @@ _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _BLOCK = 1 << 22
 # A longer row is a quote that nobody closed, or no table at all.
 _LONGEST_ROW = 1 << 26
+_UNPACKED_RATIO = 100
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
 """What spreadsheets, statistics programs and public collections write where a value is missing."""
 # Arrow's reader of JSON follows nested values without a limit of its own, to the end of the stack.
@@ -341,7 +343,7 @@ def _identify_binary(table: OpenTable) -> OpenTable:
     stream = table.stream
     with readable(table):
         if isinstance(stream, TextStream):
-            stream = pa.BufferReader(stream.read())
+            stream = pa.BufferReader(_unpacked(table))
         if table.format == "parquet":
             from pyarrow import parquet
 
@@ -352,6 +354,22 @@ def _identify_binary(table: OpenTable) -> OpenTable:
             names, size = file.schema.names, file.num_record_batches
         header = _check_distinct(table.name, names)
     return replace(table, stream=file, header=header, size=size)
+
+
+def _unpacked(table: OpenTable) -> bytes:
+    """Return the bytes of a compressed file of columns, which are compressed inside already."""
+    most = max(_UNPACKED_RATIO * table.size, _LONGEST_ROW) if table.size else -1
+    parts: list[bytes] = []
+    length = 0
+    while part := table.stream.read(_BLOCK):
+        parts.append(part)
+        length += len(part)
+        if 0 <= most < length:
+            raise InvalidInputError(
+                f"{table.name} must unpack to at most {_UNPACKED_RATIO} times its size, and is "
+                "larger. It is damaged, or made to exhaust memory: decompress it by hand."
+            )
+    return b"".join(parts)
 
 
 def check_names(where: str, names: Sequence[str], wanted: Sequence[str]) -> None:
@@ -414,7 +432,19 @@ def _all_batches(table: OpenTable, types: Mapping[str, Any] | None, words: bool)
     reader = table.stream
     if table.format == "parquet":
         return iter(reader.iter_batches(columns=None if types is None else list(types)))
-    return (reader.get_batch(i) for i in range(reader.num_record_batches))
+    return (feather_batch(reader, i, types) for i in range(reader.num_record_batches))
+
+
+def feather_batch(reader: Any, number: int, columns: Iterable[str] | None = None) -> Any:
+    """Return a batch of Feather, all or some columns, if offsets and codes stay within it.
+
+    Arrow believes what a file says of itself, and would read beyond its memory.
+    """
+    batch = reader.get_batch(number)
+    if columns is not None:
+        batch = batch.select(list(columns))
+    batch.validate(full=True)
+    return batch
 
 
 def _csv_batches(table: OpenTable, types: Mapping[str, Any] | None, words: bool) -> Iterator[Any]:

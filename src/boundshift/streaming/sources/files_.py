@@ -26,6 +26,7 @@ from boundshift.streaming.sources.batches import (
     FORMATS,
     OpenTable,
     column_names,
+    feather_batch,
     is_compressed,
     name_format,
     open_table,
@@ -225,7 +226,11 @@ def _parts_of(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
 
 def _row_group(path: Path, metadata: Any, i: int, label: str, score: str) -> list[Chunk]:
     """Read a row group of a Parquet file."""
-    with pa.parquet.ParquetFile(pa.memory_map(os.fsencode(path)), metadata=metadata) as file:
+    mapped = pa.memory_map(os.fsencode(path))
+    with (
+        readable(OpenTable(path.name, "parquet", None)),
+        pa.parquet.ParquetFile(mapped, metadata=metadata) as file,
+    ):
         table = file.read_row_group(i, columns=[label, score], use_threads=False)
     location = f"{path.name}, row group {i}"
     return [arrow_chunk(as_labels(table[label], label, path.name), table[score], location)]
@@ -233,7 +238,9 @@ def _row_group(path: Path, metadata: Any, i: int, label: str, score: str) -> lis
 
 def _record_batch(path: Path, i: int, label: str, score: str) -> list[Chunk]:
     """Read a record batch of a Feather file."""
-    batch = pa.ipc.open_file(pa.memory_map(os.fsencode(path))).get_batch(i)
+    with readable(OpenTable(path.name, "feather", None)):
+        file = pa.ipc.open_file(pa.memory_map(os.fsencode(path)))
+        batch = feather_batch(file, i, (label, score))
     location = f"{path.name}, batch {i}"
     return [arrow_chunk(as_labels(batch[label], label, path.name), batch[score], location)]
 
