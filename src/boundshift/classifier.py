@@ -70,6 +70,7 @@ from boundshift.models.response import (
 from boundshift.models.state import pack, unpack
 from boundshift.multiclass import ClassBiases, boundary_at, find_biases
 from boundshift.promises.certificate import Certificate, certify_counts, certify_shares
+from boundshift.promises.zone import Zone
 from boundshift.rules import ClassFloors, ClassRule, Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import collect_weighted, judge_weights
@@ -334,6 +335,51 @@ default="auto"
         winner = find_winner(self.decision_function(X))
         labels: NDArray[Any] = self.classes_[winner]
         return labels
+
+    def predict_zone(self, X: Any, zone: Zone, unsure: object = None) -> NDArray[Any]:
+        """Return labels by the two limits of a zone, and another one for rows between them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+        zone : Zone
+            From :func:`~boundshift.find_zone` on labels and :meth:`positive_scores` of rows that
+            the model has not seen, with the same positive class.
+        unsure : label, default=None
+            For rows that nobody should decide by the score alone. ``zone.is_unsure`` of
+            :meth:`positive_scores` is the mask of them.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from boundshift import BoundShiftClassifier, find_zone
+        >>> X, y = make_classification(3000, weights=[0.8], random_state=0)
+        >>> model = BoundShiftClassifier(LogisticRegression()).fit(X[:1000], y[:1000])
+        >>> zone = find_zone(y[1000:2000], model.positive_scores(X[1000:2000]))
+        >>> decided = model.predict_zone(X[2000:], zone, unsure=-1)
+        >>> sorted(set(decided.tolist())), round(float((decided == -1).mean()), 2)
+        ([-1, 0, 1], 0.43)
+        """
+        check_is_fitted(self)
+        if not isinstance(zone, Zone):
+            raise InvalidInputError(
+                f"`zone` must be a Zone, got {zone!r}. Use find_zone(y, "
+                "model.positive_scores(X)) on rows that the model has not seen."
+            )
+        scores = self.positive_scores(X)
+        if tuple(zone.labels) != tuple(self.boundary_.labels):
+            raise InvalidInputError(
+                f"`zone` must be about {self.boundary_.labels!r}, (negative, positive), as the "
+                f"model is, got {zone.labels!r}. Pass pos_label={self.boundary_.labels[1]!r} to "
+                "find_zone."
+            )
+        return zone.predict(scores, unsure)
 
     @_WithProbabilities
     def predict_proba(self, X: Any) -> FloatArray:

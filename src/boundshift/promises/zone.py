@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
+from boundshift.result.html import zone_html
 from boundshift.result.json_values import (
     as_label,
     as_numbers,
@@ -21,6 +22,7 @@ from boundshift.result.json_values import (
     from_numbers,
     read_json,
 )
+from boundshift.result.sql import zone_expression
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.validation import as_share
 
@@ -105,23 +107,72 @@ class Zone:
         scores = _finite(y_score)
         return (scores > self.low) & (scores <= self.high)
 
-    def predict(self, y_score: ArrayLike, unsure: object) -> NDArray[Any]:
+    def predict(self, y_score: ArrayLike, unsure: object = None) -> NDArray[Any]:
         """Return the label of each score, and another one for those between the limits.
 
         Parameters
         ----------
         y_score : array-like of shape (n_samples,)
             Scores.
-        unsure : label
-            For rows that nobody should decide by the score alone, for example "ask" or None.
+        unsure : label, default=None
+            For rows that nobody should decide by the score alone, for example "ask" or -1.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Of objects, unless `unsure` is of the same kind as the labels.
+
+        Examples
+        --------
+        >>> zone = Zone(0.0, 1.0, (0.05, 0.05), (90, 90), (0, 1), 0.95, (0.2, 0.3))
+        >>> zone.predict([-1, 0.5, 2], unsure="ask").tolist()
+        [0, 'ask', 1]
         """
         scores = _finite(y_score)
         place = np.where(scores > self.high, 2, np.where(scores <= self.low, 0, 1))
         names = np.empty(3, dtype=object)
         names[:] = [self.labels[0], unsure, self.labels[1]]
         found = names[place]
-        # NumPy would write numbers among words as words.
-        return np.array(found.tolist()) if len({type(name) for name in names}) == 1 else found
+        return np.array(found.tolist(), dtype=None) if self._is_alike(unsure) else found
+
+    def to_sql(
+        self, column: str | Sequence[str], unsure: object = None, *, dialect: str = "ansi"
+    ) -> str:
+        """Return an SQL expression for the label of a row, or what stands for an unsure one.
+
+        Parameters
+        ----------
+        column : str or sequence of str
+            Name of the column of scores; ``("table", "score")`` for one with its table.
+        unsure : label, default=None
+            For rows between the limits, of the same kind as the labels, as databases demand of
+            one expression; None is NULL, which rows without a score get, too.
+        dialect : str, default="ansi"
+            As in :meth:`Boundary.to_sql <boundshift.Boundary.to_sql>`.
+
+        Examples
+        --------
+        >>> zone = Zone(0.0, 1.0, (0.05, 0.05), (90, 90), ("no", "yes"), 0.95, (0.2, 0.3))
+        >>> print(zone.to_sql("risk", "ask"))  # doctest: +NORMALIZE_WHITESPACE
+        CASE WHEN "risk" > 1.0000000000000000E+00 THEN 'yes'
+             WHEN "risk" <= 0.0000000000000000E+00 THEN 'no'
+             WHEN "risk" IS NOT NULL THEN 'ask' END
+        """
+        if unsure is not None and not self._is_alike(unsure):
+            raise InvalidInputError(
+                f"`unsure` must be of the same kind as the labels {self.labels!r} in one column, "
+                f"got {unsure!r}. Use None for NULL."
+            )
+        return zone_expression(column, (self.low, self.high), self.labels, unsure, dialect)
+
+    def _is_alike(self, unsure: object) -> bool:
+        """Return whether a label is of the same kind as those of the classes."""
+        kinds = {np.asarray(label).dtype.kind for label in (*self.labels, unsure)}
+        return kinds <= {"U"} or kinds <= {"b"} or kinds <= {"i", "u", "f"}
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return zone_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the zone as plain values that JSON can carry."""

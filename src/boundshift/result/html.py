@@ -12,7 +12,7 @@ from typing import Any
 
 from boundshift.result.text import class_rows
 
-__all__ = ["boundary_html"]
+__all__ = ["boundary_html", "zone_html"]
 
 # Between the shades for light and for dark paper, so that they can be seen on either.
 _COLORS = ("#2f8bc6", "#e0701f")
@@ -38,6 +38,40 @@ def boundary_html(boundary: Any) -> str:
         f"{_picture(boundary)}{_table(boundary)}"
         f'<div style="opacity:.75;margin-top:6px">By {escape(str(boundary.curve))} and '
         f"{escape(str(boundary.rule))}. {boundary.curve.claim.value}</div></div>"
+    )
+
+
+def zone_html(zone: Any) -> str:
+    """Return HTML for a :class:`~boundshift.Zone`: a bar in three parts, and what they promise.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> zone = boundshift.find_zone(["<b>"] * 90 + ["x"] * 90, list(range(180)))
+    >>> "&lt;b&gt;" in zone_html(zone), "<b>" in zone_html(zone)
+    (True, False)
+    """
+    negative, positive = (escape(str(label)) for label in zone.labels)
+    parts = (
+        (f"{negative} up to {_number(zone.low)}", _COLORS[0], isfinite(zone.low)),
+        ("ask a person", "currentColor", zone.low < zone.high),
+        (f"{positive} above {_number(zone.high)}", _COLORS[1], isfinite(zone.high)),
+    )
+    bar = "".join(
+        f'<div style="flex:1;border-top:4px solid {color};padding-top:3px;text-align:center">'
+        f"{text}</div>"
+        for text, color, is_there in parts
+        if is_there
+    )
+    shares = ", ".join(
+        f"{100 * share:.3g}% of class {label}"
+        for share, label in zip(zone.unsure, (negative, positive), strict=True)
+    )
+    return (
+        f'<div style="max-width:{_WIDTH}px;font-family:system-ui,sans-serif;line-height:1.45">'
+        f'<div style="display:flex;gap:4px">{bar}</div>'
+        f'<div style="opacity:.75;margin-top:6px">{escape(zone.message)} Between the limits lie '
+        f"{shares}, of the rows here.</div></div>"
     )
 
 

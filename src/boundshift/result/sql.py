@@ -17,7 +17,7 @@ import numpy as np
 from boundshift.exceptions import InvalidInputError
 from boundshift.validation import nearest_name
 
-__all__ = ["DIALECTS", "group_expression", "label_expression"]
+__all__ = ["DIALECTS", "group_expression", "label_expression", "zone_expression"]
 
 
 def _doubled(opening: str, closing: str) -> Callable[[str], str]:
@@ -120,6 +120,31 @@ def label_expression(
     column: str | Sequence[str], threshold: float, labels: tuple[Any, Any], dialect: str
 ) -> str:
     """Return the expression for the label of a row."""
+    written, name = _read_names(column, dialect)
+    negative, positive = (_literal(label, written) for label in labels)
+    cut = _number(threshold)
+    return _case(written, name, [(f"> {cut}", positive), (f"<= {cut}", negative)])
+
+
+def zone_expression(
+    column: str | Sequence[str],
+    limits: tuple[float, float],
+    labels: tuple[Any, Any],
+    unsure: object,
+    dialect: str,
+) -> str:
+    """Return the expression for the label of a row, with another one between two limits."""
+    written, name = _read_names(column, dialect)
+    negative, positive = (_literal(label, written) for label in labels)
+    between = "NULL" if unsure is None else _literal(unsure, written)
+    # A limit that is infinite is beyond every score.
+    cases = [(f"> {_number(limits[1])}", positive)] if math.isfinite(limits[1]) else []
+    cases += [(f"<= {_number(limits[0])}", negative)] if math.isfinite(limits[0]) else []
+    return _case(written, name, [*cases, ("IS NOT NULL", between)])
+
+
+def _read_names(column: str | Sequence[str], dialect: str) -> tuple[Dialect, str]:
+    """Return the dialect, and the name of the column as it writes it."""
     if dialect not in DIALECTS:
         raise InvalidInputError(
             f"`dialect` must be one of {', '.join(DIALECTS)}, got {dialect!r}."
@@ -131,13 +156,18 @@ def label_expression(
         raise InvalidInputError(
             f"`column` must be a name, or names such as ('table', 'score'), got {column!r}."
         )
-    name = ".".join(written.name(_checked("column", part)) for part in parts)
-    negative, positive = (_literal(label, written) for label in labels)
-    # With an exponent it is a double everywhere, not a decimal.
-    cut = f"{threshold:.16E}"
+    return written, ".".join(written.name(_checked("column", part)) for part in parts)
+
+
+def _case(written: Dialect, name: str, cases: Sequence[tuple[str, str]]) -> str:
+    """Return the first label whose condition a score meets, NULL for a row without a score."""
     without = f"WHEN {written.is_nan.format(name)} THEN NULL " if written.is_nan else ""
-    above, below = f"WHEN {name} > {cut} THEN {positive}", f"WHEN {name} <= {cut} THEN {negative}"
-    return f"CASE {without}{above} {below} END"
+    return f"CASE {without}{' '.join(f'WHEN {name} {is_so} THEN {x}' for is_so, x in cases)} END"
+
+
+def _number(value: float) -> str:
+    # With an exponent it is a double everywhere, not a decimal.
+    return f"{value:.16E}"
 
 
 def group_expression(

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from boundshift import Zone
+
 N = 400
 
 
@@ -190,3 +192,21 @@ def test_names_of_rows_are_carried_over(run, table, tmp_path, ending):
         "probability",
         "prediction",
     ]
+
+
+def test_a_zone_decides_in_the_place_of_the_boundary(run, fitted, table, tmp_path):
+    scored = pd.read_csv(io.StringIO(fitted))
+    scored["ill"] = table["ill"]
+    scored.to_csv(tmp_path / "scored.csv", index=False)
+    asked = ["--score", "score", "--label", "ill", "--positive", "yes", "--zone", "0.1,0.1"]
+    text = run("threshold", "scored.csv", *asked, "--json").stdout
+    (tmp_path / "zone.json").write_text(text, encoding="utf-8")
+    zone = Zone.from_json(text)
+    shown = run("predict", "fit", "t.csv", "--zone", "zone.json", "--unsure", "ask").stdout
+    found = pd.read_csv(io.StringIO(shown))
+    assert found["prediction"].tolist() == zone.predict(found["score"], "ask").tolist()
+    assert {"yes", "no"} < set(found["prediction"])
+
+
+def test_a_word_for_unsure_needs_a_zone(run, fitted):
+    assert "must go with a zone" in run("predict", "fit", "t.csv", "--unsure", "x", code=1).stderr

@@ -22,9 +22,11 @@ from boundshift import (
     Floors,
     Metric,
     SupportRadius,
+    Zone,
     certify,
     find_boundaries,
     find_boundary,
+    find_zone,
 )
 from boundshift.app.goal import _CURVES, _RULES
 from boundshift.curves import as_curve
@@ -420,3 +422,32 @@ def test_groups_have_boundaries_of_their_own(run, beside, rows):
 def test_columns_beside_the_scores_are_used_or_refused(run, beside, options, words):
     shown = run("threshold", beside[0], *COLUMNS, *options, code=1).stderr
     assert words in re.sub(r"\s+", " ", shown)
+
+
+def test_a_zone_is_that_of_the_library(run, scores, rows):
+    expected = find_zone(*rows, errors=(0.1, 0.2), pos_label="yes", confidence=0.9)
+    zone = ["--zone", "0.1,0.2", "--confidence", "0.9", "--positive", "yes"]
+    assert Zone.from_dict(answer(run("threshold", scores, *COLUMNS, *zone, "--json"))) == expected
+    shown = run("threshold", scores, *COLUMNS, *zone).stdout
+    assert f"yes if risk > {expected.high:.6g}" in shown
+    assert f"{expected.low:.6g}; between the two, ask a person" in " ".join(shown.split())
+
+
+def test_a_zone_of_several_files_is_that_of_all_rows(run, scores, rows):
+    labels, values = (np.concatenate([column] * 2) for column in rows)
+    expected = find_zone(labels, values, pos_label="yes")
+    zone = ["--zone", "0.05,0.05", "--positive", "yes", "--json"]
+    assert Zone.from_dict(answer(run("threshold", scores, scores, *COLUMNS, *zone))) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--zone", "0.05"], "--zone must be two shares"),
+        (["--zone", "0.05,2"], "must be between 0 and 1"),
+        (["--zone", "0.05,0.05", "--rule", "f1"], "--zone must go without"),
+        (["--zone", "0.05,0.05", "--certify"], "--zone must go without"),
+    ],
+)
+def test_a_zone_that_cannot_be_is_refused(run, scores, options, message):
+    assert message in " ".join(run("threshold", scores, *COLUMNS, *options, code=1).stderr.split())

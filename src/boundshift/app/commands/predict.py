@@ -19,6 +19,7 @@ __all__ = ["predict"]
         "boundshift predict boundshift-fit new.csv --out predictions.csv",
         "boundshift predict boundshift-fit new.csv --keep town | head",
         "boundshift predict boundshift-fit customers.csv --top 50 --out call.csv",
+        "boundshift predict boundshift-fit new.csv --zone zone.json --unsure ask",
     )
 )
 def predict(
@@ -51,6 +52,19 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    zone: Annotated[
+        Path | None,
+        typer.Option(
+            help="Decide by the two limits that `boundshift threshold --zone … --json` has "
+            "written, found on the scores of rows that the model has not seen.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
+    unsure: Annotated[
+        str | None,
+        typer.Option(help="With --zone: prediction of rows between the limits; default: unsure."),
+    ] = None,
     trust: TrustOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -63,11 +77,19 @@ def predict(
         show("predict", 0, 1)
         from boundshift.app.tables.frames import check_writable, write_frame
         from boundshift.app.workflow import predict_table
+        from boundshift.app.workflow.file_zone import read_zone
 
         check_writable(out)
         check_new(out, force)
         predictions, notes = predict_table(
-            folder, file, keep=keep or (), trust=trust, threshold=threshold, top=top
+            folder,
+            file,
+            keep=keep or (),
+            trust=trust,
+            threshold=threshold,
+            top=top,
+            zone=None if zone is None else read_zone(zone),
+            unsure=unsure,
         )
         show("predict", 1, 1)
     print_notes(notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -49,6 +50,7 @@ class Origin(StrEnum):
         "boundshift threshold scores.csv --score p --label y --costs 1,20 --json",
         "boundshift threshold scores.csv --score p --label y --curve paper",
         "boundshift threshold day1.parquet day2.parquet --score p --label y",
+        "boundshift threshold scores.csv --score p --label y --zone 0.05,0.05",
         "zcat scores.csv.gz | boundshift threshold - --score p --label y",
     )
 )
@@ -91,6 +93,15 @@ def threshold(
     certify: Annotated[
         bool, typer.Option("--certify", help="Add the certificate to the JSON.")
     ] = False,
+    zone: Annotated[
+        str | None,
+        typer.Option(
+            help="Two limits in the place of the boundary, and between them nobody decides: most "
+            "of the negative and of the positive class that may be decided wrongly, as 0.05,0.05.",
+            metavar="A,B",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the boundary for scores of any system, row by row in a file.
@@ -98,6 +109,12 @@ def threshold(
     The answer is one number: call a row positive if its score is above it. Several files are read
     as one table, in passes, so that they need not fit into memory.
     """
+    if zone is not None:
+        others = (by, weight, cost_column, certify or None)
+        asked = not goal.is_open or any(o is not None for o in others)
+        asked = asked or scores is not Origin.held_out
+        _show_zone(files, score, label, positive, zone, goal.confidence, as_json, asked)
+        return
     with errors(), progress() as show:
         from boundshift.app.tables.class_labels import positive_note
         from boundshift.app.workflow.file_boundary import decide_groups, decide_scores
@@ -170,3 +187,65 @@ def _print_groups(found: GroupBoundaries, score: str, as_json: bool) -> None:
     print_line(f"Call a row {high} if {score} is above the threshold of its group.")
     print_table(list(table[0]), [list(row.values()) for row in table])
     print_line(f"Groups that are not listed: {found.common.threshold:.6g}.")
+
+
+def _show_zone(
+    files: list[Path],
+    score: str,
+    label: str,
+    positive: str | None,
+    zone: str,
+    confidence: float,
+    as_json: bool,
+    asked: bool,
+) -> None:
+    """Print the two limits of scores in files; `asked` is whether a boundary was asked for too."""
+    with errors(), progress() as show:
+        from boundshift.app.tables.class_labels import positive_note
+        from boundshift.app.workflow.file_zone import find_file_zone
+
+        if asked:
+            raise InvalidInputError(
+                "--zone must go without a curve, a rule, floors, --by, --weight, --cost-column, "
+                "--certify and --scores: its two limits take the place of a boundary. Run the "
+                "command twice."
+            )
+        found = find_file_zone(
+            files,
+            score,
+            label,
+            errors=_read_errors(zone),
+            confidence=confidence,
+            positive=positive,
+            progress=show,
+        )
+    print_notes(positive_note(positive, found.labels, found.n_samples))
+    if as_json:
+        print_json(found.to_dict())
+        return
+    negative, high = found.labels
+    print_line(
+        f"Call a row {high} if {score} > {found.high:.6g} and {negative} if {score} <= "
+        f"{found.low:.6g}; between the two, ask a person."
+    )
+    print_line(found.message)
+    print_table(
+        ["", *(f"class {name}" for name in found.labels)],
+        [
+            ("rows", *found.n_samples),
+            ("most that may be decided wrongly", *found.errors),
+            ("share between the limits here", *found.unsure),
+        ],
+    )
+
+
+def _read_errors(text: str) -> tuple[float, float]:
+    """Return errors written as ``0.05,0.05``."""
+    try:
+        negative, positive = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidInputError(
+            f"--zone must be two shares, of the negative and of the positive class, got '{text}'. "
+            "Use --zone 0.05,0.05, for example."
+        ) from None
+    return negative, positive

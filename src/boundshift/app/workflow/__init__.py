@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from boundshift.app.workflow.estimators import MODELS, TRUSTED, make_model
     from boundshift.app.workflow.feature_columns import Columns, choose_columns
     from boundshift.app.workflow.file_boundary import decide_scores
+    from boundshift.app.workflow.file_zone import find_file_zone
     from boundshift.app.workflow.folder import predict_table, report_facts, write_folder
     from boundshift.app.workflow.training import FittedTable, fit_table
 
@@ -19,6 +20,7 @@ __all__ = [
     "choose_columns",
     "compare_scores",
     "decide_scores",
+    "find_file_zone",
     "fit_table",
     "make_model",
     "predict_table",
@@ -32,6 +34,7 @@ _FILES = {
     "folder": ("predict_table", "report_facts", "write_folder"),
     "estimators": ("MODELS", "TRUSTED", "make_model"),
     "file_boundary": ("decide_scores",),
+    "file_zone": ("find_file_zone",),
     "training": ("FittedTable", "fit_table"),
 }
 

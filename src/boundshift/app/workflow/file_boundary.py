@@ -28,7 +28,7 @@ from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import weighted_sample
 
-__all__ = ["decide_groups", "decide_scores"]
+__all__ = ["Show", "decide_groups", "decide_passes", "decide_scores", "needs_passes"]
 
 Show = Callable[[str, int, int], None]
 
@@ -117,8 +117,8 @@ def decide_scores(
     if cost_column is not None:
         found = decide_by_row(rows.is_positive, rows.scores, numbers)
         boundary = replace(found, labels=rows.labels)
-    elif _needs_passes(files):
-        boundary = _in_passes(list(files), score, label, decide, positive, alike, progress)
+    elif needs_passes(files):
+        boundary = decide_passes(list(files), score, label, decide, positive, alike, progress)
     else:
         boundary = decide(
             read_scores(files[0], score, label, positive=positive, alike=alike, progress=progress)
@@ -161,14 +161,14 @@ def decide_groups(
 
 def _check_one_file(files: Sequence[str | Path], option: str) -> None:
     """Raise if rows would have to be read in passes."""
-    if _needs_passes(files):
+    if needs_passes(files):
         raise InvalidInputError(
             f"{option} must go with one file that fits into memory, got several, or more than 4 "
             "GB. Put the rows into one file."
         )
 
 
-def _needs_passes(files: Sequence[str | Path]) -> bool:
+def needs_passes(files: Sequence[str | Path]) -> bool:
     """Return whether there are several files, or one that is too large to be held."""
     if len(files) > 1:
         return True
@@ -178,7 +178,7 @@ def _needs_passes(files: Sequence[str | Path]) -> bool:
     return not path.exists() and any(sign in str(path) for sign in "*?[")
 
 
-def _in_passes(
+def decide_passes(
     paths: list[str | Path],
     score: str,
     label: str,

@@ -24,6 +24,7 @@ from boundshift.app.workflow.training import FittedTable, explain
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.stored import certificate_to_dict
+from boundshift.promises.zone import Zone
 from boundshift.report.of_classifier import own_probability
 from boundshift.result.json_values import as_label, check_format
 from boundshift.writing import exchange, write_whole
@@ -350,6 +351,8 @@ def predict_table(
     trust: bool = False,
     threshold: float | None = None,
     top: int | None = None,
+    zone: Zone | None = None,
+    unsure: str | None = None,
 ) -> tuple[Any, list[str]]:
     """Apply a model that a fit left in a folder to a new table.
 
@@ -369,6 +372,10 @@ def predict_table(
     top : int, default=None
         Only so many rows, with the highest scores, the highest first; all of them are called
         positive. Of equal scores the first rows are taken.
+    zone : Zone, default=None
+        Two limits in the place of the boundary, on scores of the same model.
+    unsure : str, default=None
+        Prediction of rows between the limits; None is "unsure".
 
     Returns
     -------
@@ -386,7 +393,7 @@ def predict_table(
     from boundshift.models.store import load
 
     columns, labels = _read_columns(Path(folder))
-    _check_wish(threshold, top)
+    _check_wish(threshold, top, zone, unsure)
     ours = [name for name in _OURS if name in keep]
     if ours:
         raise InvalidInputError(
@@ -415,17 +422,34 @@ def predict_table(
             predictions["probability"] = own
         is_positive = _decide(model, X, predictions["score"].to_numpy(), threshold, top)
     predictions["prediction"] = np.array(labels, dtype=object)[is_positive.astype(int)]
+    if zone is not None:
+        _check_zone(zone, labels)
+        is_unsure = zone.is_unsure(predictions["score"])
+        shown = np.array(labels, dtype=object)[(predictions["score"] > zone.high).astype(int)]
+        predictions["prediction"] = np.where(is_unsure, unsure or "unsure", shown)
     if top is not None:
         predictions = predictions[is_positive].sort_values("score", ascending=False, kind="stable")
     return predictions, [*_new_gaps(X, columns), *_unseen_categories(model, X, columns)]
 
 
-def _check_wish(threshold: float | None, top: int | None) -> None:
+def _check_wish(
+    threshold: float | None, top: int | None, zone: Zone | None, unsure: str | None
+) -> None:
     """Raise if two ways to decide are asked for, or one that makes no sense."""
     if threshold is not None and top is not None:
         raise InvalidInputError(
             f"`threshold` and `top` must not both be given, got {threshold:g} and {top}. Leave one "
             "of them out."
+        )
+    if zone is not None and (threshold is not None or top is not None):
+        raise InvalidInputError(
+            "`zone` must not be given with a threshold or `top`: its two limits decide. Leave one "
+            "of them out."
+        )
+    if zone is None and unsure is not None:
+        raise InvalidInputError(
+            f"`unsure` must go with a zone, got {unsure!r} alone. Find one with boundshift "
+            "threshold --zone 0.05,0.05 --json."
         )
     if threshold is not None and not np.isfinite(threshold):
         raise InvalidInputError(f"`threshold` must be a finite number, got {threshold}. Use 0.5.")
@@ -444,6 +468,15 @@ def _decide(
         chosen[np.argsort(-scores, kind="stable")[:top]] = True
         return chosen
     return np.asarray(model.predict(X) == model.boundary_.labels[1])
+
+
+def _check_zone(zone: Zone, labels: tuple[Any, Any]) -> None:
+    """Raise unless a zone is about the same classes, in the same order."""
+    if [str(label) for label in zone.labels] != [str(label) for label in labels]:
+        raise InvalidInputError(
+            f"`zone` must be about {labels[0]!r} and {labels[1]!r}, the positive one last, as the "
+            f"model is, got {zone.labels!r}. Find it with --positive {labels[1]}."
+        )
 
 
 def _read_columns(folder: Path) -> tuple[Columns, tuple[Any, Any]]:

@@ -25,6 +25,7 @@ from boundshift.models.onnx.graph import ML_DOMAIN, Graph
 from boundshift.models.onnx.margins import find_writer
 from boundshift.models.onnx.steps import Rows, write_steps
 from boundshift.models.response import Response, class_columns
+from boundshift.promises.zone import Zone
 
 __all__ = ["to_onnx"]
 
@@ -32,7 +33,8 @@ __all__ = ["to_onnx"]
 _ML_OPSET = 5
 _LABEL_ENCODER_OPSET = 3
 _IR_VERSION = 10
-_LABEL, _SCORE, _PROBABILITIES = _OUTPUTS = ("label", "shifted_score", "probabilities")
+_OUTPUTS = ("label", "shifted_score", "probabilities", "zone_label")
+_LABEL, _SCORE, _PROBABILITIES, _ZONE = _OUTPUTS
 _KINDS = {"float32": "FLOAT", "f": "DOUBLE", "i": "INT64", "u": "INT64", "b": "BOOL"}
 # Rows on which the written model is compared with ours; fewer where onnxruntime is not installed,
 # since onnx's own evaluator walks through trees in Python.
@@ -43,7 +45,7 @@ _TOLERANCE = 1e-3
 _SINGLE_ROUNDING, _DOUBLE_ROUNDING = 1e-6, 1e-12
 
 
-def to_onnx(clf: Any, X: Any) -> Any:
+def to_onnx(clf: Any, X: Any, *, zone: Zone | None = None, unsure: object = None) -> Any:
     """Return a fitted classifier, its shift included, as an ONNX model.
 
     Parameters
@@ -54,6 +56,11 @@ def to_onnx(clf: Any, X: Any) -> Any:
         Some rows as the model will be given them. An array becomes one input, "X", of type float
         (float32) or double (all others); a dataframe before a pipeline becomes one input of shape
         (n, 1) for every column. The model is tried on the first rows.
+    zone : Zone, default=None
+        Of two classes: adds the output "zone_label", what ``predict_zone`` returns, but for a
+        row whose score is a limit to the last digits.
+    unsure : label, default=None
+        With a zone: the label of rows between its limits, of the same kind as the classes.
 
     Returns
     -------
@@ -98,13 +105,17 @@ def to_onnx(clf: Any, X: Any) -> Any:
     _check_rows(X, [*before, *steps_before(_parts(shifter)[0])])
     require("onnx")
     labels = _labels(shifter.classes_)
+    zoned = _zone_labels(shifter, zone, unsure)
     graph = Graph()
     base, scores = _write_scores(graph, shifter, before, X)
     shifted = _shift(graph, shifter, scores)
     _decide(graph, labels, shifted)
     if hasattr(shifter, "predict_proba"):
         _write_probabilities(graph, shifted, len(shifter.classes_))
-    model = _assemble(base, graph, shifter)
+    if zone is not None:
+        is_last = shifter.boundary_.labels[1] == shifter.classes_[1]
+        _write_zone(graph, scores if is_last else graph.add("Neg", scores), zone, zoned)
+    model = _assemble(base, graph, shifter, has_zone=zone is not None)
     _check(model, clf, _parts(shifter)[0], X)
     return model
 
@@ -254,6 +265,44 @@ def _write_probabilities(graph: Graph, shifted: str, n_classes: int) -> None:
     graph.nodes.append(helper.make_node("Concat", columns, [_PROBABILITIES], axis=1))
 
 
+def _zone_labels(clf: Any, zone: Zone | None, unsure: object) -> Any:
+    """Return the labels below, between and above the limits, of a type that ONNX has."""
+    if zone is None:
+        if unsure is not None:
+            raise InvalidInputError(f"`unsure` must go with a zone, got {unsure!r} alone.")
+        return None
+    if len(clf.classes_) != 2 or tuple(zone.labels) != tuple(clf.boundary_.labels):
+        raise InvalidInputError(
+            f"`zone` must be about the two classes of the model, the positive one last, got "
+            f"{zone.labels!r} for {list(clf.classes_)!r}. Use find_zone(y, "
+            "clf.positive_scores(X), pos_label=clf.boundary_.labels[1])."
+        )
+    names = np.empty(3, dtype=object)
+    names[:] = [zone.labels[0], unsure, zone.labels[1]]
+    given = np.array(names.tolist()) if unsure is not None else names
+    if unsure is None or given.dtype.kind != clf.classes_.dtype.kind:
+        is_text = all(isinstance(name, str) for name in names)
+        if not (is_text and clf.classes_.dtype.kind in "OUT"):
+            raise InvalidInputError(
+                f"`unsure` must be a label of the same kind as {clf.classes_.tolist()!r} for "
+                f"ONNX, got {unsure!r}. Use -1 for numbers, or 'unsure' for texts."
+            )
+    return _labels(given.astype(clf.classes_.dtype) if given.dtype.kind == "f" else given)
+
+
+def _write_zone(graph: Graph, scores: str, zone: Zone, labels: Any) -> None:
+    """Write what `predict_zone` does with the positive class's scores."""
+    from onnx import helper
+
+    above = [
+        graph.cast(graph.add("Greater", scores, graph.constant(float(limit))), "INT64")
+        for limit in (zone.low, zone.high)
+    ]
+    names = graph.constant(labels, None)
+    place = graph.add("Add", *above)
+    graph.nodes.append(helper.make_node("Gather", [names, place], [_ZONE], axis=0))
+
+
 def _labels(classes: Any) -> Any:
     """Return labels of a type that ONNX has."""
     if classes.dtype.kind in "iu":
@@ -268,7 +317,7 @@ def _labels(classes: Any) -> Any:
     )
 
 
-def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
+def _assemble(base: Any, graph: Graph, clf: Any, *, has_zone: bool) -> Any:
     """Put our nodes behind the base's, and name the outputs."""
     from onnx import TensorProto, helper
 
@@ -291,6 +340,8 @@ def _assemble(base: Any, graph: Graph, clf: Any) -> Any:
     if hasattr(clf, "predict_proba"):
         found = helper.make_tensor_value_info(_PROBABILITIES, TensorProto.DOUBLE, [None, n])
         whole.output.append(found)
+    if has_zone:
+        whole.output.append(helper.make_tensor_value_info(_ZONE, kind, [None]))
     domains = {o.domain: o.version for o in base.opset_import} | {"": OPSET}
     if any(node.op_type == "TreeEnsemble" for node in graph.nodes):
         domains[ML_DOMAIN] = _ML_OPSET
