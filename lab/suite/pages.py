@@ -42,7 +42,7 @@ _SIZES = "All rare rows"
 _FEW = "5, 10 and 20 rare rows together"
 
 _HALVES: dict[Half | str, str] = {
-    "report": "data sets that had no part in choosing anything",
+    "report": "data sets that had no part in choosing the default",
     OWN: "your own tables",
     "choose": "the data sets that the default was chosen on, so that they flatter it",
 }
@@ -123,8 +123,8 @@ def _verdict(told: Facts, where: str) -> str:
         answered = told["answered"]
         mine, theirs = (_point(answered["g_mean"][name]) for name in (default, RIVAL))
         said.append(
-            f"On {answered['left_out']} trainings scikit-learn's tuner refuses scores of a fold "
-            "that are all alike, and counts as useless; without these the G-mean is "
+            f"On {answered['left_out']} training(s) scikit-learn's tuner refuses scores of a fold "
+            "that are all alike, and counts as useless; left out, the G-mean is "
             f"{mine} against {theirs} ({_tests(answered['against'])}, one test, not corrected)."
         )
     for metric, title in METRIC_TITLES.items():
