@@ -1,0 +1,81 @@
+"""Every line and command of the page of demands runs, or is refused with a reason."""
+
+import contextlib
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from boundshift import BoundaryWarning, InvalidInputError
+from boundshift.app import app
+
+PAGE = (Path(__file__).parents[2] / "docs" / "demands.md").read_text(encoding="utf-8")
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE.splitlines()
+    if re.match(r"\| \d", line)
+]
+MET = {row[0]: row for row in ROWS if not row[2].startswith("refused")}
+COMMANDS = {row[0]: row[3].strip("`") for row in ROWS if row[3]}
+
+
+@pytest.fixture(scope="module")
+def names():
+    found = {}
+    exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL).group(1), found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return the files that the page speaks of."""
+    place = tmp_path_factory.mktemp("demands")
+    rng = np.random.default_rng(0)
+    y = (rng.random(500) < 0.25).astype(int)
+    columns = {
+        "risk": rng.normal(size=500) + 3 * y,
+        "ill": y,
+        "amount": rng.exponential(100, 500),
+        "times": rng.integers(1, 4, 500),
+        "site": np.where(rng.random(500) < 0.2, "small", "large"),
+    }
+    pd.DataFrame(columns).to_csv(place / "scores.csv", index=False)
+    table = {"age": rng.normal(size=500) + 2 * y, "dose": rng.normal(size=500), "ill": y}
+    pd.DataFrame(table).to_csv(place / "table.csv", index=False)
+    with contextlib.chdir(place):
+        fitted = CliRunner().invoke(app, ["fit", "table.csv", "--target", "ill", "--out", "fit"])
+    assert fitted.exit_code == 0, fitted.output
+    return place
+
+
+def test_every_demand_is_met_or_refused_with_a_reason():
+    assert [row[0] for row in ROWS] == [str(number) for number in range(1, 35)]
+    assert all(len(row) == 4 for row in ROWS)
+    assert len(MET) >= 28
+    assert all(len(row[2]) > 40 for row in ROWS if row[0] not in MET)
+
+
+@pytest.mark.parametrize("number", MET)
+def test_the_line_of_a_demand_runs(names, number):
+    line = MET[number][2].strip("`")
+    code, _, comment = line.partition("  # ")
+    with warnings.catch_warnings():
+        # That a second look is needed is said of some of these problems, and rightly so.
+        warnings.simplefilter("ignore", BoundaryWarning)
+        if comment == "InvalidInputError":
+            with pytest.raises(InvalidInputError):
+                eval(code, names)
+        else:
+            eval(code, names)
+
+
+@pytest.mark.parametrize("number", COMMANDS)
+def test_the_command_of_a_demand_runs(folder, number):
+    command, _, comment = COMMANDS[number].partition("  # ")
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(app, command.split()[1:])
+    assert done.exit_code == (1 if comment == "refused" else 0), done.output
