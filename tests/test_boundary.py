@@ -42,10 +42,11 @@ def problem():
     return y, np.where(y == 1, 2.0, -2.0) + rng.normal(0, 1, 400)
 
 
-def find(y, s, **options) -> Boundary:
+def find(y, s, scale="raw", **options) -> Boundary:
+    """Decide on scores as they are: those that chance puts into [0, 1] are no probabilities."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
-        return find_boundary(y, s, **options)
+        return find_boundary(y, s, scale=scale, **options)
 
 
 # Equivariance. A problem whose optimum is not unique may be answered by any of its optima.

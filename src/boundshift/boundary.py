@@ -16,6 +16,7 @@ from boundshift.curves.base import Solution, status_of
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost, Floors, Rule, as_rule
+from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import weighted_sample
 from boundshift.search.row_costs import as_row_cost, search_row_costs
@@ -45,8 +46,9 @@ def find_boundary(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     row_cost: ArrayLike | None = None,
+    scale: Scale = "auto",
 ) -> Boundary:
-    """Find the decision boundary that class-wise error curves ask for.
+    r"""Find the decision boundary that class-wise error curves ask for.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ def find_boundary(
         Two labels of any kind. Dask arrays and series, Arrow arrays, memory maps and iterables
         of chunks are read in passes and never held whole: see :mod:`boundshift.streaming`.
     y_score : array-like of shape (n_samples,)
-        Real scores, higher for the positive class. Probabilities are scores too.
+        Real scores, higher for the positive class, or its probabilities.
     curve : str or ErrorCurve, default=None
         The claim on each class's error: "blend", "logistic", "smoothed", "student-t", "kth-point",
         "clopper-pearson", "dkw", "bernstein", the paper's "support" ("paper" and "authors" with
@@ -73,6 +75,10 @@ def find_boundary(
     row_cost : array-like of shape (n_samples,), default=None
         What is lost if the row is decided wrongly, an amount and not a frequency: the boundary is
         where these rows cost least together. With no curve, and no rule but "cost".
+    scale : {"auto", "probability", "raw"}, default="auto"
+        Whether scores are decided on their log-odds, and the threshold is returned as a
+        probability. "auto": if all of them lie in [0, 1], unless all are 0 or 1 or the same.
+        "raw": never. "probability": refuses scores outside [0, 1].
 
     Returns
     -------
@@ -92,7 +98,11 @@ def find_boundary(
     :class:`~boundshift.curves.Blend` and :class:`~boundshift.rules.GMean`.
 
     Scores :math:`p s + q` with :math:`p > 0` have the boundary :math:`p t + q`, a mirrored
-    problem the mirrored boundary, and the order of the rows does not matter.
+    problem the mirrored boundary, and the order of the rows does not matter. Probabilities are the
+    exception: what holds for scores holds for their log-odds :math:`\ln(p / (1 - p))`. An exact 0
+    counts as half the odds of the least positive score, an exact 1 as twice the odds of the
+    largest below 1. Curves that only count rows find the same gap between two scores either way;
+    the threshold stands in the middle of it by log-odds.
 
     Examples
     --------
@@ -114,11 +124,11 @@ def find_boundary(
     """
     if row_cost is not None:
         check_row_cost(curve, rule, sample_weight)
-        boundary = decide_by_row(y_true, y_score, row_cost, pos_label)
+        boundary = decide_by_row(y_true, y_score, row_cost, pos_label, scale)
         warn_of(boundary, stacklevel=3)
         return boundary
     curve, rule = choose_claims(curve, rule)
-    decide = partial(_decide_sample, curve=curve, rule=rule)
+    decide = partial(_decide_sample, curve=curve, rule=rule, scale=scale)
     source = find_source(y_true, y_score)
     if sample_weight is not None:
         if source is not None:
@@ -131,13 +141,23 @@ def find_boundary(
     elif source is None:
         boundary = decide(ScoreSample.from_labels(y_true, y_score, pos_label, alike=rule.alike))
     else:
-        boundary = decide_on(source, decide, pos_label=pos_label, alike=rule.alike)
+        boundary = decide_on(
+            source,
+            make_decision(curve, rule),
+            pos_label=pos_label,
+            alike=rule.alike,
+            scale=scale,
+        )
     warn_of(boundary, stacklevel=3)
     return boundary
 
 
 def decide_by_row(
-    y_true: ArrayLike, y_score: ArrayLike, row_cost: ArrayLike, pos_label: object = None
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    row_cost: ArrayLike,
+    pos_label: object = None,
+    scale: Scale = "raw",
 ) -> Boundary:
     """Return the boundary at which the rows decided wrongly cost least."""
     if find_source(y_true, y_score) is not None:
@@ -145,9 +165,9 @@ def decide_by_row(
             "`row_cost` must go with labels and scores in memory, got data that is read in "
             "passes. Load the columns first."
         )
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False).on_scale(scale)
     _check_direction(sample, Cost())
-    scores = np.ldexp(np.asarray(y_score, dtype=np.float64), -sample.exponent)
+    scores = sample.from_units(np.asarray(y_score, dtype=np.float64))
     cost = as_row_cost(row_cost, len(scores))
     positive = np.asarray(np.asarray(y_true) == sample.labels[1], dtype=np.float64)
     found = search_row_costs(sample, positive, scores, cost)
@@ -193,15 +213,23 @@ def choose_claims(
 
 
 def make_decision(
-    curve: str | ErrorCurve | None = None, rule: str | Rule | None = None
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    scale: Scale = "raw",
 ) -> Callable[[ScoreSample], Boundary]:
-    """Return the function from a sample to its boundary; arguments as in `find_boundary`."""
+    """Return the function from a sample to its boundary; arguments as in `find_boundary`.
+
+    Scores are decided as they are unless a scale is named: those of a model are log-odds already.
+    """
     curve, rule = choose_claims(curve, rule)
-    return partial(_decide_sample, curve=curve, rule=rule)
+    return partial(_decide_sample, curve=curve, rule=rule, scale=scale)
 
 
-def _decide_sample(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Boundary:
+def _decide_sample(
+    sample: ScoreSample, curve: ErrorCurve, rule: Rule, scale: Scale = "raw"
+) -> Boundary:
     """Return the boundary of a sample."""
+    sample = sample.on_scale(scale)
     _check_direction(sample, rule)
     return _record(curve.solve(sample, rule), sample, curve, rule)
 
@@ -223,6 +251,7 @@ def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Ru
         plateau=(units(found.plateau[0]), units(found.plateau[1])),
         geometry=solution.geometry,
         detail=solution.detail,
+        scale="raw" if sample.log_odds is None else "probability",
     )
 
 

@@ -77,12 +77,12 @@ def ways(seed: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def decide(seed: int) -> dict[str, Answer]:
-    """Return every way's answer to one problem."""
+    """Return every way's answer to one problem; scores that lie in [0, 1] are no probabilities."""
     y, s = draw_problem(seed)
     answers = {}
     for name, arguments in ways(seed):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BoundaryWarning)
-            boundary = find_boundary(y, s, **arguments)
+            boundary = find_boundary(y, s, scale="raw", **arguments)
         answers[name] = Answer(boundary.threshold, *boundary.errors, boundary.status.name)
     return answers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +34,15 @@ __all__ = [
     "read_roles",
 ]
 
+
+class ScaleName(StrEnum):
+    """What scores are."""
+
+    auto = "auto"
+    probability = "probability"
+    raw = "raw"
+
+
 _KINDS = "CSV, TSV, Parquet, Feather or JSON lines (also .gz, .bz2, .zst); - reads a pipe."
 TableArgument = Annotated[Path, typer.Argument(help=_KINDS, metavar="FILE", show_default=False)]
 TablesArgument = Annotated[
@@ -48,6 +58,13 @@ PositiveOption = Annotated[
         help="Label of the class to be found; all others are negative. Default: the greater of 0 "
         "and 1, -1 and 1, false and true; of any other two the rarer.",
         show_default=False,
+    ),
+]
+ScaleOption = Annotated[
+    ScaleName,
+    typer.Option(
+        help="What the scores are. Probabilities are decided on their log-odds; auto holds them to "
+        "be probabilities if all lie in [0, 1]."
     ),
 ]
 PositiveNameOption = Annotated[

@@ -122,7 +122,7 @@ class BoundaryDisplay(ScoreDisplay):
             boundary,
             thresholds,
             (negative, positive),
-            rule_values(sample, thresholds, boundary.curve, boundary.rule),
+            rule_values(sample, thresholds, boundary.curve, boundary.rule, boundary.scale),
             old_threshold=old_threshold,
             interval=interval,
             confidence=confidence,

@@ -23,7 +23,11 @@ _MOST_LEVELS = 512
 
 
 def rule_values(
-    sample: ScoreSample, thresholds: FloatArray, curve: ErrorCurve, rule: Rule
+    sample: ScoreSample,
+    thresholds: FloatArray,
+    curve: ErrorCurve,
+    rule: Rule,
+    scale: str = "raw",
 ) -> FloatArray:
     """Return the rule at every threshold, NaN where it has no value.
 
@@ -33,7 +37,7 @@ def rule_values(
         Both classes.
     thresholds : array
         In the units of the given scores.
-    curve, rule : ErrorCurve and Rule
+    curve, rule, scale
         Of the boundary.
 
     Examples
@@ -46,7 +50,9 @@ def rule_values(
     >>> bool(np.isclose(at[0], boundary.loss))
     True
     """
-    t = np.ldexp(thresholds, -sample.exponent)
+    if scale == "probability":
+        sample = sample.on_scale("auto")
+    t = sample.from_units(thresholds)
     if isinstance(curve, SupportRadius) and rule == Sum():
         if sample.is_reversed:
             sample, t = sample.reversed(), -t

@@ -16,7 +16,7 @@ from boundshift.scores.sample import ClassScores, ScoreSample
 from boundshift.status import Status
 from boundshift.view.axis import choose_axis
 from boundshift.view.lanes import Lane, make_lanes, name_marks
-from boundshift.view.rows import class_scores
+from boundshift.view.rows import as_score, class_scores
 from boundshift.view.words import claim_text, decision_text, error_text
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class ProjectionDisplay(OneAxesDisplay, ScoreDisplay):
     def _bin_edges(self) -> FloatArray:
         """Return bins common to both classes; far outliers fall into the outermost ones."""
         geometry = self.boundary.geometry
-        marks = [self.boundary.threshold, *(geometry.means if geometry else ())]
+        means = [as_score(self.boundary, mean) for mean in geometry.means] if geometry else []
+        marks = [self.boundary.threshold, *means]
         if self.old_threshold is not None:
             marks.append(self.old_threshold)
         negative, positive = (ClassScores(np.sort(scores)) for scores in self.scores)

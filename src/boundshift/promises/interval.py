@@ -13,6 +13,7 @@ from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.tabulated import TabulatedRule
 from boundshift.rules import Floors, Rule
+from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ClassScores, OrderedScores, ScoreSample, robust_std
 from boundshift.validation import as_generator, as_share
 
@@ -37,6 +38,7 @@ def threshold_interval(
     pos_label: object = None,
     n_resamples: int | None = None,
     random_state: int | np.random.Generator | None = None,
+    scale: Scale = "auto",
 ) -> tuple[float, float]:
     r"""Return where the threshold would fall had other rows of the same kind been drawn.
 
@@ -56,6 +58,8 @@ def threshold_interval(
         Number of draws, at least 2. None: 200; 50 for the paper's curve, which takes longer.
     random_state : int, Generator or None, default=None
         Seed of the draws.
+    scale : {"auto", "probability", "raw"}, default="auto"
+        As in :func:`~boundshift.find_boundary`; the limits of probabilities are probabilities.
 
     Returns
     -------
@@ -93,7 +97,9 @@ def threshold_interval(
             f"`n_resamples` must be a whole number of at least 2, got {n_resamples!r}. Use 200."
         )
     claims = choose_claims(curve, rule)
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=claims[1].alike)
+    given = ScoreSample.from_labels(y_true, y_score, pos_label, alike=claims[1].alike)
+    given = given.on_scale(scale)
+    sample = replace(given, log_odds=None)
     random = as_generator(random_state)
     found = make_decision(*claims)(sample)
     is_step = isinstance(claims[0], CountCurve)
@@ -113,7 +119,10 @@ def threshold_interval(
     shrink = (rarest.size / rarest.scores.n) ** (1 / 3 if is_step else 1 / 2)
     low_end, middle, high_end = np.quantile(thresholds, [(1 - share) / 2, 0.5, (1 + share) / 2])
     factor, centre = float(np.sqrt(2.0) * shrink), found.threshold
-    return centre - factor * float(middle - low_end), centre + factor * float(high_end - middle)
+    ends = centre - factor * float(middle - low_end), centre + factor * float(high_end - middle)
+    if given.log_odds is None:
+        return ends
+    return given.to_units(ends[0]), given.to_units(ends[1])
 
 
 def _sizes(n_samples: tuple[int, int], rule: Rule) -> tuple[int, int]:

@@ -32,7 +32,7 @@ from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_choice, as_scores, as_share, is_finite
 from boundshift.view.axis import choose_axis, is_probability
-from boundshift.view.rows import count_wrong_at, read_sample, settle_boundary
+from boundshift.view.rows import as_score, count_wrong_at, read_sample, settle_boundary
 from boundshift.view.words import claim_text, read_names
 
 __all__ = ["collect_facts"]
@@ -154,7 +154,7 @@ def collect_facts(
     after = _certify(judging, boundary.threshold, confidence, judged_on == "deciding", seen)
     before = _certify(judging, old, confidence, False, seen)
     geometry = boundary.geometry
-    means = geometry.means if geometry else ()
+    means = [as_score(boundary, mean) for mean in geometry.means] if geometry else []
     drawn = [deciding] if tested is None else [deciding, tested]
     axis = choose_axis(drawn, [boundary.threshold, old, *means])
     if comparison is None:

@@ -68,6 +68,9 @@ class Boundary:
     detail : str, default=""
         What happened in this very problem, where the status does not say it all: which floor is
         missed, by how much, and what would be needed.
+    scale : {"raw", "probability"}, default="raw"
+        Whether the scores were decided as they are, or as probabilities on their log-odds. The
+        threshold is a score either way; the geometry is in log-odds then.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class Boundary:
     resolution: float = 0.0
     geometry: SupportGeometry | None = None
     detail: str = ""
+    scale: str = "raw"
 
     def __post_init__(self) -> None:
         _check_fields(self.threshold, self.labels, self.n_samples, self.wrong)

@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any
 
 from boundshift.result.text import class_rows
+from boundshift.scores.log_odds import LogOdds
 
 __all__ = ["boundary_html", "zone_html"]
 
@@ -81,7 +82,10 @@ def _picture(boundary: Any) -> str:
     if geometry is None:
         return ""
     ends = [end for support in geometry.supports for end in support]
-    low, high = min(*ends, boundary.threshold), max(*ends, boundary.threshold)
+    cut = boundary.threshold
+    if boundary.scale == "probability":
+        cut = float(LogOdds().place(cut))
+    low, high = min(*ends, cut), max(*ends, cut)
     if not isfinite(high - low) or high <= low:
         return ""
 
@@ -104,12 +108,12 @@ def _picture(boundary: Any) -> str:
             f'stroke-dasharray="4 3"/>'
             f'<circle cx="{place(mean)}" cy="{y}" r="5" fill="{color}"/></g>'
         )
-    cut, height = place(boundary.threshold), 2 * _LANE
+    at, height = place(cut), 2 * _LANE
     return (
         f'<svg viewBox="0 0 {_WIDTH} {height}" width="100%" role="img" '
         'aria-label="Kept scores of both classes, means, radii and the boundary" '
         f'style="display:block;fill:none">{"".join(lanes)}'
-        f'<path d="M{cut} 0V{height}" stroke="currentColor" stroke-width="2"/></svg>'
+        f'<path d="M{at} 0V{height}" stroke="currentColor" stroke-width="2"/></svg>'
     )
 
 

@@ -87,6 +87,7 @@ def to_stored(boundary: Any) -> dict[str, Any]:
         "rule": _settings(boundary.rule),
         **{name: as_numbers(getattr(boundary, name)) for name in _NUMBERS},
         "detail": boundary.detail,
+        "scale": boundary.scale,
         "geometry": geometry and {name: as_numbers(getattr(geometry, name)) for name in _GEOMETRY},
     }
 
@@ -117,7 +118,15 @@ def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
         **_numbers(stored, _NUMBERS),
         "geometry": None if geometry is None else SupportGeometry(**_numbers(geometry, _GEOMETRY)),
         "detail": str(stored.get("detail", "")),
+        "scale": _read_scale(stored.get("scale", "raw")),
     }
+
+
+def _read_scale(stored: Any) -> str:
+    """Return the scale on which a boundary was decided."""
+    if stored not in ("raw", "probability"):
+        raise InvalidInputError(f"'scale' must be 'raw' or 'probability', got {stored!r}.")
+    return str(stored)
 
 
 def _numbers(stored: Any, like: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.validation import as_scores, split_by_label
+from boundshift.scores.log_odds import SCALES, LogOdds, Scale, not_probabilities
+from boundshift.validation import as_choice, as_scores, split_by_label
 
 __all__ = [
     "Binning",
@@ -303,12 +304,15 @@ class ScoreSample:
         Zero for every ordinary problem. A power of two changes no digit of a score.
     labels : tuple, default=(0, 1)
         Labels of the two classes (negative, positive).
+    log_odds : LogOdds, default=None
+        Carries thresholds back to probabilities, where the scores are log-odds of these.
     """
 
     negative: OrderedScores
     positive: OrderedScores
     exponent: int = 0
     labels: tuple[Any, Any] = (0, 1)
+    log_odds: LogOdds | None = None
 
     @classmethod
     def from_labels(
@@ -340,6 +344,50 @@ class ScoreSample:
             np.ldexp(negative, -exponent, out=negative)
             np.ldexp(positive, -exponent, out=positive)
         return cls(ClassScores(negative), ClassScores(positive), exponent, labels)
+
+    def on_scale(self, scale: Scale) -> ScoreSample:
+        """Return the sample on which to decide: on log-odds where its scores are probabilities.
+
+        With "auto" they are if all lie in [0, 1], unless all are the same or none lies inside:
+        hard labels have no odds. Those are decided as they are, and everything is with "raw".
+
+        Parameters
+        ----------
+        scale : {"auto", "probability", "raw"}
+            What the scores are; "probability" refuses those outside [0, 1].
+
+        Examples
+        --------
+        >>> sample = ScoreSample.from_labels([0, 0, 1, 1], [0.0, 0.2, 0.5, 0.8])
+        >>> sample.on_scale("auto").positive.positions.round(2).tolist()
+        [0.0, 1.39]
+        >>> sample.on_scale("raw") is sample
+        True
+        """
+        as_choice("scale", scale, SCALES)
+        if scale == "raw" or self.log_odds is not None:
+            return self
+        classes: tuple[Any, Any] = (self.negative, self.positive)
+        low, high = (
+            self.unscale(min(c.minimum for c in classes)),
+            self.unscale(max(c.maximum for c in classes)),
+        )
+        if low < 0 or high > 1:
+            if scale == "probability":
+                raise not_probabilities(f"scores from {low:.6g} to {high:.6g}")
+            return self
+        values = [np.ldexp(c.values, self.exponent) if self.exponent else c.values for c in classes]
+        inside = [v[np.searchsorted(v, 0.0, "right") : np.searchsorted(v, 1.0)] for v in values]
+        inside = [v for v in inside if len(v)]
+        if low == high or not inside:
+            return self
+        extremes = np.array([min(v[0] for v in inside), max(v[-1] for v in inside)])
+        least, most = LogOdds().of(extremes)
+        log_odds = LogOdds.of_extremes(float(least), float(most), zeros=low == 0, ones=high == 1)
+        # A logarithm may be off by its last digit, and the order must stay.
+        found = [np.maximum.accumulate(log_odds.of(v)) for v in values]
+        negative, positive = (replace(c, values=v) for c, v in zip(classes, found, strict=True))
+        return ScoreSample(negative, positive, 0, self.labels, log_odds)
 
     def to_rows(self) -> tuple[NDArray[Any], FloatArray]:
         """Return labels and scores of all rows, the negative class first and each in order.
@@ -393,13 +441,27 @@ class ScoreSample:
         return pooled_spread([(c.n - 1, c.std) for c in classes], max(sum(self.n_samples) - 2, 1))
 
     def to_units(self, value: float) -> float:
-        """Carry a number from the sample's units to the units of the given scores."""
+        """Carry a place on the line from the sample's units to those of the given scores."""
+        if self.log_odds is not None:
+            return self.log_odds.to_probability(value)
+        return self.unscale(value)
+
+    def unscale(self, value: float) -> float:
+        """Undo the power of two, for a length as well; log-odds stay log-odds."""
         with np.errstate(over="ignore"):  # A confidence radius may exceed the largest double.
             return float(np.ldexp(value, self.exponent))
 
+    def from_units(self, thresholds: ArrayLike) -> FloatArray:
+        """Carry thresholds on the given scores to the sample's units."""
+        if self.log_odds is not None:
+            return self.log_odds.place(thresholds)
+        return np.asarray(np.ldexp(thresholds, -self.exponent))
+
     def to_threshold(self, value: float) -> float:
         """Carry a boundary to the units of the given scores, with every score on its side."""
-        threshold = self.to_units(value)
+        if self.log_odds is not None:
+            return self.log_odds.to_threshold(value)
+        threshold = self.unscale(value)
         # Rounded down, since a score at the boundary is below it.
         if np.ldexp(threshold, -self.exponent) > value:
             threshold = float(np.nextafter(threshold, -np.inf))

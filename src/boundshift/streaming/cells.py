@@ -118,12 +118,46 @@ class Cells:
         else:
             tops = grid.tops()
             bases = grid.origin + grid.width * np.arange(grid.size)
-            counts = np.stack([c.counts for c in classes])
-            sums = np.stack([c.sums for c in classes]) - counts * (bases - grid.origin)
+            # A class of exact zeros and ones alone has nothing in the grid.
+            counts = np.stack([np.broadcast_to(c.counts, grid.size) for c in classes])
+            sums = np.stack([np.broadcast_to(c.sums, grid.size) for c in classes])
+            sums = sums - counts * (bases - grid.origin)
         unknown = np.full(counts.shape, np.inf)
         empty = np.empty(0), np.empty(0, np.int64)
         no = np.zeros(len(tops), dtype=np.bool_)
         return cls(tops, bases, counts, sums, unknown, -unknown, no, (empty, empty), low, high)
+
+    def with_saturated(self, classes: list[ClassTally], ends: tuple[float, float]) -> Cells:
+        """Return the cells with one for exact zeros, below all others, and one for exact ones."""
+        found = self
+        for side, end in enumerate(ends):
+            counts = np.array([c.saturated[side] for c in classes])
+            if counts.any():
+                found = found._with_end(end, counts, is_high=side == 1)
+        return found
+
+    def _with_end(self, end: float, counts: IntArray, is_high: bool) -> Cells:
+        """Return the cells with one more, for rows that all stand beyond the others."""
+        cell = int(np.searchsorted(self.tops, end, side="left"))
+        # The other rows of the cell in which the new one stands lie on one side of it.
+        place = cell + is_high
+        top = np.nextafter(end, -np.inf) if is_high else end
+
+        def put(old: NDArray[Any], new: Any) -> NDArray[Any]:
+            return np.asarray(np.insert(old, place, new, axis=-1))
+
+        return replace(
+            self,
+            tops=np.insert(self.tops, cell, top),
+            bases=put(self.bases, end),
+            counts=put(self.counts, counts),
+            sums=put(self.sums, 0.0),
+            lows=put(self.lows, np.where(counts > 0, end, np.inf)),
+            highs=put(self.highs, np.where(counts > 0, end, -np.inf)),
+            collected=put(self.collected, False),
+            low=min(self.low, end),
+            high=max(self.high, end),
+        )
 
     @cached_property
     def edges(self) -> tuple[FloatArray, FloatArray]:

@@ -15,15 +15,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.scores.log_odds import SCALES, LogOdds, Scale, not_probabilities
 from boundshift.scores.sample import Binning, ScoreSample
 from boundshift.streaming.cell_scores import CellScores
 from boundshift.streaming.cells import Cells, OpenQuestions, changed_rows
 from boundshift.streaming.chunk import Chunk, Fault
 from boundshift.streaming.grid import Grid
-from boundshift.streaming.request import ScanRequest
+from boundshift.streaming.request import OUTSIDE, ScanRequest
 from boundshift.streaming.source import Progress, Source
-from boundshift.streaming.tally import Tally
-from boundshift.validation import order_labels
+from boundshift.streaming.tally import ClassTally, Tally
+from boundshift.validation import as_choice, order_labels
 
 __all__ = ["PassRecord", "decide_in_passes"]
 
@@ -65,6 +66,7 @@ def decide_in_passes(
     alike: bool = True,
     max_passes: int | None = None,
     progress: Progress | None = None,
+    scale: Scale = "raw",
 ) -> tuple[Result, PassRecord]:
     """Return the decision on the scores of a source, and how many passes it took.
 
@@ -83,9 +85,13 @@ def decide_in_passes(
         coarse. None for as many as it takes to be exact, but 40 at most.
     progress : callable, default=None
         Called with the name of the pass, the number of parts read, and of all parts.
+    scale : {"auto", "probability", "raw"}, default="raw"
+        As in `find_boundary`. If the rows peeked at are probabilities, the first pass takes all
+        for such; if it meets others, or hard labels, it is made again with the scores as they are.
     """
+    as_choice("scale", scale, SCALES)
     most = _MOST_PASSES if max_passes is None else max_passes
-    scan = _Scan(source, pos_label, alike, progress)
+    scan = _Scan(source, pos_label, alike, progress, scale)
     scan.first_pass()
     while True:
         questions = OpenQuestions()
@@ -109,20 +115,33 @@ class _Scan:
     """What is known of a source after some passes."""
 
     def __init__(
-        self, source: Source, pos_label: object, alike: bool, progress: Progress | None
+        self,
+        source: Source,
+        pos_label: object,
+        alike: bool,
+        progress: Progress | None,
+        scale: Scale,
     ) -> None:
         self.passes = 0
+        self._scale: Scale = scale
         self._source, self._progress = source, progress
         self._pos_label, self._alike = pos_label, alike
         self._binned: tuple[dict[Binning, Any], dict[Binning, Any]] = ({}, {})
 
     def first_pass(self, exponent: int | None = None) -> None:
         """Find the classes, their moments and the counts of the cells."""
-        request = _first_request(self._source.peek(), exponent)
+        request = _first_request(self._source.peek(), exponent, self._scale)
         tally = self._pass(request)
+        outside = [f for f in tally.faults if f.kind == OUTSIDE]
+        if outside and self._scale == "probability":
+            raise not_probabilities(_list_faults(outside))
+        if outside:
+            return self._first_pass_as_given()
         _check_faults(tally.faults)
         self.labels = order_labels(tally.classes, self._pos_label, alike=self._alike)
         found = [tally.classes[label] for label in self.labels]
+        if request.log_odds is not None:
+            return self._settle_log_odds(request, found)
         largest = max(max(abs(c.low), abs(c.high)) for c in found)
         exponent = scale_exponent(float(np.ldexp(largest, request.exponent)))
         if exponent != request.exponent:
@@ -131,13 +150,34 @@ class _Scan:
         self._request, self._moments = request, found
         self._cells = Cells.from_first_pass(found, request.grid, request.pivot)
 
+    def _first_pass_as_given(self) -> None:
+        """Make the first pass again, with scores as they are."""
+        self._scale = "raw"
+        self.first_pass()
+
+    def _settle_log_odds(self, request: ScanRequest, found: list[ClassTally]) -> None:
+        """Put exact zeros and ones beyond all other log-odds, now that these are known."""
+        least, most = min(c.low for c in found), max(c.high for c in found)
+        zeros, ones = (sum(c.saturated[side] for c in found) for side in (0, 1))
+        # Hard labels have no odds, and what is all the same has no scale.
+        if least > most or (least == most and not zeros and not ones):
+            return self._first_pass_as_given()
+        log_odds = LogOdds.of_extremes(least, most, zeros=zeros > 0, ones=ones > 0)
+        ends = log_odds.low, log_odds.high
+        cells = Cells.from_first_pass(found, request.grid, request.pivot)
+        self._cells = cells.with_saturated(found, ends)
+        for c in found:
+            c.settle_saturated(ends, request.pivot)
+        self._request, self._moments = replace(request, log_odds=log_odds), found
+
     def sample(self, questions: OpenQuestions) -> ScoreSample:
         """Return what is known as a sample, which adds to the questions what it only estimates."""
         negative, positive = (
             CellScores(self._cells, i, moments, self._request.pivot, questions, self._binned[i])
             for i, moments in enumerate(self._moments)
         )
-        return ScoreSample(negative, positive, self._request.exponent, self.labels)
+        request = self._request
+        return ScoreSample(negative, positive, request.exponent, self.labels, request.log_odds)
 
     def next_pass(self, questions: OpenQuestions) -> None:
         """Find the answers to questions."""
@@ -166,7 +206,10 @@ class _Scan:
         widths = [float((tops - lows)[cells].max()) for cells in questions.cells]
         widths += [binning.cell for _, binning in questions.binnings]
         widths += [cuts.width for cuts in questions.cuts]
-        return float(np.ldexp(max(widths, default=0.0), self._request.exponent))
+        widest = max(widths, default=0.0)
+        if self._request.log_odds is not None:
+            return widest / 4  # no probability changes faster with its log-odds
+        return float(np.ldexp(widest, self._request.exponent))
 
     def _pass(self, request: ScanRequest) -> Tally:
         """Read all rows once."""
@@ -189,13 +232,21 @@ def scale_exponent(largest: float) -> int:
     return exponent if abs(exponent) > _SAFE_EXPONENT else 0
 
 
-def _first_request(chunks: Iterable[Chunk], exponent: int | None) -> ScanRequest:
+def _first_request(
+    chunks: Iterable[Chunk], exponent: int | None, scale: Scale = "raw"
+) -> ScanRequest:
     """Return the first request: a grid somewhat wider than the range of the rows peeked at."""
     scores = [chunk.scores.astype(np.float64) for chunk in chunks]
     peeked = np.concatenate([*scores, np.empty(0)])
     peeked = peeked[np.isfinite(peeked)]
+    log_odds = None
+    are_probable = len(peeked) > 0 and peeked.min() >= 0 and peeked.max() <= 1
+    if scale == "probability" or (scale == "auto" and are_probable):
+        log_odds, exponent = LogOdds(), 0
+        peeked = log_odds.of(peeked)
+        peeked = peeked[np.isfinite(peeked)]
     if not len(peeked):
-        return ScanRequest(exponent=exponent or 0)
+        return ScanRequest(exponent=exponent or 0, log_odds=log_odds)
     if exponent is None:
         # Only against overflow: scores that look tiny here may have larger ones among the rest.
         exponent = max(scale_exponent(float(np.abs(peeked).max())), 0)
@@ -207,7 +258,8 @@ def _first_request(chunks: Iterable[Chunk], exponent: int | None) -> ScanRequest
     is_wide = grid.width > _LEAST_DOUBLES * np.spacing(max(abs(grid.low), abs(grid.high)))
     is_wide = bool(is_wide and np.isfinite(1 / grid.width))
     pivot = float(np.median(peeked))
-    return ScanRequest(exponent=exponent, pivot=pivot, grid=grid if is_wide else None)
+    used = grid if is_wide else None
+    return ScanRequest(exponent=exponent, pivot=pivot, grid=used, log_odds=log_odds)
 
 
 def _check_sizes(sample: ScoreSample) -> None:
@@ -225,11 +277,16 @@ def _check_sizes(sample: ScoreSample) -> None:
         )
 
 
+def _list_faults(faults: list[Fault]) -> str:
+    """Return how many rows are faulty in which way, and where."""
+    return ", ".join(f"{f.count} {f.kind} in {f.location}" for f in faults)
+
+
 def _check_faults(faults: list[Fault]) -> None:
     """Raise if some rows cannot be used."""
     if not faults:
         return
-    shown = ", ".join(f"{f.count} {f.kind} in {f.location}" for f in faults)
+    shown = _list_faults(faults)
     column = faults[0].column
     if column == "y_true":
         raise InvalidInputError(

@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.scores.log_odds import LogOdds
 from boundshift.scores.sample import Binning
 from boundshift.streaming.chunk import Chunk, distinct_labels
 from boundshift.streaming.grid import Grid, Refinement
 from boundshift.streaming.tally import Tally
 
-__all__ = ["ScanRequest"]
+__all__ = ["OUTSIDE", "ScanRequest"]
 
 FloatArray = NDArray[np.float64]
+
+OUTSIDE = "outside [0, 1]"
+"""Fault of a score that is held to be a probability and is none."""
 
 # Rows worked on at a time, so that they stay in the cache of a core.
 _ROWS = 1 << 18
@@ -43,6 +47,9 @@ class ScanRequest:
         Cells to look into.
     binnings : tuple of (label, Binning), default=()
         Nodes at which to count the scores of a class.
+    log_odds : LogOdds, default=None
+        Carries scores that are probabilities to their log-odds. In the first pass it does not know
+        yet where exact zeros and ones stand; these are counted apart.
     """
 
     exponent: int = 0
@@ -51,10 +58,14 @@ class ScanRequest:
     grid: Grid | None = None
     refinement: Refinement | None = None
     binnings: tuple[tuple[Any, Binning], ...] = ()
+    log_odds: LogOdds | None = None
 
     def refinement_by_code(self) -> ScanRequest:
-        """Return the request for the refinement alone, for rows whose labels are 0 and 1."""
-        return replace(self, labels=tuple(range(len(self.labels))), binnings=())
+        """Return the request for the refinement alone, for rows whose labels are 0 and 1.
+
+        Their scores are log-odds already, where the request asks for these.
+        """
+        return replace(self, labels=tuple(range(len(self.labels))), binnings=(), log_odds=None)
 
     def tally(self, chunks: Iterable[Chunk]) -> Tally:
         """Return what is found in some chunks."""
@@ -73,6 +84,10 @@ class ScanRequest:
             if not self.labels:
                 for label, scores in self._split(rows, tally):
                     found = tally.of(label)
+                    if self.log_odds is not None:
+                        scores = found.split_saturated(scores)
+                        if not len(scores):
+                            continue
                     found.add_moments(scores, self.pivot)
                     if self.grid is not None:
                         found.add_cells(self.grid, scores)
@@ -87,9 +102,11 @@ class ScanRequest:
                 tally.of(label).add_refined(self.refinement, np.sort(scores[rows.mask_of(label)]))
 
     def _scaled(self, rows: Chunk) -> Chunk:
-        """Return rows with their scores divided by the power of two."""
+        """Return rows with their scores divided by the power of two, or as log-odds."""
         scores = rows.scores.astype(np.float64, copy=False)
-        if self.exponent:
+        if self.log_odds is not None and self.labels:
+            scores = self.log_odds.of(scores)
+        elif self.exponent:
             scores = np.ldexp(scores, -self.exponent)
         return replace(rows, scores=scores)
 
@@ -107,7 +124,18 @@ class ScanRequest:
         else:
             parts = [(label, scores[chunk.mask_of(label)]) for label in labels]
         parts = [(label, self._finite(s, chunk, tally)) for label, s in parts]
+        if self.log_odds is not None:
+            parts = [(label, self._probable(s, chunk, tally)) for label, s in parts]
         return [(label, s) for label, s in parts if len(s)]
+
+    def _probable(self, scores: FloatArray, chunk: Chunk, tally: Tally) -> FloatArray:
+        """Return the log-odds of scores in [0, 1], and add the others to the faults."""
+        assert self.log_odds is not None
+        if len(scores) and (scores.min() < 0 or scores.max() > 1):
+            outside = (scores < 0) | (scores > 1)
+            tally.add_fault(chunk, OUTSIDE, int(np.count_nonzero(outside)))
+            scores = scores[~outside]
+        return self.log_odds.of(scores)
 
     def _finite(self, scores: FloatArray, chunk: Chunk, tally: Tally) -> FloatArray:
         """Return the finite scores, and add the others to the faults."""

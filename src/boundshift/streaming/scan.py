@@ -17,6 +17,7 @@ from boundshift.promises.certificate import (
 from boundshift.promises.zone import Zone, as_errors, zone_of
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
+from boundshift.scores.log_odds import Scale
 from boundshift.streaming.dispatch import open_columns
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.source import Progress
@@ -36,6 +37,7 @@ def scan_boundary(
     progress: Progress | None = None,
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
+    scale: Scale = "auto",
 ) -> Boundary:
     """Find the decision boundary of data that is read in passes and never held in memory.
 
@@ -61,8 +63,9 @@ def scan_boundary(
         boundary is an estimate, and its ``resolution`` says how coarse.
     progress : callable, default=None
         Called with the name of the pass, the number of parts read, and of all parts.
-    curve, rule
-        As in :func:`boundshift.find_boundary`.
+    curve, rule, scale
+        As in :func:`boundshift.find_boundary`. Whether all scores lie in [0, 1] is known after the
+        first pass: if the first rows do and others do not, that pass is made again.
 
     Returns
     -------
@@ -85,6 +88,7 @@ def scan_boundary(
         make_decision(curve, rule),
         pos_label=pos_label,
         alike=rule.alike,
+        scale=scale,
         max_passes=max_passes,
         progress=progress,
     )

@@ -20,20 +20,39 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.scores.log_odds import LogOdds
 from boundshift.scores.sample import Binning
 from boundshift.streaming.grid import Grid, Refinement
 from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.tally import ClassTally, Tally
 
-__all__ = ["FAULTY", "USABLE", "Columns", "Query", "filter_for", "queries_for"]
+__all__ = ["FAULTY", "Columns", "Query", "filter_for", "log_odds_of", "queries_for", "usable"]
 
 Columns = Mapping[str, NDArray[Any]]
 InTable = Callable[[str, NDArray[np.bool_]], str]
 
 # Key of the rows that cannot be used: no label, a third one, or a score that is not finite.
 FAULTY = -1
-# Condition that all other rows fulfil.
-USABLE = f"code IS NOT NULL AND abs(score) <= {float(np.finfo(np.float64).max)!r}"
+_LARGEST = f"{float(np.finfo(np.float64).max)!r}"
+
+
+def usable(log_odds: LogOdds | None) -> str:
+    """Return the condition that a row can be used; of log-odds, those of 0 and 1 are infinite."""
+    largest = _LARGEST if log_odds is None else _double(np.inf)
+    return f"code IS NOT NULL AND abs(score) <= {largest}"
+
+
+def log_odds_of(column: str, log_odds: LogOdds) -> str:
+    """Return the log-odds of a column of probabilities, NaN for numbers outside [0, 1].
+
+    Every query of a pass, and every row that Python reads, takes this expression, since two
+    libraries' logarithms may differ in their last digit.
+    """
+    return (
+        f"CASE WHEN {column} > 0e0 AND {column} < 1e0 THEN ln({column} / (1e0 - {column})) "
+        f"WHEN {column} = 0e0 THEN {_double(log_odds.low)} "
+        f"WHEN {column} = 1e0 THEN {_double(log_odds.high)} ELSE {_double(np.nan)} END"
+    )
 
 
 class Query(Protocol):
@@ -59,6 +78,9 @@ def _double(value: float) -> str:
     >>> _double(-0.1)
     '(-1.0000000000000001e-01)'
     """
+    if not np.isfinite(value):
+        name = "NaN" if np.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return f"CAST('{name}' AS DOUBLE)"
     return f"({float(value):.16e})"
 
 
@@ -93,11 +115,23 @@ class CellQuery:
         return self.request.grid or Grid(self.request.pivot - 1.0, self.request.pivot, 1)
 
     @property
+    def _size(self) -> int:
+        """Cells of a class: those of the grid, and one each for exact zeros and ones."""
+        return self._grid.size + (0 if self.request.log_odds is None else 2)
+
+    @property
     def _cell(self) -> str:
         """Expression for the cell of a row."""
-        if self.request.grid is None:
-            return "1"
-        return _index(self._offset, 1.0 / self._grid.width, self._grid.size)
+        size = self._grid.size
+        inside = "1"
+        if self.request.grid is not None:
+            inside = _index(self._offset, 1.0 / self._grid.width, size)
+        if self.request.log_odds is None:
+            return inside
+        return (
+            f"CASE WHEN score = {_double(-np.inf)} THEN {size} "
+            f"WHEN score = {_double(np.inf)} THEN {size + 1} ELSE {inside} END"
+        )
 
     @property
     def _pivot_cell(self) -> int:
@@ -113,17 +147,21 @@ class CellQuery:
     @property
     def key(self) -> str:
         """Class and cell."""
-        return f"CASE WHEN {USABLE} THEN code * {self._grid.size} + {self._cell} ELSE {FAULTY} END"
+        condition = usable(self.request.log_odds)
+        return f"CASE WHEN {condition} THEN code * {self._size} + {self._cell} ELSE {FAULTY} END"
 
     @property
     def aggregates(self) -> dict[str, str]:
         """Count, sum and squares of offsets from a score in or near the cell, and extremes."""
         grid, score = self._grid, _scaled_score(self.request.exponent)
-        cell = f"key % {grid.size}"
+        cell = f"key % {self._size}"
         inside = (
             f"(CASE WHEN {cell} = {self._pivot_cell} THEN {score} - {_double(self.request.pivot)} "
             f"ELSE {self._offset} - ({cell}) * {_double(grid.width)} END)"
         )
+        if self.request.log_odds is not None:
+            # Rows of exact zeros and ones are only counted: infinite sums are errors to some.
+            inside = f"(CASE WHEN {cell} >= {grid.size} THEN 0e0 ELSE {inside} END)"
         return {
             "n": "count(*)",
             "total": f"sum({inside})",
@@ -135,7 +173,7 @@ class CellQuery:
 
     def read(self, labels: tuple[Any, ...], found: Columns) -> Tally:
         """Return the tally of the rows that can be used."""
-        tally, size = Tally(), self._grid.size
+        tally, size = Tally(), self._size
         for code, label in enumerate(labels):
             own = (found["key"] >= 0) & (found["key"] // size == code)
             if np.any(own):
@@ -146,7 +184,14 @@ class CellQuery:
     def _add(self, to: ClassTally, found: Columns) -> None:
         """Put the cells of a class together."""
         grid, pivot = self._grid, self.request.pivot
-        cell, n = found["key"] % grid.size, found["n"]
+        cell, n = found["key"] % self._size, found["n"]
+        if self.request.log_odds is not None:
+            zeros, ones = (int(n[cell == grid.size + i].sum()) for i in (0, 1))
+            to.saturated = zeros, ones
+            inside = cell < grid.size
+            found, cell, n = {k: v[inside] for k, v in found.items()}, cell[inside], n[inside]
+            if not len(n):
+                return
         from_pivot = (grid.origin - pivot) + cell * grid.width
         from_pivot[cell == self._pivot_cell] = 0.0
         with np.errstate(over="ignore", invalid="ignore"):

@@ -52,6 +52,9 @@ class ClassTally:
         Sum of the offsets from the request's pivot, in two doubles.
     squares : float
         Sum of squared deviations from the mean.
+    saturated : pair of int
+        Exact zeros and ones among probabilities, which have no log-odds of their own; none of
+        them is counted elsewhere.
     counts, sums : arrays
         Number of rows in each cell, and the sum of their offsets: from the origin of a grid, or
         from the base of a cell of a refinement.
@@ -68,6 +71,7 @@ class ClassTally:
     high: float = -np.inf
     total: tuple[float, float] = (0.0, 0.0)
     squares: float = 0.0
+    saturated: tuple[int, int] = (0, 0)
     counts: Any = 0
     sums: Any = 0.0
     lows: Any = np.inf
@@ -124,6 +128,22 @@ class ClassTally:
         if np.any(held & refinement.collected):
             self.points.append(_distinct(scores[refinement.collected[cell]]))
 
+    def split_saturated(self, scores: FloatArray) -> FloatArray:
+        """Count infinite log-odds, those of exact zeros and ones, and return the others."""
+        if not len(scores) or (scores.min() > -np.inf and scores.max() < np.inf):
+            return scores
+        zeros, ones = scores == -np.inf, scores == np.inf
+        found = int(np.count_nonzero(zeros)), int(np.count_nonzero(ones))
+        self.saturated = self.saturated[0] + found[0], self.saturated[1] + found[1]
+        return np.asarray(scores[~(zeros | ones)])
+
+    def settle_saturated(self, ends: tuple[float, float], pivot: float) -> None:
+        """Count exact zeros and ones among the moments, once it is known where they stand."""
+        for count, end in zip(self.saturated, ends, strict=True):
+            if count:
+                total = (count * (end - pivot), 0.0)
+                self._merge_moments(ClassTally(n=count, low=end, high=end, total=total))
+
     def _merge_moments(self, other: ClassTally) -> None:
         """Add count, extremes, sum and squares of other rows."""
         if self.n and other.n:
@@ -138,6 +158,10 @@ class ClassTally:
     def merge(self, other: ClassTally) -> None:
         """Add what was found in other rows."""
         self._merge_moments(other)
+        self.saturated = (
+            self.saturated[0] + other.saturated[0],
+            self.saturated[1] + other.saturated[1],
+        )
         self.counts, self.sums = self.counts + other.counts, self.sums + other.sums
         self.lows, self.highs = (
             np.minimum(self.lows, other.lows),

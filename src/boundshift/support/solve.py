@@ -77,7 +77,7 @@ def fall_back(sample: ScoreSample, settings: SupportSettings, fallback: Fallback
         answer = _mirror_back(answer)
     if isinstance(fallback, str):
         return answer
-    given = float(np.ldexp(fallback, -sample.exponent))
+    given = float(sample.from_units(fallback))
     return answer._replace(found=found._replace(threshold=given, plateau=(given, given)))
 
 
@@ -114,7 +114,7 @@ def _describe(
     kept = [w.keep(m) for w, m in zip(problem.windows, given_up, strict=True)]
     reach = level.step[:, 0] * (problem.settings.constant + np.array(u))
     log_deltas = (-0.5 * u[0] ** 2, -0.5 * u[1] ** 2)
-    units = sample.to_units
+    units = sample.unscale
     return SupportGeometry(
         deltas=(float(np.exp(log_deltas[0])), float(np.exp(log_deltas[1]))),
         log_deltas=log_deltas,

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.result.boundary import Boundary
+from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.view.rows import as_score
 
 __all__ = ["Lane", "make_lanes", "name_marks"]
 
@@ -47,6 +49,7 @@ def make_lanes(boundary: Boundary, scores: Scores) -> tuple[Lane, Lane]:
     [[True, True, False], [True, True]]
     """
     negative, positive = (np.asarray(values, dtype=np.float64) for values in scores)
+    kept_by = _as_decided(boundary, (negative, positive))
     geometry = boundary.geometry
     if geometry is None:
         above = boundary.threshold
@@ -58,8 +61,19 @@ def make_lanes(boundary: Boundary, scores: Scores) -> tuple[Lane, Lane]:
         towards = 1.0 if other >= mean else -1.0
         edge = mean + towards * geometry.radii[i]
         reach = mean + towards * geometry.confidence_radii[i]
-        lanes.append(Lane(values, (values >= low) & (values <= high), (mean, edge, reach)))
+        kept = (kept_by[i] >= low) & (kept_by[i] <= high)
+        mean, edge, reach = (as_score(boundary, place) for place in (mean, edge, reach))
+        lanes.append(Lane(values, kept, (mean, edge, reach)))
     return lanes[0], lanes[1]
+
+
+def _as_decided(boundary: Boundary, scores: Scores) -> Scores:
+    """Return scores in the units of the boundary's geometry."""
+    if boundary.scale == "raw":
+        return scores
+    negative, positive = (ClassScores(np.sort(values)) for values in scores)
+    decided = ScoreSample(negative, positive).on_scale("auto")
+    return decided.from_units(scores[0]), decided.from_units(scores[1])
 
 
 def name_marks(boundary: Boundary, n_samples: tuple[int, int]) -> tuple[str, str]:

@@ -14,10 +14,12 @@ from boundshift.metrics import binary_metrics
 from boundshift.promises.certificate import read_threshold
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
+from boundshift.scores.log_odds import LogOdds
 from boundshift.scores.sample import ScoreSample
 
 __all__ = [
     "area_under_curve",
+    "as_score",
     "check_labels",
     "class_scores",
     "count_wrong_at",
@@ -61,7 +63,7 @@ def settle_boundary(
     if boundary is None:
         alike = choose_claims(curve, rule)[1].alike
         sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
-        boundary = make_decision(curve, rule)(sample)
+        boundary = make_decision(curve, rule, "auto")(sample)
         warn_of(boundary, stacklevel=4)
         return boundary, sample
     if curve is not None or rule is not None:
@@ -86,6 +88,11 @@ def read_sample(
     if sample.labels[1] != labels[1]:
         classes = classes[::-1]
     return ScoreSample(*classes, sample.exponent, labels)
+
+
+def as_score(boundary: Boundary, place: float) -> float:
+    """Return a place in the units of a boundary's geometry as a score."""
+    return LogOdds().to_probability(place) if boundary.scale == "probability" else place
 
 
 def check_labels(found: tuple[Any, Any], labels: tuple[Any, Any], name: str) -> None:

@@ -41,6 +41,12 @@ def problem(seed=0):
     return y, rng.normal(size=ROWS) + 2 * y
 
 
+def probabilities(seed=0):
+    """Return labels and probabilities."""
+    y, s = problem(seed)
+    return y, 1 / (1 + np.exp(2.5 - s))
+
+
 def assert_same_boundary(found, y, s, **options):
     """Compare with the boundary of the same rows in memory."""
     expected = find_boundary(y, s, **options)
@@ -71,6 +77,43 @@ class EngineSuite:
         parts = parts_of(y, s, [1000, 1000, 1000])
         found = find(parts, curve=curve, rule=rule)
         assert_same_boundary(found, y, s, curve=curve, rule=rule)
+
+    @pytest.mark.parametrize("curve", ["blend", "smoothed", "kth-point", "support"])
+    def test_probabilities_are_decided_as_in_memory(self, find, curve):
+        y, s = probabilities()
+        found = find(parts_of(y, s, [1000, 1000, 1000]), curve=curve)
+        assert found.scale == "probability"
+        assert_same_boundary(found, y, s, curve=curve)
+
+    def test_exact_zeros_and_ones_are_decided_as_in_memory(self, find):
+        y, s = probabilities()
+        s = np.round(s, 2)
+        s[y == 1] = np.where(s[y == 1] > 0.6, 1.0, s[y == 1])
+        found = find(parts_of(y, s, [1000, 1000, 1000]))
+        assert min(np.sum(s == 0), np.sum(s == 1)) > 0
+        assert_same_boundary(found, y, s)
+
+    def test_a_late_score_beyond_one_makes_all_of_them_scores(self, find):
+        y, s = probabilities()
+        s[-1] = 1.5
+        found = find(parts_of(y, s, [0, 2990, 10]))
+        assert found.scale == "raw"
+        assert_same_boundary(found, y, s)
+        with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\]"):
+            find(parts_of(y, s, [0, 2990, 10]), scale="probability")
+
+    def test_hard_labels_are_decided_as_they_are(self, find):
+        y, s = probabilities()
+        s = (s > 0.1).astype(float)
+        found = find(parts_of(y, s, [1500, 1500]), curve="kth-point")
+        assert (found.scale, found.threshold) == ("raw", 0.5)
+        assert_same_boundary(found, y, s, curve="kth-point")
+
+    def test_probabilities_are_scores_if_that_is_said(self, find):
+        y, s = probabilities()
+        found = find(parts_of(y, s, [1500, 1500]), scale="raw")
+        assert found.scale == "raw"
+        assert_same_boundary(found, y, s, scale="raw")
 
     def test_skewed_empty_and_one_class_partitions(self, find):
         y, s = problem(1)

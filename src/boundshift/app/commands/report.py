@@ -19,6 +19,8 @@ from boundshift.app.options import (
     NegativeNameOption,
     PositiveNameOption,
     PositiveOption,
+    ScaleName,
+    ScaleOption,
     ScoreOption,
     SeedOption,
     TableArgument,
@@ -65,6 +67,7 @@ def report(
     seed: SeedOption = 0,
     *,
     goal: Goal,
+    scale: ScaleOption = ScaleName.auto,
     scores: Annotated[
         Origin, typer.Option(help="Rows the model has not seen, or those it was trained on.")
     ] = Origin.held_out,
@@ -117,10 +120,10 @@ def report(
         groups = _read_groups(test or file, score, label, by or (), rows.labels)
         if test_share is not None:
             groups = {name: values[apart] for name, values in groups.items()}
-        found = make_decision(claim, aim)(deciding)
+        found = make_decision(claim, aim, scale.value)(deciding)
         warn_of(found, stacklevel=2)
         show("interval", 0, 1)
-        fall = resampled_interval(deciding, claim, aim) if interval else None
+        fall = resampled_interval(deciding, claim, aim, scale.value) if interval else None
         show("interval", 1, 1)
         facts = collect_facts(
             *deciding.to_rows(),

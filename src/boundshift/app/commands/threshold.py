@@ -15,6 +15,8 @@ from boundshift.app.options import (
     JsonOption,
     LabelOption,
     PositiveOption,
+    ScaleName,
+    ScaleOption,
     ScoreOption,
     TablesArgument,
 )
@@ -87,6 +89,7 @@ def threshold(
             show_default=False,
         ),
     ] = None,
+    scale: ScaleOption = ScaleName.auto,
     scores: Annotated[
         Origin, typer.Option(help="Rows the model has not seen, or those it was trained on.")
     ] = Origin.held_out,
@@ -131,6 +134,11 @@ def threshold(
                     "--by must go without --weight, --cost-column and --certify. Leave them out, "
                     "or give the rows of each group to a call of its own."
                 )
+            if scale is ScaleName.probability:
+                raise InvalidInputError(
+                    "--scale probability must go without --by, whose groups are decided on their "
+                    "scores as they are. Leave one of them out."
+                )
             found = decide_groups(
                 files,
                 score,
@@ -154,6 +162,7 @@ def threshold(
             scores=scores.value,
             weight=weight,
             cost_column=cost_column,
+            scale=scale.value,
             progress=show,
         )
     print_notes(positive_note(positive, boundary.labels, boundary.n_samples))

@@ -48,10 +48,10 @@ METRICS = (
 """Columns of the tables."""
 
 _OURS = {
-    "boundshift": make_decision(),
-    "boundshift, minimax": make_decision(rule="minimax"),
-    "boundshift, smoothed": make_decision("smoothed"),
-    "boundshift, paper": make_decision("paper"),
+    "boundshift": make_decision(scale="auto"),
+    "boundshift, minimax": make_decision(rule="minimax", scale="auto"),
+    "boundshift, smoothed": make_decision("smoothed", scale="auto"),
+    "boundshift, paper": make_decision("paper", scale="auto"),
 }
 
 

@@ -25,6 +25,7 @@ from boundshift.groups import GroupBoundaries, find_boundaries
 from boundshift.promises.certificate import Certificate, certify_counts, certify_weights
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
+from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import weighted_sample
 
@@ -48,6 +49,7 @@ def decide_scores(
     scores: Literal["held-out", "out-of-fold", "training"] = "held-out",
     weight: str | None = None,
     cost_column: str | None = None,
+    scale: Scale = "auto",
     progress: Show | None = None,
 ) -> tuple[Boundary, Certificate]:
     r"""Find the boundary of scores in files, and certify it on the same rows.
@@ -74,6 +76,8 @@ def decide_scores(
     cost_column : str, default=None
         Column of amounts, what is lost if the row is decided wrongly; one file, and no `curve` or
         `rule`.
+    scale : {"auto", "probability", "raw"}, default="auto"
+        As in :func:`~boundshift.find_boundary`.
     progress : callable, default=None
         Called with (what, done, in all).
 
@@ -99,7 +103,6 @@ def decide_scores(
         raise InvalidInputError(
             "A row must have a weight or a cost, got --weight and --cost-column. Leave one out."
         )
-    decide = make_decision(curve, rule)
     alike = choose_claims(curve, rule)[1].alike
     beside = weight or cost_column
     if beside is not None:
@@ -109,18 +112,20 @@ def decide_scores(
         numbers = np.asarray(rows.numbers)
     if weight is not None:
         weighted = weighted_sample(rows.is_positive, rows.scores, numbers)
-        boundary = decide(replace(weighted, labels=rows.labels))
+        boundary = make_decision(curve, rule, scale)(replace(weighted, labels=rows.labels))
         warn_of(boundary, stacklevel=3)
         options = {"confidence": confidence, "chosen_here": True}
         sample = replace(weighted, labels=rows.labels)
         return boundary, certify_weights(sample, boundary.threshold, **options)
     if cost_column is not None:
-        found = decide_by_row(rows.is_positive, rows.scores, numbers)
+        found = decide_by_row(rows.is_positive, rows.scores, numbers, scale=scale)
         boundary = replace(found, labels=rows.labels)
     elif needs_passes(files):
-        boundary = decide_passes(list(files), score, label, decide, positive, alike, progress)
+        boundary = decide_passes(
+            list(files), score, label, make_decision(curve, rule), positive, alike, progress, scale
+        )
     else:
-        boundary = decide(
+        boundary = make_decision(curve, rule, scale)(
             read_scores(files[0], score, label, positive=positive, alike=alike, progress=progress)
         )
     warn_of(boundary, stacklevel=3)
@@ -186,6 +191,7 @@ def decide_passes(
     positive: str | None,
     alike: bool,
     progress: Show | None,
+    scale: Scale = "raw",
 ) -> Boundary:
     """Decide on files that are read as often as it takes."""
     from boundshift.streaming.sources.files_ import are_text, count_labels, from_columns
@@ -203,6 +209,7 @@ def decide_passes(
     boundary = decide_on(
         from_columns(paths, label, score, found),
         lambda sample: decide(replace(sample, labels=labels)),
+        scale=scale,
         progress=progress,
     )
     if sum(boundary.n_samples) != sum(counts.values()):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from boundshift.curves import ErrorCurve
     from boundshift.rules import Rule
+    from boundshift.scores.log_odds import Scale
     from boundshift.scores.sample import ScoreSample
 
 __all__ = ["MOST_ROWS", "resampled_interval"]
@@ -17,7 +18,10 @@ _RESAMPLES = 100
 
 
 def resampled_interval(
-    sample: ScoreSample, curve: str | ErrorCurve | None, rule: str | Rule | None
+    sample: ScoreSample,
+    curve: str | ErrorCurve | None,
+    rule: str | Rule | None,
+    scale: Scale = "raw",
 ) -> tuple[float, float] | None:
     """Return the interval of the threshold on a sample; None if there are too many rows.
 
@@ -37,5 +41,11 @@ def resampled_interval(
         return None
     is_positive, scores = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
     return threshold_interval(
-        is_positive, scores, curve=curve, rule=rule, n_resamples=_RESAMPLES, random_state=0
+        is_positive,
+        scores,
+        curve=curve,
+        rule=rule,
+        n_resamples=_RESAMPLES,
+        random_state=0,
+        scale=scale,
     )

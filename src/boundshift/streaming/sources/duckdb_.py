@@ -37,7 +37,7 @@ from boundshift.streaming.sources.queried import (
     QuerySource,
     batches_to_chunks,
 )
-from boundshift.streaming.sql import USABLE, Columns, Query, filter_for
+from boundshift.streaming.sql import Columns, Query, filter_for, log_odds_of, usable
 from boundshift.streaming.tally import Tally
 
 __all__ = ["DuckDBSource", "from_arrays", "from_columns", "predict"]
@@ -70,7 +70,11 @@ class DuckDBSource(QuerySource):
         for i, known in reversed(list(enumerate(labels))):
             is_known = label == ConstantExpression(known)
             code = CaseExpression(is_known, ConstantExpression(i)).otherwise(code)
-        return self._relation.select(label, score, code.alias("code"))
+        rows = self._relation.select(label, score, score.alias("given"), code.alias("code"))
+        if self.log_odds is None:
+            return rows
+        found = SQLExpression(log_odds_of("given", self.log_odds)).alias("score")
+        return rows.select(label, ColumnExpression("given"), ColumnExpression("code"), found)
 
     def group(self, labels: tuple[Any, ...], query: Query) -> Columns:
         """Return the key and the aggregates of all groups of a query."""
@@ -84,8 +88,8 @@ class DuckDBSource(QuerySource):
 
     def read_faulty(self, labels: tuple[Any, ...]) -> Tally:
         """Return what is found in the rows that no query can use."""
-        faulty = self._coded(labels).filter(f"NOT coalesce({USABLE}, FALSE)")
-        return ScanRequest().tally(_chunks(faulty, "label"))
+        faulty = self._coded(labels).filter(f"NOT coalesce({usable(self.log_odds)}, FALSE)")
+        return ScanRequest(log_odds=self.log_odds).tally(_chunks(faulty, "label", "given"))
 
     def read_near(self, labels: tuple[Any, ...], request: ScanRequest) -> Tally:
         """Return what is found in the rows of the refinement's cells, by codes."""
@@ -111,9 +115,9 @@ def _aggregate(keyed: Any, aggregates: dict[str, str]) -> Columns:
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
-def _chunks(relation: Any, label: str) -> Iterator[Chunk]:
+def _chunks(relation: Any, label: str, score: str = "score") -> Iterator[Chunk]:
     """Return labels or codes, and scores, as chunks."""
-    chosen = relation.select(ColumnExpression(label), ColumnExpression("score"))
+    chosen = relation.select(ColumnExpression(label), ColumnExpression(score))
     # Releases before 2 have another name for it.
     read = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch
     return batches_to_chunks(read(_ROWS_OF_A_BATCH), lambda _: "the relation")

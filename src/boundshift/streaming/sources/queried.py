@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cached_property, partial
 from typing import Any
 
 import pyarrow as pa
 
+from boundshift.scores.log_odds import LogOdds
 from boundshift.streaming.chunk import Chunk, distinct_labels
 from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.source import OnProgress
@@ -28,7 +30,13 @@ _ROWS_OF_A_CHUNK = 1 << 19
 
 
 class QuerySource(ABC):
-    """Rows with the columns ``label`` and ``score``, the latter doubles."""
+    """Rows with the columns ``label`` and ``score``, the latter doubles.
+
+    With `log_odds` the rows that queries see have the log-odds as their ``score``, and beside them
+    the probabilities as ``given``.
+    """
+
+    log_odds: LogOdds | None = None
 
     @abstractmethod
     def first_rows(self, other_than: Sequence[Any] = ()) -> Chunk:
@@ -72,9 +80,11 @@ class QuerySource(ABC):
     def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
         """Read every row once, and return what was asked for."""
         labels = request.labels or self._labels
-        jobs = [partial(self._answer, labels, query) for query in queries_for(request)]
+        source = copy(self)
+        source.log_odds = request.log_odds
+        jobs = [partial(source._answer, labels, query) for query in queries_for(request)]
         if request.refinement is not None:
-            jobs.append(partial(self._refine, labels, request))
+            jobs.append(partial(source._refine, labels, request))
         total = Tally()
         for tally in self.run(jobs, on_progress):
             total.merge(tally)

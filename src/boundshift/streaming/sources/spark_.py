@@ -31,7 +31,7 @@ from boundshift.streaming.sources.queried import (
     QuerySource,
     batches_to_chunks,
 )
-from boundshift.streaming.sql import USABLE, Columns, Query, filter_for
+from boundshift.streaming.sql import Columns, Query, filter_for, log_odds_of, usable
 from boundshift.streaming.tally import Tally
 
 __all__ = ["SparkSource", "from_arrays", "from_columns", "predict"]
@@ -66,7 +66,10 @@ class SparkSource(QuerySource):
         code = F.lit(None).cast("int")
         for i, label in reversed(list(enumerate(labels))):
             code = F.when(F.col("label") == F.lit(label), i).otherwise(code)
-        return self._frame.withColumn("code", code)
+        rows = self._frame.withColumn("code", code).withColumn("given", F.col("score"))
+        if self.log_odds is not None:
+            rows = rows.withColumn("score", F.expr(log_odds_of("given", self.log_odds)))
+        return rows
 
     def group(self, labels: tuple[Any, ...], query: Query) -> Columns:
         """Return the key and the aggregates of all groups of a query."""
@@ -79,8 +82,9 @@ class SparkSource(QuerySource):
         """Return what is found in the rows that no query can use."""
         # Numbered before the rest is dropped, so that rows keep the number of their partition.
         numbered = self._coded(labels).withColumn("partition", F.spark_partition_id())
-        faulty = numbered.where(f"NOT coalesce({USABLE}, FALSE)")
-        return _tally_on_workers(faulty.select("label", "score", "partition"), ScanRequest())
+        faulty = numbered.where(f"NOT coalesce({usable(self.log_odds)}, FALSE)")
+        faulty = faulty.select("label", "given", "partition")
+        return _tally_on_workers(faulty, ScanRequest(log_odds=self.log_odds))
 
     def read_near(self, labels: tuple[Any, ...], request: ScanRequest) -> Tally:
         """Return what is found in the rows of the refinement's cells, by codes."""

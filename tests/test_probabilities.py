@@ -1,0 +1,215 @@
+"""Scores that are probabilities are decided on their log-odds, wherever labelled scores come in."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+
+from boundshift import (
+    Boundary,
+    BoundaryWarning,
+    BoundShiftClassifier,
+    InvalidInputError,
+    certify,
+    find_boundary,
+    find_zone,
+    threshold_interval,
+)
+from boundshift.curves import CURVES
+from boundshift.scores.sample import ScoreSample
+from boundshift.view.lanes import make_lanes
+
+COUNTED = ("kth-point", "clopper-pearson", "dkw", "bernstein", "empirical")
+
+
+def draw(seed=0, sizes=(400, 30)):
+    """Return labels and log-odds of a rare class."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], sizes)
+    return y, rng.normal(2.5 * y - 5, 1.2)
+
+
+def find(y, s, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        return find_boundary(y, s, **options)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_the_boundary_is_that_of_the_log_odds(curve):
+    y, log_odds = draw()
+    found = find(y, expit(log_odds), curve=curve)
+    expected = find(y, log_odds, curve=curve)
+    assert logit(found.threshold) == pytest.approx(expected.threshold, abs=1e-7)
+    assert (found.wrong, found.status) == (expected.wrong, expected.status)
+    assert found.errors == pytest.approx(expected.errors, abs=1e-7)
+    assert logit(found.plateau) == pytest.approx(expected.plateau, abs=1e-7)
+    assert (found.scale, expected.scale) == ("probability", "raw")
+
+
+def test_raw_probabilities_are_decided_as_any_scores():
+    y, log_odds = draw()
+    p = expit(log_odds)
+    # Scores beyond [0, 1] are never taken for probabilities, and a shift changes nothing else.
+    assert find(y, p, scale="raw").threshold == pytest.approx(find(y, p + 7).threshold - 7)
+    assert find(y, p, scale="raw").scale == "raw"
+
+
+def test_log_odds_of_skewed_probabilities_decide_better():
+    """Test rows of 60 draws: with densities of log-odds alike, distances of p mislead."""
+    gained = []
+    y_test, s_test = draw(999, (20_000, 20_000))
+    for seed in range(60):
+        y, s = draw(seed, (1000, 10))
+        g = []
+        for scale in ("auto", "raw"):
+            t = find(y, expit(s), curve="logistic", scale=scale).threshold
+            right = (expit(s_test) > t) == y_test
+            g.append(np.sqrt(right[y_test == 0].mean() * right[y_test == 1].mean()))
+        gained.append(g[0] - g[1])
+    assert np.mean(gained) > 3 * np.std(gained) / np.sqrt(60)
+
+
+PROBABILITIES = st.lists(
+    st.one_of(st.sampled_from([0.0, 1.0, 0.5]), st.floats(0.0, 1.0)), min_size=2, max_size=25
+)
+
+
+@given(PROBABILITIES, PROBABILITIES, st.sampled_from(["blend", *COUNTED, "support"]))
+def test_rows_on_the_wrong_side_are_those_that_predict_puts_there(negative, positive, curve):
+    y, p = np.repeat([0, 1], [len(negative), len(positive)]), np.array(negative + positive)
+    found = find(y, p, curve=curve)
+    predicted = found.predict(p)
+    assert found.wrong == (np.sum(predicted[y == 0] == 1), np.sum(predicted[y == 1] == 0))
+
+
+@given(PROBABILITIES, PROBABILITIES, st.sampled_from(COUNTED), st.sampled_from(["sum", "minimax"]))
+def test_curves_of_counts_are_as_good_either_way(negative, positive, curve, rule):
+    y, p = np.repeat([0, 1], [len(negative), len(positive)]), np.array(negative + positive)
+    # Which class lies above is said by medians, of which those between two rows differ by scale.
+    sample = ScoreSample.from_labels(y, p)
+    assume(sample.is_reversed == sample.on_scale("auto").is_reversed)
+    found, raw = (find(y, p, curve=curve, rule=rule, scale=scale) for scale in ("auto", "raw"))
+    assert found.loss == pytest.approx(raw.loss, abs=1e-12)
+
+
+def test_a_cut_stands_in_the_middle_of_its_gap_by_log_odds():
+    y, p = [0, 0, 0, 1, 1], [0.001, 0.005, 0.01, 0.5, 0.9]
+    found = find(y, p, curve="kth-point")
+    assert logit(found.threshold) == pytest.approx((logit(0.01) + logit(0.5)) / 2)
+    assert find(y, p, curve="kth-point", scale="raw").threshold == pytest.approx(0.255)
+
+
+def test_mirrored_probabilities_have_the_mirrored_boundary():
+    y, log_odds = draw()
+    p = expit(log_odds)
+    mirrored = find(1 - y, 1 - p).threshold
+    assert mirrored == pytest.approx(1 - find(y, p).threshold, abs=1e-7)
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0, 1.0, 0.0, 1.0], [0.3] * 5, [1.0] * 5])
+@pytest.mark.parametrize("curve", ["blend", "kth-point"])
+def test_hard_labels_and_constants_are_decided_as_they_are(values, curve):
+    y = [0, 0, 1, 0, 1]
+    assert find(y, values, curve=curve) == find(y, values, curve=curve, scale="raw")
+
+
+def test_a_boundary_below_exact_zeros_calls_them_positive():
+    from boundshift import Cost
+
+    y, p = np.repeat([0, 1], [5, 5]), np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.0, 0.0, 0.5, 0.6, 0.7])
+    found = find(y, p, rule=Cost(false_positive=1e-9, false_negative=1e9))
+    assert found.threshold < 0
+    assert (found.predict(p) == 1).all()
+
+
+def test_what_is_called_a_probability_must_be_one():
+    y = [0, 0, 1, 1]
+    with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\] .* from -1 to 2"):
+        find_boundary(y, [-1.0, 0.0, 1.0, 2.0], scale="probability")
+    with pytest.raises(InvalidInputError, match="`scale` must be one of"):
+        find_boundary(y, [0.1, 0.2, 0.3, 0.4], scale="logit")
+
+
+def test_weights_count_on_log_odds_too():
+    y, log_odds = draw()
+    weight = np.random.default_rng(1).integers(1, 4, len(y))
+    found = find(y, expit(log_odds), sample_weight=weight)
+    expected = find(y, log_odds, sample_weight=weight)
+    assert logit(found.threshold) == pytest.approx(expected.threshold, abs=1e-7)
+
+
+def test_costs_by_row_cut_the_same_gap():
+    y, log_odds = draw()
+    cost = np.random.default_rng(1).random(len(y))
+    found = find(y, expit(log_odds), row_cost=cost)
+    expected = find(y, log_odds, row_cost=cost)
+    assert logit(found.threshold) == pytest.approx(expected.threshold, abs=1e-9)
+    assert found.wrong == expected.wrong
+
+
+def test_a_number_as_fallback_is_a_probability():
+    from boundshift import SupportRadius
+
+    y, p = [0, 0, 1], [0.1, 0.2, 0.9]
+    found = find(y, p, curve=SupportRadius(fallback=0.4))
+    assert found.threshold == pytest.approx(0.4)
+
+
+def test_certificates_count_the_given_scores():
+    y, log_odds = draw()
+    p = expit(log_odds)
+    found = find(y, p)
+    assert certify(y, p, found).wrong == found.wrong
+
+
+def test_a_zone_is_that_of_the_log_odds():
+    y, log_odds = draw(sizes=(400, 100))
+    found, expected = find_zone(y, expit(log_odds)), find_zone(y, log_odds)
+    assert logit([found.low, found.high]) == pytest.approx([expected.low, expected.high])
+
+
+def test_an_interval_of_probabilities_is_that_of_the_log_odds():
+    y, log_odds = draw()
+    options = {"n_resamples": 20, "random_state": 0}
+    found = threshold_interval(y, expit(log_odds), **options)
+    expected = threshold_interval(y, log_odds, **options)
+    assert logit(found) == pytest.approx(expected, abs=1e-6)
+    raw = threshold_interval(y, expit(log_odds), scale="raw", **options)
+    moved = threshold_interval(y, expit(log_odds) + 7, **options)
+    assert raw == pytest.approx(np.array(moved) - 7, abs=1e-9)
+
+
+def test_a_stored_boundary_keeps_its_scale():
+    y, log_odds = draw()
+    found = find(y, expit(log_odds))
+    assert Boundary.from_json(found.to_json()) == found
+    without = {k: v for k, v in found.to_dict().items() if k != "scale"}
+    assert Boundary.from_dict(without).scale == "raw"
+    with pytest.raises(InvalidInputError, match="'scale' must be"):
+        Boundary.from_dict(found.to_dict() | {"scale": "odds"})
+
+
+def test_lanes_of_the_paper_show_the_rows_kept():
+    y, log_odds = draw()
+    p = expit(log_odds)
+    p[:40] = 0.0
+    found = find(y, p, curve="paper")
+    sample = ScoreSample.from_labels(y, p)
+    lanes = make_lanes(found, (sample.negative.positions, sample.positive.positions))
+    given_up = tuple(int((~lane.solid).sum()) for lane in lanes)
+    assert given_up == found.geometry.slack
+    assert all(0 <= place <= 1 for lane in lanes for place in lane.bar)
+    assert "<svg" in found._repr_html_()
+
+
+def test_scores_of_a_model_are_never_taken_for_probabilities():
+    """Its log-odds, or what a function gives, are decided as they are."""
+    y, log_odds = draw()
+    p = expit(log_odds)
+    model = BoundShiftClassifier(lambda X: X[:, 0], cv="prefit").fit(p[:, None], y)
+    assert model.boundary_.scale == "raw"
+    assert model.threshold_ == find(y, p, scale="raw").threshold
