@@ -93,6 +93,15 @@ def test_a_certificate_keeps_its_threshold() -> None:
     assert certificate.at(0.8).threshold == 0.1
 
 
+def test_weights_of_data_read_in_passes_are_refused_with_a_cure_that_works(tmp_path) -> None:
+    y, s = np.memmap(tmp_path / "y", np.int64, "w+", shape=9), np.arange(9.0)
+    y[5:] = 1
+    with pytest.raises(InvalidInputError, match="Load the columns, or leave the weights out"):
+        certify(y, s, 4.5, sample_weight=np.ones(9))
+    assert certify(np.array(y), s, 4.5, sample_weight=np.ones(9)).wrong == (0, 0)
+    assert certify(y, s, 4.5).wrong == (0, 0)
+
+
 def test_a_class_without_rows_claims_nothing() -> None:
     assert certify_counts((0, 0), (5, 0), (0, 1)).error_bounds[1] == 1.0
 

@@ -312,7 +312,7 @@ def certify(
         if source is not None:
             raise InvalidInputError(
                 "`sample_weight` must go with labels and scores in memory, got data that is read "
-                "in passes. Load the columns, or use boundshift.streaming.scan_certificate."
+                "in passes. Load the columns, or leave the weights out."
             )
         weighted = collect_weighted(y_true, y_score, sample_weight, pos_label)
         return certify_weights(
