@@ -16,6 +16,7 @@ from boundshift.curves.base import Claim, PairCurve, Solution, status_of
 from boundshift.curves.confidence import ConfidenceCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
+from boundshift.result.json_values import as_numbers, check_format, from_numbers
 from boundshift.result.sql import group_expression
 from boundshift.rules import MCC, Cost, FBeta, Floors, Kappa, Markedness, Metric, Rule
 from boundshift.scores.sample import ClassScores, ScoreSample
@@ -26,6 +27,9 @@ from boundshift.validation import as_known_scores, as_positive
 
 __all__ = ["GroupBoundaries", "GroupCounts", "find_boundaries"]
 
+_FORMAT = "boundshift.groups"
+_VERSION = 1
+_CURE = "Find the boundaries again and store them with to_dict."
 _PRIOR_DEPENDENT = (Cost, FBeta, Kappa, Markedness, MCC, Metric)
 
 
@@ -133,15 +137,71 @@ class GroupBoundaries(Mapping[Any, Boundary]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values: every group with its boundary, and the common one."""
+        """Return plain values: every group with its boundary and rows, and the common boundary.
+
+        Groups must be strings, numbers or booleans, which JSON can carry.
+        """
         return {
+            "format": _FORMAT,
+            "version": _VERSION,
             "groups": [
-                {"group": group, "boundary": boundary.to_dict()}
+                {
+                    "group": _as_stored_group(group),
+                    "boundary": boundary.to_dict(),
+                    "counts": as_numbers(tuple(self.counts[group])),
+                }
                 for group, boundary in self.boundaries.items()
             ],
             "common": self.common.to_dict(),
             "rows": self.rows,
         }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> GroupBoundaries:
+        """Return the boundaries that :meth:`to_dict` has given.
+
+        Parameters
+        ----------
+        stored : mapping
+            Fields that this release does not know are left aside.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is no record of groups, one of a newer release, a field is missing or of a wrong
+            kind, a group comes twice, its boundary has other labels than the common one, or a
+            count cannot be.
+
+        Examples
+        --------
+        >>> from boundshift import GroupBoundaries, find_boundaries
+        >>> y, s, site = [0, 0, 1, 1] * 9, [1, 2, 3, 4] * 9, ["a"] * 20 + ["b"] * 16
+        >>> found = find_boundaries(y, s, by=site)
+        >>> GroupBoundaries.from_dict(found.to_dict()) == found
+        True
+        """
+        check_format(stored, _FORMAT, _VERSION, ("groups", "common", "rows"))
+        common = Boundary.from_dict(stored["common"])
+        rows = as_positive("rows", from_numbers("rows", stored["rows"], 0.0), _CURE, zero=True)
+        if not isinstance(stored["groups"], list | tuple):
+            raise InvalidInputError(
+                f"'groups' must be a list, got {type(stored['groups']).__name__}. {_CURE}"
+            )
+        boundaries: dict[Any, Boundary] = {}
+        counts: dict[Any, GroupCounts] = {}
+        for entry in stored["groups"]:
+            group, boundary, count = _read_stored_group(entry)
+            if group in boundaries:
+                raise InvalidInputError(
+                    f"A group must be stored once, got {group!r} twice. {_CURE}"
+                )
+            if boundary.labels != common.labels:
+                raise InvalidInputError(
+                    f"The boundary of group {group!r} must have the labels of the common one, "
+                    f"{common.labels!r}, got {boundary.labels!r}. {_CURE}"
+                )
+            boundaries[group], counts[group] = boundary, count
+        return cls(boundaries, common, counts, rows)
 
 
 def find_boundaries(
@@ -153,6 +213,8 @@ def find_boundaries(
     rule: str | Rule | None = None,
     pos_label: object = None,
     rows: float = 20.0,
+    sample_weight: None = None,
+    row_cost: None = None,
 ) -> GroupBoundaries:
     r"""Find a boundary for each group of rows: each site, each device, each sex.
 
@@ -173,6 +235,9 @@ def find_boundaries(
         The number m of rows of a class at which the group's own and all rows count alike; 0 lets
         every group decide by itself. Floors that shall be promised, and the paper's method, always
         do: no promise can be borrowed.
+    sample_weight, row_cost : None
+        Refused: rows count alike here. Give the rows of each group to
+        :func:`~boundshift.find_boundary`, which takes both.
 
     Returns
     -------
@@ -202,6 +267,13 @@ def find_boundaries(
     >>> {group: round(b.threshold, 1) for group, b in found.items()}
     {'small': 1.7, 'large': 1.1}
     """
+    for name, given in (("sample_weight", sample_weight), ("row_cost", row_cost)):
+        if given is not None:
+            raise InvalidInputError(
+                f"`{name}` must be None for boundaries by group, where every row counts alike, got "
+                f"{type(given).__name__}. Leave it out, or call find_boundary on the rows of each "
+                "group."
+            )
     claim, aim = choose_claims(curve, rule)
     m = as_positive("rows", rows, "Use 20, or 0 for no leaning.", zero=True)
     if isinstance(claim, ConfidenceCurve | SupportRadius):
@@ -327,6 +399,36 @@ def _encode(
             "them a group of their own."
         )
     return list(known), codes
+
+
+def _as_stored_group(group: Any) -> bool | int | float | str:
+    """Return a group as JSON can carry it."""
+    is_finite = isinstance(group, int | float) and abs(group) < float("inf")
+    if isinstance(group, str) or is_finite:
+        return group  # type: ignore[no-any-return]
+    raise InvalidInputError(
+        f"Groups must be strings, finite numbers or booleans to be stored as JSON, got {group!r}. "
+        "Name them by text before the boundaries are found."
+    )
+
+
+def _read_stored_group(entry: Any) -> tuple[Any, Boundary, GroupCounts]:
+    """Return a group, its boundary and its rows as `to_dict` stores them."""
+    names = ("group", "boundary", "counts")
+    if not isinstance(entry, Mapping) or set(names) - set(entry):
+        raise InvalidInputError(
+            f"A stored group must have the fields {', '.join(names)}, got {entry!r:.200}. {_CURE}"
+        )
+    group = _as_stored_group(entry["group"])
+    count = GroupCounts(*from_numbers("counts", entry["counts"], (0, 0, 0, 0)))
+    whole = all(isinstance(n, int) for n in count)
+    possible = 0 <= count.false_alarms <= count.negatives and 0 <= count.misses <= count.positives
+    if not whole or not possible:
+        raise InvalidInputError(
+            "'counts' must be whole numbers: negatives, positives, and those of each on the wrong "
+            f"side, got {entry['counts']!r} for group {group!r}. {_CURE}"
+        )
+    return group, Boundary.from_dict(entry["boundary"]), count
 
 
 def _nothing_promised(group: object) -> str:
