@@ -166,3 +166,16 @@ def test_numbers_among_words_are_not_turned_into_words():
 def test_a_missing_positive_label_is_none_of_the_labels():
     with pytest.raises(InvalidInputError, match="`pos_label` must be one of"):
         find_boundary(["a", "b"], [0.0, 1.0], pos_label=pd.NA)
+
+
+@pytest.mark.parametrize("kind", ["tuples", "records", "bytes without a type"])
+def test_labels_of_several_parts_are_refused(kind):
+    pairs = [(0, "a"), (0, "a"), (1, "b"), (1, "b")]
+    labels = {
+        "tuples": np.fromiter(pairs, dtype=object),
+        "records": np.array(pairs, dtype=[("number", int), ("word", "U1")]),
+        "bytes without a type": np.array([b"ab", b"ab", b"cd", b"cd"], dtype="V2"),
+    }[kind]
+    for more in ({}, {"sample_weight": [2.0, 2.0, 2.0, 2.0]}):
+        with pytest.raises(InvalidInputError, match="one value for each row, got records or"):
+            find_boundary(labels, [0.0, 1.0, 2.0, 3.0], **more)

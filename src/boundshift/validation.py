@@ -424,6 +424,12 @@ def _one_dimensional(name: str, values: ArrayLike, cure: str) -> NDArray[Any]:
         array = np.array(values, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+    is_nested = array.dtype.kind == "O" and any(isinstance(v, tuple) for v in array.flat[:1])
+    if array.dtype.kind == "V" or is_nested:
+        raise InvalidInputError(
+            f"`{name}` must hold one value for each row, got records or tuples "
+            f"({type(values).__name__}). {cure}"
+        )
     if array.ndim != 1:
         raise InvalidInputError(
             f"`{name}` must be one-dimensional, got shape {array.shape} "
