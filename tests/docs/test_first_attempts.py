@@ -1,0 +1,142 @@
+"""What a data scientist writes first for each of ten goals does what it says, or names the line."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, precision_score, recall_score
+from sklearn.model_selection import train_test_split
+
+import boundshift
+from boundshift import (
+    BoundShiftClassifier,
+    Cost,
+    Floors,
+    InvalidInputError,
+    Status,
+    compare_boundaries,
+    find_boundary,
+)
+
+MODEL = LogisticRegression()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y = make_classification(12_000, weights=[0.9], class_sep=1.2, random_state=3)
+    return train_test_split(X, y, stratify=y, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def scores(rows):
+    X, X_new, y, y_new = rows
+    trained = LogisticRegression().fit(X, y)
+    return y_new, trained.decision_function(X_new)
+
+
+def predict_new(rows, model):
+    X, X_new, y, y_new = rows
+    return y_new, model.fit(X, y).predict(X_new)
+
+
+def test_f1_is_better_than_the_model_s_own(rows):
+    own = f1_score(*predict_new(rows, LogisticRegression()))
+    assert f1_score(*predict_new(rows, BoundShiftClassifier(MODEL, rule="f1"))) > own
+
+
+@pytest.mark.parametrize("written", ["F1", "f1_score", "f-1"])
+def test_another_spelling_of_f1_is_understood_or_corrected(scores, written):
+    right = find_boundary(*scores, rule="f1").threshold
+    try:
+        assert find_boundary(*scores, rule=written).threshold == right
+    except InvalidInputError as error:
+        assert "'f1'" in str(error)
+
+
+def test_a_recall_floor_is_kept_on_new_rows(rows):
+    model = BoundShiftClassifier(MODEL, rule=Floors(recall=0.8), random_state=0)
+    assert recall_score(*predict_new(rows, model)) >= 0.8
+    assert model.boundary_.status is Status.OPTIMAL
+
+
+def test_a_precision_floor_is_kept_on_new_rows(rows):
+    model = BoundShiftClassifier(MODEL, rule=Floors(precision=0.6), random_state=0)
+    assert precision_score(*predict_new(rows, model)) >= 0.6
+
+
+def test_a_floor_in_percent_is_refused_with_the_rule():
+    with pytest.raises(InvalidInputError, match="recall"):
+        Floors(recall=90)
+
+
+def cost_of(y, predicted, alarm=1, miss=20):
+    return alarm * np.sum((y == 0) & (predicted == 1)) + miss * np.sum((y == 1) & (predicted == 0))
+
+
+def test_costs_come_out_lower(rows):
+    own = cost_of(*predict_new(rows, LogisticRegression()))
+    costs = BoundShiftClassifier(MODEL, rule=Cost(false_positive=1, false_negative=20))
+    assert cost_of(*predict_new(rows, costs)) < own / 2
+
+
+def test_costs_by_row_come_out_lower(scores):
+    y, s = scores
+    amounts = np.random.default_rng(0).lognormal(3, 1, len(y))
+    chosen = find_boundary(y, s, row_cost=amounts).threshold
+    lost = {t: amounts[(s > t) != y].sum() for t in (chosen, 0.0)}
+    assert lost[chosen] <= lost[0.0]
+
+
+def test_weights_count_like_repeated_rows(scores):
+    y, s = scores
+    often = np.where(np.arange(len(y)) % 2, 1, 2)
+    weighted = find_boundary(y, s, sample_weight=often, rule="f1", curve="empirical")
+    repeated = find_boundary(np.repeat(y, often), np.repeat(s, often), rule="f1", curve="empirical")
+    assert weighted.threshold == pytest.approx(repeated.threshold, abs=1e-12)
+
+
+def test_weights_in_fit_move_the_boundary(rows):
+    X, _, y, _ = rows
+    plain = BoundShiftClassifier(MODEL, rule="f1").fit(X, y)
+    weighted = BoundShiftClassifier(MODEL, rule="f1").fit(
+        X, y, sample_weight=np.where(y == 1, 2.0, 1.0)
+    )
+    assert weighted.threshold_ != plain.threshold_
+
+
+def test_a_rarer_class_where_one_decides_lifts_the_threshold(scores):
+    here = find_boundary(*scores, rule=Cost(false_negative=20)).threshold
+    there = find_boundary(*scores, rule=Cost(false_negative=20, prevalence=0.001)).threshold
+    assert there > here
+
+
+def test_a_saved_model_decides_alike(rows, tmp_path):
+    X, X_new, y, _ = rows
+    model = BoundShiftClassifier(MODEL).fit(X, y)
+    boundshift.save(model, tmp_path / "model.skops")
+    loaded = boundshift.load(tmp_path / "model.skops")
+    assert loaded.predict(X_new).tolist() == model.predict(X_new).tolist()
+
+
+def test_two_boundaries_are_compared_on_the_same_rows(scores):
+    y, s = scores
+    new = find_boundary(y[::2], s[::2])
+    compared = compare_boundaries(y[1::2], s[1::2], 0.0, s[1::2], new)
+    assert "0.95" in str(compared) or "95%" in str(compared)
+
+
+def test_many_classes_need_no_other_line():
+    X, y = make_classification(
+        6000, n_classes=3, n_informative=6, weights=[0.9, 0.07, 0.03], random_state=0
+    )
+    X, X_new, y, y_new = train_test_split(X, y, stratify=y, random_state=0)
+    recalls = [
+        recall_score(y_new, model.fit(X, y).predict(X_new), average="macro")
+        for model in (LogisticRegression(), BoundShiftClassifier(MODEL))
+    ]
+    assert recalls[1] > recalls[0] + 0.1
+
+
+def test_many_classes_asked_of_find_boundary_are_sent_to_the_classifier():
+    with pytest.raises(InvalidInputError, match="BoundShiftClassifier|pos_label"):
+        find_boundary([0, 1, 2] * 20, np.arange(60.0))
