@@ -91,3 +91,9 @@ def test_a_threshold_loads_neither_scikit_learn_nor_pandas(tmp_path):
         "print(done.exit_code, [m for m in ('sklearn', 'pandas') if m in sys.modules])"
     )
     assert start("-c", code).stdout.strip() == "0 []"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_paragraphs_of_the_help_are_broken_by_the_terminal_alone(command):
+    text = typer.main.get_command(app).commands[command].help
+    assert "\n" not in text.replace("\n\n", "")

@@ -46,7 +46,7 @@ ROOMS = [
 # function that needs it.
 LIBRARIES = {
     "rules": {"sklearn"},
-    "streaming": {"dask", "distributed", "duckdb", "polars", "pyarrow", "pyspark"},
+    "streaming": {"dask", "distributed", "duckdb", "openpyxl", "polars", "pyarrow", "pyspark"},
     "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
     "classifier": {"sklearn"},
     "plots": {"sklearn", "matplotlib"},

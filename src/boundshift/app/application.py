@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import typer
+from typer.core import TyperCommand
+from typer.models import CommandFunctionType
 
 from boundshift.app.terminal import print_line
 
 __all__ = ["app", "examples"]
 
-app = typer.Typer(
+
+class _Command(TyperCommand):
+    """A command whose help has paragraphs that the terminal breaks, and not the source code."""
+
+    def __init__(self, *args: Any, help: str | None = None, **options: Any) -> None:
+        paragraphs = (help or "").split("\n\n")
+        joined = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        super().__init__(*args, help=joined or None, **options)
+
+
+class _Application(typer.Typer):
+    """An application whose commands are all of that kind."""
+
+    def command(
+        self, *args: Any, **options: Any
+    ) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        return super().command(*args, **{"cls": _Command, **options})
+
+
+app = _Application(
     name="boundshift",
     help="Move a trained classifier's decision boundary to where class-wise error curves put it.",
     epilog=(

@@ -43,7 +43,7 @@ class ScaleName(StrEnum):
     raw = "raw"
 
 
-_KINDS = "CSV, TSV, Parquet, Feather or JSON lines (also .gz, .bz2, .zst); - reads a pipe."
+_KINDS = "CSV, TSV, Parquet, Feather, JSON lines (also .gz, .bz2, .zst) or Excel; - reads a pipe."
 TableArgument = Annotated[Path, typer.Argument(help=_KINDS, metavar="FILE", show_default=False)]
 TablesArgument = Annotated[
     list[Path], typer.Argument(help=_KINDS, metavar="FILE...", show_default=False)

@@ -34,3 +34,16 @@ def test_one_is_written_with_words_for_classes(run, tmp_path):
 def test_those_of_the_optional_package_are_written(run, tmp_path, name):
     run("datasets", name, "--out", "d.csv")
     assert "target" in (tmp_path / "d.csv").read_text().splitlines()[0]
+
+
+def test_what_was_written_is_said_beside_the_results(run):
+    written = run("datasets", "pima", "--out", "my pima.csv")
+    assert written.stdout == ""
+    assert "768 rows and 9 columns to my pima.csv" in written.stderr
+    assert "boundshift fit 'my pima.csv' --target target" in written.stderr
+
+
+def test_a_pipe_gets_the_table_alone(run):
+    piped = run("datasets", "pima", "--out", "-")
+    assert piped.stderr == ""
+    assert len(piped.stdout.splitlines()) == 769

@@ -29,6 +29,7 @@ from boundshift import (
     find_zone,
 )
 from boundshift.app.goal import _CURVES, _RULES
+from boundshift.app.tables import write_frame
 from boundshift.curves import as_curve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import as_rule
@@ -237,6 +238,14 @@ def test_every_format_gives_the_same_boundary(run, tmp_path, rows, name, piped):
     given = {"input": (tmp_path / name).read_bytes()} if piped else {}
     found = answer(run("threshold", "-" if piped else name, *COLUMNS, "--json", **given))
     assert Boundary.from_dict(found) == find_boundary(*rows, pos_label="yes")
+
+
+def test_an_excel_file_gives_the_boundary_to_the_16_digits_that_it_holds(run, tmp_path, rows):
+    labels, scores = rows
+    write_frame(pa.table({"risk": scores, "ill": labels}).to_pandas(), tmp_path / "s.xlsx")
+    found = answer(run("threshold", "s.xlsx", *COLUMNS, "--json"))
+    exact = find_boundary(*rows, pos_label="yes")
+    assert found["threshold"] == pytest.approx(exact.threshold, rel=1e-12)
 
 
 @pytest.mark.parametrize(

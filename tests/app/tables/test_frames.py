@@ -35,7 +35,7 @@ def frame():
     )
 
 
-ENDINGS = ["csv", "tsv", "parquet", "feather", "jsonl"]
+ENDINGS = ["csv", "tsv", "parquet", "feather", "jsonl", "xlsx"]
 
 
 def understood(frame):

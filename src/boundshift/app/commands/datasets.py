@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from boundshift.app.application import app, examples
 from boundshift.app.options import ForceOption
-from boundshift.app.terminal import check_new, errors, print_line, print_table
+from boundshift.app.terminal import check_new, errors, print_line, print_notes, print_table
 
 __all__ = ["datasets"]
 
@@ -48,11 +49,22 @@ def datasets(
         frame = load_table(name)
         if out is not None:
             write_frame(frame, out, new=not force)
+            if str(out) != "-":
+                print_notes([_written(frame, out)])
             return
         sizes = frame["target"].value_counts()
         print_table(["class", "rows"], [(label, int(n)) for label, n in sizes.items()])
         print_line(f"{len(frame)} rows, {frame.shape[1] - 1} columns and target. As a file:")
         print_line(f"boundshift datasets {name} --out {name}.csv")
+
+
+def _written(frame: Any, out: Path) -> str:
+    """Return what was written, and what to do with it."""
+    sizes = ", ".join(f"{n} {label}" for label, n in frame["target"].value_counts().items())
+    return (
+        f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column target says "
+        f"the class ({sizes}). Next: boundshift fit {shlex.quote(str(out))} --target target"
+    )
 
 
 def _list(everything: bool) -> None:

@@ -29,7 +29,7 @@ def predict(
     file: TableArgument,
     out: Annotated[
         Path,
-        typer.Option(help="CSV, TSV, Parquet, Feather or JSON lines; - is standard output."),
+        typer.Option(help="CSV, TSV, Parquet, Feather, JSON lines or Excel; - is standard output."),
     ] = Path("-"),
     keep: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""Tables out of files: CSV, TSV, Parquet, Feather, JSON lines, plain or compressed, or a pipe."""
+"""Tables out of files: CSV, TSV, Parquet, Feather, JSON lines, Excel, or out of a pipe."""
 
 from boundshift.app.tables.cells import Spelling, find_spelling, read_cells
 from boundshift.app.tables.frames import read_frame, write_frame

@@ -17,12 +17,13 @@ from boundshift.streaming.sources.batches import (
     read_batches,
     readable,
 )
+from boundshift.streaming.sources.workbook import as_workbook
 from boundshift.writing import is_special, write_whole
 
 __all__ = ["check_writable", "read_frame", "write_frame"]
 
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl")
+_ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl", ".xlsx")
 
 
 def read_frame(
@@ -33,7 +34,7 @@ def read_frame(
     Parameters
     ----------
     path : str or Path
-        CSV, TSV, Parquet, Feather or JSON lines; "-" is standard input.
+        CSV, TSV, Parquet, Feather, JSON lines or Excel; "-" is standard input.
     columns : sequence of str, default=None
         Columns to read; None reads all. What text means is found by
         :func:`~boundshift.app.tables.find_spelling` and read by
@@ -136,6 +137,9 @@ def write_frame(frame: Any, path: str | Path, *, new: bool = False) -> None:
         buffer = io.BytesIO()
         getattr(frame, f"to_{ending[1:]}")(buffer)
         write_whole(path, buffer.getvalue(), new=new)
+    elif ending == ".xlsx":
+        plain = frame.astype(object).where(frame.notna(), None)
+        write_whole(path, as_workbook(list(frame.columns), plain.values.tolist(), path), new=new)
     elif ending == ".jsonl":
         text = frame.to_json(orient="records", lines=True, force_ascii=False)
         write_whole(path, text, new=new)

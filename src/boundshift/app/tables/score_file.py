@@ -36,7 +36,7 @@ def read_scores(
     Parameters
     ----------
     path : str or Path
-        CSV, TSV, Parquet, Feather or JSON lines; "-" is standard input.
+        CSV, TSV, Parquet, Feather, JSON lines or Excel; "-" is standard input.
     score : str
         Column of the scores, higher for the positive class.
     label : str

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.streaming.sources.workbook import as_csv, is_workbook
 
 __all__ = [
     "FORMATS",
@@ -133,7 +134,7 @@ def column_names(path: str | Path) -> list[str]:
     Parameters
     ----------
     path : str or Path
-        CSV, TSV, Parquet, Feather or JSON lines; "-" is standard input.
+        CSV, TSV, Parquet, Feather, JSON lines or Excel; "-" is standard input.
 
     Returns
     -------
@@ -170,6 +171,11 @@ def open_table(path: str | Path) -> Iterator[OpenTable]:
         yield _identify("standard input", piped, found, 0)
         return
     path = Path(path)
+    if is_workbook(path) and path.is_file():
+        with readable(OpenTable(str(path), "csv", None)):
+            text = as_csv(path)
+        yield _identify(str(path), TextStream(io.BytesIO(text)), "csv", len(text))
+        return
     found = _format_of(path)
     compressed = is_compressed(path)
     with readable(OpenTable(str(path), found, None)):
@@ -204,7 +210,7 @@ def _format_of(path: Path) -> Format:
     if found is None:
         raise InvalidInputError(
             f"The file's name must end in one of {', '.join(FORMATS)} (or one of these and "
-            f"{', '.join(_COMPRESSED)}), got '{path.name}'. Save the table as CSV."
+            f"{', '.join(_COMPRESSED)}) or be .xlsx, got '{path.name}'. Save the table as CSV."
         )
     return found
 

@@ -1,0 +1,96 @@
+import zipfile
+from datetime import datetime
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from boundshift import InvalidInputError
+from boundshift.app.tables import column_names, read_frame, write_frame
+from boundshift.streaming.sources import workbook
+
+
+def save(path, *sheets):
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for rows in sheets:
+        sheet = book.create_sheet()
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_cells_are_read_as_a_csv_file_has_them(tmp_path):
+    rows = [
+        ["day", "score", "n", "ill"],
+        [datetime(2026, 3, 1), 0.1, 3.0, True],
+        [None, 1e-9, 2, "x"],
+    ]
+    path = save(tmp_path / "t.xlsx", rows)
+    assert column_names(path) == ["day", "score", "n", "ill"]
+    assert read_frame(path).to_numpy().tolist() == [
+        ["2026-03-01", "0.1", "3", "True"],
+        ["", "1e-09", "2", "x"],
+    ]
+
+
+def test_empty_sheets_rows_and_columns_at_the_edge_are_no_cells(tmp_path):
+    path = save(tmp_path / "t.xlsx", [], [[None, None], ["a", "b", None], [None], [1, None, None]])
+    assert read_frame(path).to_numpy().tolist() == [["1", ""]]
+
+
+def test_of_two_sheets_none_is_chosen(tmp_path):
+    path = save(tmp_path / "t.xlsx", [["a"], [1]], [["b"], [2]])
+    with pytest.raises(InvalidInputError, match=r"one sheet with cells, and .* has 2: 'Sheet"):
+        read_frame(path)
+
+
+def test_a_cell_without_a_name_above_it_is_refused(tmp_path):
+    path = save(tmp_path / "t.xlsx", [["a"], [1, "stray"]])
+    with pytest.raises(InvalidInputError, match="names 1 while a row has more cells, as 'stray'"):
+        read_frame(path)
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", b""])
+def test_what_is_no_workbook_is_refused(tmp_path, content):
+    (tmp_path / "t.xlsx").write_bytes(content)
+    with pytest.raises(InvalidInputError, match="must be a whole Excel file"):
+        read_frame(tmp_path / "t.xlsx")
+
+
+def test_an_archive_of_something_else_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as archive:
+        archive.writestr("note", "no table")
+    with pytest.raises(InvalidInputError, match="must be a whole Excel file"):
+        read_frame(tmp_path / "t.xlsx")
+
+
+def test_what_would_unpack_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(workbook, "_LARGEST", 100)
+    with pytest.raises(InvalidInputError, match="Save it as CSV"):
+        read_frame(save(tmp_path / "t.xlsx", [["a"], [1]]))
+
+
+def test_an_empty_workbook_has_no_rows(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"must have rows, but .* is empty"):
+        read_frame(save(tmp_path / "t.xlsx", []))
+
+
+def test_text_that_looks_like_a_formula_is_written_as_text(tmp_path):
+    write_frame(pd.DataFrame({"name": ["=1+1", None], "score": [0.1, 2.5]}), tmp_path / "t.xlsx")
+    rows = list(openpyxl.load_workbook(tmp_path / "t.xlsx").active.iter_rows())
+    assert [cell.data_type for cell in rows[1]] == ["s", "n"]
+    assert [[cell.value for cell in row] for row in rows[1:]] == [["=1+1", 0.1], [None, 2.5]]
+
+
+def test_letters_that_a_workbook_cannot_hold_are_refused(tmp_path):
+    with pytest.raises(InvalidInputError, match="Write CSV or Parquet"):
+        write_frame(pd.DataFrame({"name": ["a\x00"]}), tmp_path / "t.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_rows_than_a_sheet_has_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(workbook, "_MOST_ROWS", 2)
+    with pytest.raises(InvalidInputError, match="fewer than 2 rows"):
+        write_frame(pd.DataFrame({"a": [1, 2]}), tmp_path / "t.xlsx")
