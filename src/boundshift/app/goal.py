@@ -195,6 +195,14 @@ class Goal:
         """Whether nothing is asked of the boundary, so that costs by row may decide."""
         return self == Goal(confidence=self.confidence)
 
+    def check_costs_by_row(self, cost_column: str | None) -> None:
+        """Raise if costs by row are to go with a rule or a curve."""
+        if cost_column is not None and not self.is_open:
+            raise InvalidInputError(
+                f"--cost-column must go without a rule or a curve, got '{cost_column}' with one: "
+                "every row has its own cost. Leave them out."
+            )
+
     def claims(self) -> tuple[ErrorCurve, Rule]:
         """Return the curve and the rule, as `find_boundary` takes them."""
         from boundshift.boundary import choose_claims

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ByOption",
     "CategoryOption",
+    "CostColumnOption",
     "DropOption",
     "ForceOption",
     "IdOption",
@@ -96,8 +97,17 @@ IdOption = Annotated[
 ByOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="Column with few values, for the report's table of groups; may be repeated.",
+        help="Column with few values, for the report's table of groups, all decided by one "
+        "boundary; may be repeated. Boundaries by group: threshold --by.",
         metavar=_COLUMN,
+    ),
+]
+CostColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of what is lost if the row is decided wrongly; with no rule or curve.",
+        metavar=_COLUMN,
+        show_default=False,
     ),
 ]
 TrustOption = Annotated[

@@ -305,3 +305,24 @@ def test_columns_json_is_plain(fitted, tmp_path):
     assert facts["labels"] == ["no diabetes", "diabetes"]
     assert facts["columns"]["clinic"] == {"kind": "word", "why": "words", "complete": False}
     assert set(facts["left_out"]) == {"patient_id", "visited", "country"}
+
+
+def test_weights_and_costs_by_row_are_columns_and_no_features(run, pima, tmp_path):
+    pima["times"], pima["amount"] = np.resize([1, 2, 3], len(pima)), np.arange(len(pima)) + 0.5
+    pima.to_csv(tmp_path / "pima.csv", index=False)
+    weighed = run(*FIT, "--weight", "times", "--drop", "amount", "--out", "w")
+    assert "count in training and in the boundary" in weighed.stderr
+    assert "every row counts once, whatever its weight" in weighed.stdout
+    costed = run(*FIT, "--cost-column", "amount", "--drop", "times", "--out", "c")
+    assert "wrong decisions cost least by column 'amount'" in costed.stderr
+    boundary = json.loads((tmp_path / "c" / "boundary.json").read_text())
+    assert boundary["rule"]["name"] == "cost"
+    for folder, name in (("w", "times"), ("c", "amount")):
+        columns = json.loads((tmp_path / folder / "columns.json").read_text())
+        assert name in columns["left_out"]
+        assert name not in columns["columns"]
+
+
+def test_costs_by_row_go_without_a_rule(run, pima):
+    result = run(*FIT, "--cost-column", "Age", "--rule", "f1", code=1)
+    assert "--cost-column must go without a rule or a curve, got 'Age'" in result.stderr

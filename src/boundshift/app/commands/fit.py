@@ -12,6 +12,7 @@ from boundshift.app.goal import Goal, takes_goal
 from boundshift.app.options import (
     ByOption,
     CategoryOption,
+    CostColumnOption,
     DropOption,
     ForceOption,
     IdOption,
@@ -40,6 +41,7 @@ def _models() -> list[str]:
         "boundshift fit patients.csv --target ill --positive yes",
         "boundshift fit patients.csv --target ill --model boosting --recall-floor 0.9 --out ill",
         "boundshift fit patients.csv --target ill --model trained.skops",
+        "boundshift fit loans.csv --target default --cost-column amount",
         "boundshift predict ill new.csv --out predictions.csv",
     )
 )
@@ -63,6 +65,16 @@ def fit(
     drop: DropOption = None,
     row_id: IdOption = None,
     by: ByOption = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            help="Column that says how often each row counts, in training and in the boundary; "
+            "test rows count once each.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None,
+    cost_column: CostColumnOption = None,
     unit: Annotated[
         str | None,
         typer.Option(help="What a row is, in the plural: patients, loans.", show_default=False),
@@ -88,7 +100,8 @@ def fit(
         from boundshift.app.workflow.folder import check_folder
 
         before = check_folder(out, force)
-        claim, aim = goal.claims()
+        goal.check_costs_by_row(cost_column)
+        claim, aim = (None, None) if cost_column is not None else goal.claims()
         fitted = fit_table(
             read_frame(file),
             target,
@@ -102,6 +115,8 @@ def fit(
             seen=seen,
             roles=read_roles(numeric, category, drop, row_id),
             by=by or (),
+            weight=weight,
+            cost_column=cost_column,
             progress=show,
         )
         names = {"unit": unit, "positive": positive_name, "negative": negative_name}

@@ -12,6 +12,7 @@ import typer
 from boundshift.app.application import app, examples
 from boundshift.app.goal import Goal, takes_goal
 from boundshift.app.options import (
+    CostColumnOption,
     JsonOption,
     LabelOption,
     PositiveOption,
@@ -72,14 +73,7 @@ def threshold(
             show_default=False,
         ),
     ] = None,
-    cost_column: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of what is lost if the row is decided wrongly; with no rule or curve.",
-            metavar="COLUMN",
-            show_default=False,
-        ),
-    ] = None,
+    cost_column: CostColumnOption = None,
     by: Annotated[
         str | None,
         typer.Option(
@@ -123,11 +117,7 @@ def threshold(
         from boundshift.app.workflow.file_boundary import decide_groups, decide_scores
 
         claim, aim = goal.claims()
-        if cost_column is not None and not goal.is_open:
-            raise InvalidInputError(
-                "--cost-column must go without a rule or a curve: every row has its own cost. "
-                "Leave them out."
-            )
+        goal.check_costs_by_row(cost_column)
         if by is not None:
             if weight is not None or cost_column is not None or certify:
                 raise InvalidInputError(

@@ -17,10 +17,19 @@ from boundshift.app.tables.cells import (
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.sources.batches import check_names
 
-__all__ = ["Columns", "Kind", "Role", "as_features", "choose_columns", "take_columns"]
+__all__ = [
+    "OPTIONS",
+    "Columns",
+    "Kind",
+    "Role",
+    "as_features",
+    "choose_columns",
+    "read_numbers",
+    "take_columns",
+]
 
 Kind = Literal["number", "category"]
-Role = Literal["number", "category", "drop", "id"]
+Role = Literal["number", "category", "drop", "id", "weight", "cost"]
 
 # The last word of a name that says that a column names rows; words end where a capital begins.
 _ID_WORDS = frozenset(
@@ -33,11 +42,22 @@ _NAMING_SHARE = 0.5
 _FEW_ROWS = 20
 _COUNTS = "it counts or names the rows"
 _DIFFERENT = "most of its values are different, as names or free text are"
-_OPTIONS: dict[str, str] = {
+OPTIONS: dict[str, str] = {
     "number": "--numeric",
     "category": "--category",
     "drop": "--drop",
     "id": "--id",
+    "weight": "--weight",
+    "cost": "--cost-column",
+}
+"""The option that gives a column its role."""
+# What is said of columns that are no features and yet of use, and what these are called.
+_BESIDE = {
+    "weight": ("how often the row counts; not needed to predict", "weight"),
+    "cost": (
+        "what is lost if the row is decided wrongly; not needed to predict",
+        "cost of the row",
+    ),
 }
 
 
@@ -80,13 +100,16 @@ class Columns:
         return [
             name
             for name, why in self.left_out.items()
-            if why in (_COUNTS, f"{_OPTIONS['id']} says so") or (why == _DIFFERENT and _is_id(name))
+            if why in (_COUNTS, f"{OPTIONS['id']} says so") or (why == _DIFFERENT and _is_id(name))
         ]
 
     def described(self) -> list[tuple[str, str, str]]:
         """Return every column, what was made of it, and why."""
         used = [(name, kind, self.why.get(name, "")) for name, kind in self.kinds.items()]
-        return used + [(name, "left out", why) for name, why in self.left_out.items()]
+        called = dict(_BESIDE.values())
+        return used + [
+            (name, called.get(why, "left out"), why) for name, why in self.left_out.items()
+        ]
 
 
 def choose_columns(
@@ -103,7 +126,7 @@ def choose_columns(
         The table, rows without a target among them.
     target : str
         Column to be predicted, which is no feature.
-    roles : mapping from str to {"number", "category", "drop", "id"}, default=None
+    roles : mapping from str to {"number", "category", "drop", "id", "weight", "cost"}, default=None
         What the user says of some columns, whatever they look like.
     codes : bool, default=True
         Whether whole numbers with leading zeros are categories.
@@ -129,7 +152,7 @@ def choose_columns(
     check_names("The table", names, list(roles))
     if target in roles:
         raise InvalidInputError(
-            f"{_OPTIONS[roles[target]]} must name a column to learn from, got '{target}', which is "
+            f"{OPTIONS[roles[target]]} must name a column to learn from, got '{target}', which is "
             "to be predicted. Leave it out."
         )
     labelled = with_gaps(frame[target]).notna()
@@ -158,8 +181,18 @@ def choose_columns(
     return Columns(kinds, left_out, spellings, why, tuple(complete))
 
 
-def take_columns(frame: Any, names: list[str]) -> Columns:
-    """Return columns that a trained model reads, whatever they look like."""
+def take_columns(frame: Any, names: list[str], roles: Mapping[str, Role] | None = None) -> Columns:
+    """Return columns that a trained model reads, whatever they look like.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    names : list of str
+        The columns.
+    roles : mapping from str to {"weight", "cost"}, default=None
+        Columns beside them.
+    """
     spellings, why = {}, {}
     for name in names:
         given = with_gaps(frame[name]).dropna()
@@ -169,7 +202,8 @@ def take_columns(frame: Any, names: list[str]) -> Columns:
         for name, spelling in spellings.items()
     }
     full = tuple(name for name in names if with_gaps(frame[name]).notna().all())
-    return Columns(kinds, {}, spellings, why, full)
+    beside = {name: _BESIDE[role][0] for name, role in (roles or {}).items()}
+    return Columns(kinds, beside, spellings, why, full)
 
 
 def _understand(
@@ -177,7 +211,9 @@ def _understand(
 ) -> tuple[Spelling, str] | str:
     """Return how a column is spelled and why, or why it is left out."""
     if role in ("drop", "id"):
-        return f"{_OPTIONS[role]} says so"
+        return f"{OPTIONS[role]} says so"
+    if role in ("weight", "cost"):
+        return _BESIDE[role][0]
     given = column[labelled].dropna()
     if given.empty:
         return "it is empty"
@@ -201,6 +237,19 @@ def _understand(
     if distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _is_id(name)):
         return _DIFFERENT
     return spelling, why
+
+
+def read_numbers(column: Any, name: str) -> Any:
+    """Return a column as floats, a missing one as NaN; raise if a cell is no number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_numbers(pd.Series(["1.5", None]), "dose").tolist()
+    [1.5, nan]
+    """
+    column = with_gaps(column)
+    return read_cells(column, _as_number(column.dropna(), name)[0], name)
 
 
 def _as_number(given: Any, name: str) -> tuple[Spelling, str]:

@@ -254,7 +254,7 @@ def report_facts(
     trusted = "trusted=boundshift.app.workflow.TRUSTED"
     positive = as_label(fitted.model.boundary_.labels[1])
     predict = f"boundshift predict {_in_shell(out)} new.csv --out predictions.csv"
-    return collect_facts(
+    facts = collect_facts(
         *fitted.deciding.to_rows(),
         boundary=fitted.boundary,
         old_threshold=0.0,
@@ -277,6 +277,21 @@ def report_facts(
             f"model.predict(X) == {positive!r}  # True: {str(fitted.labels[1])!r}",
         ],
     )
+    return _say_what_counts(facts, fitted)
+
+
+def _say_what_counts(facts: dict[str, Any], fitted: FittedTable) -> dict[str, Any]:
+    """Return the facts with what they leave out of a column of weights or of costs by row."""
+    if fitted.beside is None:
+        return facts
+    verdict = dict(facts["verdict"])
+    verdict["note"] = f"{verdict['note']} {fitted.counted}"
+    if fitted.beside.role == "weight":
+        return facts | {"verdict": verdict}
+    # The goal that was judged has one cost for each class, and these rows have their own.
+    if verdict["caution"] is not None:
+        verdict["caution"] = verdict["caution"].replace("That the goal is met", "What is certified")
+    return facts | {"verdict": verdict, "goal": None}
 
 
 def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:
@@ -286,7 +301,7 @@ def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:
     for name, kind, why in fitted.columns.described():
         gaps = fitted.missing[name]
         made = ""
-        if fitted.trained_here and kind != "left out":
+        if fitted.trained_here and name in fitted.columns.kinds:
             made = "scaled" if kind == "number" else "one column for each category"
             if gaps:
                 filled = "the median" if kind == "number" else "a category of their own"

@@ -32,6 +32,7 @@ from boundshift.app.workflow.feature_columns import (
     take_columns,
 )
 from boundshift.app.workflow.resampled_interval import resampled_interval
+from boundshift.app.workflow.row_column import RowColumn, check_beside, check_weighable
 from boundshift.app.workflow.target import read_target
 from boundshift.boundary import choose_claims
 from boundshift.classifier import BoundShiftClassifier
@@ -83,7 +84,7 @@ class FittedTable:
         fitted on; 0 is the model's own boundary. The last is None for a model that came trained.
     interval : tuple of float or None
         Where the threshold would fall had other rows of the same kind decided; None where there
-        are too many rows to find it in seconds.
+        are too many rows to find it in seconds, or rows have weights or costs.
     confidence : float
         Of the certificate.
     unseen : bool
@@ -98,6 +99,10 @@ class FittedTable:
         Cells without a value in each column, among the rows that have a label.
     trained_here : bool
         Whether the columns were prepared and the model was trained here.
+    beside : RowColumn or None
+        The column of weights, or of costs by row.
+    counted : str
+        Where that column counts and where it does not; empty without one.
     """
 
     model: BoundShiftClassifier
@@ -119,6 +124,8 @@ class FittedTable:
     details: RowDetails
     missing: dict[str, int]
     trained_here: bool
+    beside: RowColumn | None
+    counted: str
 
 
 class _Recorder(BoundShiftClassifier):
@@ -155,6 +162,8 @@ def fit_table(
     seen: bool = False,
     roles: Mapping[str, Role] | None = None,
     by: Sequence[str] = (),
+    weight: str | None = None,
+    cost_column: str | None = None,
     progress: Show | None = None,
 ) -> FittedTable:
     """Prepare, split, train or load, shift, certify and compare.
@@ -188,6 +197,12 @@ def fit_table(
         What columns are, whatever they look like.
     by : sequence of str, default=()
         Columns for the report's table of groups; none takes the categories with few values.
+    weight : str, default=None
+        Column that says how often each row counts, in training and in the boundary; no feature. A
+        row of weight 0 is left out. Test rows count once each.
+    cost_column : str, default=None
+        Column of what is lost if the row is decided wrongly, which the boundary makes least; no
+        feature. It goes without `curve` and `rule`.
     progress : callable, default=None
         Called with (what, steps done, steps in all).
 
@@ -205,17 +220,22 @@ def fit_table(
     show = progress or (lambda what, done, total: None)
     show("fit", 0, _STEPS)
     frame = frame.rename(columns=str)
-    check_names("The table", list(frame.columns), [target, *by])
+    beside = check_beside(weight, cost_column, target, roles or {})
+    asked = [] if beside is None else [beside.name]
+    check_names("The table", list(frame.columns), [target, *by, *asked])
     file = None if str(model) in MODELS or not Path(model).is_file() else Path(model)
     loaded = None if file is None else load_model(file, trust=trust)
-    alike = choose_claims(curve, rule)[1].alike
+    alike = choose_claims(curve, rule)[1].alike and cost_column is None
+    n_given = len(frame)
+    frame, numbers = _take_numbers(frame, target, beside)
     kept, y, labels = read_target(frame, target, positive, alike=alike)
     columns = (
-        choose_columns(frame, target, roles)
+        choose_columns(frame, target, dict(roles or {}) | _role_of(beside))
         if file is None
-        else _columns_of(loaded, frame, target, roles)
+        else _columns_of(loaded, frame, target, roles, beside)
     )
     estimator = make_model(str(model), columns) if file is None else loaded
+    check_weighable(beside, estimator if file is None else None, curve, rule)
     X = as_features(kept, columns)
     groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
     names = np.array([0, 1]) if file is None else _labels_of(estimator, labels)
@@ -231,7 +251,11 @@ def fit_table(
         random_state=seed if file is None else None,
     )
     with _quiet(), explain(type(estimator).__name__):
-        shifted, decided_on = recorder.fit(X.iloc[train], names[y[train]]).without_record()
+        known = {}
+        if beside is not None:
+            known = beside.fit_parameters(estimator, numbers[train], trained=file is not None)
+        recorder.fit(X.iloc[train], names[y[train]], **known)
+        shifted, decided_on = recorder.without_record()
         scored = shifted.positive_scores(X.iloc[test])
         judged = replace(ScoreSample.from_labels(y[test], scored), labels=labels)
         training = None if file else _score(shifted, X.iloc[train], y[train], labels)
@@ -255,6 +279,19 @@ def fit_table(
         scores="held-out" if unseen else "training",
         threshold=boundary.threshold,
     )
+    if weight is not None:
+        unweighted = f"{certificate.reason}; every row counts once, whatever its weight"
+        certificate = replace(certificate, reason=unweighted)
+
+    def lost(cut: float) -> float:
+        return float(numbers[test][(scored > cut) != (y[test] == 1)].sum())
+
+    counted = ""
+    if beside is not None:
+        counted = beside.describe(
+            trained=file is not None,
+            losses=(lost(boundary.threshold), lost(0.0)),
+        )
     show("fit", _STEPS, _STEPS)
     return FittedTable(
         model=shifted,
@@ -268,25 +305,54 @@ def fit_table(
         deciding=deciding,
         test=judged,
         training=training,
-        interval=resampled_interval(deciding, curve, rule),
+        interval=resampled_interval(deciding, curve, rule) if beside is None else None,
         confidence=confidence,
         unseen=unseen,
         notes=(
             *positive_note(positive, labels, (len(y) - int(y.sum()), int(y.sum()))),
-            *_notes(len(frame), y, target, columns),
+            *_notes(len(frame), y, target, columns, n_given - len(frame)),
+            *((counted,) if counted else ()),
         ),
         judged=(np.array(labels, dtype=object)[y[test]], scored),
         details=details,
         missing={name: int(with_gaps(kept[name]).isna().sum()) for name in frame.columns},
         trained_here=file is None,
+        beside=beside,
+        counted=counted,
     )
 
 
-def _notes(n_rows: int, y: IntArray, target: str, columns: Columns) -> Iterator[str]:
+def _role_of(beside: RowColumn | None) -> dict[str, Role]:
+    """Return the role of the column beside the features, by its name."""
+    return {} if beside is None else {beside.name: beside.role}
+
+
+def _take_numbers(
+    frame: Any, target: str, beside: RowColumn | None
+) -> tuple[Any, NDArray[np.float64]]:
+    """Return the table without rows of weight 0, and the numbers of its rows with a label."""
+    if beside is None:
+        return frame, np.empty(0)
+    labelled = np.asarray(with_gaps(frame[target]).notna())
+    numbers = beside.read(frame[labelled])
+    if beside.role == "cost":
+        return frame, numbers
+    counts = np.ones(len(frame), dtype=np.bool_)
+    counts[labelled] = numbers > 0
+    return frame[counts], numbers[numbers > 0]
+
+
+def _notes(
+    n_rows: int, y: IntArray, target: str, columns: Columns, weightless: int
+) -> Iterator[str]:
     """Say what is unusual about the table."""
+    if weightless:
+        yield f"{weightless} rows with a weight of 0 are left out."
     if len(y) < n_rows:
         yield f"{n_rows - len(y)} rows without a value of '{target}' are left out."
-    for name, why in columns.left_out.items():
+    for name, kind, why in columns.described():
+        if kind != "left out":
+            continue
         yield f"Column '{name}' is left out: {why}."
     for name, spelling in columns.spellings.items():
         if spelling.kind == "number" and spelling != Spelling("number"):
@@ -297,7 +363,11 @@ def _notes(n_rows: int, y: IntArray, target: str, columns: Columns) -> Iterator[
 
 
 def _columns_of(
-    estimator: Any, frame: Any, target: str, roles: Mapping[str, Role] | None
+    estimator: Any,
+    frame: Any,
+    target: str,
+    roles: Mapping[str, Role] | None,
+    beside: RowColumn | None,
 ) -> Columns:
     """Return what a trained model reads, by the names that it was trained with."""
     if roles and hasattr(estimator, "feature_names_in_"):
@@ -309,8 +379,13 @@ def _columns_of(
     if hasattr(estimator, "feature_names_in_"):
         names = [str(name) for name in estimator.feature_names_in_]
         check_names("The table for this model", list(frame.columns), names)
-        return take_columns(frame, names)
-    columns = choose_columns(frame, target, roles, codes=False)
+        if beside is not None and beside.name in names:
+            raise InvalidInputError(
+                f"{beside.option} must name a column that the model does not read, got "
+                f"'{beside.name}', which it was trained on. Name another, or train without it."
+            )
+        return take_columns(frame, names, _role_of(beside))
+    columns = choose_columns(frame, target, dict(roles or {}) | _role_of(beside), codes=False)
     expected = getattr(estimator, "n_features_in_", len(columns.kinds))
     if expected != len(columns.kinds):
         raise InvalidInputError(

@@ -1,0 +1,216 @@
+"""Columns of weights and of costs by row in a fit: where they count, and where they do not."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+
+from boundshift import BoundShiftClassifier, InvalidInputError, certify, find_boundary, save
+from boundshift.app.workflow import fit_table, predict_table, report_facts, training, write_folder
+from boundshift.app.workflow.estimators import make_model, make_preparation
+from boundshift.app.workflow.row_column import RowColumn
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(3)
+    ill = (rng.random(400) < 0.3).astype(int)
+    return pd.DataFrame(
+        {
+            "age": rng.normal(50, 9, 400).round(3) + 6 * ill,
+            "dose": rng.normal(size=400).round(3) + ill,
+            "times": rng.choice([0.7, 1.0, 1.3], 400) * np.where(ill, 1.4, 0.8),
+            "loss": rng.gamma(2, 30, 400).round(2),
+            "ill": ill,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def weighted(table):
+    return fit_table(table.drop(columns="loss"), "ill", weight="times", rule="cost")
+
+
+@pytest.fixture(scope="module")
+def costed(table):
+    return fit_table(table.drop(columns="times"), "ill", cost_column="loss")
+
+
+def split(y):
+    return train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0)
+
+
+def by_hand(table, fitted, **known):
+    """Fit the model that the table's fit should have fitted, row by row from the classifier."""
+    y = table["ill"].to_numpy()
+    train, test = split(y)
+    X = table[["age", "dose"]]
+    model = BoundShiftClassifier(
+        make_model("logistic", fitted.columns),
+        rule=fitted.model.rule,
+        ensemble=False,
+        pos_label=1,
+        random_state=0,
+    )
+    model.fit(X.iloc[train], y[train], **{k: v.to_numpy()[train] for k, v in known.items()})
+    return model, X.iloc[test], y[test], test
+
+
+def test_weights_count_in_training_and_in_the_boundary(table, weighted):
+    model, X, *_ = by_hand(table, weighted, classifier__sample_weight=table["times"])
+    assert weighted.boundary.threshold == pytest.approx(model.boundary_.threshold)
+    assert weighted.judged[1] == pytest.approx(model.positive_scores(X))
+    plain = fit_table(table[["age", "dose", "ill"]], "ill", rule="cost")
+    assert weighted.boundary.threshold != pytest.approx(plain.boundary.threshold, abs=1e-3)
+    assert weighted.judged[1] != pytest.approx(plain.judged[1], abs=1e-3)
+
+
+def test_the_certificate_of_weighted_rows_counts_each_once_and_says_so(weighted):
+    expected = certify(*weighted.judged, weighted.boundary.threshold)
+    assert weighted.certificate.wrong == expected.wrong
+    assert weighted.certificate.error_bounds == expected.error_bounds
+    assert weighted.certificate.reason.endswith("every row counts once, whatever its weight")
+    facts = report_facts(weighted, "ill")
+    assert "the pictures count every row once" in facts["verdict"]["note"]
+    assert weighted.interval is None
+
+
+def test_equal_weights_are_no_weights(table):
+    frame = table[["age", "dose", "ill"]]
+    plain = fit_table(frame, "ill")
+    once = fit_table(frame.assign(times=1), "ill", weight="times")
+    assert once.boundary.threshold == pytest.approx(plain.boundary.threshold)
+    assert once.certificate.wrong == plain.certificate.wrong
+
+
+def test_a_row_of_weight_0_is_no_row(table):
+    frame = table[["age", "dose", "ill"]].assign(times=1)
+    wild = frame.assign(age=frame["age"] * 100, ill=1 - frame["ill"], times=0).iloc[:150]
+    both = fit_table(pd.concat([frame, wild]), "ill", weight="times")
+    alone = fit_table(frame, "ill", weight="times")
+    assert both.boundary.threshold == alone.boundary.threshold
+    assert sum(both.test.n_samples) == sum(alone.test.n_samples)
+    assert "150 rows with a weight of 0 are left out." in both.notes
+
+
+def test_costs_by_row_set_the_boundary_and_not_the_model(table, costed):
+    model, X, y, test = by_hand(table, costed, row_cost=table["loss"])
+    assert costed.boundary.threshold == pytest.approx(model.boundary_.threshold)
+    plain = fit_table(table[["age", "dose", "ill"]], "ill")
+    assert costed.judged[1] == pytest.approx(plain.judged[1])
+    wrong = (model.positive_scores(X) > costed.boundary.threshold) != (y == 1)
+    lost = table["loss"].to_numpy()[test][wrong].sum()
+    assert f"On the test rows they cost {lost:,.6g}, and" in costed.counted
+
+
+def test_the_report_of_costs_by_row_has_no_goal_of_costs_by_class(costed):
+    facts = report_facts(costed, "ill")
+    assert facts["goal"] is None
+    assert "wrong decisions cost least by column 'loss'" in facts["verdict"]["note"]
+
+
+def test_a_goal_that_is_taken_back_is_not_spoken_of(costed, monkeypatch):
+    met = "That the goal is met does not make the model good."
+    collected = {"verdict": {"caution": met, "note": ""}, "goal": {"state": "met"}}
+    monkeypatch.setattr("boundshift.report.collect_facts", lambda *a, **k: collected)
+    found = report_facts(costed, "ill")["verdict"]["caution"]
+    assert found == "What is certified does not make the model good."
+
+
+@pytest.mark.parametrize(("name", "called"), [("times", "weight"), ("loss", "cost of the row")])
+def test_the_column_is_named_and_no_feature(weighted, costed, name, called):
+    fitted = weighted if name == "times" else costed
+    assert list(fitted.columns.kinds) == ["age", "dose"]
+    assert {n: kind for n, kind, _ in fitted.columns.described()}[name] == called
+    listed = {row[0]: row for row in report_facts(fitted, "ill")["columns"]}
+    assert listed[name][1] == called
+    assert not any("is left out" in note for note in fitted.notes)
+
+
+@pytest.mark.parametrize("name", ["times", "loss"])
+def test_predictions_neither_need_nor_read_it(table, weighted, costed, name, tmp_path):
+    fitted = weighted if name == "times" else costed
+    write_folder(fitted, report_facts(fitted, tmp_path / "ill"), tmp_path / "ill")
+    assert name in json.loads((tmp_path / "ill" / "columns.json").read_text())["left_out"]
+    features = table[["age", "dose"]]
+    features.to_csv(tmp_path / "new.csv", index=False)
+    features.assign(**{name: "?"}).to_csv(tmp_path / "odd.csv", index=False)
+    found = [predict_table(tmp_path / "ill", tmp_path / f"{n}.csv")[0] for n in ("new", "odd")]
+    assert found[0].equals(found[1])
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_model_that_came_trained_takes_weights_in_the_boundary_only(table, tmp_path, named):
+    X, y = table[["age", "dose"]], table["ill"].to_numpy()
+    model = LogisticRegression().fit(X if named else X.to_numpy(), y)
+    save(model, tmp_path / "m.skops")
+    frame = table.drop(columns="loss")
+    fitted = fit_table(frame, "ill", model=tmp_path / "m.skops", weight="times")
+    train, _ = train_test_split(np.arange(400), test_size=0.5, stratify=y, random_state=0)
+    s = model.decision_function(X if named else X.to_numpy())
+    w = table["times"].to_numpy()
+    expected = find_boundary(y[train], s[train], sample_weight=w[train])
+    assert fitted.boundary.threshold == pytest.approx(expected.threshold)
+    assert "count in the boundary." in fitted.counted
+
+
+def test_a_column_that_a_trained_model_reads_is_refused(table, tmp_path):
+    save(LogisticRegression().fit(table[["age", "dose"]], table["ill"]), tmp_path / "m.skops")
+    with pytest.raises(InvalidInputError, match="--weight must name a column that the model does"):
+        fit_table(table, "ill", model=tmp_path / "m.skops", weight="age")
+
+
+def test_a_model_without_weights_gets_a_sentence(table, monkeypatch):
+    def neighbours(name, columns):
+        return Pipeline([("columns", make_preparation(columns)), ("k", KNeighborsClassifier())])
+
+    monkeypatch.setattr(training, "make_model", neighbours)
+    with pytest.raises(InvalidInputError, match="trained on weighted rows, got KNeighbors"):
+        fit_table(table, "ill", weight="times")
+
+
+WRONG = {
+    "no such column": ({"weight": "time"}, {}, "time"),
+    "the target": ({"weight": "ill"}, {}, "'ill' as --weight and as the target"),
+    "a role besides": (
+        {"cost_column": "loss", "roles": {"loss": "drop"}},
+        {},
+        "'loss' as --cost-column and as --drop",
+    ),
+    "both": ({"weight": "times", "cost_column": "loss"}, {}, "a weight or a cost"),
+    "missing": ({"weight": "times"}, {"times": np.nan}, "'times' lacks 1 of 400"),
+    "negative": ({"cost_column": "loss"}, {"loss": -2.5}, "at least 0, .* got -2.5 in column"),
+    "infinite": ({"weight": "times"}, {"times": np.inf}, "finite numbers .* got inf"),
+    "words": ({"weight": "times"}, {"times": "often"}, "'times' .* got 'often'"),
+    "a promise": ({"weight": "times", "curve": "clopper-pearson"}, {}, "counts rows. Use --curve"),
+    "the paper": ({"weight": "times", "curve": "paper"}, {}, "counts rows. Use --curve"),
+    "costs with a rule": ({"cost_column": "loss", "rule": "f1"}, {}, "`row_cost` must go without"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_cannot_be_gets_a_sentence(table, wrong):
+    options, cell, words = WRONG[wrong]
+    frame = table.astype(dict.fromkeys(cell, object))
+    for name, value in cell.items():
+        frame.loc[7, name] = value
+    with pytest.raises(InvalidInputError, match=words):
+        fit_table(frame, "ill", **options)
+
+
+def test_zeros_only_are_refused(table):
+    with pytest.raises(InvalidInputError, match="got zeros only in column 'loss'"):
+        RowColumn("loss", "cost").read(table.assign(loss=0))
+
+
+def test_a_row_without_a_label_needs_no_weight(table, weighted):
+    more = table.drop(columns="loss").astype({"ill": object})
+    lacking = more.iloc[:3].assign(ill=None, times=None)
+    fitted = fit_table(pd.concat([more, lacking]), "ill", weight="times", rule="cost")
+    assert replace(fitted.boundary, labels=weighted.boundary.labels) == weighted.boundary
