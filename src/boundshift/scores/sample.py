@@ -209,10 +209,15 @@ class ClassScores:
         """Largest score."""
         return float(self.values[-1])
 
-    @cached_property
+    @property
     def mean(self) -> float:
-        """Mean, computed about the median so that a large offset costs no digits."""
-        return self.median + float(np.mean(self.values - self.median))
+        """Mean."""
+        return self.median + self._mean_above_median
+
+    @cached_property
+    def _mean_above_median(self) -> float:
+        """How far the mean lies above the median: a large offset of all scores costs no digits."""
+        return float(np.mean(self.values - self.median))
 
     @cached_property
     def median(self) -> float:
@@ -227,10 +232,14 @@ class ClassScores:
         if self.n == 1 or self.minimum == self.maximum:
             return 0.0
         deviation = self.values - self.mean
+        largest = max(abs(float(deviation[0])), abs(float(deviation[-1])))
         # Scores that a far larger one has scaled down may have squares below the least double.
-        unit = float(np.ldexp(1.0, _squares_exponent(float(np.abs(deviation).max()))))
-        deviation = deviation / unit if unit != 1.0 else deviation
-        return unit * float(np.sqrt(deviation @ deviation / (self.n - 1)))
+        unit = float(np.ldexp(1.0, _squares_exponent(largest)))
+        if unit != 1.0:
+            deviation /= unit
+        # No dot product: on long vectors it wakes threads, which takes longer than the sum.
+        np.square(deviation, out=deviation)
+        return unit * math.sqrt(float(deviation.sum()) / (self.n - 1))
 
     def count_at_most(self, t: ArrayLike) -> NDArray[np.intp]:
         """Return the number of scores ≤ t, for every t."""
@@ -265,31 +274,46 @@ class ClassScores:
 
     def mean_from(self, reference: float) -> float:
         """Return how far the mean lies above a score, to its own digits."""
-        return ClassScores(self.values - reference).mean
+        return (self.median - reference) + self._mean_above_median
 
     def sums_from(self, rank: int) -> SumTo:
         """Return the function from ranks to sums of offsets from the score at `rank`.
 
         Summed outwards, so that a sum knows nothing of scores beyond it, however far off.
         """
-        offset = self.values - self.values[rank]
         sums = np.zeros(self.n + 1)
-        np.cumsum(offset[rank:], out=sums[rank + 1 :])
-        below = sums[:rank]
-        np.cumsum(offset[:rank][::-1], out=below[::-1])
-        np.negative(below, out=below)
+        below, above = sums[:rank][::-1], sums[rank + 1 :]
+        np.subtract(self.values[rank], self.values[:rank][::-1], out=below)
+        np.subtract(self.values[rank:], self.values[rank], out=above)
+        for part in (below, above):
+            np.cumsum(part, out=part)
         return sums.__getitem__
 
     def binned(self, binning: Binning) -> FloatArray:
-        """Return how much of the scores counts at each node."""
-        return binning.count(self.values)
+        """Return how much of the scores counts at each node; those of a cell are a run of them."""
+        if binning.sign < 0:
+            return self.mirrored().binned(binning.mirrored())
+        offset = self.values - binning.low
+        np.clip(offset, 0.0, binning.high - binning.low, out=offset)
+        first = np.searchsorted(offset, binning.cell * np.arange(binning.size))
+        counts = np.diff(first, append=self.n)
+        filled = np.flatnonzero(counts)
+        shares = np.zeros(binning.size)
+        shares[filled] = np.add.reduceat(offset, first[filled]) / binning.cell
+        shares[filled] -= counts[filled] * filled
+        return binning.spread(counts, shares)
 
     def request_exact(self, positions: FloatArray) -> None:
         """Every score is known."""
 
     def mirrored(self) -> ClassScores:
         """Return the scores with their sign changed."""
-        return ClassScores(-self.values[::-1])
+        mirror = ClassScores(-self.values[::-1])
+        # What is known of the scores is known of their mirror image.
+        for name, sign in (("_mean_above_median", -1.0), ("median", -1.0), ("std", 1.0)):
+            if name in self.__dict__:
+                mirror.__dict__[name] = sign * self.__dict__[name]
+        return mirror
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,10 @@ class _Gaps:
     def __init__(self, bound: Bound, rule: Rule, sample: ScoreSample) -> None:
         merged = np.concatenate([sample.negative.positions, sample.positive.positions])
         merged.sort(kind="stable")
-        self._distinct = merged[np.concatenate([[True], merged[1:] > merged[:-1]])]
+        rises = merged[1:] > merged[:-1]
+        if not rises.all():
+            merged = merged[np.concatenate([[True], rises])]
+        self._distinct = merged
         # Beyond the outermost scores a boundary stands off by half the mean distance of scores.
         self._beyond = (sample.spread or abs(merged[0]) or 1.0) / (2 * sum(sample.n_samples))
         self._bound, self._rule, self._sample = bound, rule, sample

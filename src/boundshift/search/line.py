@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
@@ -32,16 +33,19 @@ class _Effort(NamedTuple):
         deepest.
     close : float
         Boundaries closer than this share of the grid are one.
+    places : int
+        Boundaries that are asked about at a time where the end of a run is looked for.
     """
 
     quantiles: int
     steps: int
     valleys: int
     close: float
+    places: int
 
 
-_FULL = _Effort(129, 4, 8, 1e-13)
-_SPARING = _Effort(33, 1, 2, 1e-6)
+_FULL = _Effort(129, 4, 8, 1e-13, 32)
+_SPARING = _Effort(33, 1, 2, 1e-6, 1)
 # Values this close to the minimum belong to its plateau.
 _FLAT = 1e-12
 # The ends of the plateau are where a round minimum has risen by this much: its middle is known to
@@ -76,11 +80,11 @@ def search_line(
     t, values = _close_in(value, _start(sample, None if rule.costly else bends, effort), effort)
     least = float(values.min())
     flat = least + _RISE_TOLERANCE * max(abs(least), 1.0)
-    low, high = _run_around_best(value, t, values, flat, effort.close)
+    low, high = _run_around_best(value, t, values, flat, effort)
     threshold = low + (high - low) / 2
     allowed, towards = rule.tolerance_towards(sample.n_samples)
     if allowed and towards:
-        ends = _run_around_best(value, t, values, least + allowed, effort.close)
+        ends = _run_around_best(value, t, values, least + allowed, effort)
         threshold = _nearest_of_fewest(errors, sample, threshold, ends, towards)
         low = high = threshold
         least = float(value(np.array([threshold]))[0])
@@ -98,19 +102,16 @@ def _nearest_of_fewest(
     favoured = 0 if towards > 0 else 1
     end = ends[1] if towards > 0 else ends[0]
 
-    def expected(t: float) -> float:
-        return float(errors(np.array([t]))[favoured][0]) * sample.n_samples[favoured]
+    def expected(t: FloatArray) -> FloatArray:
+        return errors(t)[favoured] * sample.n_samples[favoured]
 
-    most = expected(end) + _HALF_A_ROW
-    near, far = best, end
-    if expected(near) <= most:
-        return near
-    while abs(far - near) > _FULL.close * abs(end - best):
-        middle = near + (far - near) / 2
-        if middle in (near, far):
-            break
-        near, far = (near, middle) if expected(middle) <= most else (middle, far)
-    return far
+    at_best, at_end = expected(np.array([best, end])).tolist()
+    most = at_end + _HALF_A_ROW
+    if at_best <= most:
+        return best
+    return _last_within(
+        lambda t: expected(t) <= most, end, best, _FULL.close * abs(end - best), _FULL.places
+    )
 
 
 def _close_in(
@@ -166,7 +167,7 @@ def _run_around_best(
     t: FloatArray,
     values: FloatArray,
     most: float,
-    close: float,
+    effort: _Effort,
 ) -> tuple[float, float]:
     """Return the ends of the run around the minimum where the rule is no more than some value."""
     best, width = int(values.argmin()), _width(t)
@@ -178,16 +179,37 @@ def _run_around_best(
             ends.append(float(t[0] if step > 0 else t[-1]))
             continue
         edge, flat = t[outside[0]], t[outside[0] + step]
-        while abs(edge - flat) > close * width:
-            middle = flat + (edge - flat) / 2
-            if middle in (edge, flat):
-                break
-            if value(np.array([middle]))[0] <= most:
-                flat = middle
-            else:
-                edge = middle
-        ends.append(float(flat))
+        ends.append(
+            _last_within(
+                lambda s: value(s) <= most, flat, edge, effort.close * width, effort.places
+            )
+        )
     return ends[0], ends[1]
+
+
+def _last_within(
+    is_within: Callable[[FloatArray], NDArray[np.bool_]],
+    inside: float,
+    outside: float,
+    close: float,
+    number: int,
+) -> float:
+    """Return the last place before a condition fails, on the way from inside to outside.
+
+    Some places are asked about at a time, since a question costs about the same for all of them.
+    """
+    while abs(outside - inside) > close:
+        places = np.linspace(inside, outside, number + 2)[1:-1]
+        failed = np.flatnonzero(~is_within(places))
+        first = int(failed[0]) if len(failed) else number
+        narrower = (
+            float(places[first - 1]) if first else inside,
+            float(places[first]) if first < number else outside,
+        )
+        if narrower == (inside, outside):
+            break
+        inside, outside = narrower
+    return float(inside)
 
 
 def _start(sample: ScoreSample, bends: FloatArray | None, effort: _Effort) -> FloatArray:
