@@ -357,3 +357,10 @@ def test_a_class_of_few_rows_is_never_held_back(rows, strategy):
     biases = find_biases(y, scores, Smoothed(), GMean(), strategy).biases
     assert biases[2] >= biases[:2].max() - 1e-12
     assert biases.sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_thirty_classes_are_not_taken_for_a_regression():
+    y = np.arange(300) % 30
+    X = np.eye(30)[y]
+    shifted = BoundShiftClassifier(LogisticRegression(), cv=2).fit(X, y)  # warnings are errors
+    assert len(shifted.classes_) == 30
