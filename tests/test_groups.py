@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import norm
 
 from boundshift import (
@@ -68,6 +69,43 @@ def test_claims_are_the_mixed_curves_and_no_other_cut_is_better(rows):
             n = np.sum(y[mine] == 1)
             mixed = n / (n + 30) * own(here)[1] + 30 / (n + 30) * everyone(here)[1]
             assert found[group].errors[1] == pytest.approx(mixed[0])
+
+
+@pytest.mark.parametrize("curve", [None, "empirical", "clopper-pearson"])
+@pytest.mark.parametrize("m", [0, 20])
+def test_probabilities_are_decided_on_their_log_odds(rows, curve, m):
+    y, s, by = rows
+    s[:3] = -800, -800, 800  # exact zeros and ones, which no group places by itself
+    odds = s.copy()
+    inside = np.abs(s) < 800
+    odds[~inside] = s[inside].min() - np.log(2), s[inside].min() - np.log(2), 0
+    odds[2] = s[inside].max() + np.log(2)
+    with np.errstate(over="ignore"):
+        p = 1 / (1 + np.exp(-s))
+    found = find_boundaries(y, p, by, curve=curve, rows=m)
+    expected = find_boundaries(y, odds, by, curve=curve, rows=m, scale="raw")
+    assert {b.scale for b in found.values()} == {"probability"}
+    for group, boundary in found.items():
+        assert boundary.threshold == pytest.approx(expit(expected[group].threshold), rel=1e-6)
+        assert found.counts[group] == expected.counts[group]
+    np.testing.assert_array_equal(found.predict(p, by), expected.predict(odds, by))
+
+
+def test_all_rows_say_whether_scores_are_probabilities(rows):
+    y, s, by = rows
+    s = np.where(by == "a", s, expit(s))
+    found = find_boundaries(y, s, by, rows=0)
+    assert found == find_boundaries(y, s, by, rows=0, scale="raw")
+    with pytest.raises(InvalidInputError, match="scale='probability'"):
+        find_boundaries(y, s, by, scale="probability")
+
+
+def test_one_group_of_probabilities_decides_as_find_boundary(rows):
+    y, s, _ = rows
+    p = expit(s)
+    for scale in ("auto", "probability", "raw"):
+        found = find_boundaries(y, p, np.zeros(len(y)), rows=0, scale=scale)
+        assert found[0.0] == find_boundary(y, p, scale=scale)
 
 
 def test_leaning_makes_small_groups_err_less():

@@ -19,7 +19,8 @@ from boundshift.result.boundary import Boundary
 from boundshift.result.json_values import as_numbers, check_format, from_numbers
 from boundshift.result.sql import group_expression
 from boundshift.rules import MCC, Cost, FBeta, Floors, Kappa, Markedness, Metric, Rule
-from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.scores.log_odds import Scale
+from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import ErrorsAt, FloatArray, Found
 from boundshift.search.line import search_line
 from boundshift.status import QUIET, Status
@@ -215,6 +216,7 @@ def find_boundaries(
     rows: float = 20.0,
     sample_weight: None = None,
     row_cost: None = None,
+    scale: Scale = "auto",
 ) -> GroupBoundaries:
     r"""Find a boundary for each group of rows: each site, each device, each sex.
 
@@ -238,6 +240,9 @@ def find_boundaries(
     sample_weight, row_cost : None
         Refused: rows count alike here. Give the rows of each group to
         :func:`~boundshift.find_boundary`, which takes both.
+    scale : {"auto", "probability", "raw"}, default="auto"
+        As in :func:`~boundshift.find_boundary`. All rows together say whether scores are
+        probabilities, so that a group and what it leans on are on one scale.
 
     Returns
     -------
@@ -278,9 +283,9 @@ def find_boundaries(
     m = as_positive("rows", rows, "Use 20, or 0 for no leaning.", zero=True)
     if isinstance(claim, ConfidenceCurve | SupportRadius):
         m = 0.0
-    everyone = ScoreSample.from_labels(y_true, y_score, pos_label, alike=aim.alike)
+    everyone = ScoreSample.from_labels(y_true, y_score, pos_label, alike=aim.alike).on_scale(scale)
     common = make_decision(claim, aim)(everyone)
-    scores = np.ldexp(np.asarray(y_score, dtype=np.float64), -everyone.exponent)
+    scores = np.asarray(y_score, dtype=np.float64)
     is_positive = np.asarray(np.asarray(y_true) == everyone.labels[1], dtype=np.bool_)
     groups, codes = _encode(by, len(scores))
     boundaries: dict[Any, Boundary] = {}
@@ -290,14 +295,11 @@ def find_boundaries(
         parts = [np.sort(scores[mine & (is_positive == k)]) for k in (False, True)]
         boundary = common
         if all(len(part) for part in parts):
-            sample = ScoreSample(
-                ClassScores(parts[0]), ClassScores(parts[1]), everyone.exponent, everyone.labels
-            )
-            boundary = _decide(sample, everyone, claim, aim, m)
+            boundary = _decide(everyone.part(*parts), everyone, claim, aim, m)
         elif isinstance(claim, ConfidenceCurve):
             boundary = replace(common, status=Status.UNMET, detail=_nothing_promised(group))
         boundaries[group] = boundary
-        t = float(np.ldexp(boundary.threshold, -everyone.exponent))
+        t = boundary.threshold
         counts[group] = GroupCounts(
             len(parts[0]), len(parts[1]), int(np.sum(parts[0] > t)), int(np.sum(parts[1] <= t))
         )

@@ -7,12 +7,16 @@ from dataclasses import replace
 import duckdb
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit, logit
 from scipy.stats import binom, norm
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import BoundShiftClassifier, InvalidInputError, to_onnx
 from boundshift.promises.zone import Zone, find_zone
+from boundshift.streaming import scan_zone
 
 RUNS = 600
 ZONE = Zone(0.0, 1.0, (0.1, 0.1), (9, 9), (0, 1), 0.9, (0.0, 0.0))
@@ -71,6 +75,72 @@ def test_classes_apart_leave_no_zone():
     assert zone.low == zone.high
     assert not zone.is_unsure(s).any()
     np.testing.assert_array_equal(zone.predict(s, unsure=-1), y)
+
+
+SCALES = ("auto", "probability", "raw")
+
+
+def test_the_boundary_of_an_empty_zone_is_the_middle_by_log_odds_of_probabilities():
+    y = np.repeat([0, 1], 100)
+    p = np.concatenate([np.linspace(0.001, 0.01, 100), np.linspace(0.5, 0.9, 100)])
+    middles = [find_zone(y, p, scale=scale).low for scale in SCALES]
+    # Of 100 rows one may be wrong: the second-largest healthy and the second-lowest ill one limit.
+    negative, positive = np.sort(p[:100])[-2], np.sort(p[100:])[1]
+    expected = expit((logit(negative) + logit(positive)) / 2)
+    np.testing.assert_allclose(middles, [expected, expected, (negative + positive) / 2])
+
+
+@pytest.mark.parametrize("errors", [(0.05, 0.05), (0.2, 0.1)])
+def test_a_zone_that_is_not_empty_hangs_on_no_scale(errors):
+    y, s = draw(np.random.default_rng(8), 300, 200, 1.5)
+    raw, *others = (find_zone(y, expit(s), errors, scale=scale) for scale in SCALES[::-1])
+    assert raw.status == "zone"
+    assert others == [raw, raw]
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 1e-300, 1e-9, 0.25, 0.5, 1 - 2.0**-53, 1.0]), min_size=4),
+    st.integers(1, 3),
+)
+def test_a_zone_of_any_probabilities_wrongs_no_more_rows_than_the_raw_one(values, cut):
+    low, high = np.sort(values)[:cut], np.sort(values)[cut:]
+    y = np.repeat([0, 1], [80 * len(low), 80 * len(high)])
+    p = np.concatenate([np.repeat(low, 80), np.repeat(high, 80)])
+    found, raw = (find_zone(y, p, scale=scale) for scale in ("auto", "raw"))
+    np.testing.assert_array_equal(found.predict(p, unsure=-1), raw.predict(p, unsure=-1))
+
+
+def test_an_exact_one_counts_as_twice_the_largest_odds_below():
+    y = np.repeat([0, 1], 100)
+    p = np.repeat([0.0, 0.2, 0.5, 1.0], [99, 1, 1, 99])
+    # One row of each class may be wrong, so that the limits are an exact 0 and an exact 1.
+    odds = math.sqrt(0.25 / 2 * 1.0 * 2)
+    assert find_zone(y, p, (0.06, 0.06)).low == pytest.approx(odds / (1 + odds))
+
+
+def test_hard_labels_have_the_raw_zone():
+    y = np.repeat([0, 1], 100)
+    assert find_zone(y, y).low == find_zone(y, y, scale="raw").low
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [("odds", "`scale` must be one of"), ("probability", "lie in .0, 1. with scale='probability'")],
+)
+def test_a_scale_that_cannot_be_is_refused(scale, message):
+    with pytest.raises(InvalidInputError, match=message):
+        find_zone([0, 0, 1, 1], [0.1, 0.2, 0.3, 7.0], scale=scale)
+
+
+@pytest.mark.parametrize("gap", [1.5, 40.0])
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_zone_read_in_passes_is_that_of_memory(gap, scale):
+    y, s = draw(np.random.default_rng(9), 300, 200, gap)
+    order = np.random.default_rng(0).permutation(500)
+    y, p = y[order], expit(s[order] - gap / 2)
+    p[p < np.quantile(p, 0.01)] = 0.0
+    chunks = [(y[i : i + 100], p[i : i + 100]) for i in range(0, 500, 100)]
+    assert scan_zone(chunks, pos_label=1, scale=scale) == find_zone(y, p, scale=scale)
 
 
 def test_rows_between_get_the_label_for_unsure():

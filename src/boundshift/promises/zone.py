@@ -23,6 +23,7 @@ from boundshift.result.json_values import (
     read_json,
 )
 from boundshift.result.sql import zone_expression
+from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.validation import as_share
 
@@ -228,6 +229,7 @@ def find_zone(
     confidence: float = 0.95,
     *,
     pos_label: object = None,
+    scale: Scale = "auto",
 ) -> Zone:
     r"""Find the limits outside of which each class's errors are promised to be few.
 
@@ -245,6 +247,10 @@ def find_zone(
         Of each of the two promises.
     pos_label : label, default=None
         The positive class; words need it unless both errors are the same.
+    scale : {"auto", "probability", "raw"}, default="auto"
+        As in :func:`~boundshift.find_boundary`. Limits are scores of rows whatever the scale; only
+        the one boundary of an empty zone stands between two rows, in the middle by log-odds where
+        scores are probabilities.
 
     Returns
     -------
@@ -272,7 +278,7 @@ def find_zone(
     as_share("confidence", confidence)
     alike = allowed[0] == allowed[1]
     sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
-    return zone_of(sample, allowed, confidence)
+    return zone_of(sample, allowed, confidence, scale)
 
 
 def as_errors(errors: object) -> tuple[float, float]:
@@ -286,21 +292,32 @@ def as_errors(errors: object) -> tuple[float, float]:
     return negative, positive
 
 
-def zone_of(sample: ScoreSample, allowed: tuple[float, float], confidence: float) -> Zone:
-    """Return the zone of a sample, known score by score or read in passes."""
+def zone_of(
+    sample: ScoreSample,
+    allowed: tuple[float, float],
+    confidence: float,
+    scale: Scale = "raw",
+) -> Zone:
+    """Return the zone of a sample of raw scores, known score by score or read in passes."""
     delta = 1.0 - confidence
+    are_probabilities = sample.are_probabilities(scale)
     if sample.is_reversed:
         raise InvalidInputError(
             f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
             "ones. Negate the scores or pass the other label as pos_label."
         )
     high = _limit(sample.negative, allowed[0], delta)
-    low = -_limit(sample.positive.mirrored(), allowed[1], delta)
+    least = -_limit(sample.positive.mirrored(), allowed[1], delta)
     # A positive score equal to the lower limit must not be called negative.
-    low = float(np.nextafter(low, -np.inf)) if math.isfinite(low) else low
+    low = float(np.nextafter(least, -np.inf)) if math.isfinite(least) else least
     if low > high:  # one boundary keeps both
-        low = high = high + (low - high) / 2
-    low, high = sample.to_units(low), sample.to_units(high)
+        log_odds = sample.find_log_odds() if are_probabilities else None
+        if log_odds is None:
+            low = high = sample.to_units(high + (low - high) / 2)
+        else:
+            low = high = log_odds.middle(sample.to_units(high), sample.to_units(least))
+    else:
+        low, high = sample.to_units(low), sample.to_units(high)
     between = [
         float(c.count_at_most(np.ldexp(high, -sample.exponent)))
         - float(c.count_at_most(np.ldexp(low, -sample.exponent)))

@@ -76,6 +76,13 @@ class LogOdds:
             found[found == math.inf] = self.high
         return found
 
+    def of_sorted(self, scores: FloatArray) -> FloatArray:
+        """Return the log-odds of sorted probabilities, sorted.
+
+        A logarithm may be off by its last digit, and the order must stay.
+        """
+        return np.maximum.accumulate(self.of(scores))
+
     def place(self, thresholds: ArrayLike) -> FloatArray:
         """Return where thresholds on probabilities stand among the log-odds."""
         cut = np.asarray(thresholds, dtype=np.float64)
@@ -123,6 +130,18 @@ class LogOdds:
             ends = np.concatenate([[low], tried, [high]])
             low, high = int(ends[passed]), int(ends[passed + 1])
         return float(np.int64(low).view(np.float64))
+
+    def middle(self, low: float, high: float) -> float:
+        """Return the threshold in the middle of two probabilities by their log-odds.
+
+        Examples
+        --------
+        >>> round(LogOdds().middle(0.01, 0.5), 3), LogOdds(-7.0, 7.0).middle(0.0, 1.0)
+        (0.091, 0.5)
+        """
+        first, second = self.of(np.array([low, high])).tolist()
+        found = self.to_threshold(first + (second - first) / 2)
+        return min(max(found, low), float(np.nextafter(high, -np.inf)))
 
     def _is_at_most(self, bits: int, value: float) -> bool:
         """Return whether the log-odds of a double, given by its bits, are not above a value."""

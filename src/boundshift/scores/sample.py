@@ -388,30 +388,51 @@ class ScoreSample:
         >>> sample.on_scale("raw") is sample
         True
         """
-        as_choice("scale", scale, SCALES)
-        if scale == "raw" or self.log_odds is not None:
+        log_odds = self.find_log_odds() if self.are_probabilities(scale) else None
+        if log_odds is None:
             return self
         classes: tuple[Any, Any] = (self.negative, self.positive)
-        low, high = (
-            self.unscale(min(c.minimum for c in classes)),
-            self.unscale(max(c.maximum for c in classes)),
-        )
-        if low < 0 or high > 1:
-            if scale == "probability":
-                raise not_probabilities(f"scores from {low:.6g} to {high:.6g}")
-            return self
         values = [np.ldexp(c.values, self.exponent) if self.exponent else c.values for c in classes]
-        inside = [v[np.searchsorted(v, 0.0, "right") : np.searchsorted(v, 1.0)] for v in values]
-        inside = [v for v in inside if len(v)]
-        if low == high or not inside:
-            return self
-        extremes = np.array([min(v[0] for v in inside), max(v[-1] for v in inside)])
-        least, most = LogOdds().of(extremes)
-        log_odds = LogOdds.of_extremes(float(least), float(most), zeros=low == 0, ones=high == 1)
-        # A logarithm may be off by its last digit, and the order must stay.
-        found = [np.maximum.accumulate(log_odds.of(v)) for v in values]
+        found = [log_odds.of_sorted(v) for v in values]
         negative, positive = (replace(c, values=v) for c, v in zip(classes, found, strict=True))
         return ScoreSample(negative, positive, 0, self.labels, log_odds)
+
+    def are_probabilities(self, scale: Scale) -> bool:
+        """Return whether the scores are raw, lie in [0, 1], and are not to be taken as they are."""
+        as_choice("scale", scale, SCALES)
+        if scale == "raw" or self.log_odds is not None:
+            return False
+        low, high = self._range
+        if low >= 0 and high <= 1:
+            return True
+        if scale == "probability":
+            raise not_probabilities(f"scores from {low:.6g} to {high:.6g}")
+        return False
+
+    def find_log_odds(self) -> LogOdds | None:
+        """Return how scores in [0, 1] become log-odds, None if all are the same or hard labels."""
+        low, high = self._range
+        one = float(np.ldexp(1.0, -self.exponent))
+        ends = np.concatenate([_ends_between(c, one) for c in (self.negative, self.positive)])
+        if low == high or not len(ends):
+            return None
+        least, most = LogOdds().of(np.ldexp([ends.min(), ends.max()], self.exponent))
+        return LogOdds.of_extremes(float(least), float(most), zeros=low == 0, ones=high == 1)
+
+    @property
+    def _range(self) -> tuple[float, float]:
+        """The least and the largest score, as given."""
+        low = min(self.negative.minimum, self.positive.minimum)
+        return self.unscale(low), self.unscale(max(self.negative.maximum, self.positive.maximum))
+
+    def part(self, negative: FloatArray, positive: FloatArray) -> ScoreSample:
+        """Return the sample of some of the rows, in the same units, from their sorted scores."""
+        log_odds = self.log_odds
+        values = [
+            np.ldexp(v, -self.exponent) if log_odds is None else log_odds.of_sorted(v)
+            for v in (negative, positive)
+        ]
+        return replace(self, negative=ClassScores(values[0]), positive=ClassScores(values[1]))
 
     def to_rows(self) -> tuple[NDArray[Any], FloatArray]:
         """Return labels and scores of all rows, the negative class first and each in order.
@@ -556,6 +577,16 @@ def scale_exponent(largest: float) -> int:
     if abs(exponent) <= _SAFE_EXPONENT:
         return 0
     return exponent - _SAFE_EXPONENT if exponent > 0 else exponent + _SAFE_EXPONENT
+
+
+def _ends_between(scores: OrderedScores, top: float) -> FloatArray:
+    """Return the least and the largest of the scores between 0 and the top, none if none is."""
+    if scores.exact:
+        values = scores.positions
+        inside = values[np.searchsorted(values, 0.0, "right") : np.searchsorted(values, top)]
+        return inside[[0, -1]] if len(inside) else inside
+    first, last = int(scores.count_at_most(0.0)), int(scores.count_below(top)) - 1
+    return scores.at(np.array([first, last] if first <= last else [], dtype=np.int64))
 
 
 def _squares_exponent(largest: float) -> int:

@@ -160,6 +160,7 @@ def scan_zone(
     pos_label: object = None,
     element: int = -1,
     progress: Progress | None = None,
+    scale: Scale = "auto",
 ) -> Zone:
     """Find the limits outside of which errors are few, on data that is read in passes.
 
@@ -167,7 +168,7 @@ def scan_zone(
     ----------
     data, label, score, element, progress
         As in :func:`scan_boundary`.
-    errors, confidence, pos_label
+    errors, confidence, pos_label, scale
         As in :func:`boundshift.find_zone`.
 
     Returns
@@ -188,7 +189,7 @@ def scan_zone(
     as_share("confidence", confidence)
     zone, _ = decide_in_passes(
         open_columns(data, label, score, element),
-        lambda sample: zone_of(sample, allowed, confidence),
+        lambda sample: zone_of(sample, allowed, confidence, scale),
         pos_label=pos_label,
         alike=allowed[0] == allowed[1],
         progress=progress,

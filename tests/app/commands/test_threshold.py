@@ -20,6 +20,7 @@ from boundshift import (
     Cost,
     FBeta,
     Floors,
+    GroupBoundaries,
     Metric,
     SupportRadius,
     Zone,
@@ -447,6 +448,40 @@ def test_a_zone_of_several_files_is_that_of_all_rows(run, scores, rows):
     expected = find_zone(labels, values, pos_label="yes")
     zone = ["--zone", "0.05,0.05", "--positive", "yes", "--json"]
     assert Zone.from_dict(answer(run("threshold", scores, scores, *COLUMNS, *zone))) == expected
+
+
+@pytest.fixture
+def probabilities(tmp_path):
+    """A file of probabilities that leave no unsure row, and its columns."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 80)
+    p = np.where(y == 1, rng.uniform(0.4, 0.9, 160), rng.uniform(0.001, 0.01, 160))
+    site = np.tile(["north", "south"], 80)
+    path = tmp_path / "probabilities.csv"
+    lines = [f"{a!r},{b},{c}" for a, b, c in zip(p.tolist(), y, site, strict=True)]
+    path.write_text("risk,ill,site\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path, y, p, site
+
+
+@pytest.mark.parametrize("scale", ["auto", "probability", "raw"])
+def test_zone_and_groups_follow_the_scale(run, probabilities, scale):
+    path, y, p, site = probabilities
+    asked = ["threshold", path, *COLUMNS, "--scale", scale, "--json"]
+    zone = Zone.from_dict(answer(run(*asked, "--zone", "0.05,0.05", "--positive", "1")))
+    assert zone.low == find_zone(y, p, scale=scale).low
+    groups = GroupBoundaries.from_dict(answer(run(*asked, "--by", "site", "--positive", "1")))
+    expected = find_boundaries(y, p, site, pos_label=1, scale=scale)
+    assert {g: b.threshold for g, b in groups.items()} == {
+        g: b.threshold for g, b in expected.items()
+    }
+
+
+@pytest.mark.parametrize("beside", [["--zone", "0.05,0.05"], ["--by", "site"]])
+def test_scores_that_are_no_probabilities_are_refused_as_such(run, tmp_path, beside):
+    path = tmp_path / "scores.csv"
+    path.write_text("risk,ill,site\n" + "0.1,0,a\n3,1,a\n" * 80, encoding="utf-8")
+    asked = ["threshold", path, *COLUMNS, "--positive", "1", "--scale", "probability"]
+    assert "in [0, 1]" in " ".join(run(*asked, *beside, code=1).stderr.split())
 
 
 @pytest.mark.parametrize(

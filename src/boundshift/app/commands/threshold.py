@@ -110,7 +110,7 @@ def threshold(
         others = (by, weight, cost_column, certify or None)
         asked = not goal.is_open or any(o is not None for o in others)
         asked = asked or scores is not Origin.held_out
-        _show_zone(files, score, label, positive, zone, goal.confidence, as_json, asked)
+        _show_zone(files, score, label, positive, zone, goal.confidence, scale, as_json, asked)
         return
     with errors(), progress() as show:
         from boundshift.app.tables.class_labels import positive_note
@@ -124,11 +124,6 @@ def threshold(
                     "--by must go without --weight, --cost-column and --certify. Leave them out, "
                     "or give the rows of each group to a call of its own."
                 )
-            if scale is ScaleName.probability:
-                raise InvalidInputError(
-                    "--scale probability must go without --by, whose groups are decided on their "
-                    "scores as they are. Leave one of them out."
-                )
             found = decide_groups(
                 files,
                 score,
@@ -137,6 +132,7 @@ def threshold(
                 positive=positive,
                 curve=claim,
                 rule=aim,
+                scale=scale.value,
                 progress=show,
             )
             _print_groups(found, score, as_json)
@@ -195,6 +191,7 @@ def _show_zone(
     positive: str | None,
     zone: str,
     confidence: float,
+    scale: ScaleName,
     as_json: bool,
     asked: bool,
 ) -> None:
@@ -216,6 +213,7 @@ def _show_zone(
             errors=_read_errors(zone),
             confidence=confidence,
             positive=positive,
+            scale=scale.value,
             progress=show,
         )
     print_notes(positive_note(positive, found.labels, found.n_samples))

@@ -150,6 +150,7 @@ def decide_groups(
     positive: str | None = None,
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
+    scale: Scale = "auto",
     progress: Show | None = None,
 ) -> GroupBoundaries:
     """Find a boundary for each group of the rows of one file; arguments as in `decide_scores`."""
@@ -161,7 +162,7 @@ def decide_groups(
     groups[:] = rows.groups
     y = np.array(rows.labels, dtype=object)[rows.is_positive.astype(np.intp)]
     options = {"curve": curve, "rule": rule, "pos_label": rows.labels[1]}
-    return find_boundaries(y, rows.scores, groups, **options)
+    return find_boundaries(y, rows.scores, groups, scale=scale, **options)
 
 
 def _check_one_file(files: Sequence[str | Path], option: str) -> None:

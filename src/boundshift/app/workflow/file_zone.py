@@ -11,6 +11,7 @@ from boundshift.app.workflow.file_boundary import Show, decide_passes, needs_pas
 from boundshift.boundary import make_decision
 from boundshift.promises.zone import Zone, as_errors, zone_of
 from boundshift.result.boundary import Boundary
+from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_share
 
@@ -28,6 +29,7 @@ def find_file_zone(
     errors: tuple[float, float] = (0.05, 0.05),
     confidence: float = 0.95,
     positive: str | None = None,
+    scale: Scale = "auto",
     progress: Show | None = None,
 ) -> Zone:
     r"""Find the zone of scores in files.
@@ -42,6 +44,8 @@ def find_file_zone(
         As in :func:`~boundshift.find_zone`.
     positive : str, default=None
         The positive label as text; None as in :func:`~boundshift.app.tables.read_scores`.
+    scale : {"auto", "probability", "raw"}, default="auto"
+        As in :func:`~boundshift.find_zone`.
     progress : callable, default=None
         Called with (what, done, in all).
 
@@ -63,13 +67,13 @@ def find_file_zone(
         sample = read_scores(
             files[0], score, label, positive=positive, alike=alike, progress=progress
         )
-        return zone_of(sample, allowed, confidence)
+        return zone_of(sample, allowed, confidence, scale)
     found: list[Zone] = []
     bound = make_decision("kth-point", "minimax")
 
     def decide(sample: ScoreSample) -> Boundary:
         # The last pass leaves nothing open that either of the two rests on.
-        found[:] = [zone_of(sample, allowed, confidence)]
+        found[:] = [zone_of(sample, allowed, confidence, scale)]
         return bound(sample)
 
     decide_passes(list(files), score, label, decide, positive, alike, progress)
