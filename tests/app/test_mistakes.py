@@ -23,7 +23,7 @@ MISTAKES = {
     ),
     "no such file": (["threshold", "score.csv", *SCORES], ["no file", "Did you mean 'scores.csv'"]),
     "a folder": (["threshold", "folder", *SCORES], ["must be a file", "folder"]),
-    "unknown ending": (["threshold", "scores.xlsx", *SCORES], [".csv", "scores.xlsx"]),
+    "unknown ending": (["threshold", "scores.docx", *SCORES], [".csv", "scores.docx"]),
     "empty file": (["threshold", "empty.csv", *SCORES], ["must have rows", "empty"]),
     "header only": (["threshold", "header.csv", *SCORES], ["must have rows"]),
     "one class": (["threshold", "one.csv", *SCORES], ["Two classes", "only 'no'"]),
@@ -164,9 +164,9 @@ MISTAKES = {
         ["holds 'letter.txt'", "left as it is"],
     ),
     "no fitted folder": (["predict", "folder", "table.csv"], ["`boundshift fit` wrote"]),
-    "prediction in Excel": (
-        ["predict", "folder", "table.csv", "--out", "out.xlsx"],
-        [".csv", "out.xlsx"],
+    "prediction in an unknown format": (
+        ["predict", "folder", "table.csv", "--out", "out.docx"],
+        [".csv", "out.docx"],
     ),
     "prediction exists": (
         ["predict", "folder", "table.csv", "--out", "scores.csv"],
@@ -214,7 +214,7 @@ def files(tmp_path, scores, plain_model):
     rows = "1,no\n2,no\n3,yes\n4,yes\n"
     write("empty.csv", "")
     write("header.csv", "risk,ill\n")
-    write("scores.xlsx", "")
+    write("scores.docx", "")
     write("one.csv", "risk,ill\n1,no\n2,no\n")
     write("two.csv", "risk,ill\n1,no\n2,yes\n")
     write("three.csv", f"risk,ill\n{rows}5,perhaps\n")
