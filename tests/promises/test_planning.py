@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from boundshift import InvalidInputError, rows_needed
+from boundshift import Floors, InvalidInputError, Status, find_boundary, rows_needed
 from boundshift.promises.certificate import certify_counts
 
 
@@ -47,3 +47,54 @@ def test_more_errors_than_the_bound_show_nothing(share: float) -> None:
 def test_a_share_next_to_the_bound_needs_too_many() -> None:
     with pytest.raises(InvalidInputError, match="more than 1,000,000,000 rows"):
         rows_needed(0.1, wrong_share=0.1 - 1e-12)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Floors(recall=0.9),
+        Floors(specificity=0.8, recall=0.9, confidence=0.9),
+        Floors(precision=0.8),
+        Floors(npv=0.7, precision=0.7),
+        Floors(flagged=0.8),
+        Floors(precision=0.5, prevalence=0.2),
+        Floors(npv=0.95, prevalence=0.3),
+        Floors(flagged=0.2, prevalence=0.1),
+        Floors(recall=0.8, flagged=0.3, prevalence=0.1, confidence=0.8),
+    ],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_it_is_the_first_number_of_rows_of_each_class_at_which_floors_can_be_kept(
+    rule: Floors,
+) -> None:
+    found = rows_needed(rule)
+
+    def is_kept(n: int) -> bool:
+        y, s = np.repeat([0, 1], n), np.concatenate([np.linspace(0, 1, n), np.linspace(2, 3, n)])
+        return find_boundary(y, s, rule=rule).status is not Status.UNMET
+
+    assert is_kept(found)
+    assert not any(is_kept(n) for n in range(2, found))
+
+
+def test_a_rare_class_takes_more_rows_for_the_same_precision() -> None:
+    found = [rows_needed(Floors(precision=0.5, prevalence=p)) for p in (0.5, 0.1, 0.01)]
+    # With none of n wrong no bound for one threshold is below 1 - (delta / 2) ** (1 / n).
+    needed = [np.log(0.025) / np.log1p(-p / (1 - p)) for p in (0.1, 0.01)]
+    assert found == sorted(found)
+    assert found[1] >= needed[0]
+    assert found[2] >= needed[1]
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "message"),
+    [
+        (Floors(precision=0.5), {"confidence": 0.9}, "must be left out with Floors"),
+        (Floors(precision=0.5), {"chosen_here": True}, "must be left out with Floors"),
+        (Floors(precision=1.0), {}, "rows of each class can keep"),
+    ],
+)
+def test_floors_that_cannot_be_planned_get_a_sentence(rule, options, message) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        rows_needed(rule, **options)

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from scipy.special import bdtr
 
+from boundshift.boundary import make_decision
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Floors
+from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.status import Status
 from boundshift.validation import as_share
 
 __all__ = ["rows_needed"]
 
 # Nobody counts more rows of a class than this for a certificate.
 _MOST = 10**9
+# Rows of each class up to which floors are tried out.
+_MOST_TRIED = 10**6
 _ROUNDING = 1e-12
 
 
 def rows_needed(
-    bound: float,
-    confidence: float = 0.95,
+    bound: float | Floors,
+    confidence: float | None = None,
     *,
     wrong_share: float = 0.0,
     chance: float | None = None,
@@ -31,10 +38,11 @@ def rows_needed(
 
     Parameters
     ----------
-    bound : float
-        The error rate that shall not be exceeded, between 0 and 1.
-    confidence : float, default=0.95
-        Of the certificate.
+    bound : float or Floors
+        The error rate that shall not be exceeded, between 0 and 1; or floors, alone or together,
+        also of precision, npv and the share flagged, at a prevalence or at that of the rows.
+    confidence : float, default=None
+        Of the certificate; None is 0.95. Floors have their own.
     wrong_share : float, default=0
         Share of the rows that will be on the wrong side; below `bound`.
     chance : float, default=None
@@ -47,7 +55,9 @@ def rows_needed(
     Returns
     -------
     int
-        The fewest rows. A few more may not do: they may bring one more wrong row.
+        The fewest rows. A few more may not do: they may bring one more wrong row. For floors the
+        fewest rows of each class, as many of both, at which they can be promised at all: if no
+        row is on the wrong side. Fewer do not suffice, and more are needed if classes overlap.
 
     Notes
     -----
@@ -61,7 +71,22 @@ def rows_needed(
     (29, 59, 181)
     >>> rows_needed(0.1, wrong_share=0.05, chance=0.8)
     179
+
+    Nine alarms in ten shall be real where one row in a hundred is positive:
+
+    >>> from boundshift import Floors
+    >>> rows_needed(Floors(recall=0.9)), rows_needed(Floors(precision=0.9, prevalence=0.01))
+    (29, 12303)
     """
+    if isinstance(bound, Floors):
+        if confidence is not None or wrong_share or chance is not None or chosen_here:
+            raise InvalidInputError(
+                "`confidence`, `wrong_share`, `chance` and `chosen_here` must be left out with "
+                f"{bound!r}, which has a confidence of its own and is chosen on the same rows. Set "
+                "Floors(confidence=...), or ask for the rows of one error rate."
+            )
+        return _rows_for(bound)
+    confidence = 0.95 if confidence is None else confidence
     bound, share = as_share("bound", bound), float(wrong_share)
     delta = 1.0 - as_share("confidence", confidence)
     if chance is not None:
@@ -88,6 +113,26 @@ def rows_needed(
     return fewest(next(k for k in range(max(wrong - 8, 0), wrong + 1) if suffices(k)))
 
 
+def _rows_for(rule: Floors) -> int:
+    """Return the fewest rows of each class that keep floors if no row is on the wrong side."""
+    decide = make_decision(rule=rule)
+
+    def is_kept(n: int) -> bool:
+        scores = np.arange(1.0, n + 1)
+        found = decide(ScoreSample(ClassScores(-scores[::-1]), ClassScores(scores)))
+        return found.status is not Status.UNMET
+
+    low, high = 0, 1
+    while not is_kept(high):
+        if high >= _MOST_TRIED:
+            raise InvalidInputError(
+                f"`bound` must be a promise that {_MOST_TRIED:,} rows of each class can keep, got "
+                f"{rule!r}. Ask for a lower floor or a lower confidence."
+            )
+        low, high = high, min(2 * high, _MOST_TRIED)
+    return _between(is_kept, low, high)
+
+
 def _least(is_enough: Callable[[int], bool], start: int) -> int:
     """Return the least number from `start` on that is enough, by doubling and halving."""
     step = 1
@@ -99,6 +144,11 @@ def _least(is_enough: Callable[[int], bool], start: int) -> int:
                 f"`wrong_share` must be farther below the bound: more than {_MOST:,} rows would be "
                 "needed. Ask for a larger bound."
             )
+    return _between(is_enough, low, high)
+
+
+def _between(is_enough: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the least number that is enough, above one that is not and up to one that is."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
