@@ -15,8 +15,10 @@ from boundshift import (
     threshold_interval,
 )
 from boundshift.app.workflow import fit_table
+from boundshift.app.workflow.folder import _unseen_categories
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
+from boundshift.models.mean import MeanOfModels
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +36,32 @@ def test_the_model_is_plain_and_decided_on_the_scores_shown(fitted):
     again = find_boundary(*fitted.deciding.to_rows())
     assert fitted.model.threshold_ == again.threshold
     assert fitted.boundary == again
+
+
+def test_the_models_that_decided_are_deployed(fitted, frame):
+    mean = fitted.model.estimator_
+    assert isinstance(mean, MeanOfModels)
+    X = frame.drop(columns="target")
+    parts = [part.decision_function(X) for part in mean.estimators]
+    assert len(parts) == 5
+    assert np.allclose(fitted.model.positive_scores(X), np.mean(parts, axis=0))
+
+
+def test_a_category_that_one_part_has_not_seen_is_known(frame):
+    table = frame.assign(town=np.where(np.arange(len(frame)) % 2, "Rome", "Bonn"))
+    table.loc[0, "town"] = "Oslo"  # one row, which one part of the five leaves out
+    found = fit_table(table, "target")
+    seen = [
+        set(part[0].named_transformers_["categories"][-1].categories_[0])
+        for part in found.model.estimator_.estimators
+    ]
+    assert not all("Oslo" in towns for towns in seen)
+    assert any("Oslo" in towns for towns in seen)
+    assert _unseen_categories(found.model, table, found.columns) == []
+    elsewhere = table.assign(town="Lima")
+    assert (
+        "not seen in training: Lima" in _unseen_categories(found.model, elsewhere, found.columns)[0]
+    )
 
 
 def test_no_row_is_used_twice(fitted, frame):

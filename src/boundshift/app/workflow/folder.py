@@ -563,19 +563,26 @@ def _new_gaps(X: Any, columns: Columns) -> list[str]:
 
 def _unseen_categories(model: Any, X: Any, columns: Columns) -> list[str]:
     """Say which categories the model has never seen."""
-    steps = getattr(model.estimator_, "named_steps", {})
-    if "columns" not in steps or not columns.of("category"):
+    words = columns.of("category")
+    # Each part of a mean of models has seen the categories of its own rows.
+    parts = getattr(model.estimator_, "estimators", [model.estimator_])
+    prepared = [getattr(part, "named_steps", {}).get("columns") for part in parts]
+    if not words or None in prepared:
         return []
-    encoder = getattr(steps["columns"], "named_transformers_", {}).get("categories", [None])[-1]
-    categories = getattr(encoder, "categories_", [])
-    if len(categories) != len(columns.of("category")):
-        raise InvalidInputError(
-            "The model must have learned the columns of columns.json, and has not. Run the fit "
-            "again."
-        )
+    known: dict[str, set[Any]] = {name: set() for name in words}
+    for preparation in prepared:
+        encoder = getattr(preparation, "named_transformers_", {}).get("categories", [None])[-1]
+        categories = getattr(encoder, "categories_", [])
+        if len(categories) != len(words):
+            raise InvalidInputError(
+                "The model must have learned the columns of columns.json, and has not. Run the fit "
+                "again."
+            )
+        for name, learned in zip(words, categories, strict=True):
+            known[name].update(learned)
     notes = []
-    for name, known in zip(columns.of("category"), categories, strict=True):
-        unseen = sorted(set(X[name].dropna()) - set(known))
+    for name in words:
+        unseen = sorted(set(X[name].dropna()) - known[name])
         if unseen:
             shown = ", ".join(unseen[:5]) + (", …" if len(unseen) > 5 else "")
             notes.append(f"Column '{name}' has values not seen in training: {shown}.")

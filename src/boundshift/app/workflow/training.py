@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
@@ -38,6 +39,7 @@ from boundshift.boundary import choose_claims
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
+from boundshift.models.folds import set_random_states
 from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
 from boundshift.report.of_classifier import check_levels, own_probability
 from boundshift.report.row_details import RowDetails
@@ -246,7 +248,6 @@ def fit_table(
         curve=curve,
         rule=rule,
         cv=5 if file is None else "prefit",
-        ensemble=False,
         pos_label=names.tolist()[1],
         random_state=seed if file is None else None,
     )
@@ -264,8 +265,7 @@ def fit_table(
     comparison = _compare_moved(shifted, deciding, judged)
     decisions: dict[str, NDArray[np.bool_]] = {}
     if file is None:
-        split = (X.iloc[train], y[train], X.iloc[test], y[test])
-        decisions = _decide_retrained(shifted.estimator_, *split[:3], seed=seed)
+        decisions = _decide_retrained(estimator, X.iloc[train], y[train], X.iloc[test], seed=seed)
         comparison += [judge(name, y[test] == 1, made) for name, made in decisions.items()]
     with _quiet(), explain(type(estimator).__name__):
         chosen = {name: values[test] for name, values in groups.items()}
@@ -434,8 +434,9 @@ def _compare_moved(
 def _decide_retrained(
     pipeline: Any, X: Any, y: IntArray, X_test: Any, *, seed: int
 ) -> dict[str, NDArray[np.bool_]]:
-    """Return what the rivals that train anew decide, on the table as the model sees it."""
-    preparation, classifier = pipeline[:-1], pipeline[-1]
+    """Return what the rivals that train anew decide, on all rows that the model learned from."""
+    seeded = set_random_states(clone(pipeline), seed)
+    preparation, classifier = seeded[:-1].fit(X), seeded[-1]
     with _quiet():
         rivals = retrained_rivals(preparation, classifier, X, y, X_test, seed)
         return {name: np.asarray(predict()) for name, predict in rivals}
