@@ -7,6 +7,7 @@ import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 from sklearn.datasets import make_classification
@@ -61,7 +62,7 @@ def test_every_block_about_models_is_tested():
 
 def test_every_line_of_the_decision_table_can_be_passed():
     text = (DOCS / "which_method.md").read_text(encoding="utf-8")
-    goals = text.partition("| you have")[2].partition("| which scores")[0]
+    goals = text.partition("| you have")[2].partition("Some goals")[0]
     arguments = [cell for cell in re.findall(r"`([^`]+)`", goals) if "=" in cell]
     assert len(arguments) >= 15
     names = {name: getattr(boundshift, name) for name in boundshift.__all__}
@@ -69,6 +70,21 @@ def test_every_line_of_the_decision_table_can_be_passed():
         choose_claims(**eval(f"dict({written})", names))
     curves = text.partition("| curve, the claim")[2].partition("What the curves")[0]
     assert set(re.findall(r"`([\w-]+)`", curves)) == set(boundshift.curves.CURVES)
+
+
+def test_every_line_about_rows_and_groups_runs():
+    text = (DOCS / "which_method.md").read_text(encoding="utf-8")
+    table = text.partition("Some goals")[2].partition("| which scores")[0]
+    lines = re.findall(r"^\| [^|]+ \| `([^`]+)` \|", table, flags=re.MULTILINE)
+    assert len(lines) == 6
+    rng = np.random.default_rng(0)
+    names = {name: getattr(boundshift, name) for name in boundshift.__all__}
+    names["y"] = rng.random(600) < 0.3
+    names["s"] = rng.normal(size=600) + 2 * names["y"]
+    names["amount"], names["times"] = rng.random(600), rng.integers(1, 3, 600)
+    names["site"] = rng.choice(["a", "b"], 600)
+    for line in lines:
+        assert eval(line, names) is not None
 
 
 def test_every_rule_is_in_the_table_of_rules():
