@@ -22,14 +22,15 @@ def blocks(heading, language="python"):
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
 def test_every_tool_that_works_has_a_test_that_exists(row):
-    _, works, _, test = row
+    tool, works, _, test = row
     if test in ("–", "not run") or test.startswith("by hand"):
         assert works.startswith(("no:", "by their", "yes, with"))
         return
-    path, _, name = test.strip("`").partition("::")
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    assert not name or name in names
+    text = (ROOT / "tests" / test.strip("`")).read_text(encoding="utf-8").lower()
+    assert "def test_" in text
+    if "clients" in test:
+        word = re.match(r"[a-z]{5}", tool.lower().replace("imbalanced-learn", "imblearn"))
+        assert word[0] in text
 
 
 def test_scores_are_handed_over_in_three_lines():
