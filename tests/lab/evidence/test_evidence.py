@@ -20,6 +20,7 @@ from lab.evidence.shapes import SHAPES, Problem
 ROOT = Path(__file__).parents[3]
 SCRIPTS = (
     "class_floors",
+    "controllers",
     "costs",
     "coverage",
     "deployed",
@@ -28,7 +29,9 @@ SCRIPTS = (
     "multiclass",
     "prevalence",
     "recall_floor",
+    "row_costs",
     "unsolved",
+    "zones",
 )
 
 
