@@ -309,7 +309,7 @@ def many_classes(plan: Plan, watch: Stopwatch) -> list[Row]:
     return [Row.judge(name, best["BoundShiftClassifier"], "<= 2")]
 
 
-class TimedRegression(LogisticRegression):  # type: ignore[misc]
+class TimedRegression(LogisticRegression):
     """Logistic regression that adds up the time it takes itself."""
 
     seconds = 0.0
