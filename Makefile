@@ -88,6 +88,7 @@ test-oldest: .venv-oldest/.test  ## the core with the oldest NumPy, SciPy and sc
 
 benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
 	$(BIN)/python -m lab.speed.speed
+	$(BIN)/python -m lab.speed.training
 	$(BIN)/python -m lab suite --suite quick --out out/benchmark
 
 reproduce: .venv/.test  ## every table and figure of the paper, both protocols; writes docs and lab/results

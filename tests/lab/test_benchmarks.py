@@ -13,9 +13,10 @@ from lab.evidence.brute_force import GRID_SIZE, _shares, brute_force
 ROOT = Path(__file__).parents[2]
 
 
-def test_quick_benchmark_prints_its_table_and_stores_it(tmp_path):
+@pytest.mark.parametrize("name", ["speed", "training"])
+def test_quick_benchmark_prints_its_table_and_stores_it(tmp_path, name):
     path = tmp_path / "speed.json"
-    command = [sys.executable, "-m", "lab.speed.speed", "--quick", "--out", str(path)]
+    command = [sys.executable, "-m", f"lab.speed.{name}", "--quick", "--out", str(path)]
     run = {"capture_output": True, "text": True, "check": True, "cwd": ROOT}
     done = subprocess.run(command, **run)
     record = json.loads(path.read_text(encoding="utf-8"))

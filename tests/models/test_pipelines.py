@@ -5,6 +5,7 @@ import pandas
 import polars
 import pytest
 import sklearn
+import sklearn.ensemble
 from imblearn.over_sampling import SMOTE, RandomOverSampler
 from imblearn.pipeline import make_pipeline as make_sampling_pipeline
 from imblearn.under_sampling import RandomUnderSampler
@@ -245,3 +246,15 @@ def test_a_model_of_mlxtend_that_names_no_classes(data):
     expected = find_boundary(y, np.log(p[:, 1] / p[:, 0])).threshold
     assert clf.threshold_ == pytest.approx(expected)
     assert balanced_accuracy_score(y, clf.predict(X)) > 0.7
+
+
+def test_a_stack_without_a_final_estimator_has_its_methods_after_fit(data):
+    X, y = data
+    stack = sklearn.ensemble.StackingClassifier(
+        [("linear", LogisticRegression()), ("bayes", GaussianNB())], cv=3
+    )
+    assert not hasattr(stack, "decision_function")
+    clf = BoundShiftClassifier(stack).fit(X, y)
+    own = np.mean([part.decision_function(X) for part in clf.estimators_], axis=0)
+    assert np.allclose(clf.positive_scores(X), own)
+    assert balanced_accuracy_score(y, clf.predict(X)) > 0.8
