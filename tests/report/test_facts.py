@@ -253,7 +253,8 @@ def test_a_boundary_far_from_the_best_threshold_is_said_with_a_remedy():
     def place(known):
         return [f for f in known["diagnosis"]["findings"] if f["key"] == "place"]
 
-    raw = collect_facts(y, share, boundary=find_boundary(y, share, curve="support"))
+    far = find_boundary(y, share, curve="support", scale="raw")
+    raw = collect_facts(y, share, boundary=far)
     t = raw["boundary"]["threshold"]
     here = (np.mean(share[y == 0] > t) + np.mean(share[y == 1] <= t)) / 2
     assert here > raw["diagnosis"]["measures"]["best_balanced_error"] + 0.05
