@@ -93,7 +93,7 @@ def test_they_grow_with_each_error(rule, a, b, c, d):
     assert lower <= upper + 1e-12
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", [name for name in METRICS if name != "youden"])
 @pytest.mark.parametrize("prevalence", [0.5, 0.01])
 def test_the_prevalence_is_that_of_weighted_rows(name, prevalence):
     y = np.repeat([0, 1], [90, 10])

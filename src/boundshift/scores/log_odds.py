@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from boundshift.exceptions import InvalidInputError
 
-__all__ = ["SCALES", "LogOdds", "Scale", "not_probabilities"]
+__all__ = ["SCALES", "LogOdds", "Scale", "have_odds", "not_probabilities"]
 
 Scale = Literal["auto", "probability", "raw"]
 SCALES = ("auto", "probability", "raw")
@@ -29,8 +29,26 @@ FloatArray = NDArray[np.float64]
 # How far beyond all others an exact 0 and an exact 1 stand.
 _HALF_THE_ODDS = math.log(2.0)
 _LEAST, _MOST = 5e-324, 1.0 - 2.0**-53
+# Log-odds that spread over no more doubles than this may have lost the order of the scores.
+_NEIGHBOURS = 8
 # Doubles that are tried at a time where a threshold is looked for, and those around a first guess.
 _FAN, _NEAR = 64, 1 << 12
+
+
+def have_odds(least: float, most: float, *, saturated: bool) -> bool:
+    """Return whether log-odds tell scores apart, given the extremes of those that are finite.
+
+    Hard labels have no odds, and what is all the same, or differs in its last digits only, has no
+    scale.
+
+    Examples
+    --------
+    >>> have_odds(-1.0, 2.0, saturated=False), have_odds(-1.0, -1.0, saturated=False)
+    (True, False)
+    """
+    if least > most:
+        return False
+    return saturated or most - least > _NEIGHBOURS * float(np.spacing(max(abs(least), abs(most))))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.log_odds import SCALES, LogOdds, Scale, not_probabilities
+from boundshift.scores.log_odds import SCALES, LogOdds, Scale, have_odds, not_probabilities
 from boundshift.validation import as_choice, as_scores, split_by_label
 
 __all__ = [
@@ -414,10 +414,12 @@ class ScoreSample:
         low, high = self._range
         one = float(np.ldexp(1.0, -self.exponent))
         ends = np.concatenate([_ends_between(c, one) for c in (self.negative, self.positive)])
-        if low == high or not len(ends):
+        if not len(ends):
             return None
-        least, most = LogOdds().of(np.ldexp([ends.min(), ends.max()], self.exponent))
-        return LogOdds.of_extremes(float(least), float(most), zeros=low == 0, ones=high == 1)
+        least, most = LogOdds().of(np.ldexp([ends.min(), ends.max()], self.exponent)).tolist()
+        if not have_odds(least, most, saturated=low == 0 or high == 1):
+            return None
+        return LogOdds.of_extremes(least, most, zeros=low == 0, ones=high == 1)
 
     @property
     def _range(self) -> tuple[float, float]:

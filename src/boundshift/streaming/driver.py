@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.log_odds import SCALES, LogOdds, Scale, not_probabilities
+from boundshift.scores.log_odds import SCALES, LogOdds, Scale, have_odds, not_probabilities
 from boundshift.scores.sample import Binning, ScoreSample
 from boundshift.streaming.cell_scores import CellScores
 from boundshift.streaming.cells import Cells, OpenQuestions, changed_rows
@@ -159,8 +159,7 @@ class _Scan:
         """Put exact zeros and ones beyond all other log-odds, now that these are known."""
         least, most = min(c.low for c in found), max(c.high for c in found)
         zeros, ones = (sum(c.saturated[side] for c in found) for side in (0, 1))
-        # Hard labels have no odds, and what is all the same has no scale.
-        if least > most or (least == most and not zeros and not ones):
+        if not have_odds(least, most, saturated=bool(zeros or ones)):
             return self._first_pass_as_given()
         log_odds = LogOdds.of_extremes(least, most, zeros=zeros > 0, ones=ones > 0)
         ends = log_odds.low, log_odds.high

@@ -54,7 +54,6 @@ def by_hand(table, fitted, **known):
     model = BoundShiftClassifier(
         make_model("logistic", fitted.columns),
         rule=fitted.model.rule,
-        ensemble=False,
         pos_label=1,
         random_state=0,
     )
