@@ -23,7 +23,9 @@ from boundshift import (
     SLSQP,
     Boundary,
     BoundShiftClassifier,
+    ClassFloors,
     Cost,
+    CostMatrix,
     InvalidInputError,
     Logistic,
     Metric,
@@ -380,3 +382,15 @@ def assert_alike(made, stored):
         assert made == pytest.approx(stored, rel=1e-6)
     else:
         assert made == stored
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [CostMatrix([[0, 1, 4], [5, 0, 3], [50, 10, 0]], [0, 1, 2]), ClassFloors(recall={2: 0.6})],
+)
+def test_rules_of_many_classes_come_back_with_their_model(tmp_path, rule):
+    X, y = make_classification(460, n_informative=4, n_classes=3, random_state=0)
+    model = BoundShiftClassifier(LogisticRegression(), rule=rule).fit(X, y)
+    again = load(save(model, tmp_path / "model.skops"))
+    assert again.rule == rule
+    assert again.predict(X).tolist() == model.predict(X).tolist()
