@@ -364,3 +364,11 @@ def test_thirty_classes_are_not_taken_for_a_regression():
     X = np.eye(30)[y]
     shifted = BoundShiftClassifier(LogisticRegression(), cv=2).fit(X, y)  # warnings are errors
     assert len(shifted.classes_) == 30
+
+
+def test_the_only_row_of_a_class_is_told_of():
+    rng = np.random.default_rng(0)
+    y = np.append(np.repeat([0, 1], [100, 40]), 2)
+    X = rng.normal(size=(141, 3)) + y[:, None]
+    with pytest.warns(BoundaryWarning, match="only row of 2 cannot be left out"):
+        BoundShiftClassifier(LogisticRegression()).fit(X, y)

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import mlflow
 import numpy as np
@@ -89,3 +91,27 @@ def test_other_models_are_not_ours_to_load():
         info = mlflow.sklearn.log_model(plain, name="plain", pip_requirements=["scikit-learn"])
     with pytest.raises(InvalidInputError, match="got a LogisticRegression"):
         load_model(info.model_uri)
+
+
+AUTOLOG = """
+import sys
+import mlflow
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from boundshift import BoundShiftClassifier
+
+mlflow.set_tracking_uri("sqlite:///" + sys.argv[1] + "/autolog.db")
+number = mlflow.create_experiment("autolog", artifact_location="file://" + sys.argv[1] + "/autolog")
+mlflow.sklearn.autolog(silent=True)
+with mlflow.start_run(experiment_id=number):
+    BoundShiftClassifier(LogisticRegression(), cv=2).fit(*make_classification(200, random_state=0))
+for model in mlflow.search_logged_models(experiment_ids=[number], output_format="list"):
+    print(type(mlflow.sklearn.load_model(model.model_uri)).__name__)
+"""
+
+
+def test_autolog_keeps_the_models_inside_and_never_ours(tmp_path):
+    # In a process of its own, since autolog changes every class of scikit-learn for good.
+    command = [sys.executable, "-W", "ignore", "-c", AUTOLOG, str(tmp_path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert set(said.split()) == {"LogisticRegression"}
