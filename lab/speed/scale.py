@@ -593,6 +593,9 @@ again. Rows that are drawn anew in each pass are noticed where their counts diff
 Polars and DuckDB compute a lazy frame or relation anew in each pass: use `persist()`, `cache()`,
 `collect()` or a table first where that is expensive.
 
+The rows below are older than the engines for DuckDB and Polars, the blended default and the
+log-odds of probabilities; they wait for a quiet machine.
+
 ## Measured"""
 
 
