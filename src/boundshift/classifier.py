@@ -2,91 +2,40 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
 from importlib import import_module
-from inspect import signature
 from types import MethodType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Bunch, _safe_indexing, assert_all_finite, get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_method_params,
-    _num_samples,
-    check_is_fitted,
-    column_or_1d,
-    has_fit_parameter,
-)
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from boundshift.boundary import (
-    check_row_cost,
-    choose_claims,
-    decide_by_row,
-    make_decision,
-    warn_of,
-)
-from boundshift.curves import ErrorCurve, SupportRadius
-from boundshift.curves.confidence import ConfidenceCurve
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.models.by_class import check_by_class, decide_by_class
-from boundshift.models.collapse import collapse_linear
+from boundshift.boundary import choose_claims
+from boundshift.curves import ErrorCurve
+from boundshift.exceptions import InvalidInputError
+from boundshift.models.collected import Collector
+from boundshift.models.decision import Decider
 from boundshift.models.export import ShiftExportMixin
-from boundshift.models.folds import (
-    CrossFitted,
-    Deciding,
-    RowScorer,
-    find_weights,
-    given_splits,
-    has_weight,
-    is_listed,
-    set_random_states,
-)
-from boundshift.models.holdout import (
-    held_share,
-    held_share_of_classes,
-    hold_out,
-    qualify_promise,
-    splits_within,
-)
+from boundshift.models.folds import Deciding
 from boundshift.models.log_odds import find_winner, log_probabilities, probabilities
-from boundshift.models.margins import is_native
 from boundshift.models.mean import MeanOfModels
-from boundshift.models.nested import shift_loses
-from boundshift.models.response import (
-    Response,
-    ResponseMethod,
-    check_response_method,
-    known_classes,
-)
+from boundshift.models.response import ResponseMethod, check_response_method
+from boundshift.models.routing import read_rows, route_fit
 from boundshift.models.state import pack, unpack
-from boundshift.multiclass import ClassBiases, boundary_at, find_biases
-from boundshift.promises.certificate import Certificate, certify_counts, certify_shares
 from boundshift.promises.zone import Zone
-from boundshift.rules import ClassFloors, ClassRule, Rule
-from boundshift.scores.sample import ScoreSample
-from boundshift.scores.weighted import collect_weighted, judge_weights
-from boundshift.search.row_costs import as_row_cost
-from boundshift.status import QUIET, Status
-from boundshift.validation import as_choice, check_labels, order_labels
+from boundshift.rules import Rule
+from boundshift.validation import as_choice, check_labels
 
 __all__ = ["BoundShiftClassifier"]
 
 FloatArray = NDArray[np.float64]
 
 
-# Rows on which a collapsed model is compared with the mean that it stands for.
-_CHECKED = 32
-# Parts of which rows are kept apart where there are no folds.
-_HELD_PARTS = 5
 # What `fit` learns; none of it outlives the next one.
 _LEARNED = (
     "estimator_",
@@ -101,20 +50,6 @@ _LEARNED = (
     "feature_names_in_",
     "_response",
 )
-
-
-class _Collected(NamedTuple):
-    """The model to deploy, the rows that decide, and how to read the model's scores.
-
-    `guide` has rows scored by fold models, where others are kept apart to test what they propose.
-    """
-
-    estimator: Any
-    classes: NDArray[Any]
-    deciding: Deciding
-    response: Response
-    estimators: list[Any] | None = None
-    guide: Deciding | None = None
 
 
 class _WithProbabilities:
@@ -281,10 +216,24 @@ default="auto"
             )
         if isinstance(self.cv, str):
             as_choice("cv", self.cv, ("prefit", "oob"))
-        params = self._route(fit_params)
-        weights, costs = self._read_rows(params.own, y)
-        collect = self._collect_prefit if self._prefit else self._collect_for_promise
-        found = collect(X, y, params)
+        is_prefit = isinstance(self.estimator, FrozenEstimator) or (
+            isinstance(self.cv, str) and self.cv == "prefit"
+        )
+        params = route_fit(self, fit_params, is_prefit=is_prefit)
+        weights, costs = read_rows(params.own, y, self.curve, self.rule)
+        curve, rule = choose_claims(self.curve, self.rule)
+        collector = Collector(
+            self.estimator,
+            curve,
+            rule,
+            self.cv,
+            self.ensemble,
+            self.pos_label,
+            self.response_method,
+            self.random_state,
+            self.n_jobs,
+        )
+        found = collector.collect(X, y, params, is_prefit=is_prefit)
         estimator, classes = found.estimator, found.classes
         learned: dict[str, Any] = {
             "estimator_": estimator,
@@ -525,81 +474,14 @@ default="auto"
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_response")
 
-    @property
-    def _prefit(self) -> bool:
-        return isinstance(self.estimator, FrozenEstimator) or (
-            isinstance(self.cv, str) and self.cv == "prefit"
-        )
-
-    @property
-    def _out_of_bag(self) -> bool:
-        return isinstance(self.cv, str) and self.cv == "oob"
-
-    def _route(self, fit_params: dict[str, Any]) -> Bunch:
-        """Return the parameters of the estimator's fit, of the splitter's split, and our own."""
-        if get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, "fit", **fit_params)
-            splitter = routed.get("splitter", Bunch(split={}))
-            requests = self._get_metadata_request().fit.requests
-            names = {ours: ours if asked is True else asked for ours, asked in requests.items()}
-            own = {ours: fit_params[name] for ours, name in names.items() if name in fit_params}
-            return Bunch(fit=routed.estimator.fit, split=splitter.split, own=own)
-        own = {"row_cost": fit_params["row_cost"]} if "row_cost" in fit_params else {}
-        fit_params = {name: value for name, value in fit_params.items() if name != "row_cost"}
-        own |= {name: value for name, value in fit_params.items() if "sample_weight" in name}
-        if not self._prefit:
-            self._check_takes_weights(fit_params)
-        if "groups" not in fit_params or not hasattr(self.cv, "split"):
-            if "groups" in fit_params and not has_fit_parameter(self.estimator, "groups"):
-                raise InvalidInputError(
-                    "`groups` must go with a `cv` that splits by groups, got "
-                    f"cv={self.cv!r}. Use cv=GroupKFold(5) or StratifiedGroupKFold(5)."
-                )
-            return Bunch(fit=fit_params, split={}, own=own)
-        to_fit = {name: value for name, value in fit_params.items() if name != "groups"}
-        if has_fit_parameter(self.estimator, "groups"):
-            to_fit = fit_params
-        return Bunch(fit=to_fit, split={"groups": fit_params["groups"]}, own=own)
-
-    def _check_takes_weights(self, fit_params: dict[str, Any]) -> None:
-        """Raise if weights are given to a model that cannot be fitted with them."""
-        if fit_params.get("sample_weight") is None or not hasattr(self.estimator, "fit"):
-            return
-        parameters = signature(self.estimator.fit).parameters.values()
-        if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
-            raise InvalidInputError(
-                "`sample_weight` must be something that the estimator's fit takes, got weights for "
-                f"{type(self.estimator).__name__}, which takes none. Use another model, or fit it "
-                "without and give the weights to the boundary alone, with cv='prefit'."
-            )
-
-    def _read_rows(
-        self, own: dict[str, Any], y: NDArray[Any]
-    ) -> tuple[FloatArray | None, FloatArray | None]:
-        """Return how often each row counts in the decision and what it costs, None for neither."""
-        weights = find_weights(own, len(y))
-        costs = own.get("row_cost")
-        costs = None if costs is None else as_row_cost(costs, len(y))
-        if costs is not None:
-            check_row_cost(self.curve, self.rule, weights)
-            if len(np.unique(y)) > 2:
-                raise InvalidInputError(
-                    f"`row_cost` must go with two classes, got {len(np.unique(y))}. Fit on "
-                    "y == label to tell one from the rest."
-                )
+    def _decide(
+        self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None
+    ) -> dict[str, Any]:
+        """Return the boundary or one bias per class, and what is certified there, by attribute."""
         curve, rule = choose_claims(self.curve, self.rule)
-        if weights is not None and isinstance(rule, ClassRule) and len(np.unique(y)) > 2:
-            raise InvalidInputError(
-                f"`sample_weight` must be left out with {rule!r}, which counts rows, got weights. "
-                "Use 'g-mean', 'sum' or 'minimax'."
-            )
-        if weights is not None and isinstance(curve, ConfidenceCurve | SupportRadius):
-            raise InvalidInputError(
-                f"`sample_weight` must be left out with the curve {curve.name!r}, which counts "
-                "rows, got weights. Use 'blend' or 'smoothed', or keep the weights out of the "
-                "decision: enable metadata routing and set_fit_request(sample_weight=False)."
-            )
-        return weights, costs
+        return Decider(curve, rule, self.pos_label, self.multi_class).decide(
+            classes, deciding, guide
+        )
 
     def _why_no_probabilities(self) -> str:
         """Return why there are no shifted probabilities, or nothing if there are."""
@@ -618,268 +500,6 @@ default="auto"
             "response_method='auto', or the model's own at estimator_.predict_proba."
         )
 
-    def _check_labels(self, y: NDArray[Any], fit_params: dict[str, Any]) -> NDArray[Any]:
-        """Return the labels; raise if there are not at least two classes to learn from."""
-        labels = np.unique(y)
-        assert_all_finite(labels, input_name="y")
-        # Labels alone look like numbers to be predicted where they are many and each met once.
-        check_classification_targets(np.repeat(labels, 3))
-        weighs = has_weight(fit_params, len(y))
-        seen = labels if weighs.all() else np.unique(y[weighs])
-        if len(seen) < 2:
-            where = "`y`" if weighs.all() else "`y` with a `sample_weight` above 0"
-            raise InvalidInputError(
-                f"{where} must hold at least two classes, got {len(seen)} class(es): "
-                f"{seen.tolist()}. Pass rows of every class that predictions should tell apart."
-            )
-        return labels
-
-    def _collect_prefit(self, X: Any, y: NDArray[Any], params: Bunch) -> _Collected:
-        """Score the rows with the model as it is."""
-        self._refuse_mean("a model that is trained already", "Train it with cv=5 instead")
-        labels = self._check_labels(y, params.fit)
-        if not is_native(self.estimator):
-            check_is_fitted(self.estimator)
-        classes = np.unique(known_classes(self.estimator, labels))
-        unknown = np.setdiff1d(labels, classes)
-        if len(unknown):
-            raise InvalidInputError(
-                f"`y` must hold labels that the fitted estimator knows ({classes.tolist()}), "
-                f"got {unknown.tolist()} too. Encode the labels as the model was trained on them."
-            )
-        scorer = RowScorer(classes, self.response_method, params.fit)
-        deciding = scorer.by_model(self.estimator, X, y, "held-out")
-        return _Collected(self.estimator, classes, deciding, deciding.response)
-
-    def _collect(self, X: Any, y: NDArray[Any], params: Bunch) -> _Collected:
-        """Fit the estimator, and score rows by it or by models fitted without them."""
-        if is_native(self.estimator):
-            raise InvalidInputError(
-                f"`cv` must be 'prefit' for a {type(self.estimator).__name__}, which cannot be "
-                f"fitted again, got {self.cv!r}. Pass `fit` rows that the model has not seen."
-            )
-        classes = self._check_labels(y, params.fit)
-        scorer = RowScorer(classes, self.response_method, params.fit, params.split)
-        estimator = set_random_states(clone(self.estimator), self.random_state)
-        crossed = None
-        if self._out_of_bag:
-            self._refuse_mean("cv='oob'", "Use cv=5")
-            deciding = scorer.out_of_bag(estimator, X, y)
-            return _Collected(estimator, classes, deciding, deciding.response)
-        if self.cv is None:
-            self._refuse_mean("cv=None", "Use cv=5")
-        else:
-            crossed = scorer.cross_fit(estimator, X, y, self.cv, self.n_jobs)
-            if crossed is None:
-                self._refuse_mean("a class of one row, which no fold can leave out", "Collect more")
-            elif self._deploys_mean(crossed):
-                return _mean_of(crossed, classes, X)
-        fitted = clone(estimator)
-        fitted.fit(X, y, **_check_method_params(X, params.fit))
-        deciding = crossed.deciding if crossed else scorer.by_model(fitted, X, y, "training")
-        return _Collected(fitted, classes, deciding, deciding.response)
-
-    def _refuse_mean(self, where: str, cure: str) -> None:
-        """Raise if a mean of fold models is asked for where there are no folds."""
-        if self.ensemble is True:
-            raise InvalidInputError(
-                f"`ensemble` must be False or 'auto' with {where}, got True: there are no models "
-                f"of folds. {cure}, or ensemble=False."
-            )
-
-    def _deploys_mean(self, crossed: CrossFitted) -> bool:
-        """Return whether the models of the folds are deployed, and none is fitted on all rows."""
-        if get_tags(self.estimator).input_tags.pairwise:
-            # Each would want a kernel with the rows of its own training part.
-            self._refuse_mean("a precomputed kernel", "Compute it inside the model")
-            return False
-        return crossed.complete if self.ensemble == "auto" else bool(self.ensemble)
-
-    def _collect_for_promise(self, X: Any, y: NDArray[Any], params: Bunch) -> _Collected:
-        """Collect as ever, or, where floors shall be promised, keep rows apart that decide."""
-        weighs = has_weight(params.fit, len(y))
-        classes = np.unique(y[weighs])
-        share = None if self.cv is None else self._share_to_hold_out(classes, y[weighs])
-        if share is None:
-            return self._collect(X, y, params)
-        number = np.searchsorted(classes, y)
-        inner = copy(self)  # its splits are those of the rows that are left to train on
-        cv = given_splits(self.cv) if is_listed(self.cv) else self.cv
-        if self._out_of_bag:
-            cv = _HELD_PARTS
-        train, held = hold_out(number, share, cv, self.random_state, X, params.split)
-        inner.cv = "oob" if self._out_of_bag else splits_within(cv, train)
-        held = held[weighs[held]]
-        fit, split = (_check_method_params(X, p, indices=train) for p in (params.fit, params.split))
-        found = inner._collect(_safe_indexing(X, train), y[train], Bunch(fit=fit, split=split))
-        scores = found.response.read(found.estimator, _safe_indexing(X, held), found.classes)
-        decided = Deciding(number[held], scores, found.response, "held-out", rows=held)
-        return found._replace(deciding=decided, guide=found.deciding)
-
-    def _share_to_hold_out(self, classes: NDArray[Any], y: NDArray[Any]) -> float | None:
-        """Return the share of rows that a promise needs, None if there is none to be had."""
-        curve, rule = choose_claims(self.curve, self.rule)
-        labels = classes.tolist()
-        floors = rule if isinstance(rule, ClassFloors) and len(labels) > 2 else None
-        if (len(labels) != 2 and floors is None) or is_native(self.estimator):
-            return None
-        if getattr(get_tags(self.estimator).input_tags, "pairwise", False):
-            return None  # A kernel has a column for every row that it was computed with.
-        counts = {label: int(np.count_nonzero(y == label)) for label in labels}
-        if floors is not None:
-            floors.check_classes(labels)
-            return held_share_of_classes(floors, counts)
-        ends = order_labels(labels, self.pos_label, counts=counts, alike=rule.alike)
-        return held_share(curve, rule, (counts[ends[0]], counts[ends[1]]))
-
-    def _decide(
-        self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None
-    ) -> dict[str, Any]:
-        """Return the boundary or one bias per class, and what is certified there."""
-        y, scores = deciding.y, deciding.scores
-        if deciding.factors is not None:
-            _warn_of_scales(deciding.factors)
-        if len(classes) == 2:
-            found = self._decide_two(classes, deciding)
-            shifted = scores - found["threshold_"]
-            decided = found["boundary_"]
-            found["boundary_"] = qualify_promise(decided, deciding.origin)
-            if found["boundary_"] is not decided:
-                warn_of(found["boundary_"], stacklevel=4)
-        else:
-            found = self._decide_many(classes, deciding, guide)
-            # A fold's model cannot choose a class that it did not know.
-            shifted = np.nan_to_num(scores, nan=-np.inf) + found["biases_"]
-        is_wrong = find_winner(shifted) != y
-        if deciding.weights is not None:
-            found["certificate_"] = _certify_weighted(
-                y, is_wrong, deciding.weights, classes, found.get("threshold_")
-            )
-            return found
-        wrong = y[is_wrong]
-        found["certificate_"] = certify_counts(
-            tuple(np.bincount(wrong, minlength=len(classes)).tolist()),
-            tuple(np.bincount(y, minlength=len(classes)).tolist()),
-            tuple(classes.tolist()),
-            chosen_here=True,
-            scores=deciding.origin,
-            threshold=found.get("threshold_"),
-        )
-        return found
-
-    def _decide_two(self, classes: NDArray[Any], deciding: Deciding) -> dict[str, Any]:
-        """Find the boundary on the positive class's score, and the threshold on the second's."""
-        curve, rule = choose_claims(self.curve, self.rule)
-        labels = classes.tolist()
-        weights = deciding.weights
-        sizes = np.bincount(deciding.y, weights, minlength=2).tolist()
-        counts = dict(zip(labels, sizes, strict=True))
-        ends = order_labels(labels, self.pos_label, counts=counts, alike=rule.alike)
-        is_mirrored = ends[1] == labels[0]
-        decide = make_decision(curve, rule)
-
-        def orient(y: NDArray[np.intp], scores: FloatArray) -> tuple[Any, FloatArray]:
-            return (y == 0, -scores) if is_mirrored else (y == 1, scores)
-
-        def gather(
-            y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None = None
-        ) -> ScoreSample:
-            rows = orient(y, scores)
-            if weights is None:
-                sample = ScoreSample.from_labels(*rows)
-            else:
-                sample = collect_weighted(*rows, weights)
-            # Weights by label need the names.
-            return replace(sample, labels=ends) if rule.alike else sample
-
-        def choose(
-            y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None = None
-        ) -> float:
-            return _mirror(decide(gather(y, scores, weights)).threshold, is_mirrored)
-
-        if deciding.costs is not None:
-            boundary = decide_by_row(*orient(deciding.y, deciding.scores), deciding.costs)
-            boundary = replace(boundary, labels=ends)
-            warn_of(boundary, stacklevel=5)
-            return {
-                "boundary_": boundary,
-                "threshold_": _mirror(boundary.threshold, is_mirrored),
-            }
-        sample = gather(deciding.y, deciding.scores, weights)
-        if weights is not None:
-            judge_weights(replace(sample, labels=ends), stacklevel=6)
-        boundary = replace(decide(sample), labels=ends)
-        if self._keeps_own(deciding, choose, rule):
-            own = _mirror(0.0, is_mirrored)
-            kept = boundary_at(replace(sample, labels=ends), curve, rule, own)
-            boundary = replace(kept, status=Status.KEPT)
-        warn_of(boundary, stacklevel=5)
-        threshold = _mirror(boundary.threshold, is_mirrored)
-        return {"boundary_": boundary, "threshold_": threshold}
-
-    def _decide_many(
-        self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None
-    ) -> dict[str, Any]:
-        """Find one bias per class."""
-        if self.pos_label is not None:
-            raise InvalidInputError(
-                f"`pos_label` must be None with more than two classes, got {self.pos_label!r}, of "
-                f"{len(classes)}. Fit on y == {self.pos_label!r} to tell one from the rest."
-            )
-        curve, rule = choose_claims(self.curve, self.rule)
-        if isinstance(rule, ClassRule):
-            check_by_class(rule, curve, self.multi_class, classes.tolist())
-            by_class = decide_by_class(classes.tolist(), deciding, guide, curve, rule)
-            if by_class.message:
-                warnings.warn(by_class.message, BoundaryWarning, stacklevel=4)
-            return {"biases_": by_class.biases, "boundaries_": by_class.boundaries}
-
-        def find(
-            y: NDArray[np.intp],
-            scores: FloatArray,
-            weights: FloatArray | None = None,
-            own: bool = False,
-        ) -> ClassBiases:
-            strategy = "own" if own else self.multi_class
-            return find_biases(y, scores, curve, rule, strategy, classes.tolist(), weights)
-
-        lone = classes[np.bincount(deciding.y, minlength=len(classes)) == 1]
-        if len(lone) and deciding.parts is not None:
-            warnings.warn(
-                f"The only row of {', '.join(map(repr, lone.tolist()))} cannot be left out of "
-                "training and score itself; the largest bias of the other classes stands in. "
-                "Collect more rows of that class.",
-                BoundaryWarning,
-                stacklevel=5,
-            )
-        rows = (deciding.y, deciding.scores, deciding.weights)
-        found = find(*rows)
-        if self._keeps_own(deciding, lambda *rows: find(*rows).biases, rule):
-            found = find(*rows, own=True)
-        doubts = [status for status in found.statuses if status not in QUIET]
-        if doubts:
-            warnings.warn(
-                f"{len(doubts)} of the {len(found.statuses)} binary problems behind the class "
-                f"biases need a second look. First: {doubts[0].value}",
-                BoundaryWarning,
-                stacklevel=5,
-            )
-        return {"biases_": found.biases, "boundaries_": found.boundaries}
-
-    def _keeps_own(
-        self,
-        deciding: Deciding,
-        choose: Callable[..., Any],
-        rule: Rule,
-    ) -> bool:
-        """Return whether left-out rows say that the model's own boundary should stay."""
-        if deciding.parts is None or not rule.alike:
-            return False
-        if callable(deciding.response.method) and not deciding.response.is_log_odds:
-            return False  # Nobody knows where a function's own boundary is.
-        rows = (deciding.y, deciding.scores, deciding.parts)
-        return shift_loses(*rows, choose, rule, deciding.weights)
-
     def _shift(self, scores: FloatArray) -> FloatArray:
         """Return scores minus the threshold, or plus each class's bias."""
         moved = self.threshold_ if len(self.classes_) == 2 else self.biases_
@@ -889,69 +509,3 @@ default="auto"
                 "a side of NaN. Fit the classifier again."
             )
         return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_
-
-
-def _certify_weighted(
-    y: NDArray[np.intp],
-    is_wrong: NDArray[np.bool_],
-    weights: FloatArray,
-    classes: NDArray[Any],
-    threshold: float | None,
-) -> Certificate:
-    """Return what may be said of the errors among rows with weights."""
-    n = len(classes)
-    total, squares = (np.bincount(y, weights**power, minlength=n) for power in (1, 2))
-    wrong = np.bincount(y, weights * is_wrong, minlength=n)
-    safe = np.where(total > 0, total, 1.0)
-    return certify_shares(
-        (wrong / safe).tolist(),
-        (total**2 / np.where(squares > 0, squares, 1.0)).tolist(),
-        tuple(classes.tolist()),
-        chosen_here=True,
-        threshold=threshold,
-    )
-
-
-def _mirror(threshold: float, is_mirrored: bool) -> float:
-    """Return a threshold of one class's scores as one of the other's."""
-    # A row at the very boundary is negative, which is the second class where all is mirrored.
-    return float(np.nextafter(-threshold, -np.inf)) if is_mirrored else threshold
-
-
-def _warn_of_scales(factors: tuple[float, ...]) -> None:
-    """Warn of fold models whose scores had to be put on one scale."""
-    warnings.warn(
-        f"The scores of one fold's model spread {max(factors) / min(factors):.3g} times as wide as "
-        "those of another; they were put on one scale. Scale the features, hold the model back "
-        "(more regularisation, fewer features), or calibrate it with CalibratedClassifierCV.",
-        BoundaryWarning,
-        stacklevel=5,
-    )
-
-
-def _mean_of(crossed: CrossFitted, classes: NDArray[Any], X: Any) -> _Collected:
-    """Return the mean of the folds' models as one model."""
-    response = crossed.deciding.response
-    mean = MeanOfModels(
-        crossed.models,
-        classes,
-        response.method,
-        response.floor,
-        response.is_log_odds,
-        crossed.deciding.factors,
-    )
-    if response.method == "decision_function":
-        one = collapse_linear(crossed.models, crossed.deciding.factors)
-        if one is not None and _agree(one, mean, X, response, classes):
-            return _Collected(one, classes, crossed.deciding, response, crossed.models)
-    own = Response("decision_function", is_log_odds=response.is_log_odds)
-    return _Collected(mean, classes, crossed.deciding, own, crossed.models)
-
-
-def _agree(one: Any, mean: MeanOfModels, X: Any, response: Response, classes: NDArray[Any]) -> bool:
-    """Return whether a collapsed model decides as the mean does, on some of the rows."""
-    rows = _safe_indexing(X, np.arange(min(_CHECKED, _num_samples(X))))
-    found, expected = response.read(one, rows, classes), mean.decision_function(rows)
-    if found.ndim == 2:
-        found, expected = (s - s.mean(axis=1, keepdims=True) for s in (found, expected))
-    return bool(np.allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max()))

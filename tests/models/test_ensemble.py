@@ -272,7 +272,7 @@ def test_a_choice_never_sees_the_rows_that_judge_it(judged):
 
 @pytest.mark.parametrize("labels", [[0, 1], ["rare", "usual"]])
 def test_a_boundary_that_is_kept_is_the_models_own(judged, labels, monkeypatch):
-    monkeypatch.setattr("boundshift.classifier.shift_loses", lambda *args: True)
+    monkeypatch.setattr("boundshift.models.decision.shift_loses", lambda *args: True)
     X, y = draw(2)
     y = np.array(labels)[1 - y] if labels[0] == "rare" else y
     clf = BoundShiftClassifier(RandomForestClassifier(10, random_state=0), cv=3).fit(X, y)
