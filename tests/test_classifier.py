@@ -612,8 +612,9 @@ def test_bad_options_are_refused(data, options, message):
 
 
 def test_a_model_that_knows_nothing_is_said_to_guess(data):
-    with pytest.warns(BoundaryWarning, match="no boundary is better than a guess"):
+    with pytest.warns(BoundaryWarning, match="no boundary is better than a guess") as caught:
         model = BoundShiftClassifier(DummyClassifier()).fit(*data)
+    assert caught[0].filename == __file__
     assert np.isfinite(model.threshold_)
 
 

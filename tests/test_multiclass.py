@@ -370,5 +370,6 @@ def test_the_only_row_of_a_class_is_told_of():
     rng = np.random.default_rng(0)
     y = np.append(np.repeat([0, 1], [100, 40]), 2)
     X = rng.normal(size=(141, 3)) + y[:, None]
-    with pytest.warns(BoundaryWarning, match="only row of 2 cannot be left out"):
+    with pytest.warns(BoundaryWarning, match="only row of 2 cannot be left out") as caught:
         BoundShiftClassifier(LogisticRegression()).fit(X, y)
+    assert caught[0].filename == __file__

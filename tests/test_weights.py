@@ -125,6 +125,12 @@ def test_uneven_weights_are_warned_of():
         find_boundary(y, s, rule=GMean(), sample_weight=w)
 
 
+@pytest.mark.parametrize("weight", [0.5, 3.0, 1000.0])
+def test_weights_that_are_all_the_same_are_not_uneven(problem, weight):
+    y, s, _ = problem
+    find_boundary(y, s, sample_weight=np.full(len(y), weight))  # warnings are errors
+
+
 @pytest.mark.parametrize(
     ("weight", "message"),
     [

@@ -18,7 +18,7 @@ from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost, Floors, Rule, as_rule
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
-from boundshift.scores.weighted import weighted_sample
+from boundshift.scores.weighted import collect_weighted, judge_weights
 from boundshift.search.row_costs import as_row_cost, search_row_costs
 from boundshift.status import QUIET
 from boundshift.streaming.dispatch import find_source
@@ -136,7 +136,9 @@ def find_boundary(
                 "`sample_weight` must go with labels and scores in memory, got data that is read "
                 "in passes. Load the two columns, or leave the weights out."
             )
-        sample = weighted_sample(y_true, y_score, sample_weight, pos_label, alike=rule.alike)
+        sample = collect_weighted(y_true, y_score, sample_weight, pos_label, alike=rule.alike)
+        for doubt in judge_weights(sample):
+            warnings.warn(doubt, BoundaryWarning, stacklevel=2)
         boundary = decide(sample)
     elif source is None:
         boundary = decide(ScoreSample.from_labels(y_true, y_score, pos_label, alike=rule.alike))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from types import MethodType
@@ -17,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift.boundary import choose_claims
 from boundshift.curves import ErrorCurve
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models.collected import Collector
-from boundshift.models.decision import Decider
+from boundshift.models.decision import Decided, Decider
 from boundshift.models.export import ShiftExportMixin
 from boundshift.models.folds import Deciding
 from boundshift.models.log_odds import find_winner, log_probabilities, probabilities
@@ -235,11 +236,14 @@ default="auto"
         )
         found = collector.collect(X, y, params, is_prefit=is_prefit)
         estimator, classes = found.estimator, found.classes
+        decided = self._decide(classes, found.deciding.weighed(weights, costs), found.guide)
+        for doubt in decided.doubts:
+            warnings.warn(doubt, BoundaryWarning, stacklevel=2)
         learned: dict[str, Any] = {
             "estimator_": estimator,
             "classes_": classes,
             "_response": found.response,
-            **self._decide(classes, found.deciding.weighed(weights, costs), found.guide),
+            **decided.learned,
         }
         if found.estimators is not None:
             learned["estimators_"] = found.estimators
@@ -474,10 +478,8 @@ default="auto"
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_response")
 
-    def _decide(
-        self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None
-    ) -> dict[str, Any]:
-        """Return the boundary or one bias per class, and what is certified there, by attribute."""
+    def _decide(self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None) -> Decided:
+        """Return the boundary or one bias per class, and what is certified there."""
         curve, rule = choose_claims(self.curve, self.rule)
         return Decider(curve, rule, self.pos_label, self.multi_class).decide(
             classes, deciding, guide

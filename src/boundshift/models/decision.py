@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.boundary import decide_by_row, make_decision, warn_of
+from boundshift.boundary import decide_by_row, make_decision
 from boundshift.curves import ErrorCurve
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.exceptions import InvalidInputError
 from boundshift.models.by_class import check_by_class, decide_by_class
 from boundshift.models.folds import Deciding
 from boundshift.models.holdout import qualify_promise
@@ -26,9 +25,16 @@ from boundshift.scores.weighted import collect_weighted, judge_weights
 from boundshift.status import QUIET, Status
 from boundshift.validation import order_labels
 
-__all__ = ["Decider"]
+__all__ = ["Decided", "Decider"]
 
 FloatArray = NDArray[np.float64]
+
+
+class Decided(NamedTuple):
+    """What is learned of the boundary, by attribute, and what the user should be warned of."""
+
+    learned: dict[str, Any]
+    doubts: list[str]
 
 
 @dataclass(frozen=True)
@@ -40,30 +46,28 @@ class Decider:
     pos_label: Any
     multi_class: Literal["joint", "pairwise", "one-vs-rest"]
 
-    def decide(
-        self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None
-    ) -> dict[str, Any]:
-        """Return the boundary or one bias per class, and what is certified there, by attribute."""
+    def decide(self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None) -> Decided:
+        """Return the boundary or one bias per class, and what is certified there."""
         y, scores = deciding.y, deciding.scores
-        if deciding.factors is not None:
-            _warn_of_scales(deciding.factors)
         if len(classes) == 2:
-            found = self._decide_two(classes, deciding)
+            found, doubts = self._decide_two(classes, deciding)
             shifted = scores - found["threshold_"]
-            decided = found["boundary_"]
-            found["boundary_"] = qualify_promise(decided, deciding.origin)
-            if found["boundary_"] is not decided:
-                warn_of(found["boundary_"], stacklevel=5)
+            boundary = qualify_promise(found["boundary_"], deciding.origin)
+            found["boundary_"] = boundary
+            if boundary.status not in QUIET:
+                doubts.append(boundary.message)
         else:
-            found = self._decide_many(classes, deciding, guide)
+            found, doubts = self._decide_many(classes, deciding, guide)
             # A fold's model cannot choose a class that it did not know.
             shifted = np.nan_to_num(scores, nan=-np.inf) + found["biases_"]
+        if deciding.factors is not None:
+            doubts.insert(0, _doubt_scales(deciding.factors))
         is_wrong = find_winner(shifted) != y
         if deciding.weights is not None:
             found["certificate_"] = _certify_weighted(
                 y, is_wrong, deciding.weights, classes, found.get("threshold_")
             )
-            return found
+            return Decided(found, doubts)
         wrong = y[is_wrong]
         found["certificate_"] = certify_counts(
             tuple(np.bincount(wrong, minlength=len(classes)).tolist()),
@@ -73,9 +77,9 @@ class Decider:
             scores=deciding.origin,
             threshold=found.get("threshold_"),
         )
-        return found
+        return Decided(found, doubts)
 
-    def _decide_two(self, classes: NDArray[Any], deciding: Deciding) -> dict[str, Any]:
+    def _decide_two(self, classes: NDArray[Any], deciding: Deciding) -> Decided:
         """Find the boundary on the positive class's score, and the threshold on the second's."""
         curve, rule = self.curve, self.rule
         labels = classes.tolist()
@@ -105,29 +109,25 @@ class Decider:
         ) -> float:
             return _mirror(decide(gather(y, scores, weights)).threshold, is_mirrored)
 
+        doubts = []
         if deciding.costs is not None:
             boundary = decide_by_row(*orient(deciding.y, deciding.scores), deciding.costs)
-            boundary = replace(boundary, labels=ends)
-            warn_of(boundary, stacklevel=6)
-            return {
-                "boundary_": boundary,
-                "threshold_": _mirror(boundary.threshold, is_mirrored),
-            }
-        sample = gather(deciding.y, deciding.scores, weights)
-        if weights is not None:
-            judge_weights(replace(sample, labels=ends), stacklevel=7)
-        boundary = replace(decide(sample), labels=ends)
-        if self._keeps_own(deciding, choose, rule):
-            own = _mirror(0.0, is_mirrored)
-            kept = boundary_at(replace(sample, labels=ends), curve, rule, own)
-            boundary = replace(kept, status=Status.KEPT)
-        warn_of(boundary, stacklevel=6)
+        else:
+            sample = gather(deciding.y, deciding.scores, weights)
+            if weights is not None:
+                doubts = judge_weights(replace(sample, labels=ends))
+            boundary = decide(sample)
+            if self._keeps_own(deciding, choose):
+                own = _mirror(0.0, is_mirrored)
+                kept = boundary_at(replace(sample, labels=ends), curve, rule, own)
+                boundary = replace(kept, status=Status.KEPT)
         threshold = _mirror(boundary.threshold, is_mirrored)
-        return {"boundary_": boundary, "threshold_": threshold}
+        learned = {"boundary_": replace(boundary, labels=ends), "threshold_": threshold}
+        return Decided(learned, doubts)
 
     def _decide_many(
         self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None
-    ) -> dict[str, Any]:
+    ) -> Decided:
         """Find one bias per class."""
         if self.pos_label is not None:
             raise InvalidInputError(
@@ -138,9 +138,8 @@ class Decider:
         if isinstance(rule, ClassRule):
             check_by_class(rule, curve, self.multi_class, classes.tolist())
             by_class = decide_by_class(classes.tolist(), deciding, guide, curve, rule)
-            if by_class.message:
-                warnings.warn(by_class.message, BoundaryWarning, stacklevel=5)
-            return {"biases_": by_class.biases, "boundaries_": by_class.boundaries}
+            learned = {"biases_": by_class.biases, "boundaries_": by_class.boundaries}
+            return Decided(learned, [by_class.message] if by_class.message else [])
 
         def find(
             y: NDArray[np.intp],
@@ -151,42 +150,34 @@ class Decider:
             strategy = "own" if own else self.multi_class
             return find_biases(y, scores, curve, rule, strategy, classes.tolist(), weights)
 
+        doubts = []
         lone = classes[np.bincount(deciding.y, minlength=len(classes)) == 1]
         if len(lone) and deciding.parts is not None:
-            warnings.warn(
+            doubts.append(
                 f"The only row of {', '.join(map(repr, lone.tolist()))} cannot be left out of "
                 "training and score itself; the largest bias of the other classes stands in. "
-                "Collect more rows of that class.",
-                BoundaryWarning,
-                stacklevel=6,
+                "Collect more rows of that class."
             )
         rows = (deciding.y, deciding.scores, deciding.weights)
         found = find(*rows)
-        if self._keeps_own(deciding, lambda *rows: find(*rows).biases, rule):
+        if self._keeps_own(deciding, lambda *rows: find(*rows).biases):
             found = find(*rows, own=True)
-        doubts = [status for status in found.statuses if status not in QUIET]
-        if doubts:
-            warnings.warn(
-                f"{len(doubts)} of the {len(found.statuses)} binary problems behind the class "
-                f"biases need a second look. First: {doubts[0].value}",
-                BoundaryWarning,
-                stacklevel=6,
+        loud = [status for status in found.statuses if status not in QUIET]
+        if loud:
+            doubts.append(
+                f"{len(loud)} of the {len(found.statuses)} binary problems behind the class "
+                f"biases need a second look. First: {loud[0].value}"
             )
-        return {"biases_": found.biases, "boundaries_": found.boundaries}
+        return Decided({"biases_": found.biases, "boundaries_": found.boundaries}, doubts)
 
-    def _keeps_own(
-        self,
-        deciding: Deciding,
-        choose: Callable[..., Any],
-        rule: Rule,
-    ) -> bool:
+    def _keeps_own(self, deciding: Deciding, choose: Callable[..., Any]) -> bool:
         """Return whether left-out rows say that the model's own boundary should stay."""
-        if deciding.parts is None or not rule.alike:
+        if deciding.parts is None or not self.rule.alike:
             return False
         if callable(deciding.response.method) and not deciding.response.is_log_odds:
             return False  # Nobody knows where a function's own boundary is.
         rows = (deciding.y, deciding.scores, deciding.parts)
-        return shift_loses(*rows, choose, rule, deciding.weights)
+        return shift_loses(*rows, choose, self.rule, deciding.weights)
 
 
 def _certify_weighted(
@@ -216,12 +207,10 @@ def _mirror(threshold: float, is_mirrored: bool) -> float:
     return float(np.nextafter(-threshold, -np.inf)) if is_mirrored else threshold
 
 
-def _warn_of_scales(factors: tuple[float, ...]) -> None:
-    """Warn of fold models whose scores had to be put on one scale."""
-    warnings.warn(
+def _doubt_scales(factors: tuple[float, ...]) -> str:
+    """Return a sentence on fold models whose scores had to be put on one scale."""
+    return (
         f"The scores of one fold's model spread {max(factors) / min(factors):.3g} times as wide as "
         "those of another; they were put on one scale. Scale the features, hold the model back "
-        "(more regularisation, fewer features), or calibrate it with CalibratedClassifierCV.",
-        BoundaryWarning,
-        stacklevel=6,
+        "(more regularisation, fewer features), or calibrate it with CalibratedClassifierCV."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.exceptions import InvalidInputError
 from boundshift.scores.sample import Binning, FloatArray, IntArray, ScoreSample, SumTo
 from boundshift.validation import as_labels, as_scores
 
@@ -21,7 +20,6 @@ __all__ = [
     "collect_weighted",
     "judge_weights",
     "refuse_weights",
-    "weighted_sample",
 ]
 
 LEAST_WEIGHT = 2.0
@@ -148,7 +146,7 @@ class WeightedScores:
         return WeightedScores(-self.values[::-1], self.weights[::-1])
 
 
-def weighted_sample(
+def collect_weighted(
     y_true: ArrayLike,
     y_score: ArrayLike,
     sample_weight: ArrayLike,
@@ -160,24 +158,10 @@ def weighted_sample(
 
     Examples
     --------
-    >>> sample = weighted_sample([0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0], [1.5, 1.0, 1.0, 1.25])
+    >>> sample = collect_weighted([0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0], [1.5, 1.0, 1.0, 1.25])
     >>> sample.n_samples
     (2.5, 2.25)
     """
-    sample = collect_weighted(y_true, y_score, sample_weight, pos_label, alike=alike)
-    judge_weights(sample, stacklevel=4)
-    return sample
-
-
-def collect_weighted(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    sample_weight: ArrayLike,
-    pos_label: object = None,
-    *,
-    alike: bool = True,
-) -> ScoreSample:
-    """Collect and sort as `weighted_sample` does, whatever the weights sum to."""
     y, s = as_labels(y_true), as_scores(y_score)
     weight = as_weights(sample_weight, len(s))
     if len(y) != len(s):
@@ -197,8 +181,18 @@ def collect_weighted(
     return ScoreSample(classes[0], classes[1], plain.exponent, plain.labels)
 
 
-def judge_weights(sample: ScoreSample, stacklevel: int) -> None:
-    """Raise if the weights of a class sum to less than 2; warn if few rows carry most of them."""
+def judge_weights(sample: ScoreSample) -> list[str]:
+    """Raise if a class's weights sum to less than 2; say of which a few rows carry most.
+
+    Weights that are all the same are never said to be uneven, whatever they sum to.
+
+    Examples
+    --------
+    >>> y, s = [0, 0, 0, 1, 1, 1], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    >>> judge_weights(collect_weighted(y, s, [9.0, 9.0, 9.0, 1.0, 1.0, 98.0]))
+    ['The 3 weights of class 1 sum to 100 but count as 1.041 rows at most ...']
+    """
+    doubts = []
     for label, scores in zip(sample.labels, (sample.negative, sample.positive), strict=True):
         assert isinstance(scores, WeightedScores)
         if scores.n < LEAST_WEIGHT:
@@ -206,14 +200,14 @@ def judge_weights(sample: ScoreSample, stacklevel: int) -> None:
                 f"`sample_weight` must sum to at least 2 in each class, got {scores.n:g} for "
                 f"{label!r}. Weights are frequencies: do not scale them to sum to 1."
             )
-        if scores.effective < scores.n / 2:
-            warnings.warn(
-                f"The weights of class {label!r} sum to {scores.n:.4g} but count as "
+        rows = len(scores.values)
+        if scores.effective < min(scores.n, rows) / 2:
+            doubts.append(
+                f"The {rows} weights of class {label!r} sum to {scores.n:.4g} but count as "
                 f"{scores.effective:.4g} rows at most (Kish): the boundary is less certain than "
-                "the sum suggests.",
-                BoundaryWarning,
-                stacklevel=stacklevel,
+                "the sum suggests."
             )
+    return doubts
 
 
 def refuse_weights(sample: ScoreSample, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +21,14 @@ from boundshift.boundary import (
     warn_of,
 )
 from boundshift.curves import ErrorCurve
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.groups import GroupBoundaries, find_boundaries
 from boundshift.promises.certificate import Certificate, certify_counts, certify_weights
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
-from boundshift.scores.weighted import weighted_sample
+from boundshift.scores.weighted import collect_weighted, judge_weights
 
 __all__ = ["Show", "decide_groups", "decide_passes", "decide_scores", "needs_passes"]
 
@@ -111,11 +112,13 @@ def decide_scores(
         rows = read_rows(files[0], score, label, alike=alike and weight is not None, **read)  # type: ignore[arg-type]
         numbers = np.asarray(rows.numbers)
     if weight is not None:
-        weighted = weighted_sample(rows.is_positive, rows.scores, numbers)
-        boundary = make_decision(curve, rule, scale)(replace(weighted, labels=rows.labels))
+        weighted = collect_weighted(rows.is_positive, rows.scores, numbers)
+        sample = replace(weighted, labels=rows.labels)
+        for doubt in judge_weights(sample):
+            warnings.warn(doubt, BoundaryWarning, stacklevel=2)
+        boundary = make_decision(curve, rule, scale)(sample)
         warn_of(boundary, stacklevel=3)
         options = {"confidence": confidence, "chosen_here": True}
-        sample = replace(weighted, labels=rows.labels)
         return boundary, certify_weights(sample, boundary.threshold, **options)
     if cost_column is not None:
         found = decide_by_row(rows.is_positive, rows.scores, numbers, scale=scale)

@@ -39,6 +39,7 @@ from boundshift.boundary import choose_claims
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
+from boundshift.models.decision import Decided
 from boundshift.models.folds import set_random_states
 from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
 from boundshift.report.of_classifier import check_levels, own_probability
@@ -133,9 +134,9 @@ class FittedTable:
 class _Recorder(BoundShiftClassifier):
     """The classifier, with the scores that decided kept for the report."""
 
-    def _decide(self, classes: NDArray[Any], deciding: Any, guide: Any) -> dict[str, Any]:
+    def _decide(self, classes: NDArray[Any], deciding: Any, guide: Any) -> Decided:
         found = super()._decide(classes, deciding, guide)
-        is_second = found["boundary_"].labels[1] == classes[1]
+        is_second = found.learned["boundary_"].labels[1] == classes[1]
         self.decided_on = ScoreSample.from_labels(
             deciding.y == int(is_second), deciding.scores if is_second else -deciding.scores
         )
