@@ -30,6 +30,7 @@ def model(name, **options):
     return BoundShiftClassifier(ESTIMATORS[name], **options)
 
 
+@pytest.mark.tool("scikit-learn: `check_estimator`, pipelines, searches", "model(name, cv=2)")
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.filterwarnings(*IGNORED)
 def test_no_check_fails(name):

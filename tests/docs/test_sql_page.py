@@ -29,6 +29,7 @@ def names():
     return found
 
 
+@pytest.mark.tool("SQL in nine dialects", "names['boundary'].to_sql(column, dialect=dialect)")
 @pytest.mark.parametrize("dialect", ["duckdb", "bigquery", "snowflake", "postgres", "sqlite"])
 def test_the_page_shows_what_is_written(names, dialect):
     column = COLUMNS.get(dialect, "margin")

@@ -7,12 +7,10 @@ from pathlib import Path
 import mlflow
 import pytest
 
+from tests.docs.tool_matrix import HEAD, marked_tests, read_marks, table_of
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
-ROWS = [
-    [cell.strip() for cell in row.split("|")[1:-1]]
-    for row in PAGE.partition("|---|---|---:|---|\n")[2].partition("\n\n")[0].splitlines()
-]
 
 
 def blocks(heading, language="python"):
@@ -20,17 +18,14 @@ def blocks(heading, language="python"):
     return re.findall(rf"^```{language}\n(.*?)^```", section, flags=re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
-def test_every_tool_that_works_has_a_test_that_exists(row):
-    tool, works, _, test = row
-    if test in ("–", "not run") or test.startswith("by hand"):
-        assert works.startswith(("no:", "by their", "yes, with"))
-        return
-    text = (ROOT / "tests" / test.strip("`")).read_text(encoding="utf-8").lower()
-    assert "def test_" in text
-    if "clients" in test:
-        word = re.match(r"[a-z]{5}", tool.lower().replace("imbalanced-learn", "imblearn"))
-        assert word[0] in text
+def test_the_table_has_every_tool_that_a_test_speaks_of():
+    assert table_of(PAGE) == HEAD + "".join(mark.row(mark.works) for mark in marked_tests())
+
+
+def test_a_mark_cannot_show_lines_that_its_test_does_not_run():
+    source = '@pytest.mark.tool("x", "run(2)")\ndef test_x():\n    run(1)\n'
+    with pytest.raises(ValueError, match=r"'run\(2\)' is not run"):
+        list(read_marks(ast.parse(source), "test_x.py"))
 
 
 def test_scores_are_handed_over_in_three_lines():
@@ -72,6 +67,11 @@ def run(tool, names):
     exec(compile(block, f"tools.md, {tool}", "exec"), names)
 
 
+@pytest.mark.tool(
+    "MLflow",
+    "info = log_model(shifted, report=shifted.report(X_test, y_test))\n"
+    "loaded = load_model(info.model_uri)",
+)
 @pytest.mark.filterwarnings("ignore")  # MLflow's own, of what it will change
 def test_the_model_that_mlflow_loads_is_the_one_logged(store, names):
     run("MLflow", names)
@@ -79,12 +79,14 @@ def test_the_model_that_mlflow_loads_is_the_one_logged(store, names):
     assert names["loaded"].predict(X).tolist() == names["shifted"].predict(X).tolist()
 
 
+@pytest.mark.tool("skore", "report.checks.add([ThresholdCheck()])")
 @pytest.mark.filterwarnings("ignore")  # of what skore's own checks find
 def test_the_check_stands_in_skore_s_report(names):
     run("skore", names)
     assert "BOUND001" in repr(names["report"].checks.summarize())
 
 
+@pytest.mark.tool("skops: model card", "card = model_card(shifted)")
 def test_the_card_has_the_certificate(names):
     run("Model card", names)
     assert "Certificate" in names["card"].render()

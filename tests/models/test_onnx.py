@@ -102,6 +102,7 @@ def fit(estimator, X, y, **options):
     return BoundShiftClassifier(estimator, **{"cv": 2, **options}).fit(X[:TRAINED], y[:TRAINED])
 
 
+@pytest.mark.tool("ONNX", "to_onnx(clf, X)")
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")

@@ -60,6 +60,10 @@ def test_scores_that_are_no_numbers_are_refused(spark):
         streaming.scan_boundary(frame)
 
 
+@pytest.mark.tool(
+    "Spark",
+    'streaming.scan_boundary(frame, score="rawPrediction", curve="smoothed")',
+)
 @pytest.mark.parametrize("kind", ["vector", "array"])
 def test_vectors_give_their_last_element(spark, kind):
     from pyspark.ml.functions import array_to_vector

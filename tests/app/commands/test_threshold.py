@@ -241,6 +241,9 @@ def test_every_format_gives_the_same_boundary(run, tmp_path, rows, name, piped):
     assert Boundary.from_dict(found) == find_boundary(*rows, pos_label="yes")
 
 
+@pytest.mark.tool(
+    "Excel files on the command line", "run('threshold', 's.xlsx', *COLUMNS, '--json')"
+)
 def test_an_excel_file_gives_the_boundary_to_the_16_digits_that_it_holds(run, tmp_path, rows):
     labels, scores = rows
     write_frame(pa.table({"risk": scores, "ill": labels}).to_pandas(), tmp_path / "s.xlsx")

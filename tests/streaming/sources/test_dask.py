@@ -66,6 +66,10 @@ def test_progress_counts_the_partitions_of_this_process():
     assert len(steps) > 3
 
 
+@pytest.mark.tool(
+    "Dask",
+    'find_boundary(frame.label, frame.score, curve="smoothed")',
+)
 def test_series_and_arrays_of_other_chunks():
     y, s = problem()
     frame = frame_of(parts_of(y, s, [1000, 2000]))

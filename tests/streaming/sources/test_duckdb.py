@@ -35,6 +35,10 @@ class TestRelation(QuerySuite):
         return lambda parts: relation_of(connection, parts)
 
 
+@pytest.mark.tool(
+    "DuckDB",
+    'streaming.scan_boundary(connection.sql(query), label="ill", score="margin")',
+)
 def test_a_query_over_files_is_a_relation(connection, tmp_path):
     y, s = problem()
     for i, part in enumerate(parts_of(y, s, [1000, 2000])):

@@ -40,6 +40,10 @@ class TestFrame(EngineSuite):
         return lambda parts, **options: streaming.scan_boundary(frame_of(parts), **options)
 
 
+@pytest.mark.tool(
+    "Polars",
+    'streaming.scan_boundary(lazy, label="ill", score="margin")',
+)
 def test_a_lazy_query_over_files(tmp_path):
     y, s = problem()
     for i, part in enumerate(parts_of(y, s, [1000, 2000])):

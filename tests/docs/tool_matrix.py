@@ -1,0 +1,109 @@
+"""The table of docs/tools.md: which tools work, in how many lines, by which test.
+
+A test that shows what becomes of a shifted classifier in a tool says so by a mark, with the lines
+that a user writes besides imports and the model::
+
+    @pytest.mark.tool("optuna", "BoundShiftClassifier(model)")
+
+``python tests/docs/tool_matrix.py`` runs these tests and writes the table from what came of them.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+PAGE = TESTS.parent / "docs" / "tools.md"
+HEAD = "| tool | works | lines | test |\n|:--|:--|--:|:--|\n"
+
+
+class Marked(NamedTuple):
+    """A test with the mark of a tool."""
+
+    tool: str
+    code: str
+    works: str
+    file: str
+    test: str
+
+    def row(self, works: str) -> str:
+        """Return the row of the table."""
+        lines = len(self.code.splitlines()) or "–"
+        return f"| {self.tool} | {works} | {lines} | `{self.file}` |\n"
+
+
+def marked_tests() -> list[Marked]:
+    """Return the marked tests by the name of their tool, read from the source."""
+    found = [
+        mark
+        for path in TESTS.rglob("test_*.py")
+        if "mark.tool(" in (text := path.read_text(encoding="utf-8"))
+        for mark in read_marks(ast.parse(text), path.relative_to(TESTS).as_posix())
+    ]
+    return sorted(found, key=lambda mark: mark.tool.lower())
+
+
+def read_marks(tree: ast.Module, file: str) -> Iterator[Marked]:
+    for function in tree.body:
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for mark in function.decorator_list:
+            if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.tool":
+                tool, code = (ast.literal_eval(value) for value in mark.args)
+                said = {word.arg: ast.literal_eval(word.value) for word in mark.keywords}
+                _check_shown(code, function, file)
+                yield Marked(tool, code, said.get("works", "yes"), file, function.name)
+
+
+def _check_shown(code: str, function: ast.FunctionDef, file: str) -> None:
+    """Let no mark show lines that its test does not run."""
+    body = " ".join(ast.unparse(part) for part in function.body)
+    if file == "docs/test_tools_page.py":  # runs the blocks of the page
+        blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
+        body = " ".join(ast.unparse(ast.parse(block)) for block in blocks)
+    for statement in ast.parse(code).body:
+        if ast.unparse(statement) not in body:
+            raise ValueError(f"{file}, {function.name}: {ast.unparse(statement)!r} is not run.")
+
+
+def table_of(page: str) -> str:
+    """Return the table that stands on the page."""
+    return HEAD + page.partition(HEAD)[2].partition("\n\n")[0] + "\n"
+
+
+class _Outcomes:
+    """Remembers which tests ran to their end without fault."""
+
+    def __init__(self) -> None:
+        self.failed: set[str] = set()
+        self.passed: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name = report.nodeid.partition("[")[0]
+        if not report.passed:
+            self.failed.add(name)
+        elif report.when == "call":
+            self.passed.add(name)
+
+
+def main() -> int:
+    """Run the marked tests, and write the table."""
+    marked, outcomes = marked_tests(), _Outcomes()
+    names = {mark: f"tests/{mark.file}::{mark.test}" for mark in marked}
+    pytest.main([str(TESTS.parent / name) for name in names.values()], [outcomes])
+    worked = outcomes.passed - outcomes.failed
+    table = HEAD + "".join(
+        mark.row(mark.works if names[mark] in worked else "**no**") for mark in marked
+    )
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(page.replace(table_of(page), table), encoding="utf-8")
+    return 0 if set(names.values()) <= worked else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
