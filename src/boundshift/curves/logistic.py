@@ -110,10 +110,11 @@ def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:
         gradient = design @ (rows * p - counts[1]) + penalty * theta
         curvature = (design * (rows * p * (1.0 - p))) @ design.T + np.diag(penalty + 1e-12)
         step = np.linalg.solve(curvature, gradient)
-        while _loss(theta - step, design, counts, penalty) > loss * (1.0 + 1e-12):
+        lower = _loss(theta - step, design, counts, penalty)
+        while lower > loss * (1.0 + 1e-12):
             step /= 2
-        theta = theta - step
-        loss = _loss(theta, design, counts, penalty)
+            lower = _loss(theta - step, design, counts, penalty)
+        theta, loss = theta - step, lower
         if np.abs(step).max() <= 1e-13 * (1.0 + np.abs(theta).max()):
             break
     slope, shift = theta
@@ -125,7 +126,9 @@ def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:
 def _loss(theta: FloatArray, design: FloatArray, counts: FloatArray, penalty: FloatArray) -> float:
     """Return minus the penalised log-likelihood."""
     odds = theta @ design
-    likelihood = counts[0] @ np.logaddexp(0.0, odds) + counts[1] @ np.logaddexp(0.0, -odds)
+    rest = np.log1p(np.exp(-np.abs(odds)))  # what both classes' logarithms have in common
+    wrong = counts[0] @ (np.maximum(odds, 0.0) + rest)
+    likelihood = wrong + counts[1] @ (np.maximum(-odds, 0.0) + rest)
     return float(likelihood + penalty @ theta**2 / 2)
 
 

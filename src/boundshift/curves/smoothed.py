@@ -17,6 +17,8 @@ __all__ = ["Smoothed"]
 _CELLS_PER_BANDWIDTH = 32
 _KERNEL_REACH = 9 * _CELLS_PER_BANDWIDTH  # a normal tail beyond 9 is below 1e-18
 _MOST_CELLS = 1 << 16
+_OFFSETS = np.arange(-_KERNEL_REACH, _KERNEL_REACH + 1)
+_ROUNDED_OFF = ndtr(_OFFSETS / _CELLS_PER_BANDWIDTH) - (_OFFSETS > 0) - 0.5 * (_OFFSETS == 0)
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,9 @@ def _tail_on_grid(scores: OrderedScores, h: float) -> tuple[float, FloatArray, F
     high = min(scores.maximum, scores.median + reach)
     counts = scores.binned(Binning(low, high, cell))
     counts = np.pad(counts, _KERNEL_REACH)
-    offset = np.arange(-_KERNEL_REACH, _KERNEL_REACH + 1)
     # Node i sees the point of cell j through Phi((j - i) / cells per bandwidth): a step, which
     # the cumulated counts carry, plus what the kernel rounds off, which dies out.
-    rounding = ndtr(offset / _CELLS_PER_BANDWIDTH) - (offset > 0) - 0.5 * (offset == 0)
     above = np.cumsum(counts[::-1])[::-1] - counts / 2
-    smooth = above + np.convolve(counts, rounding[::-1], mode="same")
+    smooth = above + np.convolve(counts, _ROUNDED_OFF[::-1], mode="same")
     nodes = (np.arange(len(counts), dtype=np.float64) - _KERNEL_REACH) * cell
     return low, nodes, np.clip(smooth / scores.n, 0.0, 1.0)

@@ -6,11 +6,10 @@ closer around the best. The middle of a plateau is taken, in score units.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
@@ -80,12 +79,14 @@ def search_line(
     t, values = _close_in(value, _start(sample, None if rule.costly else bends, effort), effort)
     least = float(values.min())
     flat = least + _RISE_TOLERANCE * max(abs(least), 1.0)
-    low, high = _run_around_best(value, t, values, flat, effort)
-    threshold = low + (high - low) / 2
     allowed, towards = rule.tolerance_towards(sample.n_samples)
+    runs = [(flat, -1), (flat, 1)]
     if allowed and towards:
-        ends = _run_around_best(value, t, values, least + allowed, effort)
-        threshold = _nearest_of_fewest(errors, sample, threshold, ends, towards)
+        runs.append((least + allowed, towards))
+    low, high, *end = _ends_of_runs(value, t, values, runs, effort)
+    threshold = low + (high - low) / 2
+    if end:
+        threshold = _nearest_of_fewest(errors, sample, threshold, end[0], towards)
         low = high = threshold
         least = float(value(np.array([threshold]))[0])
     negative, positive = errors(np.array([threshold]))
@@ -93,14 +94,13 @@ def search_line(
 
 
 def _nearest_of_fewest(
-    errors: ErrorsAt, sample: ScoreSample, best: float, ends: tuple[float, float], towards: int
+    errors: ErrorsAt, sample: ScoreSample, best: float, end: float, towards: int
 ) -> float:
     """Return the boundary nearest to the best that has as few errors as the end of a run.
 
     They are those of the class that the run's direction favours; half a row makes no difference.
     """
     favoured = 0 if towards > 0 else 1
-    end = ends[1] if towards > 0 else ends[0]
 
     def expected(t: FloatArray) -> FloatArray:
         return errors(t)[favoured] * sample.n_samples[favoured]
@@ -109,9 +109,9 @@ def _nearest_of_fewest(
     most = at_end + _HALF_A_ROW
     if at_best <= most:
         return best
-    return _last_within(
-        lambda t: expected(t) <= most, end, best, _FULL.close * abs(end - best), _FULL.places
-    )
+    ways = np.array([end]), np.array([best])
+    close = _FULL.close * abs(end - best)
+    return float(_last_within(expected, np.array([most]), *ways, close, _FULL.places)[0])
 
 
 def _close_in(
@@ -158,58 +158,64 @@ def _merged(
 ) -> tuple[FloatArray, FloatArray]:
     """Return boundaries in order, and the rule at each."""
     t = np.concatenate([t, more])
-    order = np.argsort(t)
+    order = np.argsort(t, kind="stable")  # which is quick where runs are in order already
     return t[order], np.concatenate([values, more_values])[order]
 
 
-def _run_around_best(
+def _ends_of_runs(
     value: Callable[[FloatArray], FloatArray],
     t: FloatArray,
     values: FloatArray,
-    most: float,
+    runs: Sequence[tuple[float, int]],
     effort: _Effort,
-) -> tuple[float, float]:
-    """Return the ends of the run around the minimum where the rule is no more than some value."""
+) -> list[float]:
+    """Return the ends of runs around the minimum where the rule is no more than some value.
+
+    Each run is that value, and 1 for its upper end or -1 for its lower one.
+    """
     best, width = int(values.argmin()), _width(t)
-    before = np.flatnonzero(values[:best] > most)
-    after = np.flatnonzero(values[best:] > most)
-    ends: list[float] = []
-    for outside, step in ((before[-1:], 1), (best + after[:1], -1)):
-        if not len(outside):
-            ends.append(float(t[0] if step > 0 else t[-1]))
+    inside, outside = np.empty(len(runs)), np.empty(len(runs))
+    for k, (most, side) in enumerate(runs):
+        beyond = np.flatnonzero((values[best:] if side > 0 else values[:best]) > most)
+        if not len(beyond):
+            inside[k] = outside[k] = t[-1] if side > 0 else t[0]
             continue
-        edge, flat = t[outside[0]], t[outside[0] + step]
-        ends.append(
-            _last_within(
-                lambda s: value(s) <= most, flat, edge, effort.close * width, effort.places
-            )
-        )
-    return ends[0], ends[1]
+        first = best + beyond[0] if side > 0 else beyond[-1]
+        inside[k], outside[k] = t[first - side], t[first]
+    limits = np.array([most for most, _ in runs])
+    found = _last_within(value, limits, inside, outside, effort.close * width, effort.places)
+    return [float(end) for end in found]
 
 
 def _last_within(
-    is_within: Callable[[FloatArray], NDArray[np.bool_]],
-    inside: float,
-    outside: float,
+    value: Callable[[FloatArray], FloatArray],
+    most: FloatArray,
+    inside: FloatArray,
+    outside: FloatArray,
     close: float,
     number: int,
-) -> float:
-    """Return the last place before a condition fails, on the way from inside to outside.
+) -> FloatArray:
+    """Return the last places where a value is no more than allowed, from inside to outside.
 
-    Some places are asked about at a time, since a question costs about the same for all of them.
+    Some places on every way are asked about at a time, since a question costs about the same for
+    all of them.
     """
-    while abs(outside - inside) > close:
-        places = np.linspace(inside, outside, number + 2)[1:-1]
-        failed = np.flatnonzero(~is_within(places))
-        first = int(failed[0]) if len(failed) else number
-        narrower = (
-            float(places[first - 1]) if first else inside,
-            float(places[first]) if first < number else outside,
-        )
-        if narrower == (inside, outside):
-            break
-        inside, outside = narrower
-    return float(inside)
+    inside, outside = inside.copy(), outside.copy()
+    steps = np.arange(1, number + 1)
+    ways = np.flatnonzero(np.abs(outside - inside) > close)
+    while len(ways):
+        start, stop = inside[ways, None], outside[ways, None]
+        asked = steps * ((stop - start) / (number + 1)) + start
+        failed = np.ones((len(ways), number + 1), dtype=np.bool_)  # as what lies outside does
+        failed[:, :-1] = ~(value(asked.ravel()).reshape(asked.shape) <= most[ways, None])
+        places = np.concatenate([start, asked, stop], axis=1)
+        first = failed.argmax(axis=1)
+        rows = np.arange(len(ways))
+        low, high = places[rows, first], places[rows, first + 1]
+        narrower = (low != start[:, 0]) | (high != stop[:, 0])
+        inside[ways], outside[ways] = low, high
+        ways = ways[narrower & (np.abs(high - low) > close)]
+    return inside
 
 
 def _start(sample: ScoreSample, bends: FloatArray | None, effort: _Effort) -> FloatArray:
