@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
@@ -138,7 +138,7 @@ class RowScorer:
         found = found[:, np.argsort(class_columns(estimator, self.classes))]
         decides = has_weight(self.fit_params, len(y)) & ~np.isnan(found).any(axis=1)
         numbers = self._numbers(y[decides])
-        if len(np.unique(numbers)) < 2:
+        if len(self._labels_among(numbers)) < 2:
             raise InvalidInputError(
                 "Out-of-bag scores must be there for rows of at least two classes, got "
                 f"{np.count_nonzero(decides)} row(s) with one. Use more members "
@@ -157,11 +157,12 @@ class RowScorer:
         self, estimator: Any, X: Any, y: NDArray[Any], cv: Any, n_jobs: int | None
     ) -> CrossFitted | None:
         """Score rows by models fitted without them, or return None if that cannot be."""
-        counts = np.bincount(self._numbers(y))
+        numbers = self._numbers(y)
+        counts = np.bincount(numbers)
         if len(counts) == 2 and counts.min() == 1:
             return None  # The only row of a class cannot be left out.
         if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-            cv = min(int(cv), max(int(counts.max()), 2))
+            cv = StratifiedKFold(min(int(cv), max(int(counts.max()), 2)))
         with warnings.catch_warnings():
             # A class with fewer rows than folds is missing from some test parts, which is fine.
             warnings.filterwarnings("ignore", message="The least populated class")
@@ -170,14 +171,14 @@ class RowScorer:
                 if is_listed(cv)
                 else list(check_cv(cv, y, classifier=True).split(X, y, **self.split_params))
             )
-        self._check_splits(y, splits)
+        self._check_splits(numbers, splits)
         fitted = Parallel(n_jobs=n_jobs)(
             delayed(self._fit_and_score)(estimator, X, y, *split) for split in splits
         )
         models, parts = map(list, zip(*fitted, strict=True))
         deciding = self._settle(y, [test for _, test in splits], parts)
         times = np.bincount(np.concatenate([train for train, _ in splits]), minlength=len(y))
-        classes = [len(np.unique(y[train])) for train, _ in splits]
+        classes = [np.count_nonzero(np.bincount(numbers[train])) for train, _ in splits]
         complete = bool(times.all()) and min(classes) == len(self.classes)
         return CrossFitted(models, deciding, complete)
 
@@ -218,12 +219,17 @@ class RowScorer:
             return np.asarray(y == self.classes[1]).astype(np.intp)
         return np.searchsorted(self.classes, y)
 
-    def _check_splits(self, y: NDArray[Any], splits: list[Split]) -> None:
+    def _labels_among(self, numbers: IntArray) -> NDArray[Any]:
+        """Return the labels of the classes that rows belong to."""
+        labels: NDArray[Any] = self.classes[np.flatnonzero(np.bincount(numbers))]
+        return labels
+
+    def _check_splits(self, numbers: IntArray, splits: list[Split]) -> None:
         """Raise unless every part trains on both classes, and tests rows that it has not seen."""
-        weighs = has_weight(self.fit_params, len(y))
+        weighs = has_weight(self.fit_params, len(numbers))
         for number, (train, test) in enumerate(splits, start=1):
             of = f"part {number} of {len(splits)}"
-            is_seen = np.zeros(len(y), dtype=np.bool_)
+            is_seen = np.zeros(len(numbers), dtype=np.bool_)
             is_seen[train] = True
             if is_seen[test].any():
                 raise InvalidInputError(
@@ -231,7 +237,7 @@ class RowScorer:
                     f"{np.count_nonzero(is_seen[test])} row(s) in both of {of}. Use an int or a "
                     "splitter, or cv=None to decide on training rows."
                 )
-            seen = np.unique(y[is_seen & weighs])
+            seen = self._labels_among(numbers[is_seen & weighs])
             if len(self.classes) == 2 and len(seen) < 2:
                 raise InvalidInputError(
                     "`cv` must leave rows of both classes in every training part, got only "
@@ -239,7 +245,7 @@ class RowScorer:
                     "Use an int or StratifiedKFold, which keep the classes' shares."
                 )
         tested = np.concatenate([test for _, test in splits])
-        left_out = np.unique(y[tested[weighs[tested]]])
+        left_out = self._labels_among(numbers[tested[weighs[tested]]])
         if len(left_out) < 2:
             raise InvalidInputError(
                 "`cv` must leave out rows of at least two classes in all, got "
@@ -315,10 +321,15 @@ def _average_repeats(
     """
     together = np.concatenate(tests)
     number = np.repeat(np.arange(len(tests)), [len(test) for test in tests])
-    rows, first, place = np.unique(together, return_index=True, return_inverse=True)
     scores = np.concatenate(parts)
-    if len(rows) == len(together):
-        return rows, scores[first], number[first]
+    is_counted = together.min(initial=0) >= 0  # -1 may stand for the last row
+    times = np.bincount(together) if is_counted else np.array([2])
+    if times.max(initial=0) <= 1:  # Each row once, as in most splits, needs no sorting.
+        place = np.empty(len(times), dtype=np.intp)
+        place[together] = np.arange(len(together))
+        rows = np.flatnonzero(times)
+        return rows, scores[place[rows]], number[place[rows]]
+    rows, first, place = np.unique(together, return_index=True, return_inverse=True)
     repeats = []
     order = np.argsort(place, kind="stable")
     sorted_place = place[order]

@@ -56,9 +56,9 @@ def shift_loses(
     A. Agresti, Y. Min, "Simple improved confidence intervals for comparing matched proportions",
     Statistics in Medicine 24, 2005.
     """
-    present = np.unique(y)
+    present = np.flatnonzero(np.bincount(y))
     shifted = np.full(len(y), -1)
-    for part in np.unique(parts):
+    for part in np.flatnonzero(np.bincount(parts)):
         out = parts == part
         kept = () if weights is None else (weights[~out],)
         if all(_has_rows(y[~out] == k, *kept) for k in present):

@@ -53,7 +53,8 @@ def spread(scores: FloatArray) -> float:
     """Return the range of the middle four fifths; of many classes, about the mean of each row."""
     if scores.ndim == 2:
         scores = scores - np.nanmean(scores, axis=1, keepdims=True)
-    if not scores.size or np.isnan(scores).all():
+    known = scores[~np.isnan(scores)]
+    if not known.size:
         return 0.0
-    low, high = np.nanquantile(scores, [0.1, 0.9])
+    low, high = np.quantile(known, [0.1, 0.9])
     return float(high - low)
