@@ -86,7 +86,7 @@ class Collector:
     def _read_trained(self, X: Any, y: NDArray[Any], params: FitParameters) -> Collected:
         """Score the rows with the model as it is."""
         self._refuse_mean("a model that is trained already", "Train it with cv=5 instead")
-        labels = _check_labels(y, params.fit)
+        labels = _check_labels(np.unique(y), y, params.fit)
         if not is_native(self.estimator):
             check_is_fitted(self.estimator)
         classes = np.unique(known_classes(self.estimator, labels))
@@ -100,14 +100,16 @@ class Collector:
         deciding = scorer.by_model(self.estimator, X, y, "held-out")
         return Collected(self.estimator, classes, deciding, deciding.response)
 
-    def _train(self, X: Any, y: NDArray[Any], params: FitParameters) -> Collected:
+    def _train(
+        self, X: Any, y: NDArray[Any], params: FitParameters, labels: NDArray[Any]
+    ) -> Collected:
         """Fit the estimator, and score rows by it or by models fitted without them."""
         if is_native(self.estimator):
             raise InvalidInputError(
                 f"`cv` must be 'prefit' for a {type(self.estimator).__name__}, which cannot be "
                 f"fitted again, got {self.cv!r}. Pass `fit` rows that the model has not seen."
             )
-        classes = _check_labels(y, params.fit)
+        classes = _check_labels(labels, y, params.fit)
         scorer = RowScorer(classes, self.response_method, params.fit, params.split)
         estimator = set_random_states(clone(self.estimator), self.random_state)
         crossed = None
@@ -131,10 +133,11 @@ class Collector:
     def _train_for_promise(self, X: Any, y: NDArray[Any], params: FitParameters) -> Collected:
         """Collect as ever, or, where floors shall be promised, keep rows apart that decide."""
         weighs = has_weight(params.fit, len(y))
-        classes = np.unique(y[weighs])
-        share = None if self.cv is None else self._share_to_hold_out(classes, y[weighs])
+        labels = np.unique(y)
+        classes, own = (labels, y) if weighs.all() else (np.unique(y[weighs]), y[weighs])
+        share = None if self.cv is None else self._share_to_hold_out(classes, own)
         if share is None:
-            return self._train(X, y, params)
+            return self._train(X, y, params, labels)
         number = np.searchsorted(classes, y)
         cv = given_splits(self.cv) if is_listed(self.cv) else self.cv
         if self._is_out_of_bag:
@@ -144,7 +147,9 @@ class Collector:
         inner = replace(self, cv="oob" if self._is_out_of_bag else splits_within(cv, train))
         held = held[weighs[held]]
         fit, split = (_check_method_params(X, p, indices=train) for p in (params.fit, params.split))
-        found = inner._train(_safe_indexing(X, train), y[train], FitParameters(fit, split, {}))
+        rest = y[train]
+        params = FitParameters(fit, split, {})
+        found = inner._train(_safe_indexing(X, train), rest, params, np.unique(rest))
         scores = found.response.read(found.estimator, _safe_indexing(X, held), found.classes)
         decided = Deciding(number[held], scores, found.response, "held-out", rows=held)
         return found._replace(deciding=decided, guide=found.deciding)
@@ -182,9 +187,10 @@ class Collector:
         return held_share(self.curve, rule, (counts[ends[0]], counts[ends[1]]))
 
 
-def _check_labels(y: NDArray[Any], fit_params: Mapping[str, Any]) -> NDArray[Any]:
+def _check_labels(
+    labels: NDArray[Any], y: NDArray[Any], fit_params: Mapping[str, Any]
+) -> NDArray[Any]:
     """Return the labels; raise if there are not at least two classes to learn from."""
-    labels = np.unique(y)
     assert_all_finite(labels, input_name="y")
     # Labels alone look like numbers to be predicted where they are many and each met once.
     check_classification_targets(np.repeat(labels, 3))
