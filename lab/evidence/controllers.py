@@ -32,8 +32,8 @@ from lab.harness.quiet import quiet
 
 FloatArray = NDArray[np.float64]
 
-ROWS = (50, 200, 500, 2000)
-PREVALENCES = (0.5, 0.2, 0.05)
+ROWS = (10, 50, 200, 500, 2000)
+PREVALENCES = (0.5, 0.1, 0.01)
 PROMISES: tuple[dict[str, float], ...] = (
     {"precision": 0.6},
     {"recall": 0.8},

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 from boundshift import BoundaryWarning, Floors, InvalidInputError, Status, find_boundary
-from boundshift.curves.floors import start_of
+from boundshift.curves.sequence import start_of
 from tests.problems import many
 
 RUNS = 400

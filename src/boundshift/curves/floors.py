@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr
 
+from boundshift.curves.sequence import largest_floor, pass_in_order
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules.floors import Floors, missed_by, reached_rates
@@ -31,6 +31,8 @@ Test = tuple[Mask, Callable[[], FloatArray]]
 _ROUNDING = 1e-12
 # Counts of a class above which a bound is computed for some of them.
 _MANY = 8192
+# Lower floors that are tried where one is not met.
+_STEPS = 8
 
 
 class Promised(NamedTuple):
@@ -236,25 +238,21 @@ def _test_at_prevalence(rule: Floors, gaps: _Gaps, delta: float) -> dict[str, Te
 
 
 def _test_in_order(wrong: IntArray, n: IntArray, floor: float, delta: float) -> Test:
-    """Test the share right among n rows at each gap, in order, until one fails.
+    """Test the share right among n rows at each gap, in order, from several starting places.
 
-    What comes before the start, or after the first failure, shows nothing.
+    What is shown is the largest of some lower floors that would pass there.
     """
-    if floor >= 1.0:
-        return np.zeros(len(n), dtype=np.bool_), partial(np.zeros, len(n))
-    start = int(np.searchsorted(n, start_of(floor, delta, int(n.max(initial=0)))))
-    # So few wrong ones, or fewer, are unlikely under every share below the floor.
-    unlikely = bdtr(wrong[start:], n[start:], 1.0 - floor) <= delta
-    stop = start + (len(unlikely) if unlikely.all() else int(np.argmin(unlikely)))
-    place = np.arange(len(n))
 
     def shown() -> FloatArray:
         values = np.zeros(len(n))
-        last = min(stop + 1, len(n))
-        values[start:last] = 1.0 - clopper_pearson(wrong[start:last], n[start:last], delta)
+        if floor < 1.0:
+            largest = largest_floor(wrong, n, floor, delta)
+            for lower in np.round(largest * np.arange(1, _STEPS + 1) / _STEPS, 4):
+                if lower > 0.0:
+                    values[pass_in_order(wrong, n, float(lower), delta)] = lower
         return values
 
-    return (place >= start) & (place < stop), shown
+    return pass_in_order(wrong, n, floor, delta), shown
 
 
 def _of_counts(bound: Bound, wrong: IntArray, n: int, exact: bool = False) -> FloatArray:
@@ -271,27 +269,6 @@ def _of_counts(bound: Bound, wrong: IntArray, n: int, exact: bool = False) -> Fl
     if exact:
         return values[np.searchsorted(few, wrong)]
     return np.interp(wrong, few, values)
-
-
-def start_of(floor: float, delta: float, most: int) -> int:
-    """Return the number of rows at which a sequence of tests starts.
-
-    It depends on nothing but the floor, the confidence and the rows there are: the least number
-    at which an observed share halfway between the floor and 1 would do, or the least at which any
-    would do, if there are not twice as many rows.
-
-    Examples
-    --------
-    >>> start_of(0.5, 0.05, 1000), start_of(0.9, 0.05, 1000), start_of(0.5, 0.05, 20)
-    (11, 76, 5)
-    """
-    least = math.ceil(math.log(delta) / math.log(floor) - 1e-9)
-    for first in range(least, most // 2 + 1, 1024):
-        n = np.arange(first, min(first + 1024, most // 2 + 1))
-        enough = bdtr(np.floor(n * (1.0 - floor) / 2), n, 1.0 - floor) <= delta
-        if enough.any():
-            return int(n[np.argmax(enough)])
-    return least
 
 
 def describe_unmet(
@@ -313,9 +290,13 @@ def describe_unmet(
     said = []
     for name, short in unmet.items():
         floor = rule.asked[name]
-        reached = floor + short if name == "flagged" else floor - short
-        sign = "≤" if name == "flagged" else "≥"
-        said.append(f"{name} {sign} {floor:g} is missed by {short:.3g} ({reached:.3g} is reached)")
+        cap = name == "flagged"
+        # Rounded to the safe side: what is said to be reached can be asked for.
+        reached = math.ceil((floor + short) * 1e4) if cap else math.floor((floor - short) * 1e4)
+        said.append(
+            f"{name} {'≤' if cap else '≥'} {floor:g} is missed by {short:.3g} "
+            f"({reached / 1e4:g} is reached)"
+        )
     how = "" if delta is None else f" with {1 - delta:.4g} confidence"
     text = f"No boundary meets all floors{how}; at the one that comes nearest, {'; '.join(said)}."
     return f"{text} {_cure(rule, unmet, n_samples, delta)}"
@@ -329,7 +310,14 @@ def _cure(
         names = " or ".join(rule.asked)
         return f"Lower {names}, or train a model that separates the classes better."
     each = delta / len(rule.asked)
-    rows = {"recall": ("positive", n_samples[1]), "specificity": ("negative", n_samples[0])}
+    negative, positive = n_samples
+    rows = {
+        "recall": ("positive rows, all on the right side", positive),
+        "specificity": ("negative rows, all on the right side", negative),
+    }
+    if rule.prevalence is None:
+        rows["precision"] = ("flagged rows, all of them positive", positive)
+        rows["npv"] = ("rows left alone, all of them negative", negative)
     for name in unmet:
         floor = rule.asked[name]
         if name != "flagged" and floor >= 1.0:
@@ -342,9 +330,8 @@ def _cure(
             which, there = rows[name]
             if there < needed:
                 return (
-                    f"A {name} of {floor:g} needs at least {needed} {which} rows, all on the right "
-                    f"side, and there are {there}: collect more, or lower the floor or the "
-                    "confidence."
+                    f"A {name} of {floor:g} needs at least {needed} {which}, and there are "
+                    f"{there}: collect more, or lower the floor or the confidence."
                 )
     others = [name for name in rule.asked if name not in unmet]
     against = f" that {', '.join(others)} leaves room for" if others else ""

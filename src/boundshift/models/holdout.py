@@ -18,7 +18,7 @@ from sklearn.model_selection import check_cv
 
 from boundshift.curves import ErrorCurve
 from boundshift.curves.confidence import ConfidenceCurve
-from boundshift.curves.floors import start_of
+from boundshift.curves.sequence import start_of
 from boundshift.models.folds import as_random_state
 from boundshift.promises.planning import rows_needed
 from boundshift.result.boundary import Boundary

@@ -60,9 +60,13 @@ class Floors(Rule):
     it is. The share flagged likewise, among all rows.
 
     Precision and npv: of the m rows above an order statistic of all scores, the number of
-    positives is binomial with the precision as its probability. Boundaries are tested in a fixed
-    order, from the number of flagged rows at which an observed precision halfway between floor
-    and 1 would do, downwards, until the first one fails; all before it hold together.
+    positives is binomial with the precision as its probability. Boundaries are tested from few
+    flagged rows to many, by the fallback procedure of Wiens and Dmitrienko. The first starting
+    place is the number of flagged rows at which an observed precision halfway between floor and 1
+    would do, each further one has three times as many, up to half of all rows; each has an equal
+    part of :math:`\delta`. A test that passes hands its level on to the next boundary, one that
+    fails loses it. All boundaries that pass hold together, whatever the classes look like, since
+    the places depend on nothing but the number of rows, the floor and the confidence.
 
     With a prevalence both classes are bounded for all boundaries at once, each with half of the
     :math:`\delta`, and any boundary may be chosen.
