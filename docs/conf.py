@@ -74,7 +74,7 @@ html_static_path = ["_static"]
 html_static_path += [
     str(path.locate()) for path in files("sphinx-mathjax-offline") or [] if path.name == _MATHJAX
 ]
-html_css_files = ["tables.css"]
+html_css_files = ["pages.css"]
 mathjax_path = _MATHJAX
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
