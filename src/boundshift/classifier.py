@@ -405,6 +405,8 @@ default="auto"
         confidence: float = 0.95,
         prevalence: float | None = None,
         by: str | Sequence[str] | None = None,
+        row_cost: Any = None,
+        sample_weight: Any = None,
     ) -> Any:
         """Report on two classes, by rows that ``fit`` has not seen.
 
@@ -423,6 +425,9 @@ default="auto"
             that of these rows.
         by : str or sequence of str, default=None
             Columns of X for the table of groups; None takes those of words with few values.
+        row_cost, sample_weight : array-like of shape (n_samples,), default=None
+            What each row costs or how often it counts, if ``fit`` had the like: the goal is
+            then told in them. What is certified counts every row once.
 
         Returns
         -------
@@ -446,7 +451,17 @@ default="auto"
         check_is_fitted(self)
         # A report stands above the classifier that it is about, so it is found by name.
         make = import_module("boundshift.report").report_classifier
-        return make(self, X, y, names=names, confidence=confidence, prevalence=prevalence, by=by)
+        return make(
+            self,
+            X,
+            y,
+            names=names,
+            confidence=confidence,
+            prevalence=prevalence,
+            by=by,
+            row_cost=row_cost,
+            sample_weight=sample_weight,
+        )
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata is routed to the estimator and the splitter."""

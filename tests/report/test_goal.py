@@ -125,7 +125,7 @@ def test_a_certified_half_beside_a_model_that_guesses_is_called_no_proof():
     known = collect_facts(y, rng.normal(size=330), boundary=found, chosen_here=False)
     assert known["verdict"]["status"] == "certified"
     assert known["diagnosis"]["good_enough"] in ("no", "unproved")
-    assert "not shown to be fewer than a guess" in known["verdict"]["caution"]
+    assert "do not show that it is better than guessing" in known["verdict"]["caution"]
     page = render_report(known)
     first = page.index(known["verdict"]["caution"])
     assert first < page.index('id="try"')

@@ -52,7 +52,7 @@ def _rates(judged_on: JudgedOn, origin: Scores) -> dict[str, Any]:
     """State what the observed error rates are worth."""
     claim = "The observed error rates, and the table of methods if it was made from the same rows"
     if judged_on == "test":
-        return _claim(claim, "estimate", "Fair guesses: these rows were used for nothing else.")
+        return _claim(claim, "estimate", "Fair estimates: these rows were used for nothing else.")
     reason = "The boundary was chosen on these rows, so they flatter it."
     if origin == "training":
         reason = "The model was trained on these rows, and the boundary chosen on them."
@@ -77,5 +77,5 @@ def _method(boundary: Boundary, names: Names) -> dict[str, Any]:
         f"The errors by which the boundary was placed: {error_text(missed)} of {names.positives} "
         f"missed, {error_text(flagged)} of {names.negatives} flagged"
     )
-    reason = f"{claim_text(boundary)} It decided where the boundary goes; quote the certified ones."
+    reason = f"{claim_text(boundary)} It decided where the boundary goes; quote the bounds above."
     return _claim(claim, "nominal", reason)

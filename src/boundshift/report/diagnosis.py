@@ -98,8 +98,9 @@ def _separation(measures: dict[str, Any], names: Names) -> Finding:
     """Say how well the scores tell the classes apart, at any threshold."""
     auc = measures["auc"]
     pairs = (
-        f"Of 100 pairs, one of {names.positives} and one of {names.negatives} each, the model "
-        f"gives the higher score to the first in {round(100 * auc)}; a coin would in 50."
+        f"Draw one of the {names.positives} and one of the {names.negatives}: in "
+        f"{round(100 * auc)} of 100 such pairs the model gives the first the higher score; a coin "
+        "would in 50."
     )
     if auc >= _GOOD_AUC:
         return _finding("separation", "good", "The scores tell the classes apart", pairs)
@@ -117,8 +118,8 @@ def _overlap(measures: dict[str, Any]) -> Finding:
     """Say how much the classes overlap, and what no boundary can do about it."""
     best = measures["best_balanced_error"]
     text = (
-        f"The best threshold there is on these rows, known only afterwards, gets {percent(best)} "
-        "of both classes wrong on average."
+        "Even the best threshold for these rows, which is known only afterwards, gets "
+        f"{percent(best)} of both classes wrong on average."
     )
     if best <= 0.1:
         return _finding("overlap", "good", "The classes overlap little", text)
@@ -158,8 +159,8 @@ def _proof(certificate: Certificate, names: Names) -> Finding:
     text = (
         f"With {100 * joint.confidence:.6g}% confidence in both together, at most "
         f"{at_most(missed)} of {names.positives} are missed and at most {at_most(flagged)} of "
-        f"{names.negatives} flagged in the long run. Guessing adds up to 100%, this to "
-        f"{at_most(flagged + missed)}."
+        f"{names.negatives} flagged in the long run. The two add up to "
+        f"{at_most(flagged + missed)}; those of a guess add up to 100%."
     )
     if certificate.status == "nominal":
         advice = "Score rows that the model has not seen; only those can show what it is worth."
@@ -242,8 +243,8 @@ def _stability(
         return None
     low, high = interval
     text = (
-        f"Had other rows of the same kind been drawn, the threshold would mostly have fallen "
-        f"between {score_text(low)} and {score_text(high)}."
+        "With other rows of the same kind, the threshold would mostly have fallen between "
+        f"{score_text(low)} and {score_text(high)}."
     )
     if low <= old_threshold <= high and boundary.threshold != old_threshold:
         advice = (
@@ -269,10 +270,10 @@ def _answer(findings: list[Finding]) -> dict[str, str]:
         sentence = "No: its scores do not separate the classes, and no boundary makes up for that."
         return {"good_enough": "no", "answer": sentence}
     if levels["proof"] == "bad":
-        sentence = "That is not shown: the rows at hand do not prove it better than guessing."
+        sentence = "Not shown: these rows do not prove that it is better than guessing."
         return {"good_enough": "unproved", "answer": sentence}
     if levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
-        but = "" if "alarms" not in levels else " Most alarms are false all the same."
+        but = "" if "alarms" not in levels else " But most alarms are false."
         return {"good_enough": "yes", "answer": f"Yes: its scores separate the classes.{but}"}
     sentence = "With care: it is shown to beat guessing, and it has the weak points below."
     return {"good_enough": "with care", "answer": sentence}

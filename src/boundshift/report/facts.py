@@ -20,6 +20,7 @@ from boundshift.report.comparison import collect_comparison, compare_thresholds
 from boundshift.report.diagnosis import diagnose
 from boundshift.report.goal import judge_goal
 from boundshift.report.paired import compare_pairs
+from boundshift.report.paired_rows import PairedRows
 from boundshift.report.projection import collect_projection
 from boundshift.report.row_details import RowDetails
 from boundshift.report.stops import collect_stops
@@ -104,8 +105,8 @@ def collect_facts(
         Share of the positive class where decisions are made, for precision and alarms; None takes
         that of the rule, else that of the rows of the verdict.
     details : RowDetails, default=None
-        The model's own probabilities, groups, and decisions of other methods, for the rows of the
-        verdict in their order.
+        The model's own probabilities, groups, decisions of other methods, and the costs or weights
+        that chose the boundary, for the rows of the verdict in their order.
     columns : sequence of (name, made of it, why, missing values), default=None
         What was made of the columns of a table.
     shell : str, default=None
@@ -174,7 +175,9 @@ def collect_facts(
         precision=verdict["alarms"]["precision"],
         names=told,
     )
-    goal = judge_goal(boundary, judging, after, old, judged_on, share, told)
+    rows = _pair_rows(is_positive, judged_scores > old, judged_scores > boundary.threshold, details)
+    aimed_at = _weighted_prevalence(prevalence, boundary.rule, rows, share)
+    goal = judge_goal(boundary, rows, after, judged_on, aimed_at, told, details.column)
     stops = collect_stops(judging, axis, {"old": old, "shifted": boundary.threshold}, confidence)
     own = None if details.probability is None else np.asarray(details.probability)
     facts = {
@@ -209,12 +212,13 @@ def collect_facts(
         | {
             "paired": compare_pairs(
                 comparison,
-                is_positive,
+                rows,
                 judged_scores,
-                boundary.threshold,
                 details.decisions,
                 confidence,
                 told,
+                boundary.rule,
+                aimed_at,
             )
         },
         "diagnosis": diagnosis,
@@ -274,6 +278,27 @@ def _prevalence(given: float | None, rule: Rule, n_samples: tuple[int, int]) -> 
     return as_share("prevalence", asked, "Use 0.02 for one in fifty.")
 
 
+def _pair_rows(
+    is_positive: NDArray[np.bool_],
+    old: NDArray[np.bool_],
+    new: NDArray[np.bool_],
+    details: RowDetails,
+) -> PairedRows:
+    """Return the rows that judge, with what each counts or costs."""
+    amount = details.sample_weight if details.row_cost is None else details.row_cost
+    counted = None if amount is None else np.asarray(amount, dtype=np.float64)
+    return PairedRows(is_positive, old, new, counted, shares=details.row_cost is None)
+
+
+def _weighted_prevalence(given: float | None, rule: Rule, rows: PairedRows, share: float) -> float:
+    """Return the share of positives for the goal, by weight where rows have weights."""
+    if rows.amount is None or not rows.shares or given is not None:
+        return share
+    if getattr(rule, "prevalence", None) is not None:
+        return share
+    return float(rows.amount[rows.is_positive].sum() / rows.amount.sum())
+
+
 def _caution(
     certificate: Certificate, diagnosis: Mapping[str, Any], goal: Mapping[str, Any] | None
 ) -> str | None:
@@ -283,8 +308,8 @@ def _caution(
         return None
     despite = "That the goal is met" if goal and goal["state"] == "met" else "What is certified"
     return (
-        f"{despite} does not make the model good: both errors together are not shown to be fewer "
-        "than a guess would make."
+        f"{despite} does not make the model good: these rows do not show that it is better than "
+        "guessing."
     )
 
 

@@ -8,36 +8,27 @@ import numpy as np
 
 from boundshift.promises.certificate import Certificate
 from boundshift.promises.comparison import compare_boundaries
+from boundshift.report.aims import PER
 from boundshift.report.goal_words import State, amount_text, state_word
+from boundshift.report.paired_rows import PairedRows
 from boundshift.report.verdict import JudgedOn, part
-from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost
-from boundshift.scores.sample import ScoreSample
 from boundshift.view.words import percent
 
-__all__ = ["PER", "judge_cost", "say_cost"]
-
-PER = 1000
-"""Decisions whose cost is told."""
+__all__ = ["judge_cost", "say_cost"]
 
 
 def judge_cost(
-    cost: Cost,
-    boundary: Boundary,
-    judging: ScoreSample,
-    certificate: Certificate,
-    old_threshold: float,
-    prevalence: float,
+    cost: Cost, rows: PairedRows, certificate: Certificate, prevalence: float
 ) -> dict[str, Any]:
     """Return costs per thousand decisions, now and before, with a bound and a paired verdict."""
     prices = {"false_positive": cost.false_positive, "false_negative": cost.false_negative}
-    y, s = judging.to_rows()
     paired = compare_boundaries(
-        y == judging.labels[1],
-        s,
-        old_threshold,
-        s,
-        boundary.threshold,
+        rows.is_positive,
+        rows.old.astype(float),
+        0.5,
+        rows.new.astype(float),
+        0.5,
         certificate.confidence,
         cost=Cost(**prices, prevalence=prevalence),
     )

@@ -25,12 +25,17 @@ def judge_floors(
     certificate: Certificate,
     judged_on: JudgedOn,
     prevalence: float,
+    weighted: tuple[float, float] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return each floor with what is reached on these rows and what is shown of it."""
+    """Return each floor with what is reached on these rows and what is shown of it.
+
+    Error rates by the rows' weights, where there are any, are reached; nothing shows them.
+    """
     asked = rule.asked
-    weights = (1 - prevalence, prevalence)
-    flagged, missed = (np.array([error]) for error in certificate.errors)
-    reached = {k: float(v[0]) for k, v in reached_rates(flagged, missed, weights).items()}
+    certified = certificate.certified and weighted is None
+    shares = (1 - prevalence, prevalence)
+    flagged, missed = (np.array([error]) for error in weighted or certificate.errors)
+    reached = {k: float(v[0]) for k, v in reached_rates(flagged, missed, shares).items()}
     each = certificate.at(1 - (1 - certificate.confidence) / len(asked))
     rates = each.rates(prevalence)
     shown = {
@@ -42,13 +47,13 @@ def judge_floors(
     }
     promised = (
         judged_on == "deciding"
-        and certificate.certified
+        and certified
         and boundary.status is Status.OPTIMAL
         and boundary.curve.claim is Claim.HIGH_PROBABILITY
     )
     items = []
     for name, floor in asked.items():
-        met = _meets(name, floor, shown[name]) and certificate.certified
+        met = _meets(name, floor, shown[name]) and certified
         state: State = "missed"
         if met or promised:
             state = "met"
@@ -59,7 +64,7 @@ def judge_floors(
                 "name": name,
                 "asked": floor,
                 "reached": reached[name],
-                "shown": shown[name] if certificate.certified else None,
+                "shown": shown[name] if certified else None,
                 "promised": promised and not met,
                 "state": state,
             }

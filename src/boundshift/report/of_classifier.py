@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boundshift.curves import Empirical
 from boundshift.exceptions import InvalidInputError
 from boundshift.report.document import Report
 from boundshift.report.facts import collect_facts
 from boundshift.report.row_details import RowDetails
 from boundshift.report.subgroups import MOST_LEVELS
+from boundshift.rules import Cost
 
 __all__ = ["check_levels", "own_probability", "report_classifier"]
 
@@ -26,11 +28,20 @@ def report_classifier(
     confidence: float = 0.95,
     prevalence: float | None = None,
     by: str | Sequence[str] | None = None,
+    row_cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Report:
     """Report on a fitted :class:`~boundshift.BoundShiftClassifier`; see its method ``report``."""
     scores = classifier.positive_scores(X)
     inner = classifier.estimator_
     steps = getattr(inner, "steps", [(None, inner)])
+    _check_row_cost(classifier, row_cost)
+    details = RowDetails(
+        probability=own_probability(classifier, X),
+        groups=_groups(X, by),
+        row_cost=row_cost,
+        sample_weight=sample_weight,
+    )
     facts = collect_facts(
         y,
         scores,
@@ -41,11 +52,28 @@ def report_classifier(
         prevalence=prevalence,
         model=type(steps[-1][1]).__name__,
         names=names,
-        details=RowDetails(probability=own_probability(classifier, X), groups=_groups(X, by)),
+        details=details,
         deploy=["labels = shifted.predict(X_new)  # the classifier that this report is about"],
         shell="shifted.positive_scores(X_new) > {threshold}",
     )
     return Report(facts)
+
+
+def _check_row_cost(classifier: Any, row_cost: ArrayLike | None) -> None:
+    """Raise unless costs by row are given if and only if they chose the boundary."""
+    boundary = classifier.boundary_
+    # No other goal has a cost and counts, unless a curve that counts was asked for.
+    chosen_by = boundary.rule == Cost() and boundary.curve == Empirical()
+    if row_cost is None and chosen_by and classifier.curve is None:
+        raise InvalidInputError(
+            "`row_cost` must be given, since what rows cost chose the boundary, got None. Use "
+            "report(X, y, row_cost=amount) with the amounts of these rows."
+        )
+    if row_cost is not None and not chosen_by:
+        raise InvalidInputError(
+            "`row_cost` must be left out, since it did not choose the boundary, got one. Use "
+            "fit(X, y, row_cost=amount) first."
+        )
 
 
 def own_probability(classifier: Any, X: Any) -> NDArray[np.float64] | None:

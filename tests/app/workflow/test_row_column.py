@@ -108,13 +108,30 @@ def test_costs_by_row_set_the_boundary_and_not_the_model(table, costed):
     assert f"On the test rows they cost {lost:,.6g}, and" in costed.counted
 
 
-def test_the_report_of_costs_by_row_has_no_goal_of_costs_by_class(costed):
+def test_the_report_of_costs_by_row_says_them_first(table, costed):
     facts = report_facts(costed, "ill")
-    assert facts["goal"] is None
+    _, test = split(table["ill"].to_numpy())
+    y, s = costed.judged
+    wrong = (s > costed.boundary.threshold) != (y == costed.labels[1])
+    paid = 1000 * np.mean(table["loss"].to_numpy()[test] * wrong)
+    start = "Goal: the least cost of wrong decisions, by column 'loss'. "
+    assert facts["goal"]["sentence"].startswith(start)
+    assert f"1,000 decisions cost {paid:,.0f} on the test rows" in facts["goal"]["sentence"]
     assert "wrong decisions cost least by column 'loss'" in facts["verdict"]["note"]
 
 
+def test_the_report_of_weights_says_the_goal_by_weight(table, weighted):
+    facts = report_facts(weighted, "ill")
+    _, test = split(table["ill"].to_numpy())
+    y, s = weighted.judged
+    wrong = (s > weighted.boundary.threshold) != (y == weighted.labels[1])
+    paid = 1000 * np.average(wrong, weights=table["times"].to_numpy()[test])
+    assert "each row counted by its weight in column 'times'. " in facts["goal"]["sentence"]
+    assert f"1,000 decisions cost {paid:.4g} on the test rows" in facts["goal"]["sentence"]
+
+
 def test_a_goal_that_is_taken_back_is_not_spoken_of(costed, monkeypatch):
+    costed = replace(costed, unseen=False)
     met = "That the goal is met does not make the model good."
     collected = {"verdict": {"caution": met, "note": ""}, "goal": {"state": "met"}}
     monkeypatch.setattr("boundshift.report.collect_facts", lambda *a, **k: collected)
@@ -156,7 +173,7 @@ def test_a_model_that_came_trained_takes_weights_in_the_boundary_only(table, tmp
     w = table["times"].to_numpy()
     expected = find_boundary(y[train], s[train], sample_weight=w[train])
     assert fitted.boundary.threshold == pytest.approx(expected.threshold)
-    assert "count in the boundary." in fitted.counted
+    assert "count in the boundary and in" in fitted.counted
 
 
 def test_a_column_that_a_trained_model_reads_is_refused(table, tmp_path):

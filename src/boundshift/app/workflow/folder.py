@@ -281,14 +281,14 @@ def report_facts(
 
 
 def _say_what_counts(facts: dict[str, Any], fitted: FittedTable) -> dict[str, Any]:
-    """Return the facts with what they leave out of a column of weights or of costs by row."""
+    """Return the facts with where a column of weights or of costs by row counts, and where not."""
     if fitted.beside is None:
         return facts
     verdict = dict(facts["verdict"])
     verdict["note"] = f"{verdict['note']} {fitted.counted}"
-    if fitted.beside.role == "weight":
+    if fitted.unseen or fitted.beside.role == "weight":
         return facts | {"verdict": verdict}
-    # The goal that was judged has one cost for each class, and these rows have their own.
+    # Judged without test rows, the goal has one cost for each class, and these rows their own.
     if verdict["caution"] is not None:
         verdict["caution"] = verdict["caution"].replace("That the goal is met", "What is certified")
     return facts | {"verdict": verdict, "goal": None}

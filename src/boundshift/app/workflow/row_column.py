@@ -82,6 +82,11 @@ class RowColumn:
             return {"sample_weight": numbers}
         return {f"{estimator.steps[-1][0]}__sample_weight": numbers}
 
+    def of_rows(self, numbers: FloatArray) -> dict[str, Any]:
+        """Return what the report knows of the rows that judge."""
+        name = "row_cost" if self.role == "cost" else "sample_weight"
+        return {name: numbers, "column": self.name}
+
     def describe(self, trained: bool, losses: tuple[float, float]) -> str:
         """Say where the column counts, and where every row counts once.
 
@@ -94,17 +99,17 @@ class RowColumn:
             own.
         """
         if self.role == "weight":
-            where = "the boundary" if trained else "training and in the boundary"
+            where = "the boundary" if trained else "training, in the boundary"
             return (
-                f"Weights, column '{self.name}', count in {where}. The test rows, what is "
-                "certified and compared, and the pictures count every row once: they are about "
+                f"Weights, column '{self.name}', count in {where} and in the report's goal. What "
+                "is certified, the tables and the pictures count every row once: they are about "
                 "rows drawn as the table has them, not about rows met as often as their weights "
                 "say."
             )
         return (
             f"The boundary is where wrong decisions cost least by column '{self.name}'. On the "
             f"test rows they cost {losses[0]:,.6g}, and {losses[1]:,.6g} at the model's own "
-            "threshold. What is certified and compared counts every row once, not what it costs."
+            "threshold. What is certified, the tables and the pictures count every row once."
         )
 
 

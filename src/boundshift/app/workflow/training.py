@@ -271,6 +271,8 @@ def fit_table(
     with _quiet(), explain(type(estimator).__name__):
         chosen = {name: values[test] for name, values in groups.items()}
         details = _describe_rows(shifted, X.iloc[test], columns, chosen, decisions)
+        if beside is not None:
+            details = replace(details, **beside.of_rows(numbers[test]))
     show("fit", 3, _STEPS)
     unseen = file is None or not seen
     boundary = replace(shifted.boundary_, labels=labels)
