@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from boundshift.boundary import choose_claims
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.models.callbacks import CallbackSupportMixin, begin_fit, with_callbacks
 from boundshift.models.collected import Collector
 from boundshift.models.decision import Decided, Decider
 from boundshift.models.export import ShiftExportMixin
@@ -69,7 +70,9 @@ class _WithProbabilities:
         return MethodType(self.method, instance)
 
 
-class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class BoundShiftClassifier(
+    CallbackSupportMixin, ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+):
     """A classifier whose decision boundary stands where class-wise error curves put it.
 
     The wrapped classifier gives every row a score; `find_boundary` says where on that score the
@@ -182,6 +185,7 @@ default="auto"
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, **fit_params: Any) -> BoundShiftClassifier:
         """Fit the classifier, unless it is fitted already, and find its boundary.
 
@@ -223,6 +227,7 @@ default="auto"
         params = route_fit(self, fit_params, is_prefit=is_prefit)
         weights, costs = read_rows(params.own, y, self.curve, self.rule)
         curve, rule = choose_claims(self.curve, self.rule)
+        task = begin_fit(self)
         collector = Collector(
             self.estimator,
             curve,
@@ -233,8 +238,10 @@ default="auto"
             self.response_method,
             self.random_state,
             self.n_jobs,
+            task,
         )
-        found = collector.collect(X, y, params, is_prefit=is_prefit)
+        with task.run(X, y):
+            found = collector.collect(X, y, params, is_prefit=is_prefit)
         estimator, classes = found.estimator, found.classes
         decided = self._decide(classes, found.deciding.weighed(weights, costs), found.guide)
         for doubt in decided.doubts:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
+from boundshift.models.callbacks import Task
 from boundshift.models.collapse import collapse_linear
 from boundshift.models.folds import (
     CrossFitted,
@@ -39,6 +40,8 @@ __all__ = ["Collected", "Collector"]
 _CHECKED = 32
 # Parts of which rows are kept apart where there are no folds.
 _HELD_PARTS = 5
+# What callbacks are told where one model is fitted on all rows.
+_ALL_ROWS = "all rows"
 
 
 class Collected(NamedTuple):
@@ -59,7 +62,7 @@ class Collected(NamedTuple):
 class Collector:
     """Trains, unless the model is trained, and scores the rows that decide.
 
-    Its settings are those of BoundShiftClassifier.
+    Its settings are those of BoundShiftClassifier; `task` is what callbacks hear of.
     """
 
     estimator: Any
@@ -71,6 +74,7 @@ class Collector:
     response_method: ResponseMethod
     random_state: Any
     n_jobs: int | None
+    task: Task
 
     def collect(
         self, X: Any, y: NDArray[Any], params: FitParameters, *, is_prefit: bool
@@ -115,18 +119,20 @@ class Collector:
         crossed = None
         if self._is_out_of_bag:
             self._refuse_mean("cv='oob'", "Use cv=5")
-            deciding = scorer.out_of_bag(estimator, X, y)
+            with self.task.part(_ALL_ROWS, 1).run(X, y, estimator):
+                deciding = scorer.out_of_bag(estimator, X, y)
             return Collected(estimator, classes, deciding, deciding.response)
         if self.cv is None:
             self._refuse_mean("cv=None", "Use cv=5")
         else:
-            crossed = scorer.cross_fit(estimator, X, y, self.cv, self.n_jobs)
+            crossed = scorer.cross_fit(estimator, X, y, self.cv, self.n_jobs, self.task)
             if crossed is None:
                 self._refuse_mean("a class of one row, which no fold can leave out", "Collect more")
             elif self._deploys_mean(crossed):
                 return _mean_of(crossed, classes, X)
         fitted = clone(estimator)
-        fitted.fit(X, y, **_check_method_params(X, params.fit))
+        with self.task.part(_ALL_ROWS, 1).run(X, y, fitted):
+            fitted.fit(X, y, **_check_method_params(X, params.fit))
         deciding = crossed.deciding if crossed else scorer.by_model(fitted, X, y, "training")
         return Collected(fitted, classes, deciding, deciding.response)
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_method_params
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.bags import fit_with_bags
+from boundshift.models.callbacks import NOBODY_LISTENS, Task
 from boundshift.models.mean import mean_scores
 from boundshift.models.response import (
     Method,
@@ -154,7 +155,13 @@ class RowScorer:
         return Deciding(numbers, scores, response, "out-of-fold", parts, rows=rows)
 
     def cross_fit(
-        self, estimator: Any, X: Any, y: NDArray[Any], cv: Any, n_jobs: int | None
+        self,
+        estimator: Any,
+        X: Any,
+        y: NDArray[Any],
+        cv: Any,
+        n_jobs: int | None,
+        task: Task = NOBODY_LISTENS,
     ) -> CrossFitted | None:
         """Score rows by models fitted without them, or return None if that cannot be."""
         numbers = self._numbers(y)
@@ -172,9 +179,14 @@ class RowScorer:
                 else list(check_cv(cv, y, classifier=True).split(X, y, **self.split_params))
             )
         self._check_splits(numbers, splits)
-        fitted = Parallel(n_jobs=n_jobs)(
-            delayed(self._fit_and_score)(estimator, X, y, *split) for split in splits
-        )
+        folds = task.part("folds", 0, len(splits))
+        # Made beforehand: a task must not change while another process is handed its copy.
+        tasks = [folds.part("fold", number) for number in range(len(splits))]
+        with folds.run(X, y):
+            fitted = Parallel(n_jobs=n_jobs)(
+                delayed(self._fit_and_score)(estimator, X, y, *split, fold)
+                for split, fold in zip(splits, tasks, strict=True)
+            )
         models, parts = map(list, zip(*fitted, strict=True))
         deciding = self._settle(y, [test for _, test in splits], parts)
         times = np.bincount(np.concatenate([train for train, _ in splits]), minlength=len(y))
@@ -183,7 +195,7 @@ class RowScorer:
         return CrossFitted(models, deciding, complete)
 
     def _fit_and_score(
-        self, estimator: Any, X: Any, y: NDArray[Any], train: IntArray, test: IntArray
+        self, estimator: Any, X: Any, y: NDArray[Any], train: IntArray, test: IntArray, task: Task
     ) -> tuple[Any, dict[Method, FloatArray]]:
         """Fit a copy of the estimator on one part and read its responses to the other."""
         params = _check_method_params(X, self.fit_params, indices=train)
@@ -191,7 +203,8 @@ class RowScorer:
         rows, labels = _safe_split(estimator, X, y, train)
         left_out, _ = _safe_split(estimator, X, None, test, train)
         fold = clone(estimator)
-        fold.fit(rows, labels, **params)
+        with task.run(rows, labels, fold):
+            fold.fit(rows, labels, **params)
         return fold, read_responses(fold, left_out, self.asked, self.classes)
 
     def _settle(
