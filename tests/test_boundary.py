@@ -184,16 +184,24 @@ def test_one_row_of_a_class_falls_back_between_the_classes():
 
 @pytest.mark.parametrize("value", [0.0, 5.1, -1e300, 1e-300])
 def test_constant_scores_have_no_boundary_but_get_a_finite_one(value):
-    with pytest.warns(BoundaryWarning, match="no boundary separates them"):
+    with pytest.warns(BoundaryWarning, match="finds no boundary between them"):
         found = find_boundary([0, 0, 0, 1, 1], np.full(5, value), curve="support")
     assert (found.threshold, found.status) == (value, Status.UNINFORMATIVE)
 
 
 def test_the_default_says_that_identical_classes_are_a_guess():
-    with pytest.warns(BoundaryWarning, match="no boundary is better than a guess"):
+    with pytest.warns(BoundaryWarning, match="may be no better than a guess"):
         found = find_boundary([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 4] * 2)
     assert found.status is Status.CHANCE
     assert 1 <= found.threshold <= 4
+
+
+def test_a_wider_class_in_the_same_place_is_not_said_to_be_a_guess():
+    # A class with a far tail can be caught by it, so "no boundary is better" would be false.
+    y, scores = np.repeat([0, 1], [30, 30]), np.tile([-1.0, 0.0, 1.0], 20) * np.repeat([1, 3], 30)
+    with pytest.warns(BoundaryWarning, match="may be no better than a guess"):
+        found = find_boundary(y, scores, curve="empirical", rule="sum")
+    assert (found.status, sum(found.errors)) == (Status.CHANCE, pytest.approx(2 / 3))
 
 
 def test_the_default_says_that_one_row_has_no_spread():
@@ -234,7 +242,7 @@ def test_what_is_not_named_follows_from_what_is(problem, options, names):
 
 
 def test_identical_classes_have_no_boundary():
-    with pytest.warns(BoundaryWarning, match="no boundary separates them"):
+    with pytest.warns(BoundaryWarning, match="finds no boundary between them"):
         found = find_boundary([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 4] * 2, curve="support")
     assert found.status is Status.UNINFORMATIVE
     assert found.loss == math.inf

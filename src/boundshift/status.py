@@ -31,12 +31,13 @@ class Status(Enum):
         "`constant=0` and `radius='one-sided'`, or train a model that separates the classes."
     )
     UNINFORMATIVE = (
-        "Both classes have the same scores in the middle, so no boundary separates them; the "
-        "fallback boundary is used. Train a model that separates the classes."
+        "Both classes have the same scores in the middle, and by that the paper's method finds no "
+        "boundary between them; the fallback boundary is used. Train a model that separates the "
+        "classes."
     )
     CHANCE = (
-        "The positive class has no higher scores, neither in the middle nor on average, so no "
-        "boundary is better than a guess. Train a model that separates the classes."
+        "The positive class has no higher scores, neither in the middle nor on average, so this "
+        "boundary may be no better than a guess. Train a model that separates the classes."
     )
     LONE_ROW = (
         "A class has only one row, whose spread cannot be known; that of both classes stands in "

@@ -30,7 +30,8 @@ class Smoothed(ShapeCurve):
 
     The interquartile range keeps an outlier from smoothing everything else away. Scores are
     counted on a grid of 32 cells a bandwidth, so the cost does not grow with the number of
-    boundaries looked at; the error of that is below 1e-4. A class of one row, or of rows that are
+    boundaries looked at; the error of that is below 1e-4 within 1,024 bandwidths of the class's
+    median, and rows beyond count as if they stood there. A class of one row, or of rows that are
     all alike, leans on the spread within both classes.
 
     Parameters
