@@ -53,6 +53,8 @@ class PrevalenceEstimate:
         New rows.
     confidence : float
         Of the interval.
+    standard_error : float
+        Of the estimate.
     """
 
     prevalence: float
@@ -63,6 +65,7 @@ class PrevalenceEstimate:
     n_samples: tuple[int, int]
     n_new: int
     confidence: float
+    standard_error: float
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -73,6 +76,15 @@ class PrevalenceEstimate:
             f"{self.shift_p_value:.3g}; that only the share of the classes has, "
             f"{self.fit_p_value:.3g}."
         )
+
+
+class _Shares(NamedTuple):
+    """The positive class's share among labelled rows, and its estimate among new ones."""
+
+    known: float
+    found: float
+    # How much more likely the new scores are at the estimate than at the known share: a logarithm.
+    gain: float
 
 
 class _Sample(NamedTuple):
@@ -126,9 +138,11 @@ def estimate_prevalence(
     the EM algorithm of Saerens et al. ends; the sum is concave, so its slope is searched for 0.
 
     All rows are then drawn anew, the new ones out of the mixture of both classes' scores at the
-    estimate. The interval and the test of a shift are normal on the scale of log-odds, with the
-    spread of these draws, of both shares together. The test of the fit compares the greatest
-    distance of the new scores' distribution from the mixture with those of the draws.
+    estimate. The interval is normal on the scale of log-odds, with the spread of these draws. The
+    test of the fit compares the greatest distance of the new scores' distribution from the mixture
+    with those of the draws. For the test of a shift the new rows are drawn out of the mixture at
+    :math:`\pi_0`: how much likelier the new scores are at the estimate than at :math:`\pi_0` is
+    compared with the same of these draws.
 
     References
     ----------
@@ -142,7 +156,7 @@ def estimate_prevalence(
     >>> rng = np.random.default_rng(0)
     >>> y, y_new = rng.random(2000) < 0.1, rng.random(1000) < 0.4
     >>> found = estimate_prevalence(y, rng.normal(2 * y), rng.normal(2 * y_new))
-    >>> round(found.prevalence, 2), found.shift_p_value < 0.001, found.fit_p_value > 0.05
+    >>> round(found.prevalence, 2), found.shift_p_value < 0.01, found.fit_p_value > 0.05
     (0.38, True, True)
     """
     as_share("confidence", confidence)
@@ -155,27 +169,27 @@ def estimate_prevalence(
     if len(new) == 0:
         raise InvalidInputError("`y_score_new` must have rows, got none.")
     sample = _Sample(np.sort(negative), np.sort(positive), np.sort(new))
-    known, found = _shares(sample)
+    known, found, gain = _shares(sample)
     distance = _distance(sample, found)
     random = as_generator(random_state)
     draws = [_draw(sample, found, random) for _ in range(n_resamples)]
-    shares = np.array([_shares(draw) for draw in draws])
-    spread = float(np.std(logit(shares[:, 1]), ddof=1))
-    apart = float(np.std(logit(shares[:, 1]) - logit(shares[:, 0]), ddof=1))
+    shares = np.array([_shares(draw).found for draw in draws])
     reached = sum(
         _distance(draw, share) >= distance
-        for draw, share in zip(draws, shares[:, 1].tolist(), strict=True)
+        for draw, share in zip(draws, shares.tolist(), strict=True)
     )
-    reach = float(norm.ppf((1 + confidence) / 2)) * spread
+    exceeded = sum(_shares(_draw(sample, known, random)).gain >= gain for _ in range(n_resamples))
+    reach = float(norm.ppf((1 + confidence) / 2) * np.std(logit(shares), ddof=1))
     return PrevalenceEstimate(
         prevalence=found,
         interval=(float(expit(logit(found) - reach)), float(expit(logit(found) + reach))),
         known_prevalence=known,
-        shift_p_value=float(2 * norm.sf(abs(logit(found) - logit(known)) / max(apart, 1e-12))),
+        shift_p_value=(1 + exceeded) / (1 + n_resamples),
         fit_p_value=(1 + reached) / (1 + n_resamples),
         n_samples=(len(negative), len(positive)),
         n_new=len(new),
         confidence=float(confidence),
+        standard_error=float(np.std(shares, ddof=1)),
     )
 
 
@@ -185,7 +199,9 @@ def guard_prevalence(
     """Return the prevalence that a rule should follow, or None to stay with the labelled rows'.
 
     Following an estimate where nothing has shifted adds its error to every decision. So a shift
-    must be shown, and the share of the classes must explain the new scores.
+    must be shown, and the share of the classes must explain the new scores. Then the share that is
+    followed lies one standard error nearer to the labelled rows' than the estimate: too short a
+    way costs less than one too far.
 
     Parameters
     ----------
@@ -213,7 +229,10 @@ def guard_prevalence(
     """
     is_shown = estimate.shift_p_value <= as_share("level", level, "Use 0.05.")
     is_explained = estimate.fit_p_value > as_share("fit_level", fit_level, "Use 0.01.")
-    return estimate.prevalence if is_shown and is_explained else None
+    if not (is_shown and is_explained):
+        return None
+    found, error = estimate.prevalence, estimate.standard_error
+    return float(np.clip(estimate.known_prevalence, found - error, found + error))
 
 
 def _finite(name: str, values: ArrayLike) -> FloatArray:
@@ -227,22 +246,25 @@ def _finite(name: str, values: ArrayLike) -> FloatArray:
     return scores
 
 
-def _shares(sample: _Sample) -> tuple[float, float]:
-    """Return the positive class's share among labelled rows, and the estimate of it among new."""
+def _shares(sample: _Sample) -> _Shares:
+    """Return the share among labelled rows, and that at which the new scores are likeliest."""
     n = len(sample.negative) + len(sample.positive)
     known = len(sample.positive) / n
     log_odds = _calibrate(sample)
-    ratio = np.exp(np.clip(log_odds - logit(known), -700, 700))
+    excess = np.expm1(np.clip(log_odds - logit(known), -700, 700))
     least = 0.5 / (len(sample.new) + 1)
 
     def slope(share: float) -> float:
-        return float(np.sum((ratio - 1) / (1 + share * (ratio - 1))))
+        return float((excess / (1 + share * excess)).sum())
 
     if slope(least) <= 0:
-        return known, least
-    if slope(1 - least) >= 0:
-        return known, 1 - least
-    return known, float(brentq(slope, least, 1 - least, xtol=1e-9))
+        found = least
+    elif slope(1 - least) >= 0:
+        found = 1 - least
+    else:
+        found = float(brentq(slope, least, 1 - least, xtol=1e-9))
+    gain = np.sum(np.log1p(found * excess) - np.log1p(known * excess))
+    return _Shares(known, found, float(gain))
 
 
 def _calibrate(sample: _Sample) -> FloatArray:
@@ -251,17 +273,19 @@ def _calibrate(sample: _Sample) -> FloatArray:
     y = np.repeat([0.0, 1.0], [len(sample.negative), len(sample.positive)])
     middle, spread = float(np.mean(scores)), float(np.std(scores)) or 1.0
     x = (scores - middle) / spread
+    design = np.stack([np.ones_like(x), x])
     base, slope = float(logit(np.mean(y))), 0.0
     for _ in range(_STEPS):
         p = expit(base + slope * x)
-        w = p * (1 - p)
-        gradient = np.array([np.sum(y - p), np.sum((y - p) * x) - _RIDGE * slope])
-        a, b, c = np.sum(w) + 1e-9, np.sum(w * x), np.sum(w * x * x) + _RIDGE
-        step = np.array([c * gradient[0] - b * gradient[1], a * gradient[1] - b * gradient[0]])
-        step /= max(a * c - b * b, 1e-12)
-        length = float(np.abs(step).max())
-        step *= min(1.0, _LONGEST / max(length, 1e-12))
-        base, slope = base + float(step[0]), slope + float(step[1])
+        (a, b), (_, c) = ((design * (p * (1 - p))) @ design.T).tolist()
+        a, c = a + 1e-9, c + _RIDGE
+        down, across = (design @ (y - p)).tolist()
+        across -= _RIDGE * slope
+        scale = 1.0 / max(a * c - b * b, 1e-12)
+        steps = scale * (c * down - b * across), scale * (a * across - b * down)
+        length = max(abs(step) for step in steps)
+        shorter = min(1.0, _LONGEST / max(length, 1e-12))
+        base, slope = base + shorter * steps[0], slope + shorter * steps[1]
         if length < 1e-8:
             break
     log_odds: FloatArray = base + slope * (sample.new - middle) / spread
