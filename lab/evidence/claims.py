@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import gammaln
 from scipy.stats import binom
 
 from boundshift import BoundShiftClassifier, Status, certify, find_boundary
@@ -20,6 +22,7 @@ from boundshift.curves import CURVES, Claim
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW
 from boundshift.curves.kth_point import KthPoint
+from boundshift.curves.uniform import clopper_pearson
 from boundshift.promises.certificate import certify_counts
 from boundshift.rules import Floors
 from lab.evidence.models import Margins
@@ -32,8 +35,6 @@ Cell = dict[str, Any]
 CONFIDENCES = (0.90, 0.95)
 FLOOR = 0.8
 MOST_MAJORITY = 1000
-# Beyond, the coverage of a bound for every boundary is simulated.
-MOST_EXACT = 300
 _ROUNDING = 1e-9
 
 
@@ -105,8 +106,8 @@ def fixed_boundary(n: int) -> list[Cell]:
     return cells
 
 
-def every_boundary(n: int, replications: int) -> list[Cell]:
-    """Try claims for all boundaries at once: none may fail anywhere, whatever the shape.
+def every_boundary(n: int) -> list[Cell]:
+    """Compute how often claims for all boundaries at once hold: none may fail, whatever the shape.
 
     Between two scores the count stays while the true error falls, so only boundaries at a score
     need a look. The true error there is an order statistic of uniform numbers.
@@ -117,14 +118,7 @@ def every_boundary(n: int, replications: int) -> list[Cell]:
             "dkw, every boundary at once": DKW(confidence).bound(np.arange(n), n),
             "certify, every boundary at once": _certified(n, confidence, chosen_here=True)[:n],
         }
-        for claim, bound in bounds.items():
-            if n <= MOST_EXACT:
-                cells.append(exact_cell(claim, n, confidence, all_below(bound)))
-                continue
-            rng = generator("every", n)
-            parts = [rng.random((1000, n)) for _ in range(replications // 1000)]
-            held = [np.all(np.sort(part, axis=1) <= bound, axis=1) for part in parts]
-            cells.append(cell(claim, "any", n, confidence, np.concatenate(held)))
+        cells += [exact_cell(claim, n, confidence, all_below(b)) for claim, b in bounds.items()]
     return cells
 
 
@@ -132,19 +126,48 @@ def all_below(bounds: FloatArray) -> float:
     """Return the probability that n sorted uniform numbers each lie below their bound.
 
     A walk along the bounds: of the numbers that are not below the last one, how many are below the
-    next is binomial, and there must always be enough.
+    next is binomial, and there must always be enough. Counts more than ten standard deviations
+    above their mean, and steps that are as long, are left out.
     """
     n = len(bounds)
-    counts = np.arange(n + 1)
-    chance = (counts == 0).astype(float)
-    last = 0.0
-    for i, bound in enumerate(np.minimum(bounds, 1.0)):
-        step = (bound - last) / (1.0 - last) if last < 1.0 else 0.0
-        more = counts[None, :] - counts[:, None]
-        chance = chance @ binom.pmf(more, n - counts[:, None], step)
-        chance[: i + 1] = 0.0
-        last = bound
+    log_factorial = gammaln(np.arange(n + 1.0) + 1.0)
+    first, chance, last = 0, np.ones(1), 0.0
+    for i, bound in enumerate(bounds.tolist()):
+        if bound >= 1.0:
+            break
+        if bound > last:
+            left = n - first - np.arange(len(chance))
+            step = (bound - last) / (1.0 - last)
+            more = np.arange(_most(n, bound - last) + 1)
+            rest = left[:, None] - more
+            logs = log_factorial[left][:, None] - log_factorial[np.maximum(rest, 0)]
+            logs += more * np.log(step) - log_factorial[more] + rest * np.log1p(-step)
+            moved = chance[:, None] * np.where(rest >= 0, np.exp(logs), 0.0)
+            chance = np.zeros(len(left) + len(more) - 1)
+            for d in more:
+                chance[d : d + len(left)] += moved[:, d]
+        chance = chance[max(i + 1 - first, 0) : _most(n, bound) + 1 - first]
+        first, last = max(first, i + 1), bound
     return float(chance.sum())
+
+
+def _most(n: int, share: float) -> int:
+    """Return more than any number of n uniform ones that can be expected below a share."""
+    return min(n, int(n * share + 10.0 * np.sqrt(n * share) + 30.0))
+
+
+def exact_level(n: int, delta: float) -> float:
+    """Return the level of each bound at which all n hold with probability 1 − delta.
+
+    By another way than `boundshift.curves.band`, to compare with.
+    """
+
+    def excess(log_level: float) -> float:
+        bounds = clopper_pearson(np.arange(n), n, float(np.exp(log_level)))
+        return 1.0 - all_below(bounds) - delta
+
+    low, high = np.log(delta / n), np.log(delta)
+    return float(np.exp(brentq(excess, low, high, xtol=1e-6))) if n > 1 else delta
 
 
 def _certified(n: int, confidence: float, *, chosen_here: bool) -> FloatArray:
@@ -248,16 +271,16 @@ def _quiet_boundary(*arguments: Any, **options: Any) -> Any:
 
 
 def jobs(
-    shapes: Sequence[str], rows: Sequence[int], many: int, few: int, default_rows: Sequence[int]
+    shapes: Sequence[str], rows: Sequence[int], runs: int, default_rows: Sequence[int]
 ) -> Iterator[Job]:
-    """List what to simulate: `many` replications where they are cheap, `few` elsewhere."""
+    """List what to compute, and what to simulate."""
     for n in rows:
         yield Job(fixed_boundary, (n,))
-        yield Job(every_boundary, (n, many))
+        yield Job(every_boundary, (n,))
     for shape in shapes:
         for n in rows:
-            yield Job(chosen_boundary, (shape, n, few, "kth-point"))
-            yield Job(recall_floor, (shape, n, few))
+            yield Job(chosen_boundary, (shape, n, runs, "kth-point"))
+            yield Job(recall_floor, (shape, n, runs))
         for n in default_rows:
-            yield Job(chosen_boundary, (shape, n, few, "logistic"))
-            yield Job(many_classes, (shape, n, few))
+            yield Job(chosen_boundary, (shape, n, runs, "logistic"))
+            yield Job(many_classes, (shape, n, runs))

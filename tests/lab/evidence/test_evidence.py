@@ -12,8 +12,11 @@ from sklearn.datasets import make_classification
 
 from boundshift import BoundShiftClassifier
 from boundshift.curves import CURVES
-from lab.evidence.claims import cell, true_recall
+from boundshift.curves.band import local_level
+from lab.evidence.claims import all_below, cell, exact_level, true_recall
+from lab.evidence.coverage import hoeffding_bentkus
 from lab.evidence.evidence import table
+from lab.evidence.mended import bias_runs
 from lab.evidence.models import MODELS, SCORED, out_of_fold
 from lab.evidence.shapes import SHAPES, Problem
 
@@ -25,6 +28,7 @@ SCRIPTS = (
     "coverage",
     "deployed",
     "floors",
+    "mended",
     "monitor",
     "multiclass",
     "prevalence",
@@ -135,6 +139,33 @@ def test_true_recall_of_three_classes_is_the_integral():
 
     expected, _ = quad(integrand, -10, 10)
     assert true_recall(stats.norm(), 2.0, biases, 2) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 30, 700])
+def test_sorted_numbers_stay_below_as_often_as_kolmogorov_and_smirnov_say(n):
+    distance = 0.8 / np.sqrt(n)
+    expected = stats.ksone.cdf(distance, n)
+    assert all_below(np.arange(n) / n + distance) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(("n", "closeness"), [(1, 1e-9), (20, 1e-4), (600, 1e-2)])
+def test_the_band_of_the_package_is_that_of_another_recursion(n, closeness):
+    ratio = local_level(n, 0.05) / exact_level(n, 0.05)
+    assert 1 - closeness <= ratio <= 1 + 1e-5
+
+
+def test_biases_around_one_row_break_what_counts_cuts_but_not_the_certificate():
+    found = bias_runs(5, "opposed", 300)
+    assert (found["before"], found["passes"]) == (1.0, True)
+    assert bias_runs(5, "independent", 300)["now"] <= 0.05
+
+
+def test_the_p_value_of_hoeffding_and_bentkus_is_that_of_mapie():
+    from mapie.risk_control.methods import compute_hoeffding_bentkus_p_value
+
+    wrong, n, allowed = np.array([0, 3, 8, 10]), 100, 0.1
+    theirs = compute_hoeffding_bentkus_p_value(wrong / n, n, allowed, binary=True).ravel()
+    np.testing.assert_allclose(hoeffding_bentkus(wrong, n, allowed), theirs, rtol=1e-9)
 
 
 def test_a_bound_that_fails_too_often_is_marked():
