@@ -428,7 +428,7 @@ def _in_turn(folders: list[str]) -> list[float]:
     from boundshift.streaming.driver import decide_in_passes
 
     def passes_over(folder: str) -> float:
-        source = open_columns(folder, "label", "score")
+        source = open_columns(folder)
         scan, spent = source.scan, 0.0
 
         def timed_scan(*arguments: Any) -> Any:
@@ -554,7 +554,12 @@ find_boundary(lambda: label_chunks(), lambda: score_chunks())  # anything that c
 
 Both take `curve`, `rule` and `pos_label`, and their answer is that of the same rows in memory, for
 every curve and every rule. As in memory, labels that are words need `pos_label` where the rule does
-not treat both classes alike. `streaming.scan_certificate` certifies a boundary the same way, and
+not treat both classes alike.
+
+Rows may count more or less than once: `scan_boundary(data, weight="times")` takes a column of
+weights, and `find_boundary` a `sample_weight` of the same kind as the scores. A weight of 2 is the
+row twice, on every engine, for every curve that estimates; curves that count rows refuse, as in
+memory. `streaming.scan_certificate` certifies a boundary the same way, and
 `streaming.scan_zone` finds the zone in which nobody should decide by the score alone.
 
 The boundary goes back to where the scores are. `boundary.predict` answers in kind: a series of

@@ -31,6 +31,8 @@ class Ideal:
     pass costs is measured on one partition of real rows.
     """
 
+    is_weighted = False
+
     def __init__(self, draw: Draw, share: float) -> None:
         self.passes: list[dict[str, float]] = []
         self._draw, self._partition = draw, ROWS // PARTITIONS

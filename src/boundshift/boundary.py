@@ -72,6 +72,7 @@ def find_boundary(
     sample_weight : array-like of shape (n_samples,), default=None
         How often each row counts, as a frequency: a weight of 2 is the row twice, fractions are
         allowed, and nothing is rescaled. For curves that estimate; those that count rows refuse.
+        Of the same kind as labels and scores where these are read in passes.
     row_cost : array-like of shape (n_samples,), default=None
         What is lost if the row is decided wrongly, an amount and not a frequency: the boundary is
         where these rows cost least together. With no curve, and no rule but "cost".
@@ -129,13 +130,8 @@ def find_boundary(
         return boundary
     curve, rule = choose_claims(curve, rule)
     decide = partial(_decide_sample, curve=curve, rule=rule, scale=scale)
-    source = find_source(y_true, y_score)
-    if sample_weight is not None:
-        if source is not None:
-            raise InvalidInputError(
-                "`sample_weight` must go with labels and scores in memory, got data that is read "
-                "in passes. Load the two columns, or leave the weights out."
-            )
+    source = find_source(y_true, y_score, sample_weight)
+    if source is None and sample_weight is not None:
         sample = collect_weighted(y_true, y_score, sample_weight, pos_label, alike=rule.alike)
         for doubt in judge_weights(sample):
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)
@@ -277,8 +273,24 @@ def warn_of(boundary: Boundary, stacklevel: int) -> None:
 
 
 def decide_on(
-    source: Source, decide: Callable[[ScoreSample], Boundary], **options: Any
+    source: Source,
+    decide: Callable[[ScoreSample], Boundary],
+    *,
+    labels: tuple[Any, Any] | None = None,
+    **options: Any,
 ) -> Boundary:
-    """Return the boundary of a source, with its resolution."""
-    boundary, how = decide_in_passes(source, decide, **options)
+    """Return the boundary of a source, with its resolution; warn if few rows carry its weights.
+
+    Labels that are given take the place of those in the data.
+    """
+    doubts: list[str] = []
+
+    def judge_and_decide(sample: ScoreSample) -> Boundary:
+        sample = sample if labels is None else replace(sample, labels=labels)
+        doubts[:] = judge_weights(sample) if source.is_weighted else []
+        return decide(sample)
+
+    boundary, how = decide_in_passes(source, judge_and_decide, **options)
+    for doubt in doubts:
+        warnings.warn(doubt, BoundaryWarning, stacklevel=3)
     return replace(boundary, resolution=how.resolution)

@@ -8,7 +8,13 @@ import pyarrow as pa
 import pytest
 
 from boundshift import InvalidInputError, find_boundary, streaming
-from tests.streaming.sources.suite import QuerySuite, assert_same_boundary, parts_of, problem
+from tests.streaming.sources.suite import (
+    QuerySuite,
+    assert_same_boundary,
+    named,
+    parts_of,
+    problem,
+)
 
 spark_ = pytest.importorskip("boundshift.streaming.sources.spark_")
 
@@ -28,7 +34,8 @@ def column(values):
 
 def frame_of(spark, parts):
     """Return a frame with a partition for each part."""
-    tables = [pa.table({"label": column(y), "score": column(s)}) for y, s in parts if len(y)]
+    parts = [part for part in map(named, parts) if len(part["label"])]
+    tables = [pa.table({name: column(part[name]) for name in part}) for part in parts]
     frames = [spark.createDataFrame(t).coalesce(1) for t in tables]
     frame = reduce(lambda a, b: a.union(b), frames)
     assert frame.rdd.getNumPartitions() == len(frames)

@@ -307,21 +307,15 @@ def certify(
     """
     as_choice("scores", scores, tuple(_REASON))
     t, pos_label = read_threshold(threshold, pos_label)
-    source = find_source(y_true, y_score)
+    source = find_source(y_true, y_score, sample_weight)
     if sample_weight is not None:
+        claims = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
         if source is not None:
-            raise InvalidInputError(
-                "`sample_weight` must go with labels and scores in memory, got data that is read "
-                "in passes. Load the columns, or leave the weights out."
-            )
+            return decide_in_passes(
+                source, lambda sample: certify_weights(sample, t, **claims), pos_label=pos_label
+            )[0]
         weighted = collect_weighted(y_true, y_score, sample_weight, pos_label)
-        return certify_weights(
-            weighted,
-            t,
-            confidence=confidence,
-            joint=joint,
-            chosen_here=chosen_here,
-        )
+        return certify_weights(weighted, t, **claims)
     if source is None:
         sample = ScoreSample.from_labels(y_true, y_score, pos_label)
         wrong, n_samples, labels = count_at_threshold(sample, t)
@@ -393,7 +387,7 @@ def certify_weights(sample: ScoreSample, threshold: float, **options: Any) -> Ce
     **options
         `confidence`, `joint` and `chosen_here` of :func:`certify`.
     """
-    at = np.array([float(np.ldexp(threshold, -sample.exponent))])
+    at = sample.from_units(np.array([threshold]))
     wrong = [float(side[0]) for side in sample.count_wrong(at)]
     effective = [float(c.effective) for c in (sample.negative, sample.positive)]  # type: ignore[attr-defined]
     return certify_shares(

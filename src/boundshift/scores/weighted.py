@@ -15,20 +15,38 @@ from boundshift.validation import as_labels, as_scores
 
 __all__ = [
     "LEAST_WEIGHT",
+    "RANK_ROUNDING",
+    "Weighted",
     "WeightedScores",
     "as_weights",
+    "check_weight_shape",
     "collect_weighted",
     "judge_weights",
+    "middle_places",
+    "no_weights",
+    "not_frequencies",
+    "not_weighted",
     "refuse_weights",
 ]
 
 LEAST_WEIGHT = 2.0
 """What the weights of a class must sum to: with fewer rows than two it has no spread."""
+RANK_ROUNDING = 1e-9
+"""A rank that a rounding error puts just below the next score belongs to that one."""
 _ROUNDING = 1e-12
+_CURE = "Pass how often each row counts."
+
+
+class Weighted:
+    """Marks the scores of a class whose rows have weights: counts are sums of these."""
+
+    n: Any
+    n_rows: Any
+    effective: Any
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedScores:
+class WeightedScores(Weighted):
     """The scores of one class in ascending order, each met as often as its weight says.
 
     A weight of 2 is the row twice, to rounding; fractions are allowed. It answers what estimating
@@ -56,6 +74,11 @@ class WeightedScores:
         return float(self._total[-1])
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    @property
     def effective(self) -> float:
         """Rows of equal weight that would be as certain: Kish's number."""
         return float(self.n**2 / (self.weights @ self.weights))
@@ -78,11 +101,8 @@ class WeightedScores:
     @cached_property
     def median(self) -> float:
         """Score with half of the weight on either side, or the mean of two that share it."""
-        # Sums of weights that are half of all but for a rounding error are half of all.
-        half = self.n / 2
-        first = np.searchsorted(self._total[1:], half - _ROUNDING * self.n, side="left")
-        last = np.searchsorted(self._total[1:], half + _ROUNDING * self.n, side="right")
-        low, high = self.values[first], self.values[min(last, len(self.values) - 1)]
+        first, last = middle_places(self._total)
+        low, high = self.values[first], self.values[last]
         return float(low + (high - low) / 2)
 
     @cached_property
@@ -108,8 +128,7 @@ class WeightedScores:
 
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1, each score having as many as its weight."""
-        # A rank that a rounding error puts just below the next score belongs to that one.
-        place = np.searchsorted(self._total, np.asarray(rank) + 1e-9, side="right") - 1
+        place = np.searchsorted(self._total, np.asarray(rank) + RANK_ROUNDING, side="right") - 1
         return np.asarray(self.values[np.minimum(place, len(self.values) - 1)])
 
     @property
@@ -132,7 +151,7 @@ class WeightedScores:
 
     def sums_from(self, rank: int) -> SumTo:
         """Raise: only the paper's method sums by rank, and it counts rows."""
-        raise _not_weighted("support")
+        raise not_weighted("support")
 
     def binned(self, binning: Binning) -> FloatArray:
         """Return how much of the scores counts at each node."""
@@ -144,6 +163,21 @@ class WeightedScores:
     def mirrored(self) -> WeightedScores:
         """Return the scores with their sign changed."""
         return WeightedScores(-self.values[::-1], self.weights[::-1])
+
+
+def middle_places(total: FloatArray) -> tuple[int, int]:
+    """Return the places of the two middle scores, given the weight before each and of all.
+
+    Examples
+    --------
+    >>> middle_places(np.array([0.0, 1.0, 2.0, 4.0]))
+    (1, 2)
+    """
+    # Sums of weights that are half of all but for a rounding error are half of all.
+    half, rounding = total[-1] / 2, _ROUNDING * total[-1]
+    first = np.searchsorted(total[1:], half - rounding, side="left")
+    last = np.searchsorted(total[1:], half + rounding, side="right")
+    return int(first), int(min(last, len(total) - 2))
 
 
 def collect_weighted(
@@ -168,10 +202,7 @@ def collect_weighted(
         ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)  # says what is wrong
     used = weight > 0
     if len(s) and not used.any():
-        raise InvalidInputError(
-            "`sample_weight` must be above 0 for rows of both classes, got 0 for every row. Pass "
-            "how often each row counts."
-        )
+        raise no_weights()
     plain = ScoreSample.from_labels(y[used], s[used], pos_label, alike=alike)
     classes = []
     for label, scores in zip(plain.labels, (plain.negative, plain.positive), strict=True):
@@ -194,13 +225,13 @@ def judge_weights(sample: ScoreSample) -> list[str]:
     """
     doubts = []
     for label, scores in zip(sample.labels, (sample.negative, sample.positive), strict=True):
-        assert isinstance(scores, WeightedScores)
+        assert isinstance(scores, Weighted)
         if scores.n < LEAST_WEIGHT:
             raise InvalidInputError(
                 f"`sample_weight` must sum to at least 2 in each class, got {scores.n:g} for "
                 f"{label!r}. Weights are frequencies: do not scale them to sum to 1."
             )
-        rows = len(scores.values)
+        rows = scores.n_rows
         if scores.effective < min(scores.n, rows) / 2:
             doubts.append(
                 f"The {rows} weights of class {label!r} sum to {scores.n:.4g} but count as "
@@ -212,11 +243,11 @@ def judge_weights(sample: ScoreSample) -> list[str]:
 
 def refuse_weights(sample: ScoreSample, name: str) -> None:
     """Raise if rows have weights, for a curve that counts rows."""
-    if isinstance(sample.negative, WeightedScores):
-        raise _not_weighted(name)
+    if isinstance(sample.negative, Weighted):
+        raise not_weighted(name)
 
 
-def _not_weighted(name: str) -> InvalidInputError:
+def not_weighted(name: str) -> InvalidInputError:
     """Return the error for a curve that counts rows."""
     return InvalidInputError(
         f"`sample_weight` must be left out with the curve {name!r}, which counts rows, got "
@@ -226,7 +257,6 @@ def _not_weighted(name: str) -> InvalidInputError:
 
 def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     """Return weights as numbers of at least 0, one a row."""
-    cure = "Pass how often each row counts."
     try:
         if np.ma.isMaskedArray(sample_weight):
             sample_weight = sample_weight.filled(np.nan)
@@ -235,16 +265,33 @@ def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
             raise TypeError("complex ones have no order")
         weight = weight.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInputError(f"`sample_weight` must be numbers: {error}. {cure}") from None
-    if weight.shape != (n_rows,):
-        raise InvalidInputError(
-            f"`sample_weight` must have one weight for each of {n_rows} rows, got the shape "
-            f"{weight.shape}. {cure}"
-        )
+        raise InvalidInputError(f"`sample_weight` must be numbers: {error}. {_CURE}") from None
+    check_weight_shape(weight.shape, n_rows)
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
-        raise InvalidInputError(
-            f"`sample_weight` must be finite and at least 0, got {weight[bad][0]:g} and "
-            f"{int(bad.sum()) - 1} more like it. {cure}"
-        )
+        raise not_frequencies(f"{weight[bad][0]:g}", int(bad.sum()))
     return weight
+
+
+def check_weight_shape(shape: tuple[int, ...], n_rows: int) -> None:
+    """Raise unless there is one weight for each row."""
+    if shape != (n_rows,):
+        raise InvalidInputError(
+            f"`sample_weight` must have one weight for each of {n_rows} rows, got the shape "
+            f"{shape}. {_CURE}"
+        )
+
+
+def not_frequencies(first: str, count: int) -> InvalidInputError:
+    """Return the error for so many weights that are negative or not finite."""
+    return InvalidInputError(
+        f"`sample_weight` must be finite and at least 0, got {first} and {count - 1} more like "
+        f"it. {_CURE}"
+    )
+
+
+def no_weights() -> InvalidInputError:
+    """Return the error for weights that are all 0."""
+    return InvalidInputError(
+        f"`sample_weight` must be above 0 for rows of both classes, got 0 for every row. {_CURE}"
+    )

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.scores.sample import Binning, OrderedScores, SumTo
+from boundshift.scores.weighted import RANK_ROUNDING, Weighted, middle_places, not_weighted
 from boundshift.streaming.cells import Cells, Cuts, OpenQuestions
 from boundshift.streaming.tally import ClassTally
 
-__all__ = ["CellScores"]
+__all__ = ["CellScores", "WeightedCellScores"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -98,7 +99,7 @@ class CellScores:
     def mean_from(self, reference: float) -> float:
         """Return how far the mean lies above a score; a large offset costs it no digits."""
         high, low = self._moments.total
-        return (self._pivot - reference) + (high / self.n + low / self.n)
+        return float((self._pivot - reference) + (high / self.n + low / self.n))
 
     @cached_property
     def median(self) -> float:
@@ -151,7 +152,7 @@ class CellScores:
             self._ask_for_scores(holder[inside], around=True)
             width = np.where(inside, (self._high - self._low)[holder], 1.0).clip(1e-300)
             share = np.where(inside, t - self._low[holder], 0.0) / width
-            part = (share.clip(0, 1) * self._count[holder]).astype(np.int64)
+            part = (share.clip(0, 1) * self._count[holder]).astype(self._count.dtype)
             count = np.where(inside, count + part, count)
         beyond = t >= self.maximum if is_right else t > self.maximum
         return np.asarray(np.where(beyond, self.n, np.where(t < self.minimum, 0, count)))
@@ -171,7 +172,7 @@ class CellScores:
         value = np.where(rank == 0, self.minimum, value)
         return np.asarray(np.where(rank == self.n - 1, self.maximum, value))
 
-    def _entry_at(self, rank: IntArray) -> IntArray:
+    def _entry_at(self, rank: NDArray[Any]) -> IntArray:
         """Return the entry that holds each rank; rank n counts as the last."""
         entry = np.searchsorted(self._rank, rank, side="right") - 1
         return np.minimum(entry, len(self._cell) - 1)
@@ -271,6 +272,60 @@ class CellScores:
             self._ask_for_scores(near)
 
 
+class WeightedCellScores(CellScores, Weighted):
+    """The scores of one class by cells, each met as often as its weight says.
+
+    Answers as :class:`~boundshift.scores.weighted.WeightedScores` does.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._moments.weighted_rows
+
+    @property
+    def effective(self) -> float:
+        """Rows of equal weight that would be as certain: Kish's number."""
+        return float(self.n**2 / self._moments.squared_weights)
+
+    @cached_property
+    def median(self) -> float:
+        """Score with half of the weight on either side, or the mean of two that share it."""
+        entry = np.array(middle_places(self._rank))
+        low, high = self._values_in(entry, np.full(2, self.n / 2))
+        return float(low + (high - low) / 2)
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1, each score having as many as its weight."""
+        place = np.asarray(rank, dtype=np.float64) + RANK_ROUNDING
+        return self._values_in(self._entry_at(place), place)
+
+    def at_from_top(self, rank: ArrayLike) -> FloatArray:
+        """Return the same for ranks that are counted from the largest score down."""
+        place = self._rank[-1] - np.asarray(rank, dtype=np.float64) - RANK_ROUNDING
+        entry = np.searchsorted(self._rank, place, side="left") - 1
+        return self._values_in(np.clip(entry, 0, len(self._cell) - 1), place)
+
+    def _values_in(self, entry: IntArray, place: FloatArray) -> FloatArray:
+        """Return the scores at places in the order of weights, as if a cell were evenly filled."""
+        value = self._value[entry]
+        inside = self._cell[entry] >= 0
+        if np.any(inside):
+            self._ask_for_ranks(np.atleast_1d(entry)[np.atleast_1d(inside)])
+            share = ((place - self._rank[entry]) / self._count[entry]).clip(0, 1)
+            between = self._low[entry] * (1 - share) + self._high[entry] * share
+            value = np.where(inside, between, value)
+        return np.asarray(value)
+
+    def sums_from(self, rank: int) -> SumTo:
+        """Raise: only the paper's method sums by rank, and it counts rows."""
+        raise not_weighted("support")
+
+    def mirrored(self) -> OrderedScores:
+        """Return the scores with their sign changed."""
+        return _MirroredWeightedCellScores(self)
+
+
 class _MirroredCellScores:
     """The scores of one class by cells, with their sign changed."""
 
@@ -347,3 +402,16 @@ class _MirroredCellScores:
     def mirrored(self) -> OrderedScores:
         """Return the scores as they were."""
         return self._scores
+
+
+class _MirroredWeightedCellScores(_MirroredCellScores, Weighted):
+    """The same where rows have weights."""
+
+    def __init__(self, scores: WeightedCellScores) -> None:
+        super().__init__(scores)
+        self._weighted = scores
+        self.n_rows, self.effective = scores.n_rows, scores.effective
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1."""
+        return -self._weighted.at_from_top(rank)

@@ -23,7 +23,7 @@ __all__ = ["Cells", "Cuts", "OpenQuestions", "changed_rows"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Points = tuple[FloatArray, IntArray]
+Points = tuple[FloatArray, NDArray[Any]]
 
 # Most scores collected, and most cells counted, in one pass, so that a tally fits a message.
 _MOST_POINTS = 1 << 21
@@ -85,7 +85,10 @@ class Cells:
     bases : array of shape (k,)
         The score from which the sums of a cell are counted.
     counts, sums : arrays of shape (2, k)
-        Number of each class's scores, and the sum of their offsets from the base.
+        Number of each class's scores, or sum of their weights; and sum of their offsets from the
+        base.
+    rows : array of shape (2, k)
+        Number of each class's rows, which are the counts where no row has a weight.
     lows, highs : arrays of shape (2, k)
         Smallest and largest score of each class; infinite where not known.
     collected : bool array of shape (k,)
@@ -98,8 +101,9 @@ class Cells:
 
     tops: FloatArray
     bases: FloatArray
-    counts: IntArray
+    counts: NDArray[Any]
     sums: FloatArray
+    rows: IntArray
     lows: FloatArray
     highs: FloatArray
     collected: NDArray[np.bool_]
@@ -114,6 +118,7 @@ class Cells:
         if grid is None:
             tops, bases = np.array([np.inf]), np.array([pivot])
             counts = np.array([[c.n] for c in classes])
+            rows = np.array([[c.n if c.rows is None else c.rows] for c in classes])
             sums = np.array([[c.total[0]] for c in classes])
         else:
             tops = grid.tops()
@@ -122,10 +127,12 @@ class Cells:
             counts = np.stack([np.broadcast_to(c.counts, grid.size) for c in classes])
             sums = np.stack([np.broadcast_to(c.sums, grid.size) for c in classes])
             sums = sums - counts * (bases - grid.origin)
+            rows = np.stack([np.broadcast_to(c.cell_rows, grid.size) for c in classes])
         unknown = np.full(counts.shape, np.inf)
         empty = np.empty(0), np.empty(0, np.int64)
         no = np.zeros(len(tops), dtype=np.bool_)
-        return cls(tops, bases, counts, sums, unknown, -unknown, no, (empty, empty), low, high)
+        points = empty, empty
+        return cls(tops, bases, counts, sums, rows, unknown, -unknown, no, points, low, high)
 
     def with_saturated(self, classes: list[ClassTally], ends: tuple[float, float]) -> Cells:
         """Return the cells with one for exact zeros, below all others, and one for exact ones."""
@@ -152,6 +159,7 @@ class Cells:
             bases=put(self.bases, end),
             counts=put(self.counts, counts),
             sums=put(self.sums, 0.0),
+            rows=put(self.rows, counts > 0),
             lows=put(self.lows, np.where(counts > 0, end, np.inf)),
             highs=put(self.highs, np.where(counts > 0, end, -np.inf)),
             collected=put(self.collected, False),
@@ -184,12 +192,12 @@ class Cells:
         lows = np.concatenate([whole.lows, parts.lows])[order]
         collected = np.concatenate([whole.collected, parts.collected])[order]
         wanted = np.union1d(wanted, cut)
-        rows = int(self.counts[:, wanted].sum())
+        rows = int(self.rows[:, wanted].sum())
         return wanted, Refinement(lows, tops[order], lows, collected, rows)
 
     def _refine_whole(self, wanted: IntArray) -> Refinement:
         """Return how to look into whole cells: collect the small ones, cut the large ones finer."""
-        rows = self.counts[:, wanted].sum(axis=0)
+        rows = self.rows[:, wanted].sum(axis=0)
         order = np.argsort(rows, kind="stable")
         small = np.zeros(len(wanted), dtype=np.bool_)
         small[order] = np.cumsum(rows[order]) <= _MOST_POINTS
@@ -223,7 +231,7 @@ class Cells:
         margin = np.searchsorted(starts, parts.lows, side="right") - 1
         collected = (margin >= 0) & (parts.tops <= np.append(ends, -np.inf)[margin])
         share = (parts.tops - parts.lows) / (tops - lows)[cut][owner]
-        rows = float((share * self.counts.sum(axis=0)[cut][owner])[collected].sum())
+        rows = float((share * self.rows.sum(axis=0)[cut][owner])[collected].sum())
         if rows > _MOST_POINTS:
             # A cut that turns out to move farther than its margin takes one pass more.
             narrower = [replace(c, margin=c.margin * (_MOST_POINTS / rows) / 2) for c in cuts]
@@ -266,6 +274,7 @@ class Cells:
             put(self.bases, parts.bases),
             put(self.counts, both("counts")),
             put(self.sums, both("sums")),
+            put(self.rows, both("cell_rows")),
             put(self.lows, both("lows")),
             put(self.highs, both("highs")),
             put(self.collected, parts.collected),
@@ -279,19 +288,20 @@ class Cells:
     ) -> None:
         """Raise if the parts of a cell do not hold as many rows as the cell did before."""
         owner = np.searchsorted(self.tops[wanted], parts.tops, side="left")
-        for before, found in zip(self.counts[:, wanted], classes, strict=True):
-            counts = np.broadcast_to(found.counts, len(owner))
+        for before, found in zip(self.rows[:, wanted], classes, strict=True):
+            counts = np.broadcast_to(found.cell_rows, len(owner))
             now = np.bincount(owner, counts, len(wanted)).astype(np.int64)
             differ = np.flatnonzero(before != now)
             if len(differ):
                 raise changed_rows(int(before[differ[0]]), int(now[differ[0]]))
 
 
-def changed_rows(before: int, now: int) -> InvalidInputError:
+def changed_rows(before: float, now: float) -> InvalidInputError:
     """Return the error for rows that are not the same in every pass."""
     return InvalidInputError(
-        f"Chunks must be the same in every pass, got {before} rows in a range of scores in one "
-        f"pass and {now} in the next. Pass a list, or a function that makes the same chunks again."
+        f"Chunks must be the same in every pass, got {before:.15g} rows in a range of scores in "
+        f"one pass and {now:.15g} in the next. Pass a list, or a function that makes the same "
+        "chunks again."
     )
 
 

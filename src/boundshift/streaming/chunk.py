@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,25 +22,54 @@ class Chunk:
     ----------
     labels : array of shape (n,)
         The label of each row, or its index in `categories`.
-    scores : array of shape (n,)
-        Real scores; NaN where missing.
+    scores : array of shape (n,), or (n, k)
+        Real scores, one a row or one for each class; NaN where missing.
     location : str
         What an error message calls this chunk, for example "partition 3".
     categories : tuple, default=None
         The labels for which the whole numbers in `labels` stand; -1 stands for a missing label.
+    weights : array of shape (n,), default=None
+        How often each row counts; None for once.
+    groups : array of shape (n,), default=None
+        The index of each row's group in `group_names`; -1 stands for a missing one.
+    group_names : tuple, default=()
+        The groups.
     """
 
     labels: NDArray[Any]
     scores: NDArray[Any]
     location: str
     categories: tuple[Any, ...] | None = None
+    weights: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    group_names: tuple[Any, ...] = ()
 
     def __len__(self) -> int:
         return len(self.scores)
 
-    def take(self, which: slice | NDArray[np.intp]) -> Chunk:
+    def take(self, which: slice | NDArray[Any]) -> Chunk:
         """Return some of the rows."""
-        return Chunk(self.labels[which], self.scores[which], self.location, self.categories)
+        return replace(
+            self,
+            labels=self.labels[which],
+            scores=self.scores[which],
+            weights=None if self.weights is None else self.weights[which],
+            groups=None if self.groups is None else self.groups[which],
+        )
+
+    def counted(self) -> Chunk:
+        """Return the rows whose weight is not 0."""
+        if self.weights is None or self.weights.all():
+            return self
+        return self.take(np.flatnonzero(self.weights))
+
+    def of(self, label: object) -> Chunk:
+        """Return the rows of a class; their labels, which would only repeat it, are not kept."""
+        mask = self.mask_of(label)
+        scores = self.scores[mask]
+        weights = None if self.weights is None else self.weights[mask]
+        none = np.broadcast_to(np.int8(0), len(scores))
+        return replace(self, labels=none, scores=scores, weights=weights)
 
     def mask_of(self, label: object) -> NDArray[np.bool_]:
         """Return whether each row has a label."""
@@ -62,7 +91,7 @@ class Fault:
         What is wrong with their value, for example "NaN".
     count : int
         How many rows.
-    column : {"y_score", "y_true"}, default="y_score"
+    column : {"y_score", "y_true", "sample_weight"}, default="y_score"
         The column of the value.
     """
 

@@ -1,7 +1,7 @@
 """Which engine reads what is given, found by name so that no library is imported for nothing.
 
 An engine is a file in :mod:`boundshift.streaming.sources`. It offers ``from_arrays(y_true,
-y_score)``, the source of a pair of its library's own values; ``from_columns(data, label, score)``
+y_score, sample_weight)``, the source of its library's own values; ``from_columns(data, names)``
 where there are frames, tables or files; and ``predict(column, threshold, labels)`` where columns
 are lazy.
 """
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.streaming.source import Source
+from boundshift.streaming.source import ColumnNames, Source
 
 __all__ = ["find_predictor", "find_source", "open_columns"]
 
@@ -41,7 +41,7 @@ _NEEDED = {
 }
 
 
-def find_source(y_true: object, y_score: object) -> Source | None:
+def find_source(y_true: object, y_score: object, sample_weight: object = None) -> Source | None:
     """Return the source of labels and scores that are read in passes, None for those in memory.
 
     Examples
@@ -49,57 +49,65 @@ def find_source(y_true: object, y_score: object) -> Source | None:
     >>> find_source([0, 1], [0.5, 0.7]) is None
     True
     """
-    engines = {_engine_of_array(value) for value in (y_true, y_score)}
+    given = {"y_true": y_true, "y_score": y_score}
+    if sample_weight is not None:
+        given["sample_weight"] = sample_weight
+    engines = {_engine_of_array(value) for value in given.values()}
     if engines <= {None, "arrow_"} and None in engines:
         return None
     if engines == {None, "numpy_"}:
         engines = {"numpy_"}
     if len(engines) > 1:
-        names = [type(value).__name__ for value in (y_true, y_score)]
+        kinds = {name: type(value).__name__ for name, value in given.items()}
         raise InvalidInputError(
-            f"`y_true` and `y_score` must be of one kind, got {names[0]} and {names[1]}. "
-            "Convert one of them."
+            f"{' and '.join(f'`{name}`' for name in given)} must be of one kind, got "
+            f"{' and '.join(kinds.values())}. Convert one of them."
         )
-    source: Source = _load(str(engines.pop())).from_arrays(y_true, y_score)
+    source: Source = _load(str(engines.pop())).from_arrays(*given.values())
     return source
 
 
-def open_columns(
-    data: Any, label: str = "label", score: str = "score", element: int = -1
-) -> Source:
-    """Return the source of two columns, or of pairs; arguments as in `scan_boundary`.
+def open_columns(data: Any, names: ColumnNames | None = None, element: int = -1) -> Source:
+    """Return the source of some columns, or of pairs; arguments as in `scan_boundary`.
 
     Examples
     --------
-    >>> open_columns([([0, 1], [0.5, 0.7])], label="y")
+    >>> open_columns([([0, 1], [0.5, 0.7])], ColumnNames(label="y"))
     Traceback (most recent call last):
     boundshift.exceptions.InvalidInputError: `label` must be left out for pairs of labels and ...
     """
+    names = ColumnNames() if names is None else names
     engine = _engine_of_columns(data)
     source: Source
     if engine == "spark_":
-        source = _load(engine).from_columns(data, label, score, element)
+        source = _load(engine).from_columns(data, names, element)
     elif element != -1:
         raise InvalidInputError(
             f"`element` must be left out but for a Spark frame, got {element!r} with "
             f"{type(data).__name__}. Pass a column of numbers as `score`."
         )
     elif engine == "chunks_":
-        _refuse_names(label=label, score=score)
-        source = _load(engine).from_pairs(data)
+        _refuse_names(names)
+        source = _load(engine).from_pairs(data, names)
     else:
-        source = _load(engine).from_columns(data, label, score)
+        source = _load(engine).from_columns(data, names)
     return source
 
 
-def _refuse_names(**columns: str) -> None:
+def _refuse_names(names: ColumnNames) -> None:
     """Raise if a column is named for pairs, which have none."""
-    for name, column in columns.items():
-        if column != name:
+    for name in ("label", "score", "weight", "by"):
+        column = getattr(names, name)
+        if column not in (name, None) and not isinstance(column, tuple):
             raise InvalidInputError(
                 f"`{name}` must be left out for pairs of labels and scores, which have no "
                 f"columns, got {column!r}."
             )
+    if names.weight is not None:
+        raise InvalidInputError(
+            "`weight` must be left out for pairs of labels and scores, which have no columns, got "
+            f"{names.weight!r}. Pass triples (labels, scores, weights)."
+        )
 
 
 def find_predictor(column: object) -> Callable[..., Any] | None:

@@ -17,7 +17,8 @@ import numpy as np
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores.log_odds import SCALES, LogOdds, Scale, have_odds, not_probabilities
 from boundshift.scores.sample import Binning, ScoreSample
-from boundshift.streaming.cell_scores import CellScores
+from boundshift.scores.weighted import no_weights, not_frequencies
+from boundshift.streaming.cell_scores import CellScores, WeightedCellScores
 from boundshift.streaming.cells import Cells, OpenQuestions, changed_rows
 from boundshift.streaming.chunk import Chunk, Fault
 from boundshift.streaming.grid import Grid
@@ -37,6 +38,8 @@ _MOST_PASSES = 40
 _SAFE_EXPONENT = 400
 # A median that is a smaller share of the largest score cannot be told from 0 in a grid.
 _LEAST_SHARE = 1e-100
+# Sums of the same weights in another order differ by less, of their size.
+_SAME_WEIGHT = 1e-9
 # A cell of fewer doubles is too narrow to be told from its neighbours.
 _LEAST_DOUBLES = 8
 
@@ -138,6 +141,8 @@ class _Scan:
         if outside:
             return self._first_pass_as_given()
         _check_faults(tally.faults)
+        if not tally.classes and self._source.is_weighted:
+            raise no_weights()
         self.labels = order_labels(tally.classes, self._pos_label, alike=self._alike)
         found = [tally.classes[label] for label in self.labels]
         if request.log_odds is not None:
@@ -171,8 +176,9 @@ class _Scan:
 
     def sample(self, questions: OpenQuestions) -> ScoreSample:
         """Return what is known as a sample, which adds to the questions what it only estimates."""
+        kind = WeightedCellScores if self._source.is_weighted else CellScores
         negative, positive = (
-            CellScores(self._cells, i, moments, self._request.pivot, questions, self._binned[i])
+            kind(self._cells, i, moments, self._request.pivot, questions, self._binned[i])
             for i, moments in enumerate(self._moments)
         )
         request = self._request
@@ -195,8 +201,9 @@ class _Scan:
             self._cells = self._cells.refined(*plan, found)
         for i, (which, binning) in enumerate(binnings):
             counts = found[which].binned.get(i, np.zeros(binning.size))
-            if round(counts.sum()) != self._moments[which].n:
-                raise changed_rows(self._moments[which].n, round(counts.sum()))
+            before, now = self._moments[which].n, float(counts.sum())
+            if abs(now - before) > (_SAME_WEIGHT * before if self._source.is_weighted else 0.5):
+                raise changed_rows(before, now)
             self._binned[which][binning] = counts
 
     def resolution(self, questions: OpenQuestions) -> float:
@@ -235,7 +242,7 @@ def _first_request(
     chunks: Iterable[Chunk], exponent: int | None, scale: Scale = "raw"
 ) -> ScanRequest:
     """Return the first request: a grid somewhat wider than the range of the rows peeked at."""
-    scores = [chunk.scores.astype(np.float64) for chunk in chunks]
+    scores = [chunk.counted().scores.astype(np.float64) for chunk in chunks]
     peeked = np.concatenate([*scores, np.empty(0)])
     peeked = peeked[np.isfinite(peeked)]
     log_odds = None
@@ -287,6 +294,8 @@ def _check_faults(faults: list[Fault]) -> None:
         return
     shown = _list_faults(faults)
     column = faults[0].column
+    if column == "sample_weight":
+        raise not_frequencies(faults[0].kind, sum(f.count for f in faults if f.column == column))
     if column == "y_true":
         raise InvalidInputError(
             f"`y_true` must hold a label for each row, got {shown}. Drop the rows without a label."

@@ -76,30 +76,51 @@ class ScanRequest:
 
     def _add_chunk(self, chunk: Chunk, tally: Tally) -> None:
         """Add what is found in a chunk, a few rows at a time."""
+        chunk = self._with_good_weights(chunk, tally)
         selected = []
         for start in range(0, len(chunk), _ROWS):
             rows = self._scaled(chunk.take(slice(start, start + _ROWS)))
             if self.refinement is not None:
                 selected.append(rows.take(self.refinement.select(rows.scores)))
             if not self.labels:
-                for label, scores in self._split(rows, tally):
+                for label, scores, weights in self._split(rows, tally):
                     found = tally.of(label)
+                    if weights is not None:
+                        found.squared_weights += float((weights * weights).sum())
+                        found.weighted_rows += len(weights)
                     if self.log_odds is not None:
-                        scores = found.split_saturated(scores)
+                        scores, weights = found.split_saturated(scores, weights)
                         if not len(scores):
                             continue
-                    found.add_moments(scores, self.pivot)
+                    found.add_moments(scores, self.pivot, weights)
                     if self.grid is not None:
-                        found.add_cells(self.grid, scores)
+                        found.add_cells(self.grid, scores, weights)
+                    elif weights is not None:
+                        found.add_rows(len(scores))
             for i, (label, binning) in enumerate(self.binnings):
-                binned = tally.of(label).binned
-                binned[i] = binned.get(i, 0.0) + binning.count(rows.scores[rows.mask_of(label)])
+                binned, own = tally.of(label).binned, rows.of(label)
+                binned[i] = binned.get(i, 0.0) + binning.count(own.scores, own.weights)
         if self.refinement is not None and selected:
-            labels = np.concatenate([rows.labels for rows in selected])
-            scores = np.concatenate([rows.scores for rows in selected])
-            rows = replace(chunk, labels=labels, scores=scores)
+            rows = _together(selected)
             for label in self.labels:
-                tally.of(label).add_refined(self.refinement, np.sort(scores[rows.mask_of(label)]))
+                own = rows.of(label)
+                if own.weights is None:
+                    tally.of(label).add_refined(self.refinement, np.sort(own.scores))
+                else:
+                    own = own.take(np.argsort(own.scores, kind="stable"))
+                    tally.of(label).add_refined(self.refinement, own.scores, own.weights)
+
+    def _with_good_weights(self, chunk: Chunk, tally: Tally) -> Chunk:
+        """Return the rows that count, and add weights that are no frequencies to the faults."""
+        if chunk.weights is None:
+            return chunk
+        weights = chunk.weights.astype(np.float64, copy=False)
+        good = np.isfinite(weights) & (weights >= 0)
+        if not good.all():
+            bad = weights[~good]
+            tally.add_weight_fault(float(bad[0]), len(bad))
+            chunk, weights = chunk.take(good), weights[good]
+        return replace(chunk, weights=weights).counted()
 
     def _scaled(self, rows: Chunk) -> Chunk:
         """Return rows with their scores divided by the power of two, or as log-odds."""
@@ -110,38 +131,50 @@ class ScanRequest:
             scores = np.ldexp(scores, -self.exponent)
         return replace(rows, scores=scores)
 
-    def _split(self, chunk: Chunk, tally: Tally) -> list[tuple[Any, FloatArray]]:
-        """Return the usable scores of each class, and add the others to the faults."""
+    def _split(self, chunk: Chunk, tally: Tally) -> list[tuple[Any, FloatArray, FloatArray | None]]:
+        """Return the usable scores of each class and their weights; the others are faults."""
         seen, missing = distinct_labels(chunk)
         labels = tuple(seen)
         tally.add_fault(chunk, "missing", missing, "y_true")
         if len({*tally.classes, *labels}) > 2:
             tally.add_labels(labels)
             return []
-        scores = chunk.scores
         if len(labels) == 1 and not missing:
-            parts = [(labels[0], scores)]
+            parts = [(labels[0], chunk)]
         else:
-            parts = [(label, scores[chunk.mask_of(label)]) for label in labels]
-        parts = [(label, self._finite(s, chunk, tally)) for label, s in parts]
+            parts = [(label, chunk.of(label)) for label in labels]
+        parts = [(label, self._finite(rows, tally)) for label, rows in parts]
         if self.log_odds is not None:
-            parts = [(label, self._probable(s, chunk, tally)) for label, s in parts]
-        return [(label, s) for label, s in parts if len(s)]
+            parts = [(label, self._probable(rows, tally)) for label, rows in parts]
+        return [(label, rows.scores, rows.weights) for label, rows in parts if len(rows)]
 
-    def _probable(self, scores: FloatArray, chunk: Chunk, tally: Tally) -> FloatArray:
+    def _probable(self, rows: Chunk, tally: Tally) -> Chunk:
         """Return the log-odds of scores in [0, 1], and add the others to the faults."""
         assert self.log_odds is not None
+        scores = rows.scores
         if len(scores) and (scores.min() < 0 or scores.max() > 1):
             outside = (scores < 0) | (scores > 1)
-            tally.add_fault(chunk, OUTSIDE, int(np.count_nonzero(outside)))
-            scores = scores[~outside]
-        return self.log_odds.of(scores)
+            tally.add_fault(rows, OUTSIDE, int(np.count_nonzero(outside)))
+            rows = rows.take(~outside)
+        return replace(rows, scores=self.log_odds.of(rows.scores))
 
-    def _finite(self, scores: FloatArray, chunk: Chunk, tally: Tally) -> FloatArray:
-        """Return the finite scores, and add the others to the faults."""
+    def _finite(self, rows: Chunk, tally: Tally) -> Chunk:
+        """Return the rows with finite scores, and add the others to the faults."""
+        scores = rows.scores
         with np.errstate(invalid="ignore", over="ignore"):
             if not len(scores) or np.isfinite(scores.min() - scores.max()):
-                return scores
-        tally.add_fault(chunk, "NaN", int(np.isnan(scores).sum()))
-        tally.add_fault(chunk, "infinite", int(np.isinf(scores).sum()))
-        return scores[np.isfinite(scores)]
+                return rows
+        tally.add_fault(rows, "NaN", int(np.isnan(scores).sum()))
+        tally.add_fault(rows, "infinite", int(np.isinf(scores).sum()))
+        return rows.take(np.isfinite(scores))
+
+
+def _together(chunks: list[Chunk]) -> Chunk:
+    """Return the rows of some parts of one chunk as one."""
+    weights = [c.weights for c in chunks if c.weights is not None]
+    return replace(
+        chunks[0],
+        labels=np.concatenate([c.labels for c in chunks]),
+        scores=np.concatenate([c.scores for c in chunks]),
+        weights=np.concatenate(weights) if weights else None,
+    )

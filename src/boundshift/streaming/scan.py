@@ -11,6 +11,7 @@ from boundshift.promises.certificate import (
     Certificate,
     Scores,
     certify_counts,
+    certify_weights,
     count_at_threshold,
     read_threshold,
 )
@@ -20,7 +21,7 @@ from boundshift.rules import Rule
 from boundshift.scores.log_odds import Scale
 from boundshift.streaming.dispatch import open_columns
 from boundshift.streaming.driver import decide_in_passes
-from boundshift.streaming.source import Progress
+from boundshift.streaming.source import ColumnNames, Progress
 from boundshift.validation import as_choice, as_share
 
 __all__ = ["scan_boundary", "scan_certificate", "scan_zone"]
@@ -31,6 +32,7 @@ def scan_boundary(
     *,
     label: str = "label",
     score: str = "score",
+    weight: str | None = None,
     pos_label: object = None,
     element: int = -1,
     max_passes: int | None = None,
@@ -46,13 +48,16 @@ def scan_boundary(
     data : path, glob, folder, list of them, frame, table, relation, or iterable of pairs
         Parquet, Feather, CSV, TSV or JSON lines, text also compressed; a DuckDB relation, such as
         ``connection.sql("SELECT ...")``; a Polars frame, lazy or not; a Spark or Dask frame; an
-        Arrow table; or pairs (labels, scores), as an iterable that can be read again or a
-        function that makes one.
+        Arrow table; or pairs (labels, scores), or triples with weights, as an iterable that can
+        be read again or a function that makes one.
     label : str, default="label"
         Name of the column of labels.
     score : str, default="score"
         Name of the column of scores; in Spark also a column of vectors, such as
         ``rawPrediction``.
+    weight : str, default=None
+        Name of the column that says how often each row counts, as `sample_weight` does in
+        :func:`boundshift.find_boundary`; None for once. Rows that count 0 times are left out.
     pos_label : label, default=None
         The positive class. None takes the greater label, to which scores point as those of
         scikit-learn do; words need it where the rule does not treat both classes alike.
@@ -84,7 +89,7 @@ def scan_boundary(
     curve, rule = choose_claims(curve, rule)
     _check_passes(max_passes)
     boundary = decide_on(
-        open_columns(data, label, score, element),
+        open_columns(data, ColumnNames(label, score, weight), element),
         make_decision(curve, rule),
         pos_label=pos_label,
         alike=rule.alike,
@@ -109,6 +114,7 @@ def scan_certificate(
     scores: Scores = "held-out",
     chosen_here: bool = False,
     joint: bool = False,
+    weight: str | None = None,
 ) -> Certificate:
     """Bound each class's error rate at a boundary, on data that is read in passes.
 
@@ -118,6 +124,8 @@ def scan_certificate(
         As in :func:`scan_boundary`.
     threshold, confidence, scores, chosen_here, joint
         As in :func:`boundshift.certify`.
+    weight : str, default=None
+        As in :func:`scan_boundary`; the certificate is nominal then.
 
     Returns
     -------
@@ -134,12 +142,15 @@ def scan_certificate(
     t, pos_label = read_threshold(threshold, pos_label)
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
-    counts, _ = decide_in_passes(
-        open_columns(data, label, score, element),
-        lambda sample: count_at_threshold(sample, t),
-        pos_label=pos_label,
-        progress=progress,
-    )
+    source = open_columns(data, ColumnNames(label, score, weight), element)
+    options: dict[str, Any] = {"pos_label": pos_label, "progress": progress}
+    if source.is_weighted:
+        claims = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
+        certificate, _ = decide_in_passes(
+            source, lambda sample: certify_weights(sample, t, **claims), **options
+        )
+        return certificate
+    counts, _ = decide_in_passes(source, lambda sample: count_at_threshold(sample, t), **options)
     return certify_counts(
         *counts,
         confidence=confidence,
@@ -187,8 +198,14 @@ def scan_zone(
     """
     allowed = as_errors(errors)
     as_share("confidence", confidence)
+    source = open_columns(data, ColumnNames(label, score), element)
+    if source.is_weighted:
+        raise InvalidInputError(
+            "`data` must be pairs (labels, scores) for a zone, whose promises count rows, got "
+            "triples with weights. Leave the weights out."
+        )
     zone, _ = decide_in_passes(
-        open_columns(data, label, score, element),
+        source,
         lambda sample: zone_of(sample, allowed, confidence, scale),
         pos_label=pos_label,
         alike=allowed[0] == allowed[1],

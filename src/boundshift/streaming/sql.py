@@ -1,9 +1,9 @@
 """A request as SQL, for engines that count rows faster than Python could read them.
 
 The rows have two columns: ``code``, the index of a row's label among the two classes, NULL for any
-other label, and ``score``. A `Query` groups them by a whole number ``key`` and brings back a few
-aggregates of each group; its `read` turns these into the tally that the
-:class:`~boundshift.streaming.request.ScanRequest` would find in the same rows.
+other label, and ``score``; a third, ``weight``, where rows have weights. A `Query` groups them by
+a whole number ``key`` and brings back a few aggregates of each group; its `read` turns these into
+the tally that the :class:`~boundshift.streaming.request.ScanRequest` would find in the same rows.
 
 The expressions mean the same to Spark and to DuckDB: a number with an exponent is a double to
 both, and what is cast to a whole number was rounded down before, since DuckDB rounds to the
@@ -26,7 +26,17 @@ from boundshift.streaming.grid import Grid, Refinement
 from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.tally import ClassTally, Tally
 
-__all__ = ["FAULTY", "Columns", "Query", "filter_for", "log_odds_of", "queries_for", "usable"]
+__all__ = [
+    "FAULTY",
+    "CellQuery",
+    "Columns",
+    "Query",
+    "SquaresQuery",
+    "filter_for",
+    "log_odds_of",
+    "queries_for",
+    "usable",
+]
 
 Columns = Mapping[str, NDArray[Any]]
 InTable = Callable[[str, NDArray[np.bool_]], str]
@@ -36,10 +46,16 @@ FAULTY = -1
 _LARGEST = f"{float(np.finfo(np.float64).max)!r}"
 
 
-def usable(log_odds: LogOdds | None) -> str:
+def usable(log_odds: LogOdds | None, is_weighted: bool = False) -> str:
     """Return the condition that a row can be used; of log-odds, those of 0 and 1 are infinite."""
     largest = _LARGEST if log_odds is None else _double(np.inf)
-    return f"code IS NOT NULL AND abs(score) <= {largest}"
+    condition = f"code IS NOT NULL AND abs(score) <= {largest}"
+    return f"{condition} AND weight > 0e0 AND weight <= {_LARGEST}" if is_weighted else condition
+
+
+def _weighted(terms: str, is_weighted: bool) -> str:
+    """Return the sum of something over rows, each as often as it counts."""
+    return f"sum(weight * ({terms}))" if is_weighted else f"sum({terms})"
 
 
 def log_odds_of(column: str, log_odds: LogOdds) -> str:
@@ -105,9 +121,12 @@ class CellQuery:
     ----------
     request : ScanRequest
         With a grid, or without one where the range of the scores is not known.
+    is_weighted : bool, default=False
+        Whether rows have weights. The squares are then left to a `SquaresQuery`.
     """
 
     request: ScanRequest
+    is_weighted: bool = False
 
     @property
     def _grid(self) -> Grid:
@@ -147,7 +166,7 @@ class CellQuery:
     @property
     def key(self) -> str:
         """Class and cell."""
-        condition = usable(self.request.log_odds)
+        condition = usable(self.request.log_odds, self.is_weighted)
         return f"CASE WHEN {condition} THEN code * {self._size} + {self._cell} ELSE {FAULTY} END"
 
     @property
@@ -162,14 +181,17 @@ class CellQuery:
         if self.request.log_odds is not None:
             # Rows of exact zeros and ones are only counted: infinite sums are errors to some.
             inside = f"(CASE WHEN {cell} >= {grid.size} THEN 0e0 ELSE {inside} END)"
-        return {
+        found = {
             "n": "count(*)",
-            "total": f"sum({inside})",
-            # A difference of sums would lose a class that is far narrower than a cell.
-            "squares": f"var_pop({inside}) * count(*)",
+            "total": _weighted(inside, self.is_weighted),
             "low": f"min({score})",
             "high": f"max({score})",
         }
+        if self.is_weighted:
+            sums = {"n": "sum(weight)", "weights": "sum(weight * weight)", "rows": "count(*)"}
+            return found | sums
+        # A difference of sums would lose a class that is far narrower than a cell.
+        return found | {"squares": f"var_pop({inside}) * count(*)"}
 
     def read(self, labels: tuple[Any, ...], found: Columns) -> Tally:
         """Return the tally of the rows that can be used."""
@@ -185,8 +207,11 @@ class CellQuery:
         """Put the cells of a class together."""
         grid, pivot = self._grid, self.request.pivot
         cell, n = found["key"] % self._size, found["n"]
+        if self.is_weighted:
+            to.squared_weights = float(found["weights"].sum())
+            to.weighted_rows = int(found["rows"].sum())
         if self.request.log_odds is not None:
-            zeros, ones = (int(n[cell == grid.size + i].sum()) for i in (0, 1))
+            zeros, ones = (n[cell == grid.size + i].sum().item() for i in (0, 1))
             to.saturated = zeros, ones
             inside = cell < grid.size
             found, cell, n = {k: v[inside] for k, v in found.items()}, cell[inside], n[inside]
@@ -197,15 +222,67 @@ class CellQuery:
         with np.errstate(over="ignore", invalid="ignore"):
             mean = found["total"] / n
             offset = from_pivot + mean
-            to.n = int(n.sum())
+            to.n = n.sum().item()
             to.low, to.high = float(found["low"].min()), float(found["high"].max())
             high = fsum(n * offset) if np.all(np.isfinite(offset)) else float(np.inf)
             to.total = high, 0.0
-            to.squares = float(found["squares"].sum() + (n * (offset - high / to.n) ** 2).sum())
+            if not self.is_weighted:
+                within = found["squares"].sum()
+                to.squares = float(within + (n * (offset - high / to.n) ** 2).sum())
+        if self.is_weighted:
+            to.rows = int(found["rows"].sum())
         if self.request.grid is not None:
-            to.counts, to.sums = np.zeros(grid.size, np.int64), np.zeros(grid.size)
+            to.counts, to.sums = np.zeros(grid.size, n.dtype), np.zeros(grid.size)
             to.counts[cell] = n
+            if self.is_weighted:
+                to.rows = np.zeros(grid.size, np.int64)
+                to.rows[cell] = found["rows"]
             to.sums[cell] = found["total"] + n * (from_pivot + (pivot - grid.origin))
+
+
+@dataclass(frozen=True)
+class SquaresQuery:
+    """The squared deviations of rows with weights, once the mean of each class is known.
+
+    Parameters
+    ----------
+    request : ScanRequest
+        Of the first pass.
+    means : tuple of float
+        Of each class, as an offset from the pivot.
+    """
+
+    request: ScanRequest
+    means: tuple[float, ...]
+
+    @property
+    def key(self) -> str:
+        """Class; exact zeros and ones among probabilities are not counted here."""
+        condition = f"{usable(None, True)}"
+        return f"CASE WHEN {condition} THEN code ELSE {FAULTY} END"
+
+    @property
+    def aggregates(self) -> dict[str, str]:
+        """Sum of squares, and the sum that tells how far the mean was off."""
+        whens = " ".join(f"WHEN key = {i} THEN {_double(m)}" for i, m in enumerate(self.means))
+        score = f"({_scaled_score(self.request.exponent)} - {_double(self.request.pivot)})"
+        # Of rows that cannot be used, which may be infinite, nothing is summed.
+        away = f"(CASE WHEN key < 0 THEN 0e0 ELSE {score} - (CASE {whens} END) END)"
+        return {
+            "squares": _weighted(f"{away} * {away}", True),
+            "off": _weighted(away, True),
+            "n": "sum(weight)",
+        }
+
+    def read(self, labels: tuple[Any, ...], found: Columns) -> Tally:
+        """Return the squares of each class."""
+        tally = Tally()
+        for code, squares, off, n in zip(
+            *(found[name].tolist() for name in ("key", "squares", "off", "n")), strict=True
+        ):
+            if code >= 0:
+                tally.of(labels[code]).squares = max(squares - off * off / n, 0.0)
+        return tally
 
 
 @dataclass(frozen=True)
@@ -218,10 +295,13 @@ class BinningQuery:
         Scores are divided by this power of two.
     binnings : dict from int to (int, Binning)
         By class: the index of a binning in the request, and the binning.
+    is_weighted : bool, default=False
+        Whether rows have weights.
     """
 
     exponent: int
     binnings: dict[int, tuple[int, Binning]]
+    is_weighted: bool = False
 
     def _case(self, of: str) -> str:
         """Return the number of the node below a score, or the distance from it in cells."""
@@ -247,7 +327,10 @@ class BinningQuery:
     @property
     def aggregates(self) -> dict[str, str]:
         """Count, and sum of the distances from the node in cells."""
-        return {"n": "count(*)", "shares": f"sum({self._case('share')})"}
+        return {
+            "n": "sum(weight)" if self.is_weighted else "count(*)",
+            "shares": _weighted(self._case("share"), self.is_weighted),
+        }
 
     def read(self, labels: tuple[Any, ...], found: Columns) -> Tally:
         """Return the counts at the nodes."""
@@ -262,10 +345,10 @@ class BinningQuery:
         return tally
 
 
-def queries_for(request: ScanRequest) -> list[Query]:
+def queries_for(request: ScanRequest, is_weighted: bool = False) -> list[Query]:
     """Return the queries that answer a request, but for its refinement."""
     if not request.labels:
-        return [CellQuery(request)]
+        return [CellQuery(request, is_weighted)]
     # A query takes one binning of each class.
     rounds: list[dict[int, tuple[int, Binning]]] = []
     for i, (label, binning) in enumerate(request.binnings):
@@ -274,7 +357,7 @@ def queries_for(request: ScanRequest) -> list[Query]:
         if free is None:
             rounds.append(free := {})
         free[code] = i, binning
-    return [BinningQuery(request.exponent, r) for r in rounds]
+    return [BinningQuery(request.exponent, r, is_weighted) for r in rounds]
 
 
 def filter_for(refinement: Refinement, exponent: int, in_table: InTable) -> str:

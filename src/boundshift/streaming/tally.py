@@ -44,20 +44,24 @@ class ClassTally:
 
     Parameters
     ----------
-    n : int
-        Number of rows.
+    n : int or float
+        Number of rows; where rows have weights, the sum of these. So are all counts but `rows`.
     low, high : float
         Smallest and largest score.
     total : pair of float
         Sum of the offsets from the request's pivot, in two doubles.
     squares : float
         Sum of squared deviations from the mean.
+    squared_weights, weighted_rows : float, int
+        Sum of squared weights, and number of rows with weights; 0 where rows have none.
     saturated : pair of int
         Exact zeros and ones among probabilities, which have no log-odds of their own; none of
         them is counted elsewhere.
     counts, sums : arrays
         Number of rows in each cell, and the sum of their offsets: from the origin of a grid, or
         from the base of a cell of a refinement.
+    rows : array, default=None
+        Number of rows in each cell, where rows have weights.
     lows, highs : arrays
         Smallest and largest score in each cell of a refinement.
     points : list of arrays (values, counts)
@@ -66,36 +70,44 @@ class ClassTally:
         Counts at the nodes of the request's binnings, by their index.
     """
 
-    n: int = 0
+    n: Any = 0
     low: float = np.inf
     high: float = -np.inf
     total: tuple[float, float] = (0.0, 0.0)
     squares: float = 0.0
-    saturated: tuple[int, int] = (0, 0)
+    squared_weights: float = 0.0
+    weighted_rows: int = 0
+    saturated: tuple[Any, Any] = (0, 0)
     counts: Any = 0
     sums: Any = 0.0
+    rows: Any = None
     lows: Any = np.inf
     highs: Any = -np.inf
-    points: list[tuple[FloatArray, IntArray | None]] = field(default_factory=list)
+    points: list[tuple[FloatArray, NDArray[Any] | None]] = field(default_factory=list)
     binned: dict[int, Any] = field(default_factory=dict)
 
-    def add_moments(self, scores: FloatArray, pivot: float) -> None:
+    def add_moments(
+        self, scores: FloatArray, pivot: float, weights: FloatArray | None = None
+    ) -> None:
         """Add rows to count, extremes, sum and squares."""
         # Scores that overflow here are far larger than those peeked at; the pass is repeated with
         # another exponent.
         with np.errstate(over="ignore", invalid="ignore"):
-            self._add_moments(scores, pivot)
+            self._add_moments(scores, pivot, weights)
 
-    def _add_moments(self, scores: FloatArray, pivot: float) -> None:
+    def _add_moments(self, scores: FloatArray, pivot: float, weights: FloatArray | None) -> None:
         """Add rows to count, extremes, sum and squares."""
+        n = len(scores) if weights is None else float(weights.sum())
         offset = np.subtract(scores, pivot, out=scratch.get("offset", len(scores)))
-        total = float(offset.sum())
-        offset -= total / len(scores)
+        total = float(offset.sum() if weights is None else (offset * weights).sum())
+        offset -= total / n
         # Not a dot product, whose library may start threads of its own in each of ours.
         np.multiply(offset, offset, out=offset)
+        if weights is not None:
+            offset *= weights
         self._merge_moments(
             ClassTally(
-                n=len(scores),
+                n=n,
                 low=float(scores.min()),
                 high=float(scores.max()),
                 total=(total, 0.0),
@@ -103,14 +115,30 @@ class ClassTally:
             )
         )
 
-    def add_cells(self, grid: Grid, scores: FloatArray) -> None:
+    def add_cells(self, grid: Grid, scores: FloatArray, weights: FloatArray | None = None) -> None:
         """Add rows to the cells of a grid."""
         offset = np.subtract(scores, grid.origin, out=scratch.get("offset", len(scores)))
         cell = grid.cells_of(offset)
-        self.counts = np.bincount(cell, minlength=grid.size) + self.counts
+        counts = np.bincount(cell, minlength=grid.size)
+        if weights is not None:
+            self.add_rows(counts)
+            offset *= weights
+            counts = np.bincount(cell, weights, grid.size)
+        self.counts = counts + self.counts
         self.sums = np.bincount(cell, offset, grid.size) + self.sums
 
-    def add_refined(self, refinement: Refinement, scores: FloatArray) -> None:
+    def add_rows(self, rows: Any) -> None:
+        """Add numbers of rows with weights."""
+        self.rows = rows if self.rows is None else self.rows + rows
+
+    @property
+    def cell_rows(self) -> Any:
+        """Number of rows in each cell, whether or not they have weights."""
+        return self.counts if self.rows is None else self.rows
+
+    def add_refined(
+        self, refinement: Refinement, scores: FloatArray, weights: FloatArray | None = None
+    ) -> None:
         """Add rows, given by their sorted scores, to the cells of a refinement."""
         start = np.searchsorted(scores, refinement.lows, side="right")
         end = np.searchsorted(scores, refinement.tops, side="right")
@@ -119,23 +147,38 @@ class ClassTally:
         lows[held], highs[held] = scores[start[held]], scores[end[held] - 1]
         counts = end - start
         cell = np.repeat(np.arange(len(start)), counts)
-        scores = scores[
-            np.arange(len(cell)) + np.repeat(start - np.cumsum(counts) + counts, counts)
-        ]
-        self.counts = self.counts + counts
-        self.sums = self.sums + np.bincount(cell, scores - refinement.bases[cell], len(start))
+        inside = np.arange(len(cell)) + np.repeat(start - np.cumsum(counts) + counts, counts)
+        scores = scores[inside]
+        offset = scores - refinement.bases[cell]
+        if weights is None:
+            self.counts = self.counts + counts
+        else:
+            self.add_rows(counts)
+            weights = weights[inside]
+            self.counts = self.counts + np.bincount(cell, weights, len(start))
+            offset *= weights
+        self.sums = self.sums + np.bincount(cell, offset, len(start))
         self.lows, self.highs = np.minimum(self.lows, lows), np.maximum(self.highs, highs)
         if np.any(held & refinement.collected):
-            self.points.append(_distinct(scores[refinement.collected[cell]]))
+            wanted = refinement.collected[cell]
+            self.points.append(
+                _distinct(scores[wanted], None if weights is None else weights[wanted])
+            )
 
-    def split_saturated(self, scores: FloatArray) -> FloatArray:
+    def split_saturated(
+        self, scores: FloatArray, weights: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray | None]:
         """Count infinite log-odds, those of exact zeros and ones, and return the others."""
         if not len(scores) or (scores.min() > -np.inf and scores.max() < np.inf):
-            return scores
-        zeros, ones = scores == -np.inf, scores == np.inf
-        found = int(np.count_nonzero(zeros)), int(np.count_nonzero(ones))
+            return scores, weights
+        sides = scores == -np.inf, scores == np.inf
+        found = [
+            int(np.count_nonzero(side)) if weights is None else float(weights[side].sum())
+            for side in sides
+        ]
         self.saturated = self.saturated[0] + found[0], self.saturated[1] + found[1]
-        return np.asarray(scores[~(zeros | ones)])
+        inside = ~(sides[0] | sides[1])
+        return np.asarray(scores[inside]), None if weights is None else weights[inside]
 
     def settle_saturated(self, ends: tuple[float, float], pivot: float) -> None:
         """Count exact zeros and ones among the moments, once it is known where they stand."""
@@ -163,6 +206,10 @@ class ClassTally:
             self.saturated[1] + other.saturated[1],
         )
         self.counts, self.sums = self.counts + other.counts, self.sums + other.sums
+        self.squared_weights += other.squared_weights
+        self.weighted_rows += other.weighted_rows
+        if other.rows is not None:
+            self.add_rows(other.rows)
         self.lows, self.highs = (
             np.minimum(self.lows, other.lows),
             np.maximum(self.highs, other.highs),
@@ -171,18 +218,24 @@ class ClassTally:
         for i, counts in other.binned.items():
             self.binned[i] = self.binned.get(i, 0.0) + counts
 
-    def distinct_points(self) -> tuple[FloatArray, IntArray]:
+    def distinct_points(self) -> tuple[FloatArray, NDArray[Any]]:
         """Return the distinct scores collected, in order, and how often each occurs."""
         if not self.points:
             return np.empty(0), np.empty(0, np.int64)
         values = np.concatenate([v for v, _ in self.points])
         counts = np.concatenate([np.ones(len(v)) if c is None else c for v, c in self.points])
         distinct, index = np.unique(values, return_inverse=True)
-        return distinct, np.bincount(index, counts, len(distinct)).astype(np.int64)
+        counts = np.bincount(index, counts, len(distinct))
+        return distinct, counts.astype(np.int64) if self.rows is None else counts
 
 
-def _distinct(scores: FloatArray) -> tuple[FloatArray, IntArray | None]:
+def _distinct(
+    scores: FloatArray, weights: FloatArray | None
+) -> tuple[FloatArray, NDArray[Any] | None]:
     """Return distinct scores and how often each occurs; None where there are no ties."""
+    if weights is not None:
+        values, index = np.unique(scores, return_inverse=True)
+        return values, np.bincount(index, weights, len(values))
     values, counts = np.unique(scores, return_counts=True)
     return values, None if len(values) == len(scores) else counts
 
@@ -221,6 +274,10 @@ class Tally:
         """Add rows of a chunk that cannot be used, if there are any."""
         if count:
             self._add_faults([Fault(chunk.location, kind, count, column)])
+
+    def add_weight_fault(self, weight: float, count: int) -> None:
+        """Add weights that are no frequencies, the first of them by its value."""
+        self._add_faults([Fault("", f"{weight:g}", count, "sample_weight")])
 
     def merge(self, other: Tally) -> None:
         """Add what was found in other rows."""

@@ -401,6 +401,21 @@ def test_a_weight_column_counts_and_certifies_nothing(run, beside, rows):
     assert found["certificate"]["status"] == "nominal"
 
 
+def test_weights_of_several_files_count_in_passes(run, beside):
+    path, _ = beside
+    table = csv.read_csv(path)
+    parts = [path.with_name(f"part-{i}.csv") for i in (0, 1)]
+    for part, half in zip(parts, (table[:100], table[100:]), strict=True):
+        csv.write_csv(half, part)
+    options = ["--weight", "times", "--json", "--certify"]
+    found = answer(run("threshold", *parts, *COLUMNS, *options))
+    expected = answer(run("threshold", path, *COLUMNS, *options))
+    assert found["threshold"] == pytest.approx(expected["threshold"], abs=1e-12)
+    assert found["n_samples"] == pytest.approx(expected["n_samples"])
+    assert found["certificate"]["wrong"] == expected["certificate"]["wrong"]
+    assert found["certificate"]["status"] == "nominal"
+
+
 def test_a_cost_column_decides(run, beside, rows):
     path, columns = beside
     found = answer(run("threshold", path, *COLUMNS, "--cost-column", "amount", "--json"))

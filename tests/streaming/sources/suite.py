@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
 from boundshift import (
+    BoundaryWarning,
     Floors,
     InvalidInputError,
     boundary,
@@ -58,18 +60,138 @@ def assert_same_boundary(found, y, s, **options):
     assert found.resolution == 0
 
 
+def assert_same_weighted(found, expected, s):
+    """Compare boundaries whose counts are sums of weights."""
+    assert abs(found.threshold - expected.threshold) <= 1e-12 * np.ptp(s)
+    assert found.wrong == pytest.approx(expected.wrong, rel=1e-12)
+    assert found.n_samples == pytest.approx(expected.n_samples, rel=1e-12)
+    assert (found.labels, found.status) == (expected.labels, expected.status)
+    assert found.resolution == 0
+
+
 def parts_of(y, s, sizes):
     """Return consecutive rows as (labels, scores), skewed and with empty parts among them."""
     cuts = np.cumsum(sizes)[:-1]
     return list(zip(np.split(np.asarray(y), cuts), np.split(np.asarray(s), cuts), strict=True))
 
 
-class EngineSuite:
-    """What every engine must do; a subclass has a fixture `find` from parts to a boundary.
+def named(part):
+    """Return the columns of a part by name: a pair has labels and scores."""
+    return part if isinstance(part, dict) else dict(zip(("label", "score"), part, strict=True))
 
-    ``find(parts, **options)`` puts each part, a pair (labels, scores) of lists with None where
-    a value is missing, into a partition of its own.
+
+def cut(columns, sizes):
+    """Return consecutive rows of named columns as parts."""
+    cuts = np.cumsum(sizes)[:-1]
+    split = {name: np.split(np.asarray(values), cuts) for name, values in columns.items()}
+    return [{name: parts[i] for name, parts in split.items()} for i in range(len(sizes))]
+
+
+def weighted_problem(seed=0):
+    """Return named columns with fractional weights, some of them 0."""
+    y, s = problem(seed)
+    weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 1.7, 2.0], ROWS)
+    return {"label": y, "score": s, "weight": weights}
+
+
+WEIGHTED_CASES = [
+    ("blend", "g-mean"),
+    ("logistic", "g-mean"),
+    ("smoothed", "sum"),
+    ("student-t", "minimax"),
+    ("kth-point", "sum"),
+    ("empirical", "mcc"),
+]
+
+
+class EngineSuite:
+    """What every engine must do; a subclass has a fixture `frame` from parts to what is scanned.
+
+    A part is a pair (labels, scores) of lists with None where a value is missing, or a dict of
+    named columns; ``frame`` puts each into a partition of its own. Where data has no names,
+    `has_names` is False.
     """
+
+    has_names = True
+
+    @pytest.fixture
+    def find(self, frame):
+        return lambda parts, **options: streaming.scan_boundary(frame(parts), **options)
+
+    @pytest.fixture
+    def find_weighted(self, frame):
+        columns = {"weight": "weight"} if self.has_names else {}
+        return lambda parts, **options: streaming.scan_boundary(frame(parts), **columns, **options)
+
+    @pytest.mark.parametrize(("curve", "rule"), WEIGHTED_CASES)
+    def test_weights_count_as_in_memory(self, find_weighted, curve, rule):
+        rows = weighted_problem()
+        found = find_weighted(cut(rows, [1000, 1000, 1000]), curve=curve, rule=rule)
+        expected = find_boundary(
+            rows["label"], rows["score"], curve=curve, rule=rule, sample_weight=rows["weight"]
+        )
+        assert_same_weighted(found, expected, rows["score"])
+
+    @pytest.mark.parametrize("curve", ["blend", "kth-point"])
+    def test_a_weight_of_two_is_the_row_twice(self, find, find_weighted, curve):
+        y, s = problem()
+        weights = np.random.default_rng(1).choice([0, 1, 1, 2, 2], ROWS)
+        rows = {"label": y, "score": s, "weight": weights}
+        found = find_weighted(cut(rows, [1500, 1500]), curve=curve)
+        repeated = np.repeat(y, weights), np.repeat(s, weights)
+        expected = find([repeated], curve=curve)
+        assert abs(found.threshold - expected.threshold) <= 1e-12 * np.ptp(s)
+        assert found.wrong == pytest.approx(expected.wrong, abs=1e-9)
+
+    def test_probabilities_with_weights_are_decided_as_in_memory(self, find_weighted):
+        rows = weighted_problem()
+        s = np.round(1 / (1 + np.exp(2.5 - rows["score"])), 2)
+        rows["score"] = np.where((s > 0.6) & (rows["label"] == 1), 1.0, s)
+        found = find_weighted(cut(rows, [1000, 1000, 1000]))
+        expected = find_boundary(rows["label"], rows["score"], sample_weight=rows["weight"])
+        assert found.scale == "probability"
+        assert_same_weighted(found, expected, rows["score"])
+
+    @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, "all", "few"])
+    def test_bad_weights_get_the_sentence_of_memory(self, find_weighted, bad):
+        rows = weighted_problem()
+        if bad == "all":
+            rows["weight"][:] = 0
+        elif bad == "few":
+            rows["weight"][rows["label"] == 1] *= 1e-3
+        else:
+            rows["weight"][[5, 500, 1700]] = bad
+        with pytest.raises(InvalidInputError) as in_memory:
+            find_boundary(rows["label"], rows["score"], sample_weight=rows["weight"])
+        with pytest.raises(InvalidInputError) as refused:
+            find_weighted(cut(rows, [1500, 1500]))
+        assert str(refused.value) == str(in_memory.value)
+
+    def test_uneven_weights_are_warned_of_as_in_memory(self, find_weighted):
+        rows = weighted_problem()
+        rows["weight"][:50] *= 300
+        with pytest.warns(BoundaryWarning, match="Kish") as in_memory:
+            find_boundary(rows["label"], rows["score"], sample_weight=rows["weight"])
+        with pytest.warns(BoundaryWarning, match="Kish") as warned:
+            find_weighted(cut(rows, [1500, 1500]))
+        assert [str(w.message) for w in warned] == [str(w.message) for w in in_memory]
+
+    @pytest.mark.parametrize("curve", ["clopper-pearson", "support"])
+    def test_curves_that_count_rows_refuse_weights(self, find_weighted, curve):
+        rows = weighted_problem()
+        with pytest.raises(InvalidInputError) as in_memory:
+            find_boundary(rows["label"], rows["score"], curve=curve, sample_weight=rows["weight"])
+        with pytest.raises(InvalidInputError) as refused:
+            find_weighted(cut(rows, [1500, 1500]), curve=curve)
+        assert str(refused.value) == str(in_memory.value)
+
+    def test_a_weighted_certificate_is_that_of_memory(self, frame):
+        rows = weighted_problem()
+        columns = {"weight": "weight"} if self.has_names else {}
+        found = streaming.scan_certificate(frame(cut(rows, [1500, 1500])), 1.25, **columns)
+        expected = certify(rows["label"], rows["score"], 1.25, sample_weight=rows["weight"])
+        assert found.errors == pytest.approx(expected.errors, rel=1e-12)
+        assert replace(found, errors=expected.errors) == expected
 
     @pytest.mark.parametrize(("curve", "rule"), CASES)
     def test_decides_as_in_memory(self, find, curve, rule):
@@ -205,10 +327,6 @@ class QuerySuite(EngineSuite):
     """
 
     module = None
-
-    @pytest.fixture
-    def find(self, frame):
-        return lambda parts, **options: streaming.scan_boundary(frame(parts), **options)
 
     @pytest.mark.parametrize("curve", ["smoothed", "logistic"])
     def test_nodes_are_counted_by_a_query(self, find, monkeypatch, curve):

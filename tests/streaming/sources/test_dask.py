@@ -12,7 +12,13 @@ import pandas as pd
 import pytest
 
 from boundshift import InvalidInputError, certify, find_boundary, streaming
-from tests.streaming.sources.suite import EngineSuite, assert_same_boundary, parts_of, problem
+from tests.streaming.sources.suite import (
+    EngineSuite,
+    assert_same_boundary,
+    named,
+    parts_of,
+    problem,
+)
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -26,10 +32,13 @@ def series(values, nullable):
 
 
 def frame_of(parts):
-    lacks = [any(v is None for part in parts for v in part[i]) for i in (0, 1)]
+    parts = [named(part) for part in parts]
+    lacks = {name: any(v is None for part in parts for v in part[name]) for name in parts[0]}
     frames = [
-        pd.DataFrame({"label": series(y, lacks[0]), "score": series(s, lacks[1]), "id": 0})
-        for y, s in parts
+        pd.DataFrame({name: series(values, lacks[name]) for name, values in part.items()}).assign(
+            id=0
+        )
+        for part in parts
     ]
     kinds = next(f for f in frames if len(f)).dtypes
     return dd.from_delayed([dask.delayed(f.astype(kinds)) for f in frames], verify_meta=False)
@@ -39,8 +48,8 @@ class TestDaskFrame(EngineSuite):
     second = "partition 1"
 
     @pytest.fixture
-    def find(self):
-        return lambda parts, **options: streaming.scan_boundary(frame_of(parts), **options)
+    def frame(self):
+        return frame_of
 
 
 def steps_of(parts):
@@ -118,6 +127,7 @@ def _slowly(y, s, mark):
 @pytest.mark.filterwarnings("ignore")
 def test_a_killed_worker_changes_nothing(cluster, tmp_path):
     from boundshift.boundary import decide_on, make_decision
+    from boundshift.streaming.source import ColumnNames
     from boundshift.streaming.sources.dask_ import DaskSource
 
     y, s = problem()
@@ -127,7 +137,7 @@ def test_a_killed_worker_changes_nothing(cluster, tmp_path):
         slowly(a, b, str(tmp_path / "mark" if i == 3 else tmp_path))
         for i, (a, b) in enumerate(parts_of(y, s, [500] * 6))
     ]
-    found = decide_on(DaskSource(parts), make_decision("smoothed"))
+    found = decide_on(DaskSource(parts, ColumnNames()), make_decision("smoothed"))
     assert_same_boundary(found, y, s, curve="smoothed")
     cluster.wait_for_workers(2, timeout=30)
     after = {w["pid"] for w in cluster.run(lambda: {"pid": os.getpid()}).values()}

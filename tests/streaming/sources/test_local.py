@@ -13,7 +13,13 @@ import pyarrow.parquet
 import pytest
 
 from boundshift import InvalidInputError, certify, find_boundary, streaming
-from tests.streaming.sources.suite import EngineSuite, assert_same_boundary, parts_of, problem
+from tests.streaming.sources.suite import (
+    EngineSuite,
+    assert_same_boundary,
+    named,
+    parts_of,
+    problem,
+)
 
 
 def column(values):
@@ -23,42 +29,60 @@ def column(values):
 
 def table_of(parts):
     """Return all parts as one table, a record batch each."""
-    labels = pa.chunked_array([column(y) for y, _ in parts if len(y)])
-    scores = pa.chunked_array([column(s) for _, s in parts if len(s)])
-    return pa.table({"id": np.arange(len(labels)), "label": labels, "score": scores})
+    parts = [part for part in map(named, parts) if len(part["label"])]
+    columns = {name: pa.chunked_array([column(part[name]) for part in parts]) for name in parts[0]}
+    return pa.table({"id": np.arange(len(columns["label"]))} | columns)
+
+
+def chunk_of(part):
+    """Return labels, scores, one column or a matrix, and what else there is."""
+    part = dict(named(part))
+    scores = [part.pop(name) for name in list(part) if name.startswith("score")]
+    joined = scores[0] if len(scores) == 1 else np.column_stack(scores)
+    return part.pop("label"), joined, *part.values()
 
 
 class TestChunks(EngineSuite):
     second = "chunk 1"
+    has_names = False
 
     @pytest.fixture
-    def find(self):
-        return lambda parts, **options: streaming.scan_boundary(parts, **options)
+    def frame(self):
+        return lambda parts: [chunk_of(part) for part in parts]
 
 
 class TestFunctionOfChunks(EngineSuite):
     second = "chunk 1"
+    has_names = False
+
+    @pytest.fixture
+    def frame(self):
+        return lambda parts: lambda: iter([chunk_of(part) for part in parts])
 
     @pytest.fixture
     def find(self):
         def run(parts, pos_label=None, **options):
-            def labels():
-                return iter([part[0] for part in parts])
-
-            def scores():
-                return iter([part[1] for part in parts])
-
-            return find_boundary(labels, scores, pos_label=pos_label, **options)
+            chunks = [chunk_of(part) for part in parts]
+            given = [
+                lambda i=i: iter([chunk[i] for chunk in chunks]) for i in range(len(chunks[0]))
+            ]
+            if len(given) == 3:
+                options["sample_weight"] = given.pop()
+            return find_boundary(*given, pos_label=pos_label, **options)
 
         return run
+
+    @pytest.fixture
+    def find_weighted(self, find):
+        return find
 
 
 class TestArrowTable(EngineSuite):
     second = "rows"
 
     @pytest.fixture
-    def find(self):
-        return lambda parts, **options: streaming.scan_boundary(table_of(parts), **options)
+    def frame(self):
+        return table_of
 
 
 def write_parquet(path, parts):
@@ -96,12 +120,13 @@ class TestFiles(EngineSuite):
     second = "part-1"
 
     @pytest.fixture
-    def find(self, write, tmp_path):
-        def run(parts, **options):
-            write(tmp_path, [part for part in parts if len(part[0])])
-            return streaming.scan_boundary(str(tmp_path / "part-*"), **options)
+    def frame(self, write, tmp_path_factory):
+        def files(parts):
+            folder = tmp_path_factory.mktemp("files")
+            write(folder, [part for part in parts if len(named(part)["label"])])
+            return str(folder / "part-*")
 
-        return run
+        return files
 
 
 def test_arrays_in_memory_may_have_a_partner_on_disk_or_in_arrow(tmp_path):

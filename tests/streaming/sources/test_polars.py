@@ -6,15 +6,20 @@ import pytest
 
 from boundshift import InvalidInputError, find_boundary, streaming
 from boundshift.streaming.sources import polars_
-from tests.streaming.sources.suite import EngineSuite, assert_same_boundary, parts_of, problem
+from tests.streaming.sources.suite import (
+    EngineSuite,
+    assert_same_boundary,
+    named,
+    parts_of,
+    problem,
+)
 
 
 def frame_of(parts):
     """Return all parts as one frame."""
-    parts = [part for part in parts if len(part[0])]
+    parts = [part for part in map(named, parts) if len(part["label"])]
     columns = [
-        pl.concat([pl.Series(name, list(part[i])) for part in parts])
-        for i, name in enumerate(("label", "score"))
+        pl.concat([pl.Series(name, list(part[name])) for part in parts]) for name in parts[0]
     ]
     return pl.DataFrame([pl.Series("id", np.arange(len(columns[0]))), *columns])
 
@@ -23,21 +28,21 @@ class TestLazyFrame(EngineSuite):
     second = "batch 1"
 
     @pytest.fixture
-    def find(self, monkeypatch):
-        def run(parts, **options):
-            size = max(len(parts[0][0]), 1)
+    def frame(self, monkeypatch):
+        def lazy(parts):
+            size = max(len(named(parts[0])["label"]), 1)
             monkeypatch.setattr(polars_, "_ROWS_OF_A_BATCH", size)
-            return streaming.scan_boundary(frame_of(parts).lazy(), **options)
+            return frame_of(parts).lazy()
 
-        return run
+        return lazy
 
 
 class TestFrame(EngineSuite):
     second = "rows"
 
     @pytest.fixture
-    def find(self):
-        return lambda parts, **options: streaming.scan_boundary(frame_of(parts), **options)
+    def frame(self):
+        return frame_of
 
 
 @pytest.mark.tool(

@@ -29,6 +29,7 @@ from boundshift.rules import Rule
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import collect_weighted, judge_weights
+from boundshift.streaming.source import ColumnNames
 
 __all__ = ["Show", "decide_groups", "decide_passes", "decide_scores", "needs_passes"]
 
@@ -73,7 +74,7 @@ def decide_scores(
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
         Where the scores come from.
     weight : str, default=None
-        Column of weights, how often each row counts; one file. The certificate is nominal then.
+        Column of weights, how often each row counts. The certificate is nominal then.
     cost_column : str, default=None
         Column of amounts, what is lost if the row is decided wrongly; one file, and no `curve` or
         `rule`.
@@ -105,9 +106,20 @@ def decide_scores(
             "A row must have a weight or a cost, got --weight and --cost-column. Leave one out."
         )
     alike = choose_claims(curve, rule)[1].alike
+    if weight is not None and needs_passes(files):
+        return _decide_weighted_passes(
+            list(files),
+            ColumnNames(label, score, weight),
+            make_decision(curve, rule),
+            positive,
+            alike,
+            progress,
+            scale,
+            confidence,
+        )
     beside = weight or cost_column
     if beside is not None:
-        _check_one_file(files, "--weight" if weight else "--cost-column")
+        _check_one_file(files, "--cost-column")
         read = {"positive": positive, "progress": progress, "numbers": beside}
         rows = read_rows(files[0], score, label, alike=alike and weight is not None, **read)  # type: ignore[arg-type]
         numbers = np.asarray(rows.numbers)
@@ -124,8 +136,9 @@ def decide_scores(
         found = decide_by_row(rows.is_positive, rows.scores, numbers, scale=scale)
         boundary = replace(found, labels=rows.labels)
     elif needs_passes(files):
+        names = ColumnNames(label, score)
         boundary = decide_passes(
-            list(files), score, label, make_decision(curve, rule), positive, alike, progress, scale
+            list(files), names, make_decision(curve, rule), positive, alike, progress, scale
         )
     else:
         boundary = make_decision(curve, rule, scale)(
@@ -168,6 +181,30 @@ def decide_groups(
     return find_boundaries(y, rows.scores, groups, scale=scale, **options)
 
 
+def _decide_weighted_passes(
+    paths: list[str | Path],
+    names: ColumnNames,
+    decide: Callable[[ScoreSample], Boundary],
+    positive: str | None,
+    alike: bool,
+    progress: Show | None,
+    scale: Scale,
+    confidence: float,
+) -> tuple[Boundary, Certificate]:
+    """Decide on files with weights that are read in passes, and certify on the same rows."""
+    certified: list[Certificate] = []
+
+    def decide_and_certify(sample: ScoreSample) -> Boundary:
+        boundary = decide(sample)
+        options = {"confidence": confidence, "chosen_here": True}
+        certified[:] = [certify_weights(sample, boundary.threshold, **options)]
+        return boundary
+
+    boundary = decide_passes(paths, names, decide_and_certify, positive, alike, progress, scale)
+    warn_of(boundary, stacklevel=4)
+    return boundary, certified[0]
+
+
 def _check_one_file(files: Sequence[str | Path], option: str) -> None:
     """Raise if rows would have to be read in passes."""
     if needs_passes(files):
@@ -189,8 +226,7 @@ def needs_passes(files: Sequence[str | Path]) -> bool:
 
 def decide_passes(
     paths: list[str | Path],
-    score: str,
-    label: str,
+    names: ColumnNames,
     decide: Callable[[ScoreSample], Boundary],
     positive: str | None,
     alike: bool,
@@ -204,19 +240,20 @@ def decide_passes(
         if progress is not None:
             progress("labels", done, total)
 
-    counts = count_labels(paths, label, show)
+    counts = count_labels(paths, names.label, show)
     if not counts:
         raise InvalidInputError(f"The table must have rows, but {paths[0]} has none.")
     values = label_values(list(counts)) if are_text(paths) else list(counts)
-    labels = order_classes(values, list(counts.values()), positive, label, alike=alike)
+    labels = order_classes(values, list(counts.values()), positive, names.label, alike=alike)
     found = [raw for raw, value in zip(counts, values, strict=True) if str(value) == str(labels[1])]
     boundary = decide_on(
-        from_columns(paths, label, score, found),
-        lambda sample: decide(replace(sample, labels=labels)),
+        from_columns(paths, names, found),
+        decide,
+        labels=labels,
         scale=scale,
         progress=progress,
     )
-    if sum(boundary.n_samples) != sum(counts.values()):
+    if names.weight is None and sum(boundary.n_samples) != sum(counts.values()):
         raise InvalidInputError(
             "The files must stay as they are while they are read in passes, but there were "
             f"{sum(counts.values())} rows at first and {sum(boundary.n_samples)} later. Read them "

@@ -13,6 +13,7 @@ from boundshift.promises.zone import Zone, as_errors, zone_of
 from boundshift.result.boundary import Boundary
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
+from boundshift.streaming.source import ColumnNames
 from boundshift.validation import as_share
 
 __all__ = ["find_file_zone", "read_zone"]
@@ -76,7 +77,8 @@ def find_file_zone(
         found[:] = [zone_of(sample, allowed, confidence, scale)]
         return bound(sample)
 
-    decide_passes(list(files), score, label, decide, positive, alike, progress)
+    names = ColumnNames(label, score)
+    decide_passes(list(files), names, decide, positive, alike, progress)
     return found[0]
 
 

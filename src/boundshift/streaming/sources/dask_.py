@@ -14,9 +14,10 @@ import numpy as np
 from dask.callbacks import Callback
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.scores.weighted import check_weight_shape
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.request import ScanRequest
-from boundshift.streaming.source import OnProgress
+from boundshift.streaming.source import ColumnNames, OnProgress
 from boundshift.streaming.sources.columns import (
     as_chunk,
     check_columns,
@@ -40,21 +41,26 @@ class DaskSource:
     Parameters
     ----------
     parts : sequence of Delayed
-        Each a pair (labels, scores), or a frame with these two columns.
+        Each a pair (labels, scores), a triple with weights, or a frame with such columns.
+    names : ColumnNames
+        Which columns there are; in a frame they stand in this order.
     columns : sequence of frames or series, default=()
-        The same rows as one frame or two series, if that is where they come from: Dask then reads
+        The same rows as one frame or as series, if that is where they come from: Dask then reads
         and counts a partition in one task, and no partition waits in memory.
     """
 
-    def __init__(self, parts: Sequence[Any], columns: Sequence[Any] = ()) -> None:
-        self._parts, self._columns = parts, columns
+    def __init__(
+        self, parts: Sequence[Any], names: ColumnNames, columns: Sequence[Any] = ()
+    ) -> None:
+        self._parts, self._names, self._columns = parts, names, columns
+        self.is_weighted = names.weight is not None
 
     def peek(self) -> list[Chunk]:
         """Return rows of the first and the last partition."""
         last = len(self._parts) - 1
         ends = [i for i in sorted({0, last}) if i >= 0]
         some_rows = dask.delayed(_some_rows, pure=False)
-        return list(dask.compute(*[some_rows(self._parts[i], i) for i in ends]))
+        return list(dask.compute(*[some_rows(self._parts[i], self._names, i) for i in ends]))
 
     def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
         """Read every row once, and return what was asked for."""
@@ -78,6 +84,7 @@ class DaskSource:
             found = first.map_partitions(
                 _read_columns,
                 *rest,
+                self._names,
                 request,
                 meta=first._meta,
                 enforce_metadata=False,
@@ -85,7 +92,7 @@ class DaskSource:
             )
             return list(found.to_delayed())
         read = dask.delayed(_read, pure=False)
-        return [read(request, part, i) for i, part in enumerate(self._parts)]
+        return [read(request, part, self._names, i) for i, part in enumerate(self._parts)]
 
 
 def _compute(tally: Any, total: int, on_progress: OnProgress) -> Tally:
@@ -126,29 +133,32 @@ def _compute_on_cluster(client: Any, tally: Any, report: Callable[[int, int], No
     return cast(Tally, future.result())
 
 
-def _chunk(part: Any, i: int) -> Chunk:
+def _chunk(part: Any, names: ColumnNames, i: int) -> Chunk:
     """Return a partition as a chunk."""
     if hasattr(part, "columns"):
-        part = part.iloc[:, 0], part.iloc[:, 1]
-    return as_chunk(part[0], part[1], f"partition {i}")
+        part = [part.iloc[:, k] for k in range(part.shape[1])]
+    stop = 1 + len(names.scores)
+    kinds = [kind for kind in ("weight", "by") if getattr(names, kind) is not None]
+    beside = dict(zip(kinds, part[stop:], strict=True))
+    return as_chunk(part[0], part[1:stop], f"partition {i}", beside.get("weight"), beside.get("by"))
 
 
-def _some_rows(part: Any, i: int) -> Chunk:
+def _some_rows(part: Any, names: ColumnNames, i: int) -> Chunk:
     """Return some rows of a partition, spread over it."""
-    chunk = _chunk(part, i)
+    chunk = _chunk(part, names, i)
     return chunk.take(slice(None, None, max(len(chunk) // _PEEKED_ROWS, 1)))
 
 
-def _read(request: ScanRequest, part: Any, i: int) -> Tally:
+def _read(request: ScanRequest, part: Any, names: ColumnNames, i: int) -> Tally:
     """Return what is found in a partition."""
-    return request.tally([_chunk(part, i)])
+    return request.tally([_chunk(part, names, i)])
 
 
 def _read_columns(*given: Any, partition_info: dict[str, Any] | None = None) -> Tally:
-    """Return what is found in a partition, given as a frame or as two series."""
-    *parts, request = given
+    """Return what is found in a partition, given as a frame or as series."""
+    *parts, names, request = given
     number = partition_info["number"] if partition_info else 0
-    return _read(request, parts if len(parts) == 2 else parts[0], number)
+    return _read(request, parts if len(parts) > 1 else parts[0], names, number)
 
 
 def _merge(tallies: list[Tally]) -> Tally:
@@ -159,67 +169,79 @@ def _merge(tallies: list[Tally]) -> Tally:
     return total
 
 
-def from_arrays(y_true: Any, y_score: Any) -> DaskSource:
-    """Return the source of two arrays, or of two series."""
-    is_array = [hasattr(v, "chunks") and hasattr(v, "to_delayed") for v in (y_true, y_score)]
-    if is_array != [True, True]:
-        return _from_series(y_true, y_score)
-    check_one_dimensional(y_score=y_score.shape, y_true=y_true.shape)
-    if y_true.chunks != y_score.chunks:
-        if np.isnan([*y_true.shape, *y_score.shape]).any():
-            _check_partitions(len(y_true.chunks[0]), len(y_score.chunks[0]))
-        else:
-            check_lengths(len(y_true), len(y_score))
-            y_true = y_true.rechunk(y_score.chunks)
-    y, s = dask.optimize(y_true, y_score)
-    pair = dask.delayed(_pair, pure=False)
-    return DaskSource([pair(a, b) for a, b in zip(y.to_delayed(), s.to_delayed(), strict=True)])
+def from_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> DaskSource:
+    """Return the source of arrays, or of series."""
+    given = {"y_true": y_true, "y_score": y_score}
+    if sample_weight is not None:
+        given["sample_weight"] = sample_weight
+    if not all(hasattr(v, "chunks") and hasattr(v, "to_delayed") for v in given.values()):
+        return _from_series(given)
+    check_one_dimensional(**{name: value.shape for name, value in given.items()})
+    for name, value in given.items():
+        if value.chunks != y_score.chunks:
+            if np.isnan([*value.shape, *y_score.shape]).any():
+                _check_partitions(name, len(value.chunks[0]), len(y_score.chunks[0]))
+            elif name == "sample_weight":
+                check_weight_shape(value.shape, len(y_score))
+            else:
+                check_lengths(len(value), len(y_score))
+            given[name] = value.rechunk(y_score.chunks)
+    columns = [v.to_delayed() for v in dask.optimize(*given.values())]
+    together = dask.delayed(_together, pure=False)
+    parts = [together(*part) for part in zip(*columns, strict=True)]
+    return DaskSource(parts, _names_of(given))
 
 
-def _pair(labels: Any, scores: Any) -> tuple[Any, Any]:
-    """Return labels and scores as one value."""
-    return labels, scores
+def _together(*columns: Any) -> tuple[Any, ...]:
+    """Return columns as one value."""
+    return columns
 
 
-def _from_series(y_true: Any, y_score: Any) -> DaskSource:
-    """Return the source of two series."""
-    for name, value in (("y_true", y_true), ("y_score", y_score)):
+def _names_of(given: dict[str, Any]) -> ColumnNames:
+    """Return which columns were given as arrays or series."""
+    return ColumnNames(weight="weight" if "sample_weight" in given else None)
+
+
+def _from_series(given: dict[str, Any]) -> DaskSource:
+    """Return the source of series."""
+    for name, value in given.items():
         if getattr(value, "ndim", 0) != 1 or not hasattr(value, "npartitions"):
             raise InvalidInputError(
                 f"`{name}` must be a Dask array or series like its partner, got "
                 f"{type(value).__name__}. Pick a column, or use boundshift.streaming.scan_boundary "
                 "with column names."
             )
-    if hasattr(y_true, "chunks") or hasattr(y_score, "chunks"):
-        y_true, y_score = (
-            v if hasattr(v, "chunks") else v.to_dask_array() for v in (y_true, y_score)
+    if any(hasattr(value, "chunks") for value in given.values()):
+        return from_arrays(
+            *(v if hasattr(v, "chunks") else v.to_dask_array() for v in given.values())
         )
-        return from_arrays(y_true, y_score)
-    _check_partitions(y_true.npartitions, y_score.npartitions)
-    pair = dask.delayed(_pair, pure=False)
-    parts = zip(y_true.to_delayed(), y_score.to_delayed(), strict=True)
-    return DaskSource([pair(y, s) for y, s in parts], [y_true, y_score])
+    for name, value in given.items():
+        _check_partitions(name, value.npartitions, given["y_score"].npartitions)
+    together = dask.delayed(_together, pure=False)
+    parts = zip(*(value.to_delayed() for value in given.values()), strict=True)
+    delayed = [together(*part) for part in parts]
+    return DaskSource(delayed, _names_of(given), list(given.values()))
 
 
-def _check_partitions(labels: int, scores: int) -> None:
-    """Raise unless labels and scores have the same number of partitions."""
-    if labels != scores:
+def _check_partitions(name: str, own: int, scores: int) -> None:
+    """Raise unless a column has as many partitions as the scores."""
+    if own != scores:
         raise InvalidInputError(
-            f"`y_true` and `y_score` must have the same partitions, got {labels} and {scores}. "
+            f"`{name}` and `y_score` must have the same partitions, got {own} and {scores}. "
             "Repartition one of them like the other."
         )
 
 
-def from_columns(frame: Any, label: str, score: str) -> DaskSource:
-    """Return the source of two columns of a frame."""
+def from_columns(frame: Any, names: ColumnNames) -> DaskSource:
+    """Return the source of some columns of a frame."""
     if not hasattr(frame, "columns") or frame.ndim != 2:
         raise InvalidInputError(
             f"`data` must be a frame, got a Dask {type(frame).__name__}. "
             "Pass labels and scores to boundshift.find_boundary."
         )
-    check_columns([str(name) for name in frame.columns], label, score)
-    frame = frame[[label, score]]
-    return DaskSource(frame.to_delayed(), [frame])
+    check_columns([str(name) for name in frame.columns], names)
+    frame = frame[names.all]
+    return DaskSource(frame.to_delayed(), names, [frame])
 
 
 def predict(column: Any, threshold: float, labels: tuple[Any, Any]) -> Any:

@@ -7,6 +7,7 @@ A relation is a query that has not run yet: ``connection.sql("SELECT …")``,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -23,8 +24,8 @@ from numpy.typing import NDArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.request import ScanRequest
-from boundshift.streaming.source import OnProgress
-from boundshift.streaming.sources.arrow_ import arrow_chunk
+from boundshift.streaming.source import ColumnNames, OnProgress
+from boundshift.streaming.sources.arrow_ import table_chunk
 from boundshift.streaming.sources.columns import (
     check_columns,
     not_real_numbers,
@@ -48,10 +49,10 @@ _ROWS_OF_A_BATCH = 1 << 19
 
 
 class DuckDBSource(QuerySource):
-    """Rows of a relation with the columns ``label`` and ``score``, the latter doubles."""
+    """Rows of a relation with the columns that `names` says; scores and weights are doubles."""
 
-    def __init__(self, relation: Any) -> None:
-        self._relation = relation
+    def __init__(self, relation: Any, names: ColumnNames) -> None:
+        self._relation, self.names = relation, names
 
     def first_rows(self, other_than: Sequence[Any] = ()) -> Chunk:
         """Return the first few rows, or the first with another label than some."""
@@ -61,7 +62,7 @@ class DuckDBSource(QuerySource):
         if other_than and relation.types[0].id in ("float", "double"):
             relation = relation.filter(SQLExpression("NOT isnan(label)"))
         table = relation.limit(PEEKED_ROWS).to_arrow_table()
-        return arrow_chunk(table.column(0), table.column(1), "the first rows")
+        return table_chunk(table, self.names, "the first rows")
 
     def _coded(self, labels: tuple[Any, ...]) -> Any:
         """Return the rows with the codes of their labels."""
@@ -70,33 +71,44 @@ class DuckDBSource(QuerySource):
         for i, known in reversed(list(enumerate(labels))):
             is_known = label == ConstantExpression(known)
             code = CaseExpression(is_known, ConstantExpression(i)).otherwise(code)
-        rows = self._relation.select(label, score, score.alias("given"), code.alias("code"))
+        weight = [ColumnExpression("weight")] if self.is_weighted else []
+        rows = self._relation.select(
+            label, score, score.alias("given"), code.alias("code"), *weight
+        )
         if self.log_odds is None:
             return rows
         found = SQLExpression(log_odds_of("given", self.log_odds)).alias("score")
-        return rows.select(label, ColumnExpression("given"), ColumnExpression("code"), found)
+        kept = [ColumnExpression(name) for name in ("given", "code")]
+        return rows.select(label, *kept, found, *weight)
 
     def group(self, labels: tuple[Any, ...], query: Query) -> Columns:
         """Return the key and the aggregates of all groups of a query."""
         key = SQLExpression(query.key).alias("key")
-        keyed = self._coded(labels).select(ColumnExpression("code"), ColumnExpression("score"), key)
+        used = ("code", "score", "weight") if self.is_weighted else ("code", "score")
+        keyed = self._coded(labels).select(*map(ColumnExpression, used), key)
         try:
             return _aggregate(keyed, query.aggregates)
         except duckdb.OutOfRangeException:
             # Squares that no double holds; the next pass divides the scores, or refuses them.
-            return _aggregate(keyed, query.aggregates | {"squares": "CAST('inf' AS DOUBLE)"})
+            squares = {"squares", "off"} & set(query.aggregates)
+            return _aggregate(
+                keyed, query.aggregates | dict.fromkeys(squares, "CAST('inf' AS DOUBLE)")
+            )
 
     def read_faulty(self, labels: tuple[Any, ...]) -> Tally:
         """Return what is found in the rows that no query can use."""
-        faulty = self._coded(labels).filter(f"NOT coalesce({usable(self.log_odds)}, FALSE)")
-        return ScanRequest(log_odds=self.log_odds).tally(_chunks(faulty, "label", "given"))
+        condition = usable(self.log_odds, self.is_weighted)
+        faulty = self._coded(labels).filter(f"NOT coalesce({condition}, FALSE)")
+        names = replace(self.names, score="given")
+        return ScanRequest(log_odds=self.log_odds).tally(_chunks(faulty, names))
 
     def read_near(self, labels: tuple[Any, ...], request: ScanRequest) -> Tally:
         """Return what is found in the rows of the refinement's cells, by codes."""
         assert request.refinement is not None
         condition = filter_for(request.refinement, request.exponent, _in_table)
         near = self._coded(labels).filter(condition)
-        return request.refinement_by_code().tally(_chunks(near, "code"))
+        names = replace(self.names, label="code")
+        return request.refinement_by_code().tally(_chunks(near, names))
 
     def run(self, jobs: Sequence[Job], on_progress: OnProgress) -> list[Tally]:
         """Run one job after the other: DuckDB uses all cores for each."""
@@ -115,12 +127,12 @@ def _aggregate(keyed: Any, aggregates: dict[str, str]) -> Columns:
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
-def _chunks(relation: Any, label: str, score: str = "score") -> Iterator[Chunk]:
-    """Return labels or codes, and scores, as chunks."""
-    chosen = relation.select(ColumnExpression(label), ColumnExpression(score))
+def _chunks(relation: Any, names: ColumnNames) -> Iterator[Chunk]:
+    """Return some columns as chunks."""
+    chosen = relation.select(*map(ColumnExpression, names.all))
     # Releases before 2 have another name for it.
     read = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch
-    return batches_to_chunks(read(_ROWS_OF_A_BATCH), lambda _: "the relation")
+    return batches_to_chunks(read(_ROWS_OF_A_BATCH), names, lambda _: "the relation")
 
 
 def _in_table(index: str, table: NDArray[np.bool_]) -> str:
@@ -129,7 +141,7 @@ def _in_table(index: str, table: NDArray[np.bool_]) -> str:
     return f"get_bit('{bits}'::BIT, {index}) = 1"
 
 
-def from_arrays(y_true: Any, y_score: Any) -> DuckDBSource:
+def from_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> DuckDBSource:
     """Refuse relations and expressions, of which two do not say which rows belong together."""
     raise InvalidInputError(
         f"`y_true` and `y_score` must be columns of one relation, got a DuckDB "
@@ -138,23 +150,28 @@ def from_arrays(y_true: Any, y_score: Any) -> DuckDBSource:
     )
 
 
-def from_columns(relation: Any, label: str, score: str) -> DuckDBSource:
-    """Return the source of two columns of a relation."""
+def from_columns(relation: Any, names: ColumnNames) -> DuckDBSource:
+    """Return the source of some columns of a relation."""
     if not hasattr(relation, "columns"):
         raise InvalidInputError(
             f"`data` must be a relation, got a DuckDB {type(relation).__name__}. "
             'Use connection.sql("SELECT ...") or connection.table("scores").'
         )
-    check_columns(relation.columns, label, score)
-    kind = relation.types[relation.columns.index(score)]
-    if kind.id not in _NUMBERS:
-        raise not_real_numbers(f"{str(kind).lower()} values in column {score!r}")
-    return DuckDBSource(
-        relation.select(
-            _column(label).alias("label"),
-            _column(score).cast("DOUBLE").alias("score"),
-        )
-    )
+    check_columns(relation.columns, names)
+    for name, of in names.numbers:
+        kind = relation.types[relation.columns.index(name)]
+        if kind.id not in _NUMBERS:
+            raise not_real_numbers(f"{str(kind).lower()} values in column {name!r}", of)
+    plain = names.numbered
+    numbers = {own for own, _ in plain.numbers}
+    chosen = []
+    for name, own in zip(names.all, plain.all, strict=True):
+        column = _column(name).cast("DOUBLE") if own in numbers else _column(name)
+        chosen.append(column.alias(own))
+    rows = relation.select(*chosen)
+    if plain.weight is not None:
+        rows = rows.filter("weight IS NULL OR weight <> 0")
+    return DuckDBSource(rows, plain)
 
 
 def _column(name: str) -> Any:

@@ -20,8 +20,8 @@ import pyarrow.parquet
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.source import OnProgress
-from boundshift.streaming.sources.arrow_ import arrow_chunk
+from boundshift.streaming.source import ColumnNames, OnProgress
+from boundshift.streaming.sources.arrow_ import table_chunk
 from boundshift.streaming.sources.batches import (
     FORMATS,
     OpenTable,
@@ -44,16 +44,16 @@ Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 
 def from_columns(
-    files: Files, label: str, score: str, positive: Collection[Any] | None = None
+    files: Files, names: ColumnNames, positive: Collection[Any] | None = None
 ) -> PartSource:
-    """Return the source of two columns of files.
+    """Return the source of some columns of files.
 
     Parameters
     ----------
     files : path, glob, folder, or several of them
-        Files that all have the two columns.
-    label, score : str
-        Names of the columns.
+        Files that all have the columns.
+    names : ColumnNames
+        Which columns.
     positive : collection of labels, default=None
         If given, these labels become the class True and all others the class False; labels of CSV
         and TSV are then taken as text, as `count_labels` counts them.
@@ -61,11 +61,11 @@ def from_columns(
     parts: list[Part] = []
     for path in find_files(files):
         known = _state_of(path)
-        own = _parts_of(path, label, score, as_text=positive is not None)
+        own = _parts_of(path, names, as_text=positive is not None)
         parts.extend(partial(_unchanged, part, path, known) for part in own)
     if positive is not None:
         parts = [partial(_against_rest, part, positive) for part in parts]
-    return PartSource(parts)
+    return PartSource(parts, names.weight is not None)
 
 
 def _state_of(path: Path) -> tuple[int, int, int]:
@@ -208,47 +208,57 @@ def _is_aside(parts: Iterable[str], wanted: str) -> bool:
     )
 
 
-def _parts_of(path: Path, label: str, score: str, as_text: bool) -> list[Part]:
+def _parts_of(path: Path, names: ColumnNames, as_text: bool) -> list[Part]:
     """Return the parts of a file that can be read one without the other."""
     with open_table(path) as opened:
-        check_columns(opened.header or column_names(path), label, score, path.name)
+        check_columns(opened.header or column_names(path), names, path.name)
         if is_compressed(path):
-            return [partial(_blocks, path, label, score, as_text)]
+            return [partial(_blocks, path, names, as_text)]
         if opened.format == "parquet":
             metadata = opened.stream.metadata
             groups = range(metadata.num_row_groups)
-            return [partial(_row_group, path, metadata, i, label, score) for i in groups]
+            return [partial(_row_group, path, metadata, i, names) for i in groups]
         if opened.format == "feather":
-            return [partial(_record_batch, path, i, label, score) for i in range(opened.size)]
+            return [partial(_record_batch, path, i, names) for i in range(opened.size)]
     # Text has to be read from its start.
-    return [partial(_blocks, path, label, score, as_text)]
+    return [partial(_blocks, path, names, as_text)]
 
 
-def _row_group(path: Path, metadata: Any, i: int, label: str, score: str) -> list[Chunk]:
+def _row_group(path: Path, metadata: Any, i: int, names: ColumnNames) -> list[Chunk]:
     """Read a row group of a Parquet file."""
     mapped = pa.memory_map(os.fsencode(path))
     with (
         readable(OpenTable(path.name, "parquet", None)),
         pa.parquet.ParquetFile(mapped, metadata=metadata) as file,
     ):
-        table = file.read_row_group(i, columns=[label, score], use_threads=False)
-    location = f"{path.name}, row group {i}"
-    return [arrow_chunk(as_labels(table[label], label, path.name), table[score], location)]
+        table = file.read_row_group(i, columns=_distinct(names), use_threads=False)
+    return [_chunk(path, table, names, f"row group {i}")]
 
 
-def _record_batch(path: Path, i: int, label: str, score: str) -> list[Chunk]:
+def _distinct(names: ColumnNames) -> list[str]:
+    """Return the columns, each once."""
+    return list(dict.fromkeys(names.all))
+
+
+def _chunk(path: Path, rows: Any, names: ColumnNames, part: str) -> Chunk:
+    """Return a part of a file as a chunk."""
+    labels = as_labels(rows.column(names.label), names.label, path.name)
+    return table_chunk(rows, names, f"{path.name}, {part}", labels)
+
+
+def _record_batch(path: Path, i: int, names: ColumnNames) -> list[Chunk]:
     """Read a record batch of a Feather file."""
     with readable(OpenTable(path.name, "feather", None)):
         file = pa.ipc.open_file(pa.memory_map(os.fsencode(path)))
-        batch = feather_batch(file, i, (label, score))
-    location = f"{path.name}, batch {i}"
-    return [arrow_chunk(as_labels(batch[label], label, path.name), batch[score], location)]
+        batch = feather_batch(file, i, _distinct(names))
+    return [_chunk(path, batch, names, f"batch {i}")]
 
 
-def _blocks(path: Path, label: str, score: str, as_text: bool) -> Iterator[Chunk]:
+def _blocks(path: Path, names: ColumnNames, as_text: bool) -> Iterator[Chunk]:
     """Read a file of text, a block at a time."""
     with open_table(path) as opened:
-        types = {label: _text_type(opened) if as_text else None, score: pa.float64()}
+        text = _text_type(opened) if as_text else None
+        types = {name: text for name in (names.by, names.label) if name is not None}
+        types |= {name: pa.float64() for name, _ in names.numbers}
         for i, batch in enumerate(read_batches(opened, types)):
-            labels = as_labels(batch.column(label), label, path.name)
-            yield arrow_chunk(labels, batch.column(score), f"{path.name}, block {i}")
+            yield _chunk(path, batch, names, f"block {i}")

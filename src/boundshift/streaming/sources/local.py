@@ -29,10 +29,12 @@ class PartSource:
     ----------
     parts : sequence of callables
         Each returns the chunks of one part.
+    is_weighted : bool, default=False
+        Whether rows have weights.
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self._parts = parts
+    def __init__(self, parts: Sequence[Part], is_weighted: bool = False) -> None:
+        self._parts, self.is_weighted = parts, is_weighted
 
     def peek(self) -> list[Chunk]:
         """Return rows from the first, the middle and the last part."""
@@ -47,7 +49,7 @@ class PartSource:
         return _merge_in_order(tasks, len(self._parts), on_progress)
 
 
-def from_rows(n: int, read: Callable[[slice, str], Chunk]) -> PartSource:
+def from_rows(n: int, read: Callable[[slice, str], Chunk], is_weighted: bool = False) -> PartSource:
     """Return the source of n rows of which any slice can be read, a million rows a part.
 
     Parameters
@@ -56,13 +58,16 @@ def from_rows(n: int, read: Callable[[slice, str], Chunk]) -> PartSource:
         Number of rows.
     read : callable
         From a slice of the rows, and what an error calls them, to their chunk.
+    is_weighted : bool, default=False
+        Whether rows have weights.
     """
 
     def part(start: int) -> list[Chunk]:
         stop = min(start + _ROWS_OF_A_PART, n)
         return [read(slice(start, stop), f"rows {start} to {stop - 1}")]
 
-    return PartSource([partial(part, start) for start in range(0, n, _ROWS_OF_A_PART)])
+    starts = range(0, n, _ROWS_OF_A_PART)
+    return PartSource([partial(part, start) for start in starts], is_weighted)
 
 
 class ChunkSource:
@@ -72,10 +77,12 @@ class ChunkSource:
     ----------
     chunks : callable
         Returns an iterator over all chunks, the same ones each time.
+    is_weighted : bool, default=False
+        Whether rows have weights.
     """
 
-    def __init__(self, chunks: Callable[[], Iterator[Chunk]]) -> None:
-        self._chunks = chunks
+    def __init__(self, chunks: Callable[[], Iterator[Chunk]], is_weighted: bool = False) -> None:
+        self._chunks, self.is_weighted = chunks, is_weighted
 
     def peek(self) -> list[Chunk]:
         """Return rows of the first chunk that has any."""

@@ -7,6 +7,7 @@ groups as there are cells.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ import polars as pl
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
+from boundshift.streaming.source import ColumnNames
 from boundshift.streaming.sources.columns import (
+    as_groups,
     check_columns,
+    join_columns,
     not_real_numbers,
     only_column,
     plain_labels,
@@ -27,7 +31,7 @@ __all__ = ["from_arrays", "from_columns", "predict"]
 _ROWS_OF_A_BATCH = 1 << 19
 
 
-def from_arrays(y_true: Any, y_score: Any) -> ChunkSource:
+def from_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> ChunkSource:
     """Refuse expressions and lazy frames, of which two need not belong together."""
     raise InvalidInputError(
         f"`y_true` and `y_score` must be columns of one frame, got a Polars "
@@ -36,36 +40,54 @@ def from_arrays(y_true: Any, y_score: Any) -> ChunkSource:
     )
 
 
-def from_columns(frame: Any, label: str, score: str) -> ChunkSource | PartSource:
-    """Return the source of two columns of a frame, lazy or in memory."""
+def from_columns(frame: Any, names: ColumnNames) -> ChunkSource | PartSource:
+    """Return the source of some columns of a frame, lazy or in memory."""
     if not isinstance(frame, pl.LazyFrame | pl.DataFrame):
         raise InvalidInputError(
             f"`data` must be a frame, got a Polars {type(frame).__name__}. "
             "Pass labels and scores to boundshift.find_boundary."
         )
     schema = frame.lazy().collect_schema()
-    check_columns(schema.names(), label, score)
-    kind = schema[score]
-    if not kind.is_numeric() and kind != pl.Null:
-        raise not_real_numbers(f"{str(kind).lower()} values in column {score!r}")
-    # Both may be one column, which a frame cannot hold twice under one name.
-    chosen = frame.select(pl.col(label).alias("label"), pl.col(score).alias("score"))
+    check_columns(schema.names(), names)
+    for name, of in names.numbers:
+        kind = schema[name]
+        if not kind.is_numeric() and kind != pl.Null:
+            raise not_real_numbers(f"{str(kind).lower()} values in column {name!r}", of)
+    plain = names.numbered
+    # Two may be one column, which a frame cannot hold twice under one name.
+    chosen = frame.select(
+        pl.col(name).alias(own) for name, own in zip(names.all, plain.all, strict=True)
+    )
+    is_weighted = names.weight is not None
     if isinstance(chosen, pl.DataFrame):
-        return from_rows(len(chosen), lambda rows, where: _chunk(chosen[rows], where))
+        return from_rows(
+            len(chosen), lambda rows, where: _chunk(chosen[rows], plain, where), is_weighted
+        )
 
     def chunks() -> Iterator[Chunk]:
         # In their order, so that every pass sees the same batches.
         batches = chosen.collect_batches(chunk_size=_ROWS_OF_A_BATCH, maintain_order=True)
         for i, batch in enumerate(batches):
-            yield _chunk(batch, f"batch {i}")
+            yield _chunk(batch, plain, f"batch {i}")
 
-    return ChunkSource(chunks)
+    return ChunkSource(chunks, is_weighted)
 
 
-def _chunk(rows: pl.DataFrame, location: str) -> Chunk:
+def _chunk(rows: pl.DataFrame, names: ColumnNames, location: str) -> Chunk:
     """Return some rows as a chunk."""
-    labels, categories = _labels(rows["label"])
-    return Chunk(labels, rows["score"].cast(pl.Float64).to_numpy(), location, categories)
+    labels, categories = _labels(rows[names.label])
+    scores = join_columns([_numbers(rows[name]) for name in names.scores])
+    chunk = Chunk(labels, scores, location, categories)
+    if names.weight is not None:
+        chunk = replace(chunk, weights=_numbers(rows[names.weight]))
+    if names.by is not None:
+        chunk = replace(chunk, **as_groups(*_labels(rows[names.by])))
+    return chunk
+
+
+def _numbers(column: pl.Series) -> np.ndarray[Any, Any]:
+    """Return numbers as an array, NaN where missing."""
+    return np.asarray(column.cast(pl.Float64).to_numpy())
 
 
 def _labels(labels: pl.Series) -> tuple[np.ndarray[Any, Any], tuple[Any, ...] | None]:

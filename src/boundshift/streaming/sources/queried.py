@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
@@ -16,9 +17,9 @@ import pyarrow as pa
 from boundshift.scores.log_odds import LogOdds
 from boundshift.streaming.chunk import Chunk, distinct_labels
 from boundshift.streaming.request import ScanRequest
-from boundshift.streaming.source import OnProgress
-from boundshift.streaming.sources.arrow_ import arrow_chunk
-from boundshift.streaming.sql import FAULTY, Columns, Query, queries_for
+from boundshift.streaming.source import ColumnNames, OnProgress
+from boundshift.streaming.sources.arrow_ import table_chunk
+from boundshift.streaming.sql import FAULTY, CellQuery, Columns, Query, SquaresQuery, queries_for
 from boundshift.streaming.tally import Tally
 
 __all__ = ["PEEKED_ROWS", "Job", "QuerySource", "batches_to_chunks"]
@@ -30,13 +31,19 @@ _ROWS_OF_A_CHUNK = 1 << 19
 
 
 class QuerySource(ABC):
-    """Rows with the columns ``label`` and ``score``, the latter doubles.
+    """Rows with the columns ``label`` and ``score``, the latter doubles; and ``weight``, if any.
 
-    With `log_odds` the rows that queries see have the log-odds as their ``score``, and beside them
-    the probabilities as ``given``.
+    Rows whose weight is 0 are none of them. With `log_odds` the rows that queries see have the
+    log-odds as their ``score``, and beside them the probabilities as ``given``.
     """
 
     log_odds: LogOdds | None = None
+    names: ColumnNames
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.names.weight is not None
 
     @abstractmethod
     def first_rows(self, other_than: Sequence[Any] = ()) -> Chunk:
@@ -82,7 +89,8 @@ class QuerySource(ABC):
         labels = request.labels or self._labels
         source = copy(self)
         source.log_odds = request.log_odds
-        jobs = [partial(source._answer, labels, query) for query in queries_for(request)]
+        queries = queries_for(request, self.is_weighted)
+        jobs = [partial(source._answer, labels, query) for query in queries]
         if request.refinement is not None:
             jobs.append(partial(source._refine, labels, request))
         total = Tally()
@@ -96,7 +104,19 @@ class QuerySource(ABC):
         tally = query.read(labels, found)
         if FAULTY in found["key"]:
             tally.merge(self.read_faulty(labels))
+        elif tally.classes and self.is_weighted and isinstance(query, CellQuery):
+            self._add_squares(labels, query.request, tally)
         return tally
+
+    def _add_squares(self, labels: tuple[Any, ...], request: ScanRequest, tally: Tally) -> None:
+        """Add the squares of classes whose means are known now."""
+        classes = [tally.of(label) for label in labels]
+        means = tuple(c.total[0] / c.n if c.n else 0.0 for c in classes)
+        if not all(map(isfinite, means)):
+            return  # The next pass divides the scores, or refuses them.
+        query = SquaresQuery(request, means)
+        for label, found in query.read(labels, self.group(labels, query)).classes.items():
+            tally.of(label).squares = found.squares
 
     def _refine(self, labels: tuple[Any, ...], request: ScanRequest) -> Tally:
         """Return what Python finds in the rows of the refinement's cells."""
@@ -105,14 +125,16 @@ class QuerySource(ABC):
 
 
 def batches_to_chunks(
-    batches: Iterator[Any], location: Callable[[Any], str] | None = None
+    batches: Iterator[Any], names: ColumnNames, location: Callable[[Any], str] | None = None
 ) -> Iterator[Chunk]:
     """Put small batches together: a chunk costs as much as some thousand of its rows.
 
     Parameters
     ----------
     batches : iterator of record batches
-        Labels, scores, and whatever tells where they are.
+        With the named columns, and whatever tells where they are.
+    names : ColumnNames
+        Their columns.
     location : callable, default=None
         From some rows as a table to what an error calls them.
     """
@@ -120,14 +142,14 @@ def batches_to_chunks(
     for batch in batches:
         waiting.append(batch)
         if sum(map(len, waiting)) >= _ROWS_OF_A_CHUNK:
-            yield _chunk(waiting, location)
+            yield _chunk(waiting, names, location)
             waiting = []
     if waiting:
-        yield _chunk(waiting, location)
+        yield _chunk(waiting, names, location)
 
 
-def _chunk(batches: list[Any], location: Callable[[Any], str] | None) -> Chunk:
+def _chunk(batches: list[Any], names: ColumnNames, location: Callable[[Any], str] | None) -> Chunk:
     """Return some batches as one chunk."""
     table = pa.Table.from_batches(batches)
     where = location(table) if location is not None and len(table) else "some rows"
-    return arrow_chunk(table.column(0), table.column(1), where)
+    return table_chunk(table, names, where)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import replace
 from math import ceil
 from typing import Any
 from uuid import uuid4
@@ -22,8 +23,8 @@ from pyspark.sql.types import ArrayType, DoubleType, FloatType, NumericType
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.request import ScanRequest
-from boundshift.streaming.source import OnProgress
-from boundshift.streaming.sources.arrow_ import arrow_chunk
+from boundshift.streaming.source import ColumnNames, OnProgress
+from boundshift.streaming.sources.arrow_ import table_chunk
 from boundshift.streaming.sources.columns import check_columns, not_real_numbers, plain_labels
 from boundshift.streaming.sources.queried import (
     PEEKED_ROWS,
@@ -46,10 +47,10 @@ _SCHEMA = "tally binary"
 
 
 class SparkSource(QuerySource):
-    """Rows of a frame with the columns ``label`` and ``score``, the latter numbers."""
+    """Rows of a frame with the columns that `names` says; scores and weights are doubles."""
 
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
+    def __init__(self, frame: Any, names: ColumnNames) -> None:
+        self._frame, self.names = frame, names
 
     def first_rows(self, other_than: Sequence[Any] = ()) -> Chunk:
         """Return the first few rows, or the first with another label than some."""
@@ -59,7 +60,7 @@ class SparkSource(QuerySource):
         if other_than and isinstance(frame.schema["label"].dataType, DoubleType | FloatType):
             frame = frame.where(~F.isnan(label))
         table = frame.limit(PEEKED_ROWS).toArrow()
-        return arrow_chunk(table.column(0), table.column(1), "the first rows")
+        return table_chunk(table, self.names, "the first rows")
 
     def _coded(self, labels: tuple[Any, ...]) -> Any:
         """Return the rows with the codes of their labels."""
@@ -74,7 +75,8 @@ class SparkSource(QuerySource):
     def group(self, labels: tuple[Any, ...], query: Query) -> Columns:
         """Return the key and the aggregates of all groups of a query."""
         aggregates = [F.expr(sql).alias(name) for name, sql in query.aggregates.items()]
-        keyed = self._coded(labels).select("code", "score", F.expr(query.key).alias("key"))
+        used = ("code", "score", "weight") if self.is_weighted else ("code", "score")
+        keyed = self._coded(labels).select(*used, F.expr(query.key).alias("key"))
         table = keyed.groupBy("key").agg(*aggregates).toArrow()
         return {name: table[name].to_numpy() for name in table.column_names}
 
@@ -82,9 +84,11 @@ class SparkSource(QuerySource):
         """Return what is found in the rows that no query can use."""
         # Numbered before the rest is dropped, so that rows keep the number of their partition.
         numbered = self._coded(labels).withColumn("partition", F.spark_partition_id())
-        faulty = numbered.where(f"NOT coalesce({usable(self.log_odds)}, FALSE)")
-        faulty = faulty.select("label", "given", "partition")
-        return _tally_on_workers(faulty, ScanRequest(log_odds=self.log_odds))
+        condition = usable(self.log_odds, self.is_weighted)
+        names = replace(self.names, score="given")
+        faulty = numbered.where(f"NOT coalesce({condition}, FALSE)")
+        faulty = faulty.select(*names.all, "partition")
+        return _tally_on_workers(faulty, names, ScanRequest(log_odds=self.log_odds))
 
     def read_near(self, labels: tuple[Any, ...], request: ScanRequest) -> Tally:
         """Return what is found in the rows of the refinement's cells, by codes."""
@@ -94,7 +98,8 @@ class SparkSource(QuerySource):
         )
         is_small = request.refinement.rows <= _MOST_COLLECTED
         read = _tally_here if is_small else _tally_on_workers
-        return read(near.select("code", "score"), request.refinement_by_code())
+        names = replace(self.names, label="code")
+        return read(near.select(*names.all), names, request.refinement_by_code())
 
     def run(self, jobs: Sequence[Job], on_progress: OnProgress) -> list[Tally]:
         """Run jobs all at once, so that Spark counts for one while another is planned."""
@@ -159,37 +164,39 @@ def _in_table(index: str, table: NDArray[np.bool_]) -> str:
     return f"getbit(element_at(array({listed}), shiftright({index}, 6) + 1), {index} & 63) = 1"
 
 
-def _tally_here(rows: Any, request: ScanRequest) -> Tally:
+def _tally_here(rows: Any, names: ColumnNames, request: ScanRequest) -> Tally:
     """Return what is found in a few rows, read by the driver."""
-    return request.tally(_chunks(rows.toArrow().to_batches()))
+    return request.tally(_chunks(rows.toArrow().to_batches(), names))
 
 
-def _tally_on_workers(rows: Any, request: ScanRequest) -> Tally:
+def _tally_on_workers(rows: Any, names: ColumnNames, request: ScanRequest) -> Tally:
     """Return what is found in many rows, read by the workers."""
-    tallies = rows.mapInArrow(_reader(request), _SCHEMA)
+    tallies = rows.mapInArrow(_reader(names, request), _SCHEMA)
     parts = tallies.rdd.getNumPartitions() if hasattr(tallies, "_jdf") else 1
     if parts > _MERGED_AT_ONCE:
         tallies = tallies.repartition(ceil(parts / _MERGED_AT_ONCE)).mapInArrow(_merger, _SCHEMA)
     return _merged(row.tally for row in tallies.collect())
 
 
-def _reader(request: ScanRequest) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _reader(names: ColumnNames, request: ScanRequest) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return the function from the batches of a partition to its tally."""
 
     def read(batches: Iterator[Any]) -> Iterator[Any]:
-        yield _message(request.tally(_chunks(batches)))
+        yield _message(request.tally(_chunks(batches, names)))
 
     return read
 
 
-def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[Chunk]:
-    """Return batches as chunks; a third column, if any, has the number of the partition."""
-    return batches_to_chunks(iter(batches), _partition)
+def _chunks(batches: Iterable[pa.RecordBatch], names: ColumnNames) -> Iterator[Chunk]:
+    """Return batches as chunks; a column "partition", if any, has the number of the partition."""
+    return batches_to_chunks(iter(batches), names, _partition)
 
 
 def _partition(rows: pa.Table) -> str:
     """Return what an error calls some rows."""
-    return f"partition {rows.column(2)[0].as_py()}" if rows.num_columns > 2 else "a partition"
+    if "partition" not in rows.column_names:
+        return "a partition"
+    return f"partition {rows.column('partition')[0].as_py()}"
 
 
 def _merger(batches: Iterator[Any]) -> Iterator[Any]:
@@ -211,7 +218,7 @@ def _message(tally: Tally) -> Any:
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(tally)], pa.binary())], ["tally"])
 
 
-def from_arrays(y_true: Any, y_score: Any) -> SparkSource:
+def from_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> SparkSource:
     """Refuse columns, which mean nothing without their frame."""
     raise InvalidInputError(
         f"`y_score` must be scores, got a Spark {type(y_score).__name__}, which holds none by "
@@ -219,11 +226,21 @@ def from_arrays(y_true: Any, y_score: Any) -> SparkSource:
     )
 
 
-def from_columns(frame: Any, label: str, score: str, element: int = -1) -> SparkSource:
-    """Return the source of two columns of a frame; of a column of vectors, take one element."""
-    check_columns(frame.columns, label, score)
-    numbers = _score(frame, score, element).cast("double").alias("score")
-    return SparkSource(frame.select(_column(label).alias("label"), numbers))
+def from_columns(frame: Any, names: ColumnNames, element: int = -1) -> SparkSource:
+    """Return the source of some columns of a frame; of a column of vectors, take one element."""
+    check_columns(frame.columns, names)
+    plain, kinds = names.numbered, dict(names.numbers)
+    numbers = {own for own, _ in plain.numbers}
+    chosen = []
+    for name, own in zip(names.all, plain.all, strict=True):
+        column = _column(name)
+        if own in numbers:
+            column = _number(frame, name, element, kinds[name]).cast("double")
+        chosen.append(column.alias(own))
+    rows = frame.select(*chosen)
+    if plain.weight is not None:
+        rows = rows.where("weight IS NULL OR weight <> 0")
+    return SparkSource(rows, plain)
 
 
 def _column(name: str) -> Any:
@@ -231,17 +248,20 @@ def _column(name: str) -> Any:
     return F.col("`" + name.replace("`", "``") + "`")
 
 
-def _score(frame: Any, name: str, element: int) -> Any:
-    """Return the column of scores."""
+def _number(frame: Any, name: str, element: int, of: str) -> Any:
+    """Return a column of scores or weights."""
     kind, column = frame.schema[name].dataType, _column(name)
     if isinstance(kind, NumericType):
         return column
-    if kind.typeName() == "vectorudt":
+    is_score = of == "y_score"
+    if is_score and kind.typeName() == "vectorudt":
         from pyspark.ml.functions import vector_to_array
 
         column = vector_to_array(column)
-    elif not (isinstance(kind, ArrayType) and isinstance(kind.elementType, NumericType)):
-        raise not_real_numbers(f"{kind.simpleString()} values in column {name!r}")
+    elif not (
+        is_score and isinstance(kind, ArrayType) and isinstance(kind.elementType, NumericType)
+    ):
+        raise not_real_numbers(f"{kind.simpleString()} values in column {name!r}", of)
     # Spark counts elements from 1, and from the end as Python does.
     return F.element_at(column, element + 1 if element >= 0 else element)
 
