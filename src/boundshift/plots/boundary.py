@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,9 @@ from boundshift.plots.canvas import (
     draw_band,
     draw_boundaries,
     mark_boundaries,
-    split_axes,
 )
-from boundshift.plots.display import ScoreDisplay, threshold_grid
-from boundshift.plots.palette import Palette, Theme
+from boundshift.plots.display import PanelsDisplay, ScoreDisplay, threshold_grid
+from boundshift.plots.palette import Palette
 from boundshift.plots.profile import rule_values
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ScoreSample
@@ -34,13 +33,12 @@ __all__ = ["BoundaryDisplay"]
 FloatArray = NDArray[np.float64]
 Pair = tuple[float, float]
 
-_SIZE = (8.0, 5.6)
 # Share of the axis below which a stretch of it cannot be told from a point.
 _LEAST_SEEN = 0.002
 
 
 @dataclass(eq=False, repr=False)
-class BoundaryDisplay(ScoreDisplay):
+class BoundaryDisplay(PanelsDisplay, ScoreDisplay):
     """Error rates of both classes, and the rule, against the threshold.
 
     Above, the share of each class on the wrong side, with a band that holds the true share with
@@ -70,8 +68,6 @@ class BoundaryDisplay(ScoreDisplay):
     ----------
     axes_ : list of matplotlib Axes
         Errors above, rule below.
-    figure_ : matplotlib Figure
-        Figure of those axes.
 
     See Also
     --------
@@ -89,6 +85,14 @@ class BoundaryDisplay(ScoreDisplay):
     >>> bool(abs(lowest - display.boundary.threshold) < 0.02)
     True
     """
+
+    size = (8.0, 5.6)
+    layout: ClassVar[dict[str, Any]] = {
+        "rows": 2,
+        "columns": 1,
+        "height_ratios": (2.4, 1),
+        "sharex": True,
+    }
 
     boundary: Boundary
     thresholds: FloatArray
@@ -108,11 +112,9 @@ class BoundaryDisplay(ScoreDisplay):
         old_threshold: float | None = None,
         interval: Pair | None = None,
         confidence: float = 0.95,
-        **settings: Any,
     ) -> Self:
         as_share("confidence", confidence)
-        marks = [boundary.threshold, *(interval or ())]
-        marks += [] if old_threshold is None else [old_threshold]
+        marks = (boundary.threshold, old_threshold, *(interval or ()))
         thresholds = threshold_grid(sample, marks)
         wrong = count_wrong_at(sample, thresholds)
         negative, positive = (
@@ -126,15 +128,7 @@ class BoundaryDisplay(ScoreDisplay):
             old_threshold=old_threshold,
             interval=interval,
             confidence=confidence,
-            **settings,
         )
-
-    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
-        self.axes_, palette = split_axes(
-            ax, theme, _SIZE, 2, 1, height_ratios=(2.4, 1), sharex=True
-        )
-        self.figure_ = self.axes_[0].figure
-        return palette
 
     def _draw(self, palette: Palette) -> None:
         self._draw_errors(self.axes_[0], palette)

@@ -47,8 +47,6 @@ class ComparisonDisplay(Display):
     ----------
     axes_ : list of matplotlib Axes
         One a metric.
-    figure_ : matplotlib Figure
-        Figure of those axes.
 
     Examples
     --------

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.boundary import find_boundary
-from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import settle_costs
 from boundshift.plots.bands import Band, metric_bands
@@ -21,18 +20,14 @@ from boundshift.plots.canvas import (
     mark_boundaries,
 )
 from boundshift.plots.display import OneAxesDisplay, ScoreDisplay, threshold_grid
-from boundshift.plots.palette import Palette, Theme
+from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
-from boundshift.rules import Rule
 from boundshift.rules.cost import Cost
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.row_costs import as_row_cost
 from boundshift.validation import as_share
-from boundshift.view.rows import count_wrong_at, settle_boundary
+from boundshift.view.rows import count_wrong_at
 from boundshift.view.words import decision_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["CostDisplay"]
 
@@ -60,13 +55,6 @@ class CostDisplay(OneAxesDisplay, ScoreDisplay):
         Where the classifier decided before.
     confidence : float or None, default=0.95
         Of the band; None without one.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Axes drawn on.
-    figure_ : matplotlib Figure
-        Figure of those axes.
 
     See Also
     --------
@@ -104,11 +92,6 @@ class CostDisplay(OneAxesDisplay, ScoreDisplay):
         boundary: Boundary | None = None,
         costs: Cost | None = None,
         row_cost: ArrayLike | None = None,
-        curve: str | ErrorCurve | None = None,
-        rule: str | Rule | None = None,
-        pos_label: object = None,
-        ax: Axes | None = None,
-        theme: Theme = "auto",
         **settings: Any,
     ) -> Self:
         """Draw labels and scores.
@@ -123,37 +106,30 @@ class CostDisplay(OneAxesDisplay, ScoreDisplay):
             Costs of both errors, maybe with a prevalence; None takes those of the rule, or 1 and 1.
         row_cost : array-like of shape (n_samples,), default=None
             What is lost if a row is decided wrongly, in the place of `costs`.
-        curve, rule, pos_label
-            How to find the boundary, as in :func:`~boundshift.find_boundary`.
-        ax, theme
-            As in :meth:`plot`.
         **settings : dict
-            ``old_threshold`` and ``confidence``.
+            ``curve``, ``rule`` and ``pos_label``, as in :func:`~boundshift.find_boundary`, where
+            the boundary is to be found; ``ax`` and ``theme``, as in :meth:`plot`;
+            ``old_threshold`` and, unless rows have costs of their own, ``confidence``.
 
         Returns
         -------
         display : the display, drawn
         """
+        rows = (y_true, y_score)
         if row_cost is None:
-            if boundary is None and rule is None:
-                rule = costs
-            found, sample = settle_boundary(
-                y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label
-            )
-            display = cls._from_sample(found, sample, costs=costs, **settings)
-            return display.plot(ax, theme=theme)
+            if boundary is None and settings.get("rule") is None:
+                settings["rule"] = costs
+            return super().from_predictions(*rows, boundary=boundary, costs=costs, **settings)
         if costs is not None:
             raise InvalidInputError(
                 f"`costs` must be left out where every row has its own, got {costs!r}. Multiply "
                 "the costs of a class by what its errors cost more."
             )
         if boundary is None:
-            boundary = find_boundary(
-                y_true, y_score, row_cost=row_cost, curve=curve, rule=rule, pos_label=pos_label
-            )
-        else:
-            settle_boundary(y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label)
-        return cls._from_rows(y_true, y_score, row_cost, boundary, **settings).plot(ax, theme=theme)
+            claims = {name: settings.pop(name, None) for name in ("curve", "rule", "pos_label")}
+            boundary = find_boundary(*rows, row_cost=row_cost, **claims)
+        settings |= {"boundary": boundary, "rows": (*rows, row_cost)}
+        return super().from_predictions(*rows, confidence=None, **settings)
 
     @classmethod
     def _from_sample(
@@ -162,67 +138,31 @@ class CostDisplay(OneAxesDisplay, ScoreDisplay):
         sample: ScoreSample,
         *,
         costs: Cost | None = None,
+        rows: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         old_threshold: float | None = None,
-        confidence: float = 0.95,
-        **settings: Any,
+        confidence: float | None = 0.95,
     ) -> Self:
-        as_share("confidence", confidence)
-        if costs is None:
-            costs = boundary.rule if isinstance(boundary.rule, Cost) else Cost()
-        whole, share = settle_costs(costs, None)
-        thresholds = threshold_grid(sample, _marks(boundary, old_threshold))
-        n = sample.n_samples
-        cost = metric_bands(
-            count_wrong_at(sample, thresholds),
-            n,
-            ["cost"],
-            confidence=confidence,
-            prevalence=share,
-            costs=whole,
-        )["cost"]
-        ends = costs.value(np.array([1.0, 0.0]), np.array([0.0, 1.0]), n)
-        return cls(
-            boundary,
-            thresholds,
-            cost,
-            *map(float, ends),
-            old_threshold=old_threshold,
-            confidence=confidence,
-            **settings,
-        )
-
-    @classmethod
-    def _from_rows(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        row_cost: ArrayLike,
-        boundary: Boundary,
-        *,
-        old_threshold: float | None = None,
-    ) -> Self:
-        """Return the display of rows that have a cost each."""
-        scores = np.asarray(y_score, dtype=np.float64)
-        cost = as_row_cost(row_cost, len(scores))
-        is_positive = np.asarray(y_true) == boundary.labels[1]
-        sample = ScoreSample.from_labels(y_true, y_score, boundary.labels[1])
-        thresholds = threshold_grid(sample, _marks(boundary, old_threshold))
-        order = np.argsort(scores, kind="stable")
-        below = np.searchsorted(scores[order], thresholds, side="right")
-        missed, alarms = (
-            np.concatenate([[0.0], np.cumsum(np.where(of, cost, 0.0)[order])]) / len(scores)
-            for of in (is_positive, ~is_positive)
-        )
-        mean = missed[below] + alarms[-1] - alarms[below]
-        return cls(
-            boundary,
-            thresholds,
-            Band(mean, mean, mean),
-            float(alarms[-1]),
-            float(missed[-1]),
-            old_threshold=old_threshold,
-            confidence=None,
-        )
+        thresholds = threshold_grid(sample, (boundary.threshold, old_threshold))
+        if rows is not None:
+            found = _cost_of_rows(*rows, thresholds, boundary.labels[1])
+        else:
+            shown = as_share("confidence", confidence)
+            if costs is None:
+                costs = boundary.rule if isinstance(boundary.rule, Cost) else Cost()
+            whole, share = settle_costs(costs, None)
+            n = sample.n_samples
+            band = metric_bands(
+                count_wrong_at(sample, thresholds),
+                n,
+                ["cost"],
+                confidence=shown,
+                prevalence=share,
+                costs=whole,
+            )["cost"]
+            every, none = costs.value(np.array([1.0, 0.0]), np.array([0.0, 1.0]), n)
+            found = (band, float(every), float(none))
+        known: dict[str, Any] = {"old_threshold": old_threshold, "confidence": confidence}
+        return cls(boundary, thresholds, *found, **known)
 
     def _draw(self, palette: Palette) -> None:
         ax = self.ax_
@@ -256,5 +196,22 @@ class CostDisplay(OneAxesDisplay, ScoreDisplay):
         add_legend(self.ax_, marks + boundary_marks(self.old_threshold, palette), palette)
 
 
-def _marks(boundary: Boundary, old_threshold: float | None) -> list[float]:
-    return [boundary.threshold] + ([] if old_threshold is None else [old_threshold])
+def _cost_of_rows(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    row_cost: ArrayLike,
+    thresholds: FloatArray,
+    positive: object,
+) -> tuple[Band, float, float]:
+    """Return the mean cost at every threshold, that of flagging every row, and that of none."""
+    scores = np.asarray(y_score, dtype=np.float64)
+    cost = as_row_cost(row_cost, len(scores))
+    is_positive = np.asarray(y_true) == positive
+    order = np.argsort(scores, kind="stable")
+    below = np.searchsorted(scores[order], thresholds, side="right")
+    missed, alarms = (
+        np.concatenate([[0.0], np.cumsum(np.where(of, cost, 0.0)[order])]) / len(scores)
+        for of in (is_positive, ~is_positive)
+    )
+    mean = missed[below] + alarms[-1] - alarms[below]
+    return Band(mean, mean, mean), float(alarms[-1]), float(missed[-1])

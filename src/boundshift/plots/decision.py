@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.plots.canvas import add_legend, split_axes
-from boundshift.plots.display import Display, own_threshold, read_fitted
+from boundshift.plots.canvas import add_legend
+from boundshift.plots.display import PanelsDisplay, own_threshold, read_fitted
 from boundshift.plots.palette import Palette, Theme
 from boundshift.result.boundary import Boundary
 from boundshift.validation import as_scores, split_by_label
@@ -24,13 +24,12 @@ __all__ = ["DecisionDisplay"]
 FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, FloatArray]
 
-_SIZE = (9.0, 4.8)
 _MARGIN = 0.06
 _MOST_POINTS = 5000
 
 
 @dataclass(eq=False, repr=False)
-class DecisionDisplay(Display):
+class DecisionDisplay(PanelsDisplay):
     """Which side of the plane belongs to which class, before and after.
 
     The pale areas are what the model decides, the solid line its boundary; after the shift the
@@ -55,8 +54,6 @@ class DecisionDisplay(Display):
     ----------
     axes_ : list of matplotlib Axes
         Before, after.
-    figure_ : matplotlib Figure
-        Figure of those axes.
 
     Examples
     --------
@@ -72,6 +69,9 @@ class DecisionDisplay(Display):
     >>> [ax.get_title().splitlines()[0] for ax in display.axes_]
     ['before', 'after']
     """
+
+    size = (9.0, 4.8)
+    layout: ClassVar[dict[str, Any]] = {"rows": 1, "columns": 2, "sharex": True, "sharey": True}
 
     boundary: Boundary
     grid: tuple[FloatArray, FloatArray]
@@ -199,11 +199,6 @@ class DecisionDisplay(Display):
             feature_names=feature_names,
         )
         return display.plot(ax, theme=theme)
-
-    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
-        self.axes_, palette = split_axes(ax, theme, _SIZE, 1, 2, sharex=True, sharey=True)
-        self.figure_ = self.axes_[0].figure
-        return palette
 
     def _draw(self, palette: Palette) -> None:
         thresholds = (self.old_threshold, self.boundary.threshold)

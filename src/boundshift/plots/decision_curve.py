@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,15 +18,12 @@ from boundshift.metrics import metrics_of_errors
 from boundshift.plots.bands import Band, metric_bands
 from boundshift.plots.canvas import add_legend, draw_band, line_style, percent_axis
 from boundshift.plots.display import OneAxesDisplay
-from boundshift.plots.palette import Palette, Theme
+from boundshift.plots.palette import Palette
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_share, order_labels
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import count_wrong_at
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["DecisionCurveDisplay"]
 
@@ -70,13 +67,6 @@ class DecisionCurveDisplay(OneAxesDisplay):
         Whether the net benefit is divided by the prevalence, so that 1 is the most there is.
     confidence : float, default=0.95
         Of the bands, which are exact, as in :class:`MetricDisplay`, at each probability by itself.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Axes drawn on.
-    figure_ : matplotlib Figure
-        Figure of those axes.
 
     See Also
     --------
@@ -156,8 +146,7 @@ class DecisionCurveDisplay(OneAxesDisplay):
         limits: tuple[float, float] | None = None,
         confidence: float = 0.95,
         pos_label: object = None,
-        ax: Axes | None = None,
-        theme: Theme = "auto",
+        **drawing: Any,
     ) -> Self:
         """Draw labels and probabilities.
 
@@ -182,8 +171,8 @@ class DecisionCurveDisplay(OneAxesDisplay):
             Of the bands.
         pos_label : label, default=None
             The positive class; words need it.
-        ax, theme
-            As in :meth:`plot`.
+        **drawing : dict
+            ``ax`` and ``theme``, as in :meth:`plot`.
 
         Returns
         -------
@@ -223,7 +212,7 @@ class DecisionCurveDisplay(OneAxesDisplay):
         display = cls(
             grid, curves, everyone, share, standardised=standardised, confidence=confidence
         )
-        return display.plot(ax, theme=theme)
+        return display.plot(**drawing)
 
     def _draw(self, palette: Palette) -> None:
         ax = self.ax_

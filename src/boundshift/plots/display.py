@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.plots.canvas import open_axes
+from boundshift.plots.canvas import open_axes, split_axes
 from boundshift.plots.palette import Palette, Theme
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Display",
     "OneAxesDisplay",
+    "PanelsDisplay",
     "ScoreDisplay",
     "own_threshold",
     "read_fitted",
@@ -50,7 +51,8 @@ class Display(ABC):
 
         Returns
         -------
-        display : the display itself
+        display : the display itself, with what was drawn on as ``ax_`` or, of several panels,
+            ``axes_``, and as ``figure_``
 
         Raises
         ------
@@ -78,6 +80,20 @@ class OneAxesDisplay(Display):
     def _open(self, ax: Axes | None, theme: Theme) -> Palette:
         self.ax_, palette = open_axes(ax, theme, self.size)
         self.figure_ = self.ax_.figure
+        return palette
+
+
+class PanelsDisplay(Display):
+    """A display of several panels."""
+
+    size: ClassVar[tuple[float, float]]
+    """Of a new figure, in inches."""
+    layout: ClassVar[Mapping[str, Any]]
+    """How many rows and columns of panels, and what they share."""
+
+    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
+        self.axes_, palette = split_axes(ax, theme, self.size, **self.layout)
+        self.figure_ = self.axes_[0].figure
         return palette
 
 
@@ -162,7 +178,9 @@ class ScoreDisplay(Display):
 
     @classmethod
     @abstractmethod
-    def _from_sample(cls, boundary: Boundary, sample: ScoreSample, **settings: Any) -> Self:
+    def _from_sample(
+        cls, boundary: Boundary, sample: ScoreSample, *_: Any, **settings: Any
+    ) -> Self:
         """Return the display of a boundary on a sample, not drawn yet."""
 
 
@@ -184,8 +202,9 @@ def own_threshold(estimator: Any, old_threshold: float | Literal["auto"] | None)
     return None if callable(estimator.response_method) else 0.0
 
 
-def threshold_grid(sample: ScoreSample, marks: Sequence[float]) -> NDArray[np.float64]:
-    """Return thresholds to draw at, from end to end of the axis, the marks among them."""
-    axis = choose_axis([sample], marks, linear=True)
-    shown = [mark for mark in marks if np.isfinite(mark)]
+def threshold_grid(sample: ScoreSample, marks: Sequence[float | None]) -> NDArray[np.float64]:
+    """Return thresholds to draw at, from end to end of the axis, the known marks among them."""
+    known = [mark for mark in marks if mark is not None]
+    axis = choose_axis([sample], known, linear=True)
+    shown = [mark for mark in known if np.isfinite(mark)]
     return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,6 @@ from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_share
 from boundshift.view.rows import count_wrong_at
 from boundshift.view.words import decision_text
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["MetricDisplay"]
 
@@ -60,13 +57,6 @@ class MetricDisplay(OneAxesDisplay, ScoreDisplay):
         Where the classifier decided before.
     confidence : float, default=0.95
         Of the bands.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Axes drawn on.
-    figure_ : matplotlib Figure
-        Figure of those axes.
 
     See Also
     --------
@@ -108,13 +98,11 @@ class MetricDisplay(OneAxesDisplay, ScoreDisplay):
         costs: Cost | None = None,
         old_threshold: float | None = None,
         confidence: float = 0.95,
-        **settings: Any,
     ) -> Self:
         names = check_metrics(metrics)
         as_share("confidence", confidence)
         costs, share = settle_costs(costs, as_prevalence(prevalence))
-        marks = [boundary.threshold] + ([] if old_threshold is None else [old_threshold])
-        thresholds = threshold_grid(sample, marks)
+        thresholds = threshold_grid(sample, (boundary.threshold, old_threshold))
         bands = metric_bands(
             count_wrong_at(sample, thresholds),
             sample.n_samples,
@@ -124,14 +112,8 @@ class MetricDisplay(OneAxesDisplay, ScoreDisplay):
             costs=costs,
             odds=odds_of(costs or Cost()),
         )
-        return cls(
-            boundary,
-            thresholds,
-            bands,
-            old_threshold=old_threshold,
-            confidence=confidence,
-            **settings,
-        )
+        known: dict[str, Any] = {"old_threshold": old_threshold, "confidence": confidence}
+        return cls(boundary, thresholds, bands, **known)
 
     def _draw(self, palette: Palette) -> None:
         ax, new, old = self.ax_, self.boundary.threshold, self.old_threshold

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.plots.canvas import add_legend, split_axes
-from boundshift.plots.display import Display
+from boundshift.plots.canvas import add_legend
+from boundshift.plots.display import PanelsDisplay
 from boundshift.plots.palette import Palette, Theme
 from boundshift.promises.monitor import Alarm, ClassPath, Monitor
 
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MonitorDisplay"]
 
-_SIZE = (8.0, 5.2)
 _LINES = ("-", "--", "-.", ":")
 
 
 @dataclass(eq=False, repr=False)
-class MonitorDisplay(Display):
+class MonitorDisplay(PanelsDisplay):
     """How the classes fared after deployment, and what speaks against the certificate.
 
     Above, the share of each class on the wrong side among all its rows so far, beside its
@@ -45,8 +44,6 @@ class MonitorDisplay(Display):
     ----------
     axes_ : list of matplotlib Axes
         Error rates above, evidence below.
-    figure_ : matplotlib Figure
-        Figure of those axes.
 
     See Also
     --------
@@ -61,6 +58,14 @@ class MonitorDisplay(Display):
     >>> MonitorDisplay.from_monitor(monitor).axes_[1].get_ylabel()
     'evidence'
     """
+
+    size = (8.0, 5.2)
+    layout: ClassVar[dict[str, Any]] = {
+        "rows": 2,
+        "columns": 1,
+        "height_ratios": (1.6, 1),
+        "sharex": True,
+    }
 
     paths: tuple[ClassPath, ...]
     e_value_needed: float
@@ -88,13 +93,6 @@ class MonitorDisplay(Display):
                 "`monitor` must have seen rows to be drawn, got none. Call update first."
             )
         return cls(monitor.paths, monitor.e_value_needed, monitor.alarms).plot(ax, theme=theme)
-
-    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
-        self.axes_, palette = split_axes(
-            ax, theme, _SIZE, 2, 1, height_ratios=(1.6, 1), sharex=True
-        )
-        self.figure_ = self.axes_[0].figure
-        return palette
 
     def _draw(self, palette: Palette) -> None:
         top, bottom = self.axes_

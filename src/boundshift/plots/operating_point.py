@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.metrics import metrics_of_errors
 from boundshift.plots.bands import error_band, metric_bands
-from boundshift.plots.canvas import add_legend, percent_axis, split_axes
-from boundshift.plots.display import ScoreDisplay
-from boundshift.plots.palette import Palette, Theme
+from boundshift.plots.canvas import add_legend, percent_axis
+from boundshift.plots.display import PanelsDisplay, ScoreDisplay
+from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.scores.sample import ScoreSample
@@ -20,28 +20,21 @@ from boundshift.validation import as_share
 from boundshift.view.rows import area_under_curve, class_scores, count_wrong_at
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 __all__ = ["OperatingPoint", "OperatingPointDisplay"]
 
 FloatArray = NDArray[np.float64]
 Pair = tuple[float, float]
 
-_SIZE = (9.0, 4.6)
 # More points than a picture can show.
 _MOST_POINTS = 4000
 
 
-@dataclass(frozen=True)
-class OperatingPoint:
-    """What a threshold reaches, each with its exact interval.
+class OperatingPoint(NamedTuple):
+    """What a threshold reaches: value, lower and upper end of each metric's exact interval.
 
-    Parameters
-    ----------
-    threshold : float
-        Of the point.
-    recall, false_alarms, precision : tuple of float
-        Value, lower and upper end; `false_alarms` is the share of negatives flagged.
+    `false_alarms` is the share of negatives flagged.
     """
 
     threshold: float
@@ -51,7 +44,7 @@ class OperatingPoint:
 
 
 @dataclass(eq=False, repr=False)
-class OperatingPointDisplay(ScoreDisplay):
+class OperatingPointDisplay(PanelsDisplay, ScoreDisplay):
     """The precision–recall and the ROC curve, and where on them both boundaries stand.
 
     The filled point is the new boundary, the hollow one the model's own. The bars are exact: each
@@ -76,8 +69,6 @@ class OperatingPointDisplay(ScoreDisplay):
     ----------
     axes_ : list of matplotlib Axes
         Precision–recall on the left, ROC on the right.
-    figure_ : matplotlib Figure
-        Figure of those axes.
 
     See Also
     --------
@@ -98,6 +89,9 @@ class OperatingPointDisplay(ScoreDisplay):
     [0.87, 0.5]
     """
 
+    size = (9.0, 4.6)
+    layout: ClassVar[dict[str, Any]] = {"rows": 1, "columns": 2}
+
     boundary: Boundary
     recall: FloatArray
     false_alarms: FloatArray
@@ -117,7 +111,6 @@ class OperatingPointDisplay(ScoreDisplay):
         old_threshold: float | None = None,
         prevalence: float | None = None,
         confidence: float = 0.95,
-        **settings: Any,
     ) -> Self:
         as_share("confidence", confidence)
         weights = frequencies(as_prevalence(prevalence), sample.n_samples)
@@ -139,13 +132,7 @@ class OperatingPointDisplay(ScoreDisplay):
             area_under_curve(sample),
             share,
             confidence=confidence,
-            **settings,
         )
-
-    def _open(self, ax: Axes | None, theme: Theme) -> Palette:
-        self.axes_, palette = split_axes(ax, theme, _SIZE, 1, 2)
-        self.figure_ = self.axes_[0].figure
-        return palette
 
     def _draw(self, palette: Palette) -> None:
         left, right = self.axes_

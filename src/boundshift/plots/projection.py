@@ -55,13 +55,6 @@ class ProjectionDisplay(OneAxesDisplay, ScoreDisplay):
     max_points : int, default=3000
         Scores of a class with more rows than this are not drawn one by one.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Axes drawn on.
-    figure_ : matplotlib Figure
-        Figure of those axes.
-
     See Also
     --------
     ProjectionDisplay.from_estimator : Draw the space of a `BoundShiftClassifier`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from boundshift.plots.display import OneAxesDisplay
 from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.view.words import claim_text, decision_text, percent
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["RecordDisplay"]
 
@@ -34,13 +31,6 @@ class RecordDisplay(OneAxesDisplay):
         The record.
     confidence : float, default=0.95
         Of the bars.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Axes drawn on.
-    figure_ : matplotlib Figure
-        Figure of those axes.
 
     Examples
     --------
