@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from boundshift.app.options import optional
 from boundshift.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -49,108 +50,55 @@ _RULES = (
 _RATES = ("recall", "specificity", "precision")
 _SHARE = "SHARE"
 
-CurveOption = Annotated[
-    str | None,
-    typer.Option(
+_OPTIONS: dict[str, Any] = {
+    "curve": typer.Option(
         help=f"Claim on each class's error: {', '.join(_CURVES)}. The last two are support with "
         "the settings of the paper's text and of its tables.",
         autocompletion=lambda: list(_CURVES),
         show_default="the rule's own, else blend",
     ),
-]
-RuleOption = Annotated[
-    str | None,
-    typer.Option(
+    "rule": typer.Option(
         help=f"What to minimise, or of a metric to maximise: {', '.join(_RULES)}.",
         autocompletion=lambda: list(_RULES),
         show_default="the curve's own, else g-mean",
     ),
-]
-MetricOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Rule: the most of a metric by the name of its scikit-learn scorer, such as jaccard.",
-        metavar="NAME",
-        show_default=False,
+    "metric": optional(
+        "Rule: the most of a metric by the name of its scikit-learn scorer, such as jaccard.",
+        "NAME",
     ),
-]
-CostsOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Rule: the least expected cost, for costs of a false alarm and of a miss, as 1,20.",
-        metavar="A,B",
-        show_default=False,
+    "costs": optional(
+        "Rule: the least expected cost, for costs of a false alarm and of a miss, as 1,20.", "A,B"
     ),
-]
-RecallFloorOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Rule: find at least this share of the positive class, then do the best for --then. "
+    "recall_floor": optional(
+        "Rule: find at least this share of the positive class, then do the best for --then. "
         "Floors go together; the curve is clopper-pearson, and they are promised, unless --curve "
         "says otherwise.",
-        metavar=_SHARE,
-        show_default=False,
+        _SHARE,
     ),
-]
-SpecificityFloorOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Rule: leave at least this share of the negative class alone.",
-        metavar=_SHARE,
-        show_default=False,
+    "specificity_floor": optional(
+        "Rule: leave at least this share of the negative class alone.", _SHARE
     ),
-]
-PrecisionFloorOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Rule: at least this share of flagged rows is positive.",
-        metavar=_SHARE,
-        show_default=False,
-    ),
-]
-NpvFloorOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Rule: at least this share of rows not flagged is negative.",
-        metavar=_SHARE,
-        show_default=False,
-    ),
-]
-MaxFlaggedOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Rule: flag at most this share of all rows, such as 0.02.",
-        metavar=_SHARE,
-        show_default=False,
-    ),
-]
-ThenOption = Annotated[
-    str | None,
-    typer.Option(
+    "precision_floor": optional("Rule: at least this share of flagged rows is positive.", _SHARE),
+    "npv_floor": optional("Rule: at least this share of rows not flagged is negative.", _SHARE),
+    "max_flagged": optional("Rule: flag at most this share of all rows, such as 0.02.", _SHARE),
+    "then": typer.Option(
         help=f"What is best where all floors are met: a rule, {', '.join(_RATES[:2])} or "
         f"{_RATES[2]}.",
         metavar="NAME",
         autocompletion=lambda: [*_RULES, *_RATES],
         show_default="g-mean",
     ),
-]
-PrevalenceOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Share of the positive class where decisions will be made, if it is not that of the "
+    "prevalence": optional(
+        "Share of the positive class where decisions will be made, if it is not that of the "
         "rows: 0.001 for one in a thousand. For costs, F1 and the like, precision, NPV and the "
         "share flagged; also where negatives were thinned out.",
-        metavar=_SHARE,
-        show_default=False,
+        _SHARE,
     ),
-]
-ConfidenceOption = Annotated[
-    float,
-    typer.Option(
+    "confidence": typer.Option(
         help="Confidence of the certificate, and of curves that have one (clopper-pearson, dkw, "
         "bernstein); between 0 and 1."
     ),
-]
+}
 
 
 @dataclass(frozen=True)
@@ -165,18 +113,18 @@ class Goal:
     (ClopperPearson(confidence=0.99), Floors(recall=0.9, flagged=0.02))
     """
 
-    curve: CurveOption = None
-    rule: RuleOption = None
-    metric: MetricOption = None
-    costs: CostsOption = None
-    recall_floor: RecallFloorOption = None
-    specificity_floor: SpecificityFloorOption = None
-    precision_floor: PrecisionFloorOption = None
-    npv_floor: NpvFloorOption = None
-    max_flagged: MaxFlaggedOption = None
-    then: ThenOption = None
-    prevalence: PrevalenceOption = None
-    confidence: ConfidenceOption = 0.95
+    curve: str | None = None
+    rule: str | None = None
+    metric: str | None = None
+    costs: str | None = None
+    recall_floor: float | None = None
+    specificity_floor: float | None = None
+    precision_floor: float | None = None
+    npv_floor: float | None = None
+    max_flagged: float | None = None
+    then: str | None = None
+    prevalence: float | None = None
+    confidence: float = 0.95
 
     @property
     def floors(self) -> dict[str, float]:
@@ -251,10 +199,13 @@ class Goal:
 def takes_goal(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command with a parameter `goal` an option for each field of `Goal` in its place."""
     signature = inspect.signature(command, eval_str=True)
-    hints = get_type_hints(Goal, include_extras=True)
+    hints = get_type_hints(Goal)
     options = [
         inspect.Parameter(
-            f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=hints[f.name]
+            f.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=f.default,
+            annotation=Annotated[hints[f.name], _OPTIONS[f.name]],
         )
         for f in fields(Goal)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,6 +32,7 @@ __all__ = [
     "TableArgument",
     "TablesArgument",
     "TrustOption",
+    "optional",
     "read_roles",
 ]
 
@@ -44,21 +45,24 @@ class ScaleName(StrEnum):
     raw = "raw"
 
 
+def optional(text: str, metavar: str | None = None) -> Any:
+    """Return an option that is left out unless it is asked for, so that no default is shown."""
+    return typer.Option(help=text, metavar=metavar, show_default=False)
+
+
+_COLUMN = "COLUMN"
 _KINDS = "CSV, TSV, Parquet, Feather, JSON lines (also .gz, .bz2, .zst) or Excel; - reads a pipe."
 TableArgument = Annotated[Path, typer.Argument(help=_KINDS, metavar="FILE", show_default=False)]
 TablesArgument = Annotated[
     list[Path], typer.Argument(help=_KINDS, metavar="FILE...", show_default=False)
 ]
-ScoreOption = Annotated[
-    str, typer.Option(help="Column of scores, higher for the positive class.", show_default=False)
-]
-LabelOption = Annotated[str, typer.Option(help="Column of labels.", show_default=False)]
+ScoreOption = Annotated[str, optional("Column of scores, higher for the positive class.")]
+LabelOption = Annotated[str, optional("Column of labels.")]
 PositiveOption = Annotated[
     str | None,
-    typer.Option(
-        help="Label of the class to be found; all others are negative. Default: the greater of 0 "
-        "and 1, -1 and 1, false and true; of any other two the rarer.",
-        show_default=False,
+    optional(
+        "Label of the class to be found; all others are negative. Default: the greater of 0 "
+        "and 1, -1 and 1, false and true; of any other two the rarer."
     ),
 ]
 ScaleOption = Annotated[
@@ -68,27 +72,18 @@ ScaleOption = Annotated[
         "be probabilities if all lie in [0, 1]."
     ),
 ]
-PositiveNameOption = Annotated[
-    str | None, typer.Option(help="What the positive class is called.", show_default=False)
-]
-NegativeNameOption = Annotated[
-    str | None, typer.Option(help="What the negative class is called.", show_default=False)
-]
+PositiveNameOption = Annotated[str | None, optional("What the positive class is called.")]
+NegativeNameOption = Annotated[str | None, optional("What the negative class is called.")]
 SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")]
-_COLUMN = "COLUMN"
 NumericOption = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Column of numbers, whatever it looks like; may be repeated.", metavar=_COLUMN
-    ),
+    optional("Column of numbers, whatever it looks like; may be repeated.", _COLUMN),
 ]
 CategoryOption = Annotated[
-    list[str] | None,
-    typer.Option(help="Column of categories, such as codes; may be repeated.", metavar=_COLUMN),
+    list[str] | None, optional("Column of categories, such as codes; may be repeated.", _COLUMN)
 ]
 DropOption = Annotated[
-    list[str] | None,
-    typer.Option(help="Column not to learn from; may be repeated.", metavar=_COLUMN),
+    list[str] | None, optional("Column not to learn from; may be repeated.", _COLUMN)
 ]
 IdOption = Annotated[
     list[str] | None,
@@ -96,18 +91,16 @@ IdOption = Annotated[
 ]
 ByOption = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Column with few values, for the report's table of groups, all decided by one "
-        "boundary; may be repeated. Boundaries by group: threshold --by.",
-        metavar=_COLUMN,
+    optional(
+        "Column with few values, for the report's table of groups, all decided by one boundary; "
+        "may be repeated. Boundaries by group: threshold --by.",
+        _COLUMN,
     ),
 ]
 CostColumnOption = Annotated[
     str | None,
-    typer.Option(
-        help="Column of what is lost if the row is decided wrongly; with no rule or curve.",
-        metavar=_COLUMN,
-        show_default=False,
+    optional(
+        "Column of what is lost if the row is decided wrongly; with no rule or curve.", _COLUMN
     ),
 ]
 TrustOption = Annotated[

@@ -18,6 +18,7 @@ from boundshift.app.options import (
     PositiveOption,
     SeedOption,
     TableArgument,
+    optional,
     read_roles,
 )
 from boundshift.app.terminal import (
@@ -41,17 +42,11 @@ __all__ = ["compare"]
 )
 def compare(
     file: TableArgument,
-    score: Annotated[
-        str | None, typer.Option(help="Column of scores; with --label.", show_default=False)
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="Column of labels; with --score.", show_default=False)
-    ] = None,
+    score: Annotated[str | None, optional("Column of scores; with --label.")] = None,
+    label: Annotated[str | None, optional("Column of labels; with --score.")] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            help="Column to be predicted by a model, instead of scores.", show_default=False
-        ),
+        optional("Column to be predicted by a model, instead of scores."),
     ] = None,
     positive: PositiveOption = None,
     model: Annotated[
@@ -62,9 +57,7 @@ def compare(
     drop: DropOption = None,
     row_id: IdOption = None,
     seed: SeedOption = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the table as CSV, too.", show_default=False)
-    ] = None,
+    out: Annotated[Path | None, optional("Write the table as CSV, too.")] = None,
     as_json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from boundshift.app.application import app, examples
-from boundshift.app.options import ForceOption
+from boundshift.app.options import ForceOption, optional
 from boundshift.app.terminal import check_new, errors, print_line, print_notes, print_table
 
 __all__ = ["datasets"]
@@ -28,7 +28,7 @@ def datasets(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write it to; - is standard output.", show_default=False),
+        optional("File to write it to; - is standard output."),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="List balanced and tiny ones, and many classes, too.")

@@ -23,6 +23,7 @@ from boundshift.app.options import (
     SeedOption,
     TableArgument,
     TrustOption,
+    optional,
     read_roles,
 )
 from boundshift.app.terminal import errors, print_line, print_notes, print_table, progress
@@ -48,7 +49,7 @@ def _models() -> list[str]:
 @takes_goal
 def fit(
     file: TableArgument,
-    target: Annotated[str, typer.Option(help="Column to be predicted.", show_default=False)],
+    target: Annotated[str, optional("Column to be predicted.")],
     positive: PositiveOption = None,
     model: Annotated[
         str,
@@ -67,17 +68,16 @@ def fit(
     by: ByOption = None,
     weight: Annotated[
         str | None,
-        typer.Option(
-            help="Column that says how often each row counts, in training and in the boundary; "
+        optional(
+            "Column that says how often each row counts, in training and in the boundary; "
             "test rows count once each.",
-            metavar="COLUMN",
-            show_default=False,
+            "COLUMN",
         ),
     ] = None,
     cost_column: CostColumnOption = None,
     unit: Annotated[
         str | None,
-        typer.Option(help="What a row is, in the plural: patients, loans.", show_default=False),
+        optional("What a row is, in the plural: patients, loans."),
     ] = None,
     positive_name: PositiveNameOption = None,
     negative_name: NegativeNameOption = None,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from boundshift.app.application import app, examples
-from boundshift.app.options import JsonOption, TableArgument, TrustOption
+from boundshift.app.options import JsonOption, TableArgument, TrustOption, optional
 from boundshift.app.terminal import (
     errors,
     print_json,
@@ -53,9 +53,7 @@ def monitor(
     score: Annotated[
         str | None, typer.Option(help="Column of scores.", show_default="the folder's model scores")
     ] = None,
-    when: Annotated[
-        str | None, typer.Option(help="Column of dates, to be reported.", show_default=False)
-    ] = None,
+    when: Annotated[str | None, optional("Column of dates, to be reported.")] = None,
     confidence: Annotated[
         float | None,
         typer.Option(
@@ -63,9 +61,7 @@ def monitor(
             show_default="0.95",
         ),
     ] = None,
-    picture: Annotated[
-        Path | None, typer.Option(help="Draw it: PNG, SVG or PDF.", show_default=False)
-    ] = None,
+    picture: Annotated[Path | None, optional("Draw it: PNG, SVG or PDF.")] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Count a file that has been counted before.")
     ] = False,

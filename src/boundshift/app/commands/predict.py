@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from boundshift.app.application import app, examples
-from boundshift.app.options import ForceOption, TableArgument, TrustOption
+from boundshift.app.options import ForceOption, TableArgument, TrustOption, optional
 from boundshift.app.terminal import check_new, errors, print_notes, progress
 
 __all__ = ["predict"]
@@ -47,18 +47,14 @@ def predict(
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option(
-            help="Only so many rows, with the highest scores, the highest first.",
-            show_default=False,
-        ),
+        optional("Only so many rows, with the highest scores, the highest first."),
     ] = None,
     zone: Annotated[
         Path | None,
-        typer.Option(
-            help="Decide by the two limits that `boundshift threshold --zone … --json` has "
+        optional(
+            "Decide by the two limits that `boundshift threshold --zone … --json` has "
             "written, found on the scores of rows that the model has not seen.",
-            metavar="FILE",
-            show_default=False,
+            "FILE",
         ),
     ] = None,
     unsure: Annotated[

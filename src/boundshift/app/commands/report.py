@@ -24,6 +24,7 @@ from boundshift.app.options import (
     ScoreOption,
     SeedOption,
     TableArgument,
+    optional,
 )
 from boundshift.app.terminal import check_new, errors, print_line, print_notes, progress
 from boundshift.app.workflow.resampled_interval import MOST_ROWS, resampled_interval
@@ -54,15 +55,13 @@ def report(
     positive: PositiveOption = None,
     test: Annotated[
         Path | None,
-        typer.Option(
-            help="Rows used for nothing else, with the same columns: the verdict is certified on "
-            "them.",
-            show_default=False,
+        optional(
+            "Rows used for nothing else, with the same columns: the verdict is certified on them."
         ),
     ] = None,
     test_share: Annotated[
         float | None,
-        typer.Option(help="Set this share of the rows apart as such a test.", show_default=False),
+        optional("Set this share of the rows apart as such a test."),
     ] = None,
     seed: SeedOption = 0,
     *,
@@ -77,12 +76,8 @@ def report(
             help="The model's own threshold.", show_default="0.5 for probabilities, else 0"
         ),
     ] = None,
-    title: Annotated[
-        str | None, typer.Option(help="Title of the page.", show_default=False)
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="What the model is called.", show_default=False)
-    ] = None,
+    title: Annotated[str | None, optional("Title of the page.")] = None,
+    model: Annotated[str | None, optional("What the model is called.")] = None,
     positive_name: PositiveNameOption = None,
     negative_name: NegativeNameOption = None,
     unit: Annotated[str, typer.Option(help="What a row is, in the plural.")] = "rows",

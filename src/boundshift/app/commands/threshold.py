@@ -20,6 +20,7 @@ from boundshift.app.options import (
     ScaleOption,
     ScoreOption,
     TablesArgument,
+    optional,
 )
 from boundshift.app.terminal import (
     errors,
@@ -67,20 +68,17 @@ def threshold(
     goal: Goal,
     weight: Annotated[
         str | None,
-        typer.Option(
-            help="Column that says how often each row counts; certificates are nominal then.",
-            metavar="COLUMN",
-            show_default=False,
+        optional(
+            "Column that says how often each row counts; certificates are nominal then.", "COLUMN"
         ),
     ] = None,
     cost_column: CostColumnOption = None,
     by: Annotated[
         str | None,
-        typer.Option(
-            help="Column of groups: a boundary for each, small ones leaning on all rows. No "
+        optional(
+            "Column of groups: a boundary for each, small ones leaning on all rows. No "
             "guarantee of fairness.",
-            metavar="COLUMN",
-            show_default=False,
+            "COLUMN",
         ),
     ] = None,
     scale: ScaleOption = ScaleName.auto,
@@ -92,11 +90,10 @@ def threshold(
     ] = False,
     zone: Annotated[
         str | None,
-        typer.Option(
-            help="Two limits in the place of the boundary, and between them nobody decides: most "
+        optional(
+            "Two limits in the place of the boundary, and between them nobody decides: most "
             "of the negative and of the positive class that may be decided wrongly, as 0.05,0.05.",
-            metavar="A,B",
-            show_default=False,
+            "A,B",
         ),
     ] = None,
     as_json: JsonOption = False,
