@@ -17,7 +17,7 @@ search relies on.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,20 @@ __all__ = ["MCC", "ConfusionRule", "FBeta", "Kappa", "Markedness", "Youden"]
 
 # By how much a boundary that is worse than a guess counts less, for each unit of J below 0.
 _BELOW_CHANCE = 1e-3
+
+
+class _Rates(NamedTuple):
+    """Both errors, the share of the positive class, and the share that is flagged."""
+
+    negative: FloatArray
+    positive: FloatArray
+    share: float
+    flagged: FloatArray
+
+    @property
+    def above_chance(self) -> FloatArray:
+        """Youden's J, 0 where the boundary is no better than a guess."""
+        return np.maximum(1.0 - self.negative - self.positive, 0.0)
 
 
 @dataclass(frozen=True)
@@ -64,11 +78,9 @@ class ConfusionRule(Rule):
         negative, positive = np.asarray(negative, float), np.asarray(positive, float)
         flagged = share * (1.0 - positive) + (1.0 - share) * negative
         worse = np.maximum(negative + positive - 1.0, 0.0) if self.has_chance_level else 0.0
-        return -self._metric(negative, positive, share, flagged) + _BELOW_CHANCE * worse
+        return -self._metric(_Rates(negative, positive, share, flagged)) + _BELOW_CHANCE * worse
 
-    def _metric(
-        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
-    ) -> FloatArray:
+    def _metric(self, at: _Rates) -> FloatArray:
         """Return the metric at each pair of errors."""
         raise NotImplementedError
 
@@ -76,11 +88,6 @@ class ConfusionRule(Rule):
 def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Return top over bottom, 0 where the bottom is not above 0."""
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
-
-
-def _above_chance(negative: FloatArray, positive: FloatArray) -> FloatArray:
-    """Return Youden's J, 0 where the boundary is no better than a guess."""
-    return np.maximum(1.0 - negative - positive, 0.0)
 
 
 @dataclass(frozen=True)
@@ -117,21 +124,15 @@ class FBeta(ConfusionRule):
         """F-beta looks at the positive class only."""
         return False
 
-    def _metric(
-        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
-    ) -> FloatArray:
+    def _metric(self, at: _Rates) -> FloatArray:
         squared = self.beta**2
-        return _ratio((1.0 + squared) * share * (1.0 - positive), squared * share + flagged)
+        top = (1.0 + squared) * at.share * (1.0 - at.positive)
+        return _ratio(top, squared * at.share + at.flagged)
 
 
 @dataclass(frozen=True)
 class MCC(ConfusionRule):
-    """Matthews correlation coefficient.
-
-    Parameters
-    ----------
-    prevalence : float, default=None
-        Share of the positive class where decisions will be made; None takes the sample's.
+    """Matthews correlation coefficient; `prevalence` as in :class:`FBeta`.
 
     Examples
     --------
@@ -141,21 +142,14 @@ class MCC(ConfusionRule):
 
     name = "mcc"
 
-    def _metric(
-        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
-    ) -> FloatArray:
-        spread = np.asarray(np.sqrt(flagged * (1.0 - flagged)))
-        return _ratio(_above_chance(negative, positive) * np.sqrt(share * (1.0 - share)), spread)
+    def _metric(self, at: _Rates) -> FloatArray:
+        spread = np.asarray(np.sqrt(at.flagged * (1.0 - at.flagged)))
+        return _ratio(at.above_chance * np.sqrt(at.share * (1.0 - at.share)), spread)
 
 
 @dataclass(frozen=True)
 class Kappa(ConfusionRule):
-    """Cohen's kappa: agreement beyond chance.
-
-    Parameters
-    ----------
-    prevalence : float, default=None
-        Share of the positive class where decisions will be made; None takes the sample's.
+    """Cohen's kappa: agreement beyond chance; `prevalence` as in :class:`FBeta`.
 
     Examples
     --------
@@ -165,11 +159,9 @@ class Kappa(ConfusionRule):
 
     name = "kappa"
 
-    def _metric(
-        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
-    ) -> FloatArray:
-        top = 2.0 * share * (1.0 - share) * _above_chance(negative, positive)
-        return _ratio(top, share * (1.0 - flagged) + (1.0 - share) * flagged)
+    def _metric(self, at: _Rates) -> FloatArray:
+        top = 2.0 * at.share * (1.0 - at.share) * at.above_chance
+        return _ratio(top, at.share * (1.0 - at.flagged) + (1.0 - at.share) * at.flagged)
 
 
 @dataclass(frozen=True)
@@ -193,20 +185,13 @@ class Youden(ConfusionRule):
                 f"got {self.prevalence!r}. Use 'mcc', 'kappa' or 'markedness', which do."
             )
 
-    def _metric(
-        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
-    ) -> FloatArray:
-        return _above_chance(negative, positive)
+    def _metric(self, at: _Rates) -> FloatArray:
+        return at.above_chance
 
 
 @dataclass(frozen=True)
 class Markedness(ConfusionRule):
-    """Precision plus negative predictive value minus 1.
-
-    Parameters
-    ----------
-    prevalence : float, default=None
-        Share of the positive class where decisions will be made; None takes the sample's.
+    """Precision plus negative predictive value minus 1; `prevalence` as in :class:`FBeta`.
 
     Examples
     --------
@@ -216,8 +201,6 @@ class Markedness(ConfusionRule):
 
     name = "markedness"
 
-    def _metric(
-        self, negative: FloatArray, positive: FloatArray, share: float, flagged: FloatArray
-    ) -> FloatArray:
-        top = _above_chance(negative, positive) * share * (1.0 - share)
-        return _ratio(top, np.asarray(flagged * (1.0 - flagged)))
+    def _metric(self, at: _Rates) -> FloatArray:
+        top = at.above_chance * at.share * (1.0 - at.share)
+        return _ratio(top, np.asarray(at.flagged * (1.0 - at.flagged)))
