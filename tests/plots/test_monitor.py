@@ -25,7 +25,7 @@ def test_an_alarm_is_named_and_marked():
     monitor.update(["no", "yes"] * 30, [0.1, 0.9] * 30, when="2026-01-31")
     monitor.update(["yes"] * 30, [0.1] * 30, when="2026-02-28")
     display = MonitorDisplay.from_monitor(monitor)
-    assert display.axes_[0].get_title() == "Class yes errs more often than certified"
+    assert display.axes_[0].get_title() == "Class yes errs more often than its certificate says"
     assert display.axes_[1].get_xlabel() == "date"
     assert display.axes_[0].patches
 

@@ -96,7 +96,13 @@ class TestAlarm:
         rng = np.random.default_rng(3)
         monitor = Monitor(CERTIFICATE).update(*draw(rng, 3000, (0.01, 0.6)))
         assert [alarm.label for alarm in monitor.alarms] == [1]
-        assert "Class 1 errs more often than certified" in str(monitor)
+        assert "Class 1 errs more often than its certificate says" in str(monitor)
+
+    @pytest.mark.parametrize("scores", ["held-out", "out-of-fold", "training"])
+    def test_no_word_is_said_that_the_certificate_does_not_have(self, scores):
+        certificate = certify([0] * 50 + [1] * 50, [0.1] * 50 + [0.9] * 50, 0.5, scores=scores)
+        alarm = Monitor(certificate).update([1] * 40, [0.1] * 40).alarm
+        assert not {"certified", "promised"} & set(alarm.message.replace(":", "").split())
 
     def test_stays_after_better_days(self):
         monitor = Monitor(CERTIFICATE).update([1] * 40, [0.1] * 40, when=7)

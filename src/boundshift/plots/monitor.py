@@ -1,4 +1,4 @@
-"""Error rates after deployment beside what was certified, and the evidence against it."""
+"""Error rates after deployment beside what certificates say, and the evidence against it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MonitorDisplay(PanelsDisplay):
     """How the classes fared after deployment, and what speaks against the certificate.
 
     Above, the share of each class on the wrong side among all its rows so far, beside its
-    certified bound (thin line). Below, the evidence against each bound, which raises an alarm
+    stated bound (thin line). Below, the evidence against each bound, which raises an alarm
     where it reaches the upper line; a dot is an alarm, and the shaded strip begins where the
     errors became too many. The axis below has dates if every batch came with one.
 
@@ -157,7 +157,7 @@ class MonitorDisplay(PanelsDisplay):
         if not self.alarms:
             return "Nothing speaks against the certificate"
         labels = ", ".join(str(alarm.label) for alarm in self.alarms)
-        return f"Class {labels} errs more often than certified"
+        return f"Class {labels} errs more often than its certificate says"
 
     def _add_legend(self, ax: Axes, palette: Palette) -> None:
         """Explain the lines below the axes."""

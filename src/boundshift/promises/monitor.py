@@ -1,6 +1,6 @@
 r"""Whether a certificate is still kept, as labelled rows arrive after deployment.
 
-Each class has a bet of its own against the claim that its error rate is at most the certified
+Each class has a bet of its own against the claim that its error rate is at most the stated
 bound :math:`b`. The bet is a nonnegative supermartingale under the claim, whatever the order in
 which batches arrive and whenever one looks; by Ville's inequality it reaches :math:`1/\alpha`
 with probability at most :math:`\alpha`, ever.
@@ -58,7 +58,7 @@ class Alarm:
     wrong, n_samples : int
         Rows of the class on the wrong side, and all of its rows, from then until the alarm.
     bound : float
-        The error rate that was certified.
+        The error rate that the certificate states.
     level : float
         The most probability of any alarm, ever, while all certificates are kept.
     """
@@ -79,8 +79,8 @@ class Alarm:
         since = f"row {self.since_row}" if self.since is None else str(self.since)
         when = f"row {self.row}" if self.when is None else str(self.when)
         return (
-            f"Class {self.label} errs more often than certified: at most {self.bound:.3g} were "
-            f"promised, and since {since} {self.wrong} of {self.n_samples} rows were wrong "
+            f"Class {self.label} errs more often than its certificate says: at most "
+            f"{self.bound:.3g}, and since {since} {self.wrong} of {self.n_samples} rows were wrong "
             f"({self.wrong / self.n_samples:.3g}). The evidence sufficed at {when}; while every "
             f"certificate is kept, an alarm is ever raised with probability at most "
             f"{self.level:.3g}."
@@ -99,7 +99,7 @@ class ClassPath:
     label : label
         The class.
     bound : float
-        Its certified error rate.
+        The error rate that its certificate states.
     rows : array of int
         Rows of all classes seen by then.
     when : tuple
@@ -239,7 +239,7 @@ class Monitor:
 
     Notes
     -----
-    For one class with the certified error rate b, let :math:`x_i` be 1 if its i-th row is on the
+    For one class with the stated error rate b, let :math:`x_i` be 1 if its i-th row is on the
     wrong side, else 0. For a rate :math:`q > b` the likelihood ratio
 
     .. math:: L_{j:n}(q) = \prod_{i=j}^n (q/b)^{x_i} ((1-q)/(1-b))^{1-x_i}

@@ -123,7 +123,7 @@ def monitor(
     else:
         print_line(found.verdict)
         print_table(
-            ["", "rows", "wrong", "their share", "certified at most", "evidence"],
+            ["", "rows", "wrong", "their share", "stated at most", "evidence"],
             [
                 (f"class {name}", n, k, k / n if n else float("nan"), bound, e)
                 for name, n, k, bound, e in rows
