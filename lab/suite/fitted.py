@@ -79,18 +79,18 @@ class FittedSplit(Fitted):
         return Sample(self.raw.y_test, self._tests[source])
 
     @cached_property
+    def fold_test_scores(self) -> FloatArray:
+        """Scores of the test rows by each of the folds' models, on one scale; shape (5, n_test)."""
+        tests = zip(self._factors, self.raw.fold_tests, strict=True)
+        return np.array([factor * self._scores(scores) for factor, scores in tests])
+
+    @cached_property
     def _tests(self) -> dict[Source, FloatArray]:
         first = self._scores(self.raw.test)
         return {
             "training": first,
             "out-of-fold": first,
-            "fold-models": np.mean(
-                [
-                    f * self._scores(s)
-                    for f, s in zip(self._factors, self.raw.fold_tests, strict=True)
-                ],
-                axis=0,
-            ),
+            "fold-models": np.mean(self.fold_test_scores, axis=0),
             "held-out": self._scores(self.raw.held_test),
             "smote": self._scores(self.raw.smote_test),
             "balanced": self._scores(self.raw.balanced_test),

@@ -28,6 +28,7 @@ SCRIPTS = (
     "coverage",
     "deployed",
     "floors",
+    "fold_mean",
     "mended",
     "monitor",
     "multiclass",
