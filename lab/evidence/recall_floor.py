@@ -23,7 +23,7 @@ from lab.evidence.evidence import Facts, run, table
 from lab.evidence.shapes import SHAPES, Problem
 from lab.harness.quiet import quiet
 
-PROBLEMS = 500
+PROBLEMS = 2000
 FLOORS = (0.8, 0.9)
 CONFIDENCES = (0.90, 0.95)
 
