@@ -17,7 +17,14 @@ from scipy.optimize import brentq
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from boundshift import BoundShiftClassifier, Status, certify, find_boundary
+from boundshift import (
+    BoundShiftClassifier,
+    Cost,
+    Status,
+    certify,
+    compare_boundaries,
+    find_boundary,
+)
 from boundshift.curves import CURVES, Claim
 from boundshift.curves.clopper_pearson import ClopperPearson
 from boundshift.curves.dkw import DKW
@@ -241,6 +248,56 @@ def many_classes(shape: str, n: int, replications: int) -> list[Cell]:
     return [cell(claim, shape, n, c, np.array(held)) for c, held in holds.items()]
 
 
+def rates_together(n: int, replications: int) -> list[Cell]:
+    """Try bounds of precision, NPV, flagged share, cost and net benefit, which hold together.
+
+    Ten rows for each of n are drawn as they come, a tenth of them positive on average.
+    """
+    rng = generator("rates", n)
+    share, alarms, misses, miss_cost = 0.1, 0.05, 0.2, 5.0
+    found, flagged = share * (1 - misses), share * (1 - misses) + (1 - share) * alarms
+    cost = miss_cost * share * misses + (1 - share) * alarms
+    benefit = found - (1 - share) * alarms / miss_cost
+    truth = np.array([found / flagged, 1 - share * misses / (1 - flagged), -flagged, -cost])
+    truth = np.append(truth, benefit)
+    holds: dict[tuple[str, float], list[bool]] = {}
+    for _ in range(replications):
+        positive = int(rng.binomial(10 * n, share))
+        rows = (10 * n - positive, positive)
+        wrong = tuple(int(rng.binomial(m, p)) for m, p in zip(rows, (alarms, misses), strict=True))
+        for confidence in CONFIDENCES:
+            certificate = certify_counts(wrong, rows, (0, 1), confidence=confidence)
+            for name, prevalence in (("known", share), ("counted on these rows", None)):
+                bound = certificate.rates(prevalence, false_negative=miss_cost)
+                least = (bound.precision, bound.npv, -bound.flagged, -bound.cost)
+                held = bool(np.all(truth >= np.append(least, bound.net_benefit) - 1e-12))
+                holds.setdefault((name, confidence), []).append(held)
+    return [
+        cell(f"all of Certificate.rates together, prevalence {name}", "any", n, c, np.array(held))
+        for (name, c), held in holds.items()
+    ]
+
+
+def paired_costs(n: int, replications: int) -> list[Cell]:
+    """Try the interval of what a new boundary costs beside an old one on the same rows."""
+    rng = generator("paired", n)
+    sizes, outcomes = (10 * n, n), ((0.03, 0.02, 0.95), (0.05, 0.1, 0.85))
+    y, cost = np.repeat([0, 1], sizes), Cost(1, 20, prevalence=0.1)
+    # Shares that only the old and only the new boundary gets wrong, class by class.
+    truth = 0.9 * (0.02 - 0.03) + 20 * 0.1 * (0.1 - 0.05)
+    holds: dict[float, list[bool]] = {confidence: [] for confidence in CONFIDENCES}
+    for _ in range(replications):
+        drawn = [rng.choice(3, m, p=p) for m, p in zip(sizes, outcomes, strict=True)]
+        outcome = np.concatenate(drawn)
+        right = np.where(y == 1, 1.0, -1.0)
+        old, new = (np.where(outcome == k, -right, right) for k in (0, 1))
+        for confidence, held in holds.items():
+            low, high = compare_boundaries(y, old, 0, new, 0, confidence, cost=cost).cost_interval
+            held.append(low <= truth <= high)
+    claim = "compare_boundaries, interval of the costs' difference"
+    return [cell(claim, "any", n, c, np.array(held)) for c, held in holds.items()]
+
+
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(400)
 
 
@@ -277,6 +334,9 @@ def jobs(
     for n in rows:
         yield Job(fixed_boundary, (n,))
         yield Job(every_boundary, (n,))
+        yield Job(rates_together, (n, runs))
+    for n in default_rows:
+        yield Job(paired_costs, (n, runs))
     for shape in shapes:
         for n in rows:
             yield Job(chosen_boundary, (shape, n, runs, "kth-point"))

@@ -121,8 +121,9 @@ def page(facts: Facts) -> str:
     return "\n\n".join(
         [
             "# Coverage",
-            "Share of samples in which the true error rate is at most the bound. Where the shape "
-            "is *any*, it is the least share for any distribution of scores, and computed. "
+            "Share of samples in which the true error rate is at most the bound. For bounds of one "
+            "boundary fixed before and of every boundary at once it is the least share for any "
+            "distribution of scores, and computed. "
             f"Elsewhere it is that of {facts['runs']:,} simulated samples, with a Monte-Carlo "
             f"standard error of {_error(0.95, facts['runs']):.3f} at 95% and "
             f"{_error(0.9, facts['runs']):.3f} at 90%. "

@@ -32,6 +32,35 @@ def test_a_counted_prevalence_costs_width() -> None:
     assert counted.prevalence[0] < 0.02 < counted.prevalence[1]
 
 
+def test_rows_drawn_as_they_come_are_counted_by_hand() -> None:
+    rates = certify_counts((20, 5), (1000, 100), (0, 1)).rates(false_negative=20)
+    level = 0.05 / 8
+    assert rates.precision == pytest.approx(1 - upper(20, 115, level))
+    assert rates.npv == pytest.approx(1 - upper(5, 985, level))
+    assert rates.flagged == pytest.approx(upper(115, 1100, level))
+    assert rates.cost == pytest.approx(upper(20, 1100, level) + 20 * upper(5, 1100, level))
+    least = 1 - upper(1005, 1100, level)
+    assert rates.net_benefit == pytest.approx(least - upper(20, 1100, level) / 20)
+    assert rates.prevalence == pytest.approx(
+        (1 - upper(1000, 1100, level), upper(100, 1100, level))
+    )
+
+
+@pytest.mark.parametrize("wrong", [(20, 5), (0, 0), (100, 30), (3, 90)])
+def test_rows_counted_directly_show_more_than_by_way_of_the_prevalence(wrong) -> None:
+    certificate = certify_counts(wrong, (1000, 100), (0, 1))
+    direct, detour = certificate.rates(), certificate.rates((100, 1100))
+    assert direct.precision > detour.precision
+    assert direct.npv > detour.npv
+    assert direct.flagged < detour.flagged
+
+
+@pytest.mark.parametrize(("wrong", "n_samples"), [((0, 5), (50, 5)), ((50, 0), (50, 5))])
+def test_nothing_is_shown_of_rows_that_are_not_there(wrong, n_samples) -> None:
+    rates = certify_counts(wrong, n_samples, (0, 1)).rates()
+    assert 0.0 in (rates.precision, rates.npv)
+
+
 @pytest.mark.parametrize("chosen_here", [False, True])
 def test_all_of_them_hold_together_with_their_own_rows_prevalence(chosen_here: bool) -> None:
     rng = np.random.default_rng(0)

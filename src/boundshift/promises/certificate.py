@@ -222,7 +222,10 @@ class Certificate:
         Notes
         -----
         The failure probability is divided equally among bounds of both error rates from above and
-        of the misses from below and, where it is counted, of the prevalence from both sides.
+        of the misses from below and, where it is counted elsewhere, of the prevalence from both
+        sides. Rows of this certificate that were drawn as they come, and a threshold fixed before,
+        need no detour: wrong rows among those called positive, for example, are binomial, and
+        precision, NPV and the shares of all rows have Clopper and Pearson's bounds of their own.
 
         Examples
         --------

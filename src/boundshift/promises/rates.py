@@ -71,6 +71,9 @@ def bound_rates(
         )
     as_positive("false_positive", false_positive, "Use 1.")
     as_positive("false_negative", false_negative, "Use 1.")
+    if prevalence is None and not chosen_here:
+        costs = (false_positive, false_negative)
+        return _count_directly(wrong, n_samples, confidence, costs=costs, status=status)
     counted = _read_prevalence(prevalence, n_samples)
     # Each error from above, misses from below, and both ends of a counted prevalence.
     delta = (1.0 - confidence) / (3 if isinstance(counted, float) else 5)
@@ -98,6 +101,39 @@ def bound_rates(
         cost=max(p * misses * false_negative + (1.0 - p) * alarms * false_positive for p in ends),
         net_benefit=min(p * (1.0 - misses) - odds * (1.0 - p) * alarms for p in ends),
         prevalence=ends,
+        confidence=confidence,
+        status=status,
+    )
+
+
+def _count_directly(
+    wrong: tuple[int, ...],
+    n_samples: tuple[int, ...],
+    confidence: float,
+    *,
+    costs: tuple[float, float],
+    status: str,
+) -> RateBounds:
+    """Bound the same for rows drawn as they come, in which each share can be counted by itself."""
+    rows, positive = sum(n_samples), n_samples[1]
+    false_alarms, missed = wrong
+    found = positive - missed
+    flagged = found + false_alarms
+    # Both shares among rows that are called alike, the share flagged, those of false alarms and
+    # misses from above and of what is found from below, and both ends of the prevalence.
+    delta = (1.0 - confidence) / 8
+
+    def most(count: int, n: int) -> float:
+        return float(clopper_pearson(count, n, delta))
+
+    alarms = most(false_alarms, rows)
+    return RateBounds(
+        precision=1.0 - most(false_alarms, flagged),
+        npv=1.0 - most(missed, rows - flagged),
+        flagged=most(flagged, rows),
+        cost=costs[0] * alarms + costs[1] * most(missed, rows),
+        net_benefit=1.0 - most(rows - found, rows) - costs[0] / costs[1] * alarms,
+        prevalence=(1.0 - most(rows - positive, rows), most(positive, rows)),
         confidence=confidence,
         status=status,
     )
