@@ -422,23 +422,37 @@ def load(path: Path) -> list[Row]:
     return [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="at most 100,000 rows, few repeats")
+def run(
+    name: str,
+    measure: Callable[[bool, Stopwatch], list[Row]],
+    arguments: Sequence[str] | None,
+    description: str | None,
+    quick: str,
+) -> int:
+    """Measure, store and print, or print what is stored, as the command line asks."""
+    parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument("--out", type=Path, help="where to store the results as JSON")
     parser.add_argument("--show", action="store_true", help="print stored results as Markdown")
     chosen = parser.parse_args(arguments)
-    path = chosen.out or RESULTS / ("speed-quick.json" if chosen.quick else "speed.json")
+    path = chosen.out or RESULTS / f"{name}{'-quick' if chosen.quick else ''}.json"
     if chosen.show:
         print(as_markdown(load(path)))
         return 0
     warnings.simplefilter("error")
     watch = Stopwatch()
-    rows = measure(QUICK if chosen.quick else FULL, watch)
+    rows = measure(chosen.quick, watch)
     store(path, rows, watch, chosen.quick)
     print(as_text(rows))
     print(f"\nStored in {path}")
     return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    def measured(quick: bool, watch: Stopwatch) -> list[Row]:
+        return measure(QUICK if quick else FULL, watch)
+
+    return run("speed", measured, arguments, __doc__, "at most 100,000 rows, few repeats")
 
 
 if __name__ == "__main__":

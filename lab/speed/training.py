@@ -10,13 +10,11 @@ other rows; and prediction by the mean of five models with one of them. As in
 
 from __future__ import annotations
 
-import argparse
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,15 +27,11 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 from boundshift import BoundaryWarning, BoundShiftClassifier
 from boundshift.metrics import binary_metrics
 from lab.speed.speed import (
-    RESULTS,
     SEED,
     Row,
     Stopwatch,
-    as_markdown,
-    as_text,
-    load,
     rows_of,
-    store,
+    run,
 )
 
 FOLDS = 5
@@ -158,25 +152,13 @@ def measure(plan: Plan, watch: Stopwatch) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="few rows, trees and repeats")
-    parser.add_argument("--out", type=Path, help="where to store the results as JSON")
-    parser.add_argument("--show", action="store_true", help="print stored results as Markdown")
-    chosen = parser.parse_args(arguments)
-    path = chosen.out or RESULTS / ("training-quick.json" if chosen.quick else "training.json")
-    if chosen.show:
-        print(as_markdown(load(path)))
-        return 0
-    warnings.simplefilter("error")
-    warnings.simplefilter("ignore", BoundaryWarning)  # A problem may say that nothing is gained.
-    if chosen.quick:
-        warnings.simplefilter("ignore")  # Few trees leave rows without an out-of-bag score.
-    watch = Stopwatch()
-    rows = measure(QUICK if chosen.quick else FULL, watch)
-    store(path, rows, watch, chosen.quick)
-    print(as_text(rows))
-    print(f"\nStored in {path}")
-    return 0
+    def measured(quick: bool, watch: Stopwatch) -> list[Row]:
+        warnings.simplefilter("ignore", BoundaryWarning)  # It may say that nothing is gained.
+        if quick:
+            warnings.simplefilter("ignore")  # Few trees leave rows without an out-of-bag score.
+        return measure(QUICK if quick else FULL, watch)
+
+    return run("training", measured, arguments, __doc__, "few rows, trees and repeats")
 
 
 if __name__ == "__main__":

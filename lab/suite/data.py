@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from boundshift.datasets.common import CommonDataset, fetch_common, list_common
+from boundshift.scores.sample import FloatArray, IntArray
 
 __all__ = [
     "FOLDS",
@@ -22,9 +23,6 @@ __all__ = [
     "split",
     "suite_datasets",
 ]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MOST_ROWS = 6000
 TEST_SHARE = 0.5

@@ -347,32 +347,14 @@ default="auto"
 
         The logistic function of :meth:`decision_function`, or its softmax. They are there if the
         model has probabilities and the scores are their log-odds; the model's own, which say how
-        likely a class is, are those of ``estimator_``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
+        likely a class is, are those of ``estimator_``. Rows as in :meth:`predict`, one column a
+        class.
         """
         return probabilities(self.decision_function(X))
 
     @_WithProbabilities
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the logarithms of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return the logarithms of :meth:`predict_proba`."""
         return log_probabilities(self.decision_function(X))
 
     def positive_scores(self, X: Any) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.promises.certificate import read_threshold
 from boundshift.result.boundary import Boundary
 from boundshift.rules.confusion import FBeta
 from boundshift.rules.cost import Cost
@@ -332,13 +333,7 @@ def _sample_to_cut(
             "alone."
         )
     if isinstance(thresholds, Boundary):
-        positive = thresholds.labels[1]
-        if pos_label is not None and pos_label != positive:
-            raise InvalidInputError(
-                f"`pos_label` must be that of the boundary, {positive!r}, got {pos_label!r}. "
-                "Leave it out."
-            )
-        pos_label = positive
+        _, pos_label = read_threshold(thresholds, pos_label)
     return ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
 
 

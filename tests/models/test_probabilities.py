@@ -71,16 +71,6 @@ def draw(n_classes):
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=[2, 3])
-def problem(request):
-    return draw(request.param)
-
-
-@pytest.fixture(scope="module")
-def two():
-    return draw(2)
-
-
 @pytest.fixture(scope="module")
 def rare():
     """Return rows of which few are positive and hard to tell: training and fresh."""

@@ -82,16 +82,6 @@ def draw(n_classes):
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=[2, 3])
-def problem(request):
-    return draw(request.param)
-
-
-@pytest.fixture(scope="module")
-def two():
-    return draw(2)
-
-
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_the_copy_predicts_alike_row_for_row(problem, name):

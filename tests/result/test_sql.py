@@ -38,8 +38,7 @@ COLUMNS = [
 ]
 
 
-def run_sqlite(expression, column, scores):
-    base = sqlite3.connect(":memory:")
+def run_on(base, expression, column, scores):
     name = '"' + column.replace('"', '""') + '"'
     base.execute(f"create table t (row integer, {name} double)")
     base.executemany("insert into t values (?, ?)", list(enumerate(scores)))
@@ -48,14 +47,12 @@ def run_sqlite(expression, column, scores):
     return [row[0] for row in rows]
 
 
-def run_duckdb(expression, column, scores):
-    base = duckdb.connect()
-    name = '"' + column.replace('"', '""') + '"'
-    base.execute(f"create table t (row integer, {name} double)")
-    base.executemany("insert into t values (?, ?)", list(enumerate(scores)))
-    rows = base.execute(f"select {expression} from t order by row").fetchall()
-    base.close()
-    return [row[0] for row in rows]
+def run_sqlite(*asked):
+    return run_on(sqlite3.connect(":memory:"), *asked)
+
+
+def run_duckdb(*asked):
+    return run_on(duckdb.connect(), *asked)
 
 
 ENGINES = [(run_sqlite, "sqlite"), (run_sqlite, "ansi"), (run_duckdb, "duckdb")]

@@ -15,12 +15,7 @@ __all__ = ["EmpiricalBernstein"]
 
 @dataclass(frozen=True)
 class EmpiricalBernstein(ConfidenceCurve):
-    """Empirical share plus a width that shrinks with the share itself.
-
-    Parameters
-    ----------
-    confidence : float, default=0.95
-        Between 0 and 1.
+    """Empirical share plus a width that shrinks with the share itself, at a `confidence`.
 
     Examples
     --------

@@ -18,10 +18,7 @@ __all__ = ["ClopperPearson"]
 class ClopperPearson(ConfidenceCurve):
     """Largest error rate under which so few points on the wrong side are not too unlikely.
 
-    Parameters
-    ----------
-    confidence : float, default=0.95
-        Between 0 and 1.
+    Too unlikely is less than one minus the `confidence`, 0.95 unless said otherwise.
 
     Examples
     --------

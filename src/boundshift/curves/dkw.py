@@ -17,13 +17,8 @@ __all__ = ["DKW"]
 class DKW(ConfidenceCurve):
     """Empirical share plus a width that covers every boundary together.
 
-    It holds for a boundary chosen on the same scores. Below a confidence of one half Massart's
-    constant does not apply and the one-half width is used.
-
-    Parameters
-    ----------
-    confidence : float, default=0.95
-        Between 0 and 1.
+    It holds for a boundary chosen on the same scores, with the `confidence`, 0.95 unless said
+    otherwise. Below one half Massart's constant does not apply and the one-half width is used.
 
     Examples
     --------

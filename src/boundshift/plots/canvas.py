@@ -141,6 +141,15 @@ def draw_band(ax: Axes, x: Any, band: Band, style: dict[str, Any], alpha: float 
     ax.plot(x, band.value, **style)
 
 
+def finish_thresholds(ax: Axes, x: Any, title: str, palette: Palette) -> None:
+    """Name an axis of thresholds from end to end, with level lines and a title."""
+    ax.set_xlim(float(x[0]), float(x[-1]))
+    ax.set_xlabel("threshold on the score")
+    ax.grid(axis="y", color=palette.line, lw=0.7)
+    ax.set_axisbelow(True)
+    ax.set_title(title)
+
+
 def percent_axis(axis: Any) -> None:
     """Write the numbers of an axis in percent."""
     axis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%".replace("-", "−"))

@@ -17,6 +17,7 @@ from boundshift.plots.canvas import (
     boundary_marks,
     draw_band,
     draw_boundaries,
+    finish_thresholds,
     mark_boundaries,
 )
 from boundshift.plots.display import OneAxesDisplay, ScoreDisplay, threshold_grid
@@ -173,14 +174,10 @@ class CostDisplay(OneAxesDisplay, ScoreDisplay):
         new, old, color = self.boundary.threshold, self.old_threshold, palette.classes[1]
         draw_boundaries(ax, new, old, palette)
         mark_boundaries(ax, self.thresholds, self.cost.value, new, old, color, palette)
-        ax.set_xlim(float(self.thresholds[0]), float(self.thresholds[-1]))
         top = max(1.6 * min(self.flag_all, self.flag_none), 2.5 * float(self.cost.value.min()))
         ax.set_ylim(0, min(1.05 * float(self.cost.value.max()), top) or 1.0)
-        ax.set_xlabel("threshold on the score")
         ax.set_ylabel("mean cost of a row")
-        ax.grid(axis="y", color=palette.line, lw=0.7)
-        ax.set_axisbelow(True)
-        ax.set_title(decision_text(self.boundary))
+        finish_thresholds(ax, self.thresholds, decision_text(self.boundary), palette)
         self._add_legend(palette)
 
     def _add_legend(self, palette: Palette) -> None:

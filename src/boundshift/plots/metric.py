@@ -16,6 +16,7 @@ from boundshift.plots.canvas import (
     boundary_marks,
     draw_band,
     draw_boundaries,
+    finish_thresholds,
     line_style,
     mark_boundaries,
 )
@@ -122,11 +123,7 @@ class MetricDisplay(OneAxesDisplay, ScoreDisplay):
             draw_band(ax, self.thresholds, band, style)
             mark_boundaries(ax, self.thresholds, band.value, new, old, style["color"], palette)
         draw_boundaries(ax, new, old, palette)
-        ax.set_xlim(float(self.thresholds[0]), float(self.thresholds[-1]))
-        ax.set_xlabel("threshold on the score")
-        ax.grid(axis="y", color=palette.line, lw=0.7)
-        ax.set_axisbelow(True)
-        ax.set_title(decision_text(self.boundary))
+        finish_thresholds(ax, self.thresholds, decision_text(self.boundary), palette)
         self._add_legend(palette)
 
     def _add_legend(self, palette: Palette) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal
@@ -131,21 +131,17 @@ class Certificate:
         """Whether the claim holds for the model that is deployed."""
         return self.status == "certified"
 
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """Return label, rows, those on the wrong side, error, bound and floor of each class."""
+        rates = (self.errors, self.error_bounds, self.floors)
+        return zip(self.labels, self.n_samples, self.wrong, *rates, strict=True)
+
     def __str__(self) -> str:
         lines = [
             f"{self.status} at {self.confidence:.4g} ({self.method}): {self.reason}.",
             f"{'':<14}{'rows':>9}{'wrong':>9}{'error':>9}{'at most':>9}{'floor':>9}",
         ]
-        for row in zip(
-            self.labels,
-            self.n_samples,
-            self.wrong,
-            self.errors,
-            self.error_bounds,
-            self.floors,
-            strict=True,
-        ):
-            label, n, wrong, error, bound, floor = row
+        for label, n, wrong, error, bound, floor in self._rows():
             lines.append(
                 f"{f'class {label}':<14}{n:>9}{wrong:>9}{error:>9.4f}{bound:>9.4f}{floor:>9.4f}"
             )
@@ -153,20 +149,11 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         header = ("class", "rows", "wrong", "error", "at most", "floor")
-        rows = zip(
-            self.labels,
-            self.n_samples,
-            self.wrong,
-            self.errors,
-            self.error_bounds,
-            self.floors,
-            strict=True,
-        )
         body = "".join(
             f"<tr><td>{escape(str(label))}</td><td>{n}</td><td>{wrong}</td>"
             + "".join(f"<td>{rate:.4f}</td>" for rate in rates)
             + "</tr>"
-            for label, n, wrong, *rates in rows
+            for label, n, wrong, *rates in self._rows()
         )
         return (
             '<div style="max-width:560px;font-family:system-ui,sans-serif;line-height:1.45">'

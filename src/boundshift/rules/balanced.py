@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boundshift.rules.base import FloatArray, Rule
+from boundshift.rules.base import FloatArray, Rule, Sizes
 from boundshift.validation import as_positive
 
 __all__ = ["GMean", "Minimax", "Sum"]
@@ -25,9 +25,7 @@ class Sum(Rule):
     name = "sum"
     alike = True
 
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return the sum."""
         return negative + positive
 
@@ -45,9 +43,7 @@ class Minimax(Rule):
     name = "minimax"
     alike = True
 
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return the maximum."""
         return np.maximum(negative, positive)
 
@@ -86,8 +82,6 @@ class GMean(Rule):
         fading = 1.0 - min(n_samples) / max(n_samples)
         return self.tolerance * fading, int(np.sign(n_samples[0] - n_samples[1]))
 
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return one minus the geometric mean of the recalls."""
         return np.asarray(1.0 - np.sqrt((1.0 - negative) * (1.0 - positive)))

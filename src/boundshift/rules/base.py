@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FloatArray", "Rule", "changed_repr"]
+__all__ = ["FloatArray", "Rule", "Sizes", "changed_repr"]
 
 FloatArray = NDArray[np.float64]
+Sizes = tuple[float, float]
+"""Rows of the (negative, positive) class, or the sums of their weights."""
 
 
 def changed_repr(claim: Any) -> str:
@@ -63,9 +65,7 @@ class Rule(ABC):
         return False
 
     @abstractmethod
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return what to minimise.
 
         Parameters

@@ -15,7 +15,7 @@ import numpy as np
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules.balanced import Sum
-from boundshift.rules.base import FloatArray, Rule, changed_repr
+from boundshift.rules.base import FloatArray, Rule, Sizes, changed_repr
 from boundshift.rules.cost import Cost
 from boundshift.rules.floors import Floors
 from boundshift.validation import as_choice, as_positive, as_share
@@ -58,9 +58,7 @@ class ClassRule(Rule):
     def check_classes(self, labels: Sequence[Any]) -> None:
         """Raise if the rule does not speak of these classes."""
 
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Raise: two error rates are not what the rule is about."""
         raise InvalidInputError(
             f"`rule` must be about two classes here, got {type(self).__name__}, which is for "

@@ -22,7 +22,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.base import FloatArray, Rule
+from boundshift.rules.base import FloatArray, Rule, Sizes
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.validation import as_positive
 
@@ -69,9 +69,7 @@ class ConfusionRule(Rule):
         """Whether both classes are treated alike; a prevalence is that of one of them."""
         return self.prevalence is None
 
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return minus the metric."""
         first, second = frequencies(self.prevalence, n_samples)
         share = second / (first + second)

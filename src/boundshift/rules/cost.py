@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.base import FloatArray, Rule
+from boundshift.rules.base import FloatArray, Rule, Sizes
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.validation import as_positive
 
@@ -57,9 +57,7 @@ class Cost(Rule):
             object.__setattr__(self, name, cost)
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
 
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return the expected cost of one decision."""
         first, second = frequencies(self.prevalence, n_samples)
         risk = self.false_positive * first * negative + self.false_negative * second * positive

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.base import FloatArray, Rule
+from boundshift.rules.base import FloatArray, Rule, Sizes
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.validation import nearest_name
 
@@ -56,9 +56,7 @@ class Metric(Rule):
         function, _ = self._resolve()
         _check_weights(function, self.metric)
 
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return the metric, negated if more of it is better."""
         function, sign = self._resolve()
         first, second = frequencies(self.prevalence, n_samples)

@@ -23,6 +23,7 @@ from boundshift.validation import as_choice, as_scores, split_by_label
 __all__ = [
     "Binning",
     "ClassScores",
+    "KnownScores",
     "OrderedScores",
     "ScoreSample",
     "SumTo",
@@ -182,8 +183,50 @@ class OrderedScores(Protocol):
         """Return the scores with their sign changed."""
 
 
+class KnownScores:
+    """What all classes whose every score is known, in ascending order, have in common."""
+
+    values: FloatArray
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1."""
+        raise NotImplementedError
+
+    @property
+    def minimum(self) -> float:
+        """Smallest score."""
+        return float(self.values[0])
+
+    @property
+    def maximum(self) -> float:
+        """Largest score."""
+        return float(self.values[-1])
+
+    @property
+    def positions(self) -> FloatArray:
+        """All scores."""
+        return self.values
+
+    @property
+    def exact(self) -> bool:
+        """Every score is known."""
+        return True
+
+    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the scores at ranks, twice."""
+        values = self.at(rank)
+        return values, values
+
+    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the ranks, twice."""
+        return rank, rank
+
+    def request_exact(self, positions: FloatArray) -> None:
+        """Every score is known."""
+
+
 @dataclass(frozen=True, eq=False)
-class ClassScores:
+class ClassScores(KnownScores):
     """The scores of one class in ascending order.
 
     Parameters
@@ -198,16 +241,6 @@ class ClassScores:
     def n(self) -> int:
         """Number of scores."""
         return len(self.values)
-
-    @property
-    def minimum(self) -> float:
-        """Smallest score."""
-        return float(self.values[0])
-
-    @property
-    def maximum(self) -> float:
-        """Largest score."""
-        return float(self.values[-1])
 
     @property
     def mean(self) -> float:
@@ -249,28 +282,9 @@ class ClassScores:
         """Return the number of scores < t, for every t."""
         return np.searchsorted(self.values, t, side="left")
 
-    @property
-    def positions(self) -> FloatArray:
-        """All scores."""
-        return self.values
-
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1."""
         return np.asarray(self.values[np.asarray(rank)])
-
-    @property
-    def exact(self) -> bool:
-        """Every score is known."""
-        return True
-
-    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the scores at ranks, twice."""
-        values = self.at(rank)
-        return values, values
-
-    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the ranks, twice."""
-        return rank, rank
 
     def mean_from(self, reference: float) -> float:
         """Return how far the mean lies above a score, to its own digits."""
@@ -302,9 +316,6 @@ class ClassScores:
         shares[filled] = np.add.reduceat(offset, first[filled]) / binning.cell
         shares[filled] -= counts[filled] * filled
         return binning.spread(counts, shares)
-
-    def request_exact(self, positions: FloatArray) -> None:
-        """Every score is known."""
 
     def mirrored(self) -> ClassScores:
         """Return the scores with their sign changed."""

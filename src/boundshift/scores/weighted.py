@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.sample import Binning, FloatArray, IntArray, ScoreSample, SumTo
+from boundshift.scores.sample import Binning, FloatArray, KnownScores, ScoreSample, SumTo
 from boundshift.validation import as_labels, as_scores
 
 __all__ = [
@@ -46,7 +46,7 @@ class Weighted:
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedScores(Weighted):
+class WeightedScores(Weighted, KnownScores):
     """The scores of one class in ascending order, each met as often as its weight says.
 
     A weight of 2 is the row twice, to rounding; fractions are allowed. It answers what estimating
@@ -83,16 +83,6 @@ class WeightedScores(Weighted):
         """Rows of equal weight that would be as certain: Kish's number."""
         return float(self.n**2 / (self.weights @ self.weights))
 
-    @property
-    def minimum(self) -> float:
-        """Smallest score."""
-        return float(self.values[0])
-
-    @property
-    def maximum(self) -> float:
-        """Largest score."""
-        return float(self.values[-1])
-
     @cached_property
     def mean(self) -> float:
         """Mean, computed about the median so that a large offset costs no digits."""
@@ -113,11 +103,6 @@ class WeightedScores(Weighted):
         squares = self.weights @ (self.values - self.mean) ** 2
         return float(np.sqrt(squares / (self.n - 1)))
 
-    @property
-    def positions(self) -> FloatArray:
-        """All scores."""
-        return self.values
-
     def count_at_most(self, t: ArrayLike) -> Any:
         """Return the weight of the scores ≤ t, for every t."""
         return self._total[np.searchsorted(self.values, t, side="right")]
@@ -131,20 +116,6 @@ class WeightedScores(Weighted):
         place = np.searchsorted(self._total, np.asarray(rank) + RANK_ROUNDING, side="right") - 1
         return np.asarray(self.values[np.minimum(place, len(self.values) - 1)])
 
-    @property
-    def exact(self) -> bool:
-        """Every score is known."""
-        return True
-
-    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the scores at ranks, twice."""
-        values = self.at(rank)
-        return values, values
-
-    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the ranks, twice."""
-        return rank, rank
-
     def mean_from(self, reference: float) -> float:
         """Return how far the mean lies above a score."""
         return float(self.weights @ (self.values - reference)) / float(self.n)
@@ -156,9 +127,6 @@ class WeightedScores(Weighted):
     def binned(self, binning: Binning) -> FloatArray:
         """Return how much of the scores counts at each node."""
         return binning.count(self.values, self.weights)  # type: ignore[arg-type]
-
-    def request_exact(self, positions: FloatArray) -> None:
-        """Every score is known."""
 
     def mirrored(self) -> WeightedScores:
         """Return the scores with their sign changed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -115,38 +115,31 @@ def threshold(
 
         claim, aim = goal.claims()
         goal.check_costs_by_row(cost_column)
+        how: dict[str, Any] = {
+            "positive": positive,
+            "curve": claim,
+            "rule": aim,
+            "scale": scale.value,
+        }
         if by is not None:
             if weight is not None or cost_column is not None or certify:
                 raise InvalidInputError(
                     "--by must go without --weight, --cost-column and --certify. Leave them out, "
                     "or give the rows of each group to a call of its own."
                 )
-            found = decide_groups(
-                files,
-                score,
-                label,
-                by,
-                positive=positive,
-                curve=claim,
-                rule=aim,
-                scale=scale.value,
-                progress=show,
-            )
+            found = decide_groups(files, score, label, by, progress=show, **how)
             _print_groups(found, score, as_json)
             return
         boundary, certificate = decide_scores(
             files,
             score,
             label,
-            positive=positive,
-            curve=claim,
-            rule=aim,
             confidence=goal.confidence,
             scores=scores.value,
             weight=weight,
             cost_column=cost_column,
-            scale=scale.value,
             progress=show,
+            **how,
         )
     print_notes(positive_note(positive, boundary.labels, boundary.n_samples))
     if as_json:

@@ -19,7 +19,7 @@ from boundshift.rivals import (
     cost_threshold,
     tuned_threshold,
 )
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores.sample import FloatArray, ScoreSample
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import metrics_at
 
@@ -33,7 +33,6 @@ __all__ = [
     "rival_thresholds",
 ]
 
-FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 METRICS = (
