@@ -239,3 +239,35 @@ def test_a_classifier_decides_by_the_zone_of_its_scores(pos_label):
         model.predict_zone(X, replace(zone, labels=zone.labels[::-1]))
     with pytest.raises(InvalidInputError, match="`zone` must be a Zone"):
         model.predict_zone(X, (0, 1))
+
+
+@pytest.mark.parametrize("unsure", [-1, None])
+def test_a_column_is_answered_by_one_of_its_kind(unsure):
+    pandas, polars, arrow = (pytest.importorskip(n) for n in ("pandas", "polars", "pyarrow"))
+    zone = Zone(0.0, 1.0, (0.05, 0.05), (90, 90), (0, 1), 0.95, (0.2, 0.3))
+    expected = [0, unsure, 1]
+    series = pandas.Series([-1.0, 0.5, 2.0], index=["ann", "bob", "eve"], name="risk")
+    assert zone.predict(series, unsure).to_dict() == dict(zip(series.index, expected, strict=True))
+    assert zone.is_unsure(series).tolist() == [False, True, False]
+    assert zone.is_unsure(series).name == "risk"
+    column = polars.Series("risk", [-1.0, 0.5, 2.0])
+    assert zone.predict(column, unsure).to_list() == expected
+    assert zone.predict(column, unsure).dtype == polars.Int64
+    assert zone.predict(arrow.array([-1.0, 0.5, 2.0]), unsure).to_pylist() == expected
+    chunks = arrow.chunked_array([[-1.0, 0.5], [2.0]])
+    assert zone.predict(chunks, unsure).to_pylist() == expected
+
+
+def test_a_column_of_one_kind_refuses_another_kind_for_unsure():
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    zone = Zone(0.0, 1.0, (0.05, 0.05), (90, 90), (0, 1), 0.95, (0.2, 0.3))
+    for column in (polars.Series("risk", [-1.0, 0.5]), arrow.array([-1.0, 0.5])):
+        with pytest.raises(InvalidInputError, match="`unsure` must be of the same kind"):
+            zone.predict(column, "ask")
+
+
+@pytest.mark.parametrize("scores", [[0.1, None], [0.1, math.nan], ["a", "b"]])
+def test_scores_that_are_missing_or_no_numbers_are_refused(scores):
+    zone = Zone(0.0, 1.0, (0.05, 0.05), (90, 90), (0, 1), 0.95, (0.2, 0.3))
+    with pytest.raises(InvalidInputError, match="`y_score` must"):
+        zone.predict(scores)

@@ -32,8 +32,10 @@ __all__ = [
     "TableArgument",
     "TablesArgument",
     "TrustOption",
+    "ZoneOption",
     "optional",
     "read_roles",
+    "read_zone_errors",
 ]
 
 
@@ -103,6 +105,15 @@ CostColumnOption = Annotated[
         "Column of what is lost if the row is decided wrongly; with no rule or curve.", _COLUMN
     ),
 ]
+ZoneOption = Annotated[
+    str | None,
+    optional(
+        "Also find an unsure zone, two limits between which nobody should decide by the score "
+        "alone: most of the negative and of the positive class that may be decided wrongly, as "
+        "0.05,0.05.",
+        "A,B",
+    ),
+]
 TrustOption = Annotated[
     bool,
     typer.Option("--trust", help="The model's file is your own: a pickle, or of another library."),
@@ -139,3 +150,17 @@ def read_roles(
                     "--category, --drop and --id. Leave one out."
                 )
     return roles
+
+
+def read_zone_errors(text: str) -> tuple[float, float]:
+    """Return errors written as ``0.05,0.05``."""
+    from boundshift.promises.zone import as_errors
+
+    try:
+        negative, positive = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidInputError(
+            f"--zone must be two shares, of the negative and of the positive class, got '{text}'. "
+            "Use --zone 0.05,0.05, for example."
+        ) from None
+    return as_errors((negative, positive))

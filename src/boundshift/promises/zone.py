@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
+from boundshift.result.containers import answer_in_kind
 from boundshift.result.html import zone_html
 from boundshift.result.json_values import (
     as_label,
@@ -25,7 +26,7 @@ from boundshift.result.json_values import (
 from boundshift.result.sql import zone_expression
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import OrderedScores, ScoreSample
-from boundshift.validation import as_share
+from boundshift.validation import as_known_scores, as_share
 
 __all__ = ["Zone", "as_errors", "find_zone", "zone_of"]
 
@@ -97,31 +98,38 @@ class Zone:
                 )
         return " ".join(said)
 
-    def is_unsure(self, y_score: ArrayLike) -> NDArray[np.bool_]:
+    def is_unsure(self, y_score: Any) -> Any:
         """Return which scores lie between the limits.
 
         Parameters
         ----------
-        y_score : array-like of shape (n_samples,)
-            Scores.
-        """
-        scores = _finite(y_score)
-        return (scores > self.low) & (scores <= self.high)
+        y_score : array-like of shape (n_samples,), or a column of another library
+            Scores, none of them missing.
 
-    def predict(self, y_score: ArrayLike, unsure: object = None) -> NDArray[Any]:
+        Returns
+        -------
+        array of bool of shape (n_samples,), or what was given
+            A series of pandas or Polars, or an Arrow array, is answered by one of its kind.
+        """
+        scores = as_known_scores(y_score)
+        return answer_in_kind(y_score, (scores > self.low) & (scores <= self.high))
+
+    def predict(self, y_score: Any, unsure: object = None) -> Any:
         """Return the label of each score, and another one for those between the limits.
 
         Parameters
         ----------
-        y_score : array-like of shape (n_samples,)
-            Scores.
+        y_score : array-like of shape (n_samples,), or a column of another library
+            Scores, none of them missing. A series of pandas keeps its index and name, one of
+            Polars its name.
         unsure : label, default=None
             For rows that nobody should decide by the score alone, for example "ask" or -1.
 
         Returns
         -------
-        array of shape (n_samples,)
-            Of objects, unless `unsure` is of the same kind as the labels.
+        array of shape (n_samples,), or what was given
+            A series of pandas or Polars, or an Arrow array, is answered by one of its kind. An
+            array is of objects, unless `unsure` is of the same kind as the labels.
 
         Examples
         --------
@@ -129,12 +137,20 @@ class Zone:
         >>> zone.predict([-1, 0.5, 2], unsure="ask").tolist()
         [0, 'ask', 1]
         """
-        scores = _finite(y_score)
+        scores = as_known_scores(y_score)
         place = np.where(scores > self.high, 2, np.where(scores <= self.low, 0, 1))
         names = np.empty(3, dtype=object)
         names[:] = [self.labels[0], unsure, self.labels[1]]
         found = names[place]
-        return np.array(found.tolist(), dtype=None) if self._is_alike(unsure) else found
+        if self._is_alike(unsure):
+            found = np.array(found.tolist(), dtype=None)
+        try:
+            return answer_in_kind(y_score, found)
+        except (TypeError, ValueError):  # of Polars and of Arrow, whose columns are of one kind
+            raise InvalidInputError(
+                f"`unsure` must be of the same kind as the labels {self.labels!r} in one column, "
+                f"got {unsure!r}. Use None for a missing value."
+            ) from None
 
     def to_sql(
         self, column: str | Sequence[str], unsure: object = None, *, dialect: str = "ansi"
@@ -345,15 +361,3 @@ def _limit(scores: OrderedScores, allowed: float, delta: float) -> float:
     if wrong < 0:
         return math.inf
     return float(scores.at(np.array([scores.n - 1 - wrong]))[0])
-
-
-def _finite(y_score: ArrayLike) -> NDArray[np.float64]:
-    """Return scores as numbers; those that are missing cannot be decided."""
-    scores = np.asarray(y_score, dtype=np.float64)
-    missing = int(np.count_nonzero(np.isnan(scores)))
-    if missing:
-        raise InvalidInputError(
-            f"`y_score` must hold a number for each row, got {missing} missing ones. "
-            "Drop those rows."
-        )
-    return scores

@@ -10,10 +10,12 @@ from boundshift.report.facts import collect_facts
 from boundshift.report.of_classifier import report_classifier
 from boundshift.report.page import render_report, write_report
 from boundshift.report.row_details import RowDetails
+from boundshift.report.unsure import add_zone
 
 __all__ = [
     "Report",
     "RowDetails",
+    "add_zone",
     "collect_facts",
     "render_report",
     "report_classifier",

@@ -207,6 +207,7 @@ def collect_facts(
         "certificates": {"shifted": _as_dict(after), "old": _as_dict(before)},
         "prevalence": {"share": share, "rows": judging.n_samples[1] / sum(judging.n_samples)},
         "goal": goal,
+        "zone": None,
         "verdict": verdict | {"caution": _caution(after, diagnosis, goal)},
         "comparison": table
         | {

@@ -31,11 +31,12 @@ def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:
     if pandas is not None and isinstance(scores, pandas.Series):
         return pandas.Series(labels, index=scores.index, name=scores.name)
     if polars is not None and isinstance(scores, polars.Series):
-        return polars.Series(scores.name, labels)
+        # Of an array of objects Polars would make a column of objects.
+        return polars.Series(scores.name, labels.tolist() if labels.dtype == object else labels)
     if arrow is not None and isinstance(scores, arrow.Array):
         return arrow.array(labels)
     if arrow is not None and isinstance(scores, arrow.ChunkedArray):
         ends = np.cumsum([len(chunk) for chunk in scores.chunks])[:-1]
-        kind = arrow.array(labels[:0]).type
+        kind = arrow.array(labels).type
         return arrow.chunked_array(np.split(labels, ends) if scores.num_chunks else [], kind)
     return labels

@@ -9,12 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 import boundshift
-from boundshift import Boundary, BoundShiftClassifier, Cost, Floors
+from boundshift import Boundary, BoundShiftClassifier, Cost, Floors, Zone
 from boundshift.app import app
 from boundshift.app.workflow import TRUSTED
 from boundshift.app.workflow.folder import FILES
 from boundshift.datasets import load_hepatitis, load_pima
 from boundshift.datasets.catalogue import load_table
+from boundshift.view.words import score_text
 
 FIT = ["fit", "pima.csv", "--target", "target"]
 
@@ -208,6 +209,23 @@ def test_nothing_is_replaced_without_force(run, fitted, tmp_path):
     after = Boundary.from_json((tmp_path / "ill" / "boundary.json").read_text())
     assert after.rule == Cost(false_positive=1, false_negative=20)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["ill", "pima.csv"]
+
+
+def test_a_zone_is_found_on_the_test_rows_told_of_and_used_by_predict(run, pima, tmp_path):
+    said = run(*FIT, "--out", "ill", "--zone", "0.2,0.2").stdout
+    zone = Zone.from_json((tmp_path / "ill" / "zone.json").read_text())
+    certificate = json.loads((tmp_path / "ill" / "certificate.json").read_text())
+    assert list(zone.n_samples) == certificate["n_samples"]
+    assert f"up to {score_text(zone.low)}" in said
+    assert "The unsure zone" in (tmp_path / "ill" / "report.html").read_text(encoding="utf-8")
+    run("predict", "ill", "pima.csv", "--zone", "ill/zone.json", "--out", "new.csv")
+    predicted = pd.read_csv(tmp_path / "new.csv")
+    unsure = (predicted["score"] > zone.low) & (predicted["score"] <= zone.high)
+    assert 0 < unsure.sum() < len(predicted)
+    assert ((predicted["prediction"] == "unsure") == unsure).all()
+    # A fit without a zone may take its place, and leaves none of it.
+    run(*FIT, "--out", "ill", "--force")
+    assert sorted(p.name for p in (tmp_path / "ill").iterdir()) == sorted(FILES)
 
 
 def test_a_failure_on_the_way_leaves_nothing(run, pima, tmp_path, monkeypatch):

@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from boundshift import Cost, Floors, certify, find_boundary, threshold_interval
+from boundshift import Cost, Floors, certify, find_boundary, find_zone, threshold_interval
+from boundshift.view.words import score_text
 
 COLUMNS = ["--score", "risk", "--label", "ill", "--no-interval"]
 
@@ -215,3 +216,27 @@ def test_scores_from_0_to_1_are_shown_with_their_calibration(run, scores, rows, 
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     said = f"On average the model's own probability is {100 * share.mean():.1f}%, and 9.1% are"
     assert said in html.unescape(page)
+
+
+def test_an_unsure_zone_is_that_of_the_library(run, scores, rows, tmp_path):
+    shown = run("report", scores, *COLUMNS, "--positive", "yes", "--zone", "0.05,0.2").stdout
+    zone = find_zone(*rows, errors=(0.05, 0.2), pos_label="yes")
+    assert f"up to {score_text(zone.low)} are called class no" in shown
+    assert f"those above {score_text(zone.high)} class yes" in shown
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "The unsure zone" in page
+    assert "found on the rows that are counted here" in page
+
+
+def test_errors_of_a_zone_are_counted_on_test_rows(run, scores, tmp_path):
+    asked = ["--positive", "yes", "--zone", "0.2,0.3", "--test-share", "0.5"]
+    run("report", scores, *COLUMNS, *asked)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "20 rows of class yes and 200 rows of class no, other rows than those counted" in page
+
+
+def test_a_zone_of_rows_that_the_model_has_seen_is_refused(run, scores, tmp_path):
+    asked = ["--zone", "0.1,0.1", "--scores", "training"]
+    said = run("report", scores, *COLUMNS, *asked, code=1).stderr
+    assert "--zone must go with rows that the model has not seen" in said
+    assert not (tmp_path / "report.html").exists()

@@ -23,10 +23,13 @@ from boundshift.app.options import (
     SeedOption,
     TableArgument,
     TrustOption,
+    ZoneOption,
     optional,
     read_roles,
+    read_zone_errors,
 )
 from boundshift.app.terminal import errors, print_line, print_notes, print_table, progress
+from boundshift.exceptions import InvalidInputError
 
 __all__ = ["fit"]
 
@@ -43,6 +46,7 @@ def _models() -> list[str]:
         "boundshift fit patients.csv --target ill --model boosting --recall-floor 0.9 --out ill",
         "boundshift fit patients.csv --target ill --model trained.skops",
         "boundshift fit loans.csv --target default --cost-column amount",
+        "boundshift fit patients.csv --target ill --zone 0.05,0.05",
         "boundshift predict ill new.csv --out predictions.csv",
     )
 )
@@ -75,6 +79,7 @@ def fit(
         ),
     ] = None,
     cost_column: CostColumnOption = None,
+    zone: ZoneOption = None,
     unit: Annotated[
         str | None,
         optional("What a row is, in the plural: patients, loans."),
@@ -92,14 +97,22 @@ def fit(
 
     Gaps are filled, categories spread out, dates and row names left out. Three rows in ten are
     kept apart to certify the result. The folder gets report.html, model.skops, boundary.json,
-    certificate.json, comparison.csv and columns.json, all of them or none.
+    certificate.json, comparison.csv and columns.json, all of them or none; with --zone also
+    zone.json, found on the rows kept apart, for `boundshift predict --zone`.
     """
     with errors(), progress() as show:
         from boundshift.app.tables import read_frame
         from boundshift.app.workflow import fit_table, report_facts, write_folder
         from boundshift.app.workflow.folder import check_folder
+        from boundshift.promises.zone import zone_of
 
         before = check_folder(out, force)
+        allowed = None if zone is None else read_zone_errors(zone)
+        if allowed is not None and seen:
+            raise InvalidInputError(
+                "--zone must go without --seen: of rows that the model has seen nothing can be "
+                "promised. Give rows that it has not seen."
+            )
         goal.check_costs_by_row(cost_column)
         claim, aim = (None, None) if cost_column is not None else goal.claims()
         fitted = fit_table(
@@ -121,8 +134,9 @@ def fit(
         )
         names = {"unit": unit, "positive": positive_name, "negative": negative_name}
         said = {what: name for what, name in names.items() if name is not None}
-        facts = report_facts(fitted, out, said)
-        written = write_folder(fitted, facts, out, force=force, instead_of=before)
+        found = None if allowed is None else zone_of(fitted.test, allowed, goal.confidence)
+        facts = report_facts(fitted, out, said, zone=found)
+        written = write_folder(fitted, facts, out, force=force, instead_of=before, zone=found)
     print_notes(fitted.notes)
     print_table(["column", "read as", "why"], fitted.columns.described())
     shown = ["method", "g_mean", "f1", "recall_negative", "recall_positive"]
@@ -133,6 +147,8 @@ def fit(
     if facts["goal"] is not None:
         print_line(facts["goal"]["sentence"])
     print_line(facts["verdict"]["sentence"])
+    if facts["zone"] is not None:
+        print_line(facts["zone"]["sentence"])
     print_line(f"{fitted.certificate.status.capitalize()}: {fitted.certificate.reason}.\n")
     for path in written:
         print_line(path)

@@ -24,7 +24,9 @@ from boundshift.app.options import (
     ScoreOption,
     SeedOption,
     TableArgument,
+    ZoneOption,
     optional,
+    read_zone_errors,
 )
 from boundshift.app.terminal import check_new, errors, print_line, print_notes, progress
 from boundshift.app.workflow.resampled_interval import MOST_ROWS, resampled_interval
@@ -82,6 +84,7 @@ def report(
     negative_name: NegativeNameOption = None,
     unit: Annotated[str, typer.Option(help="What a row is, in the plural.")] = "rows",
     by: ByOption = None,
+    zone: ZoneOption = None,
     interval: Annotated[
         bool,
         typer.Option(help=f"Find where the boundary may fall, up to {MOST_ROWS:,} rows."),
@@ -97,13 +100,16 @@ def report(
     with errors(), progress() as show:
         check_new(out, force)
         _check_test(test, test_share)
+        allowed = _zone_errors(zone, scores)
         from boundshift.app.tables import read_scores
         from boundshift.app.tables.class_labels import positive_note
         from boundshift.boundary import make_decision, warn_of
-        from boundshift.report import RowDetails, collect_facts, write_report
+        from boundshift.promises.zone import zone_of
+        from boundshift.report import RowDetails, add_zone, collect_facts, write_report
 
         claim, aim = goal.claims()
-        rows = read_scores(file, score, label, positive=positive, alike=aim.alike, progress=show)
+        alike = aim.alike and (allowed is None or allowed[0] == allowed[1])
+        rows = read_scores(file, score, label, positive=positive, alike=alike, progress=show)
         deciding, tested = rows, None
         if test_share is not None:
             deciding, tested, apart = _set_apart(rows, test_share, seed)
@@ -137,13 +143,29 @@ def report(
             interval=fall,
             details=RowDetails(_probabilities(deciding if tested is None else tested), groups),
         )
+        if allowed is not None:
+            limits = zone_of(deciding, allowed, goal.confidence, scale.value)
+            counted = deciding if tested is None else tested
+            facts = add_zone(facts, limits, *counted.to_rows(), found_here=tested is None)
         write_report(facts, out, force=force)
     print_notes(positive_note(positive, rows.labels, rows.n_samples))
     if facts["goal"] is not None:
         print_line(facts["goal"]["sentence"])
     print_line(facts["verdict"]["sentence"])
     print_line(facts["verdict"]["note"])
+    if facts["zone"] is not None:
+        print_line(facts["zone"]["sentence"])
     print_line(out)
+
+
+def _zone_errors(zone: str | None, scores: Origin) -> tuple[float, float] | None:
+    """Return the errors of a zone, which only rows that the model has not seen can promise."""
+    if zone is not None and scores is not Origin.held_out:
+        raise InvalidInputError(
+            f"--zone must go with rows that the model has not seen, got --scores {scores.value}. "
+            "Leave out --zone, or give held-out scores."
+        )
+    return None if zone is None else read_zone_errors(zone)
 
 
 def _check_test(test: Path | None, share: float | None) -> None:

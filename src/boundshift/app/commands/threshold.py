@@ -21,6 +21,7 @@ from boundshift.app.options import (
     ScoreOption,
     TablesArgument,
     optional,
+    read_zone_errors,
 )
 from boundshift.app.terminal import (
     errors,
@@ -200,7 +201,7 @@ def _show_zone(
             files,
             score,
             label,
-            errors=_read_errors(zone),
+            errors=read_zone_errors(zone),
             confidence=confidence,
             positive=positive,
             scale=scale.value,
@@ -224,15 +225,3 @@ def _show_zone(
             ("share between the limits here", *found.unsure),
         ],
     )
-
-
-def _read_errors(text: str) -> tuple[float, float]:
-    """Return errors written as ``0.05,0.05``."""
-    try:
-        negative, positive = (float(part) for part in text.split(","))
-    except ValueError:
-        raise InvalidInputError(
-            f"--zone must be two shares, of the negative and of the positive class, got '{text}'. "
-            "Use --zone 0.05,0.05, for example."
-        ) from None
-    return negative, positive

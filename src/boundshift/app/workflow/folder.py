@@ -31,6 +31,7 @@ from boundshift.writing import exchange, write_whole
 
 __all__ = [
     "FILES",
+    "ZONE_FILE",
     "FolderIdentity",
     "check_folder",
     "comparison_csv",
@@ -49,6 +50,8 @@ FILES = (
     "columns.json",
 )
 """What a folder holds."""
+ZONE_FILE = "zone.json"
+"""What it holds beside them where an unsure zone was asked for."""
 
 _FORMAT = "boundshift.columns"
 _VERSION = 2
@@ -63,6 +66,7 @@ def write_folder(
     *,
     force: bool = False,
     instead_of: FolderIdentity | None = None,
+    zone: Zone | None = None,
 ) -> list[Path]:
     """Write report, model, boundary, certificate, comparison and columns; all of them or none.
 
@@ -79,6 +83,8 @@ def write_folder(
     instead_of : FolderIdentity, default=None
         What :func:`check_folder` found before the fit began; a folder that has come since then is
         not replaced. None looks now.
+    zone : Zone, default=None
+        Written beside them, as zone.json.
 
     Returns
     -------
@@ -109,17 +115,21 @@ def write_folder(
         write_whole(fresh / "certificate.json", certificate + "\n")
         write_whole(fresh / "comparison.csv", comparison_csv(fitted.comparison))
         write_whole(fresh / "columns.json", _columns_json(fitted))
+        if zone is not None:
+            write_whole(fresh / ZONE_FILE, zone.to_json() + "\n")
         if found != FolderIdentity():
             _keep_permissions(fresh, place)
         put_in_place(fresh, place, found)
-    return [Path(out) / name for name in FILES]
+    names = FILES if zone is None else (*FILES, ZONE_FILE)
+    return [Path(out) / name for name in names]
 
 
 def _keep_permissions(fresh: Path, place: Path) -> None:
     """Let a folder and its files be as closed to others as those that they replace."""
-    for path in (place, *(place / name for name in FILES)):
-        if path.exists():
-            (fresh / path.relative_to(place)).chmod(stat.S_IMODE(path.stat().st_mode))
+    for path in (place, *(place / name for name in (*FILES, ZONE_FILE))):
+        replacing = fresh / path.relative_to(place)
+        if path.exists() and replacing.exists():
+            replacing.chmod(stat.S_IMODE(path.stat().st_mode))
 
 
 @dataclass(frozen=True)
@@ -208,7 +218,8 @@ def check_folder(out: Path, force: bool) -> FolderIdentity:
         raise InvalidInputError(
             f"'{out}' is no folder, and is left as it is. Choose another --out."
         )
-    foreign = sorted(p.name for p in out.iterdir() if p.name not in FILES or not _is_file(p))
+    ours = (*FILES, ZONE_FILE)
+    foreign = sorted(p.name for p in out.iterdir() if p.name not in ours or not _is_file(p))
     if not foreign and any(out.iterdir()) and not _is_fit(out):
         foreign = sorted(p.name for p in out.iterdir())
     if foreign:
@@ -234,7 +245,11 @@ def _is_fit(folder: Path) -> bool:
 
 
 def report_facts(
-    fitted: FittedTable, out: str | Path, names: Mapping[str, object] | None = None
+    fitted: FittedTable,
+    out: str | Path,
+    names: Mapping[str, object] | None = None,
+    *,
+    zone: Zone | None = None,
 ) -> dict[str, Any]:
     """Return the facts of the report of a fit.
 
@@ -246,8 +261,10 @@ def report_facts(
         Folder that will hold the model, for the lines that show how to use it.
     names : mapping, default=None
         What things are called, see :func:`boundshift.report.collect_facts`.
+    zone : Zone, default=None
+        Found on the test rows, to be told of too.
     """
-    from boundshift.report import collect_facts
+    from boundshift.report import add_zone, collect_facts
 
     training = fitted.training
     origin = "held-out" if fitted.unseen else "training"
@@ -277,6 +294,8 @@ def report_facts(
             f"model.predict(X) == {positive!r}  # True: {str(fitted.labels[1])!r}",
         ],
     )
+    if zone is not None:
+        facts = add_zone(facts, zone, *fitted.judged, found_here=True)
     return _say_what_counts(facts, fitted)
 
 
