@@ -35,6 +35,7 @@ SCRIPTS = (
     "prevalence",
     "recall_floor",
     "row_costs",
+    "starting_places",
     "unsolved",
     "zones",
 )
