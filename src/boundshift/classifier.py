@@ -339,7 +339,7 @@ default="auto"
                 f"model is, got {zone.labels!r}. Pass pos_label={self.boundary_.labels[1]!r} to "
                 "find_zone."
             )
-        return zone.predict(scores, unsure)
+        return np.asarray(zone.predict(scores, unsure))
 
     @_WithProbabilities
     def predict_proba(self, X: Any) -> FloatArray:

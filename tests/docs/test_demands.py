@@ -20,7 +20,7 @@ ROWS = [
     if re.match(r"\| \d", line)
 ]
 MET = {row[0]: row for row in ROWS if not row[2].startswith("refused")}
-COMMANDS = {row[0]: row[3].strip("`") for row in ROWS if row[3]}
+COMMANDS = {row[0]: row[3].strip("`") for row in ROWS if not row[3].startswith("none: ")}
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +43,24 @@ def folder(tmp_path_factory):
         "times": rng.integers(1, 4, 500),
         "site": np.where(rng.random(500) < 0.2, "small", "large"),
     }
-    pd.DataFrame(columns).to_csv(place / "scores.csv", index=False)
-    table = {"age": rng.normal(size=500) + 2 * y, "dose": rng.normal(size=500), "ill": y}
-    pd.DataFrame(table).to_csv(place / "table.csv", index=False)
+    scores = pd.DataFrame(columns)
+    features = {"age": rng.normal(size=500) + 2 * y, "dose": rng.normal(size=500)}
+    table = pd.DataFrame(features | {"ill": y})
+    ill = scores["ill"] == 1
+    files = {
+        "scores": scores,
+        "few": pd.concat([scores[~ill], scores[ill][:2]]),
+        "healthy": scores[~ill],
+        "constant": scores.assign(risk=5.0),
+        "table": table,
+        "loans": table.assign(amount=columns["amount"]),
+        "labels": table.assign(late=(table["dose"] > 1).astype(int)),
+        "kinds": pd.DataFrame(
+            features | {"kind": np.where(y == 1, "rare", np.where(table["dose"] > 0, "a", "b"))}
+        ),
+    }
+    for name, frame in files.items():
+        frame.to_csv(place / f"{name}.csv", index=False)
     with contextlib.chdir(place):
         fitted = CliRunner().invoke(app, ["fit", "table.csv", "--target", "ill", "--out", "fit"])
     assert fitted.exit_code == 0, fitted.output
@@ -57,6 +72,12 @@ def test_every_demand_is_met_or_refused_with_a_reason():
     assert all(len(row) == 4 for row in ROWS)
     assert len(MET) >= 28
     assert all(len(row[2]) > 40 for row in ROWS if row[0] not in MET)
+
+
+def test_every_demand_has_a_command_or_says_why_it_has_none():
+    assert all(row[3].startswith("`boundshift ") for row in ROWS if row[0] in COMMANDS)
+    reasons = [row[3] for row in ROWS if row[0] not in COMMANDS and row[0] in MET]
+    assert all(len(reason) > 40 for reason in reasons)
 
 
 @pytest.mark.parametrize("number", MET)

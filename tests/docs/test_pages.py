@@ -186,8 +186,8 @@ def test_examples_have_a_title_and_end_in_a_figure(path):
     assert "Display.from_" in last or "plt.subplots" in last
 
 
-def test_the_gallery_has_eight_to_ten_executed_examples():
-    assert 8 <= len(EXAMPLES) <= 10
+def test_the_gallery_has_eight_to_twelve_executed_examples():
+    assert 8 <= len(EXAMPLES) <= 12
 
 
 def test_the_configuration_can_be_read(monkeypatch):
