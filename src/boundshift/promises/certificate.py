@@ -438,10 +438,11 @@ def certify_counts(
     Notes
     -----
     With K ≥ 3 classes, the rows of a class that biases chosen here get right lie in an orthant of
-    score differences, whose K − 1 faces can be moved onto K − 1 of these rows without losing one.
-    For each of at most :math:`(n + 1)^{K - 1}` choices of such rows the other n − K + 1 are
-    independent of the choice, and Clopper–Pearson on them at :math:`\delta/(n + 1)^{K - 1}` holds
-    for all choices together (a sample compression bound).
+    score differences, whose K − 1 faces can be moved onto K − 1 of these rows without losing one:
+    its corner is then the least of these rows in each direction. For each of :math:`\binom{n}{K-1}`
+    choices of such rows the other n − K + 1 are independent of the choice, and Clopper–Pearson on
+    them at :math:`\delta/\binom{n}{K-1}` holds for all choices together (a sample compression
+    bound).
 
     Examples
     --------
@@ -478,5 +479,9 @@ def _bound(wrong: int, n: int, delta: float, n_classes: int, chosen_here: bool) 
         return float(clopper_pearson(wrong, n, delta))
     if n_classes > 2:
         faces = n_classes - 1
-        return float(clopper_pearson(wrong, n - faces, delta / float(n + 1) ** faces))
+        choices = math.comb(n, faces)
+        # So many that no number holds them leave nothing to claim, nor do too few rows to choose.
+        if not 0 < choices < 1e300:
+            return 1.0
+        return float(clopper_pearson(wrong, n - faces, delta / choices))
     return float(uniform_bound(wrong, n, delta))
