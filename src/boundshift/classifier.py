@@ -440,17 +440,8 @@ default="auto"
         check_is_fitted(self)
         # A report stands above the classifier that it is about, so it is found by name.
         make = import_module("boundshift.report").report_classifier
-        return make(
-            self,
-            X,
-            y,
-            names=names,
-            confidence=confidence,
-            prevalence=prevalence,
-            by=by,
-            row_cost=row_cost,
-            sample_weight=sample_weight,
-        )
+        rows = {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}
+        return make(self, X, y, names=names, confidence=confidence, prevalence=prevalence, **rows)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata is routed to the estimator and the splitter."""

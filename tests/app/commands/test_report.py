@@ -182,6 +182,7 @@ def test_groups_are_counted_on_the_rows_that_judge(run, scores, rows, tmp_path):
     grouped = [f"{lines[0]},town", *(f"{a},{b}" for a, b in zip(lines[1:], towns, strict=True))]
     scores.write_text("\n".join(grouped))
     run("report", scores, *COLUMNS, "--by", "town")
+    run("report", "-", *COLUMNS, "--by", "town", "--out", "piped.html", input=scores.read_bytes())
     boundary = find_boundary(*rows, pos_label="yes")
     flagged, bonn = rows[1] > boundary.threshold, towns == "Bonn"
     ill = rows[0] == "yes"
@@ -189,6 +190,7 @@ def test_groups_are_counted_on_the_rows_that_judge(run, scores, rows, tmp_path):
     row = re.search(r'<th scope="row">Bonn</th><td>(\d+)</td><td>(\d+)</td><td>([\d.]+)%', page)
     recall = 100 * np.sum(flagged & bonn & ill) / np.sum(bonn & ill)
     assert row.groups() == (str(bonn.sum()), str((bonn & ill).sum()), f"{recall:.1f}")
+    assert row[0] in (tmp_path / "piped.html").read_text(encoding="utf-8")
     run("report", scores, *COLUMNS, "--by", "town", "--test-share", 0.5, "--out", "half.html")
     half = (tmp_path / "half.html").read_text(encoding="utf-8")
     counts = re.findall(r'<th scope="row">(?:Bonn|Rome)</th><td>(\d+)</td><td>(\d+)</td>', half)

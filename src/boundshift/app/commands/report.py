@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -97,9 +100,10 @@ def report(
     It says in a sentence what moving the boundary changes, lets the reader move it, and keeps
     apart what is certified and what is not.
     """
-    with errors(), progress() as show:
+    with errors(), progress() as show, _kept(test or file, bool(by)) as judged:
         check_new(out, force)
         _check_test(test, test_share)
+        file, test = (judged, None) if test is None else (file, judged)
         allowed = _zone_errors(zone, scores)
         from boundshift.app.tables import read_scores
         from boundshift.app.tables.class_labels import positive_note
@@ -193,17 +197,26 @@ def _probabilities(rows: ScoreSample) -> NDArray[np.float64] | None:
     return rows.to_rows()[1] if is_probability(rows) else None
 
 
+@contextmanager
+def _kept(path: Path, again: bool) -> Iterator[Path]:
+    """Give a table that is read again, for its groups: standard input is kept in a file."""
+    if not again or str(path) != "-" or sys.stdin is None or sys.stdin.closed:
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        table = sys.stdin.buffer.read()
+        ending = "jsonl" if table.lstrip().startswith(b"{") else "csv"
+        kept = Path(folder) / f"standard input.{ending}"
+        kept.write_bytes(table)
+        yield kept
+
+
 def _read_groups(
     path: Path, score: str, label: str, by: Sequence[str], labels: tuple[object, object]
 ) -> dict[str, NDArray[Any]]:
     """Return columns of groups in the order of a sample's rows: by class, then by score."""
     if not by:
         return {}
-    if str(path) == "-":
-        raise InvalidInputError(
-            "--by must be used with a file, got standard input, which can be read only once. "
-            "Save the table first."
-        )
     import numpy as np
 
     from boundshift.app.tables import read_frame

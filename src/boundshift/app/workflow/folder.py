@@ -303,14 +303,12 @@ def _say_what_counts(facts: dict[str, Any], fitted: FittedTable) -> dict[str, An
     """Return the facts with where a column of weights or of costs by row counts, and where not."""
     if fitted.beside is None:
         return facts
-    verdict = dict(facts["verdict"])
-    verdict["note"] = f"{verdict['note']} {fitted.counted}"
+    note = f"{facts['verdict']['note']} {fitted.counted}"
+    said = facts | {"verdict": facts["verdict"] | {"note": note}}
     if fitted.unseen or fitted.beside.role == "weight":
-        return facts | {"verdict": verdict}
+        return said
     # Judged without test rows, the goal has one cost for each class, and these rows their own.
-    if verdict["caution"] is not None:
-        verdict["caution"] = verdict["caution"].replace("That the goal is met", "What is certified")
-    return facts | {"verdict": verdict, "goal": None}
+    return said | {"goal": None}
 
 
 def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:

@@ -29,14 +29,7 @@ _CURES = {
 
 @dataclass(frozen=True)
 class RowColumn:
-    """A column of numbers beside the features.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    role : {"weight", "cost"}
-        What it says of the rows.
+    """A column of numbers beside the features, and what it says of the rows.
 
     Examples
     --------

@@ -28,16 +28,8 @@ _SUM = 1
 class Tree:
     """A tree in arrays: what a row does at every node; node 0 is the root.
 
-    Parameters
-    ----------
-    feature, threshold : arrays
-        What is compared.
-    left, right : arrays of int
-        Where a row goes that is, or is not, below the threshold; -1 marks a leaf.
-    missing_left : array of bool
-        Whether a missing value goes left.
-    value : array
-        What a leaf adds.
+    A row whose feature is below the threshold goes left, any other right; -1 marks a leaf, whose
+    value is added. `missing_left` tells whether a missing value goes left.
     """
 
     feature: NDArray[Any]
