@@ -559,7 +559,18 @@ not treat both classes alike.
 Rows may count more or less than once: `scan_boundary(data, weight="times")` takes a column of
 weights, and `find_boundary` a `sample_weight` of the same kind as the scores. A weight of 2 is the
 row twice, on every engine, for every curve that estimates; curves that count rows refuse, as in
-memory. `streaming.scan_certificate` certifies a boundary the same way, and
+memory.
+
+Groups and many classes are read in the same passes, whatever their number:
+
+```python
+streaming.scan_boundaries("scores/*.parquet", by="site")  # a boundary each
+streaming.scan_biases(frame, scores=["cat", "dog", "eel"], label="animal")  # a bias for each class
+```
+
+A group leans on all rows as in memory. Many classes take a column of scores each; a pair of them is
+decided on the difference of two columns. Before the first pass the groups or labels are counted.
+`streaming.scan_certificate` certifies a boundary the same way, and
 `streaming.scan_zone` finds the zone in which nobody should decide by the score alone.
 
 The boundary goes back to where the scores are. `boundary.predict` answers in kind: a series of

@@ -42,7 +42,7 @@ class Ideal:
         """Return drawn rows."""
         return [Chunk(*self._draw(10_000, 0), "first")]
 
-    def scan(self, request: ScanRequest, on_progress: Any) -> Any:
+    def scan(self, request: Any, on_progress: Any) -> Any:
         """Return what is found in all rows, and keep what a pass costs on one partition."""
         chunk = Chunk(*self._draw(self._partition, 1), "partition")
         request.tally([chunk])

@@ -26,8 +26,19 @@ from boundshift.search.line import search_line
 from boundshift.status import QUIET, Status
 from boundshift.validation import as_known_scores, as_positive
 
-__all__ = ["GroupBoundaries", "GroupCounts", "find_boundaries"]
+__all__ = [
+    "ROWS",
+    "GroupBoundaries",
+    "GroupCounts",
+    "decide_group",
+    "find_boundaries",
+    "missing_groups",
+    "rows_to_lean_on",
+    "warn_of_groups",
+]
 
+ROWS = 20.0
+"""How many rows of a class a group takes to lean on itself as much as on all rows."""
 _FORMAT = "boundshift.groups"
 _VERSION = 1
 _CURE = "Find the boundaries again and store them with to_dict."
@@ -213,7 +224,7 @@ def find_boundaries(
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     pos_label: object = None,
-    rows: float = 20.0,
+    rows: float = ROWS,
     sample_weight: None = None,
     row_cost: None = None,
     scale: Scale = "auto",
@@ -280,9 +291,7 @@ def find_boundaries(
                 "group."
             )
     claim, aim = choose_claims(curve, rule)
-    m = as_positive("rows", rows, "Use 20, or 0 for no leaning.", zero=True)
-    if isinstance(claim, ConfidenceCurve | SupportRadius):
-        m = 0.0
+    m = rows_to_lean_on(rows, claim)
     everyone = ScoreSample.from_labels(y_true, y_score, pos_label, alike=aim.alike).on_scale(scale)
     common = make_decision(claim, aim)(everyone)
     scores = np.asarray(y_score, dtype=np.float64)
@@ -293,18 +302,38 @@ def find_boundaries(
     for code, group in enumerate(groups):
         mine = codes == code
         parts = [np.sort(scores[mine & (is_positive == k)]) for k in (False, True)]
-        boundary = common
-        if all(len(part) for part in parts):
-            boundary = _decide(everyone.part(*parts), everyone, claim, aim, m)
-        elif isinstance(claim, ConfidenceCurve):
-            boundary = replace(common, status=Status.UNMET, detail=_nothing_promised(group))
+        sample = everyone.part(*parts) if all(len(part) for part in parts) else None
+        boundary = decide_group(group, sample, everyone, common, claim, aim, m)
         boundaries[group] = boundary
         t = boundary.threshold
         counts[group] = GroupCounts(
             len(parts[0]), len(parts[1]), int(np.sum(parts[0] > t)), int(np.sum(parts[1] <= t))
         )
-    _warn(boundaries)
+    warn_of_groups(boundaries, stacklevel=3)
     return GroupBoundaries(boundaries, common, counts, m)
+
+
+def rows_to_lean_on(rows: float, curve: ErrorCurve) -> float:
+    """Return the m of `find_boundaries`, 0 for curves that promise or that are the paper's."""
+    m = as_positive("rows", rows, "Use 20, or 0 for no leaning.", zero=True)
+    return 0.0 if isinstance(curve, ConfidenceCurve | SupportRadius) else m
+
+
+def decide_group(
+    group: Any,
+    sample: ScoreSample | None,
+    everyone: ScoreSample,
+    common: Boundary,
+    curve: ErrorCurve,
+    rule: Rule,
+    rows: float,
+) -> Boundary:
+    """Return the boundary of a group, the common one for a group that lacks a class."""
+    if sample is not None:
+        return _decide(sample, everyone, curve, rule, rows)
+    if isinstance(curve, ConfidenceCurve):
+        return replace(common, status=Status.UNMET, detail=_nothing_promised(group))
+    return common
 
 
 def _decide(
@@ -366,7 +395,13 @@ class _Leaning(ErrorCurve):
         values = np.unique(np.concatenate(parts))
         beyond = (everyone.spread or 1.0) / len(values)
         edges = np.concatenate([[values[0] - beyond], values, [values[-1] + beyond]])
-        losses = rule.value(*errors(edges[:-1]), sample.n_samples)
+        above, below = errors(edges[:-1])
+        losses = rule.value(above, below, sample.n_samples)
+        # Between two edges no loss is less than that of the better end for each class.
+        least = rule.value(np.append(above[1:], above[-1]), below, sample.n_samples)
+        deciding = edges[1:][least <= losses.min() + 1e-12]
+        for c in (everyone.negative, everyone.positive, sample.negative, sample.positive):
+            c.request_exact(deciding)
         first = int(np.argmin(losses))
         run = losses[first:] <= losses[first] + 1e-12
         low = float(edges[first])
@@ -396,11 +431,16 @@ def _encode(
         ) from None
     lacking = sum(group is None or group != group for group in known)  # NaN is not itself
     if lacking and not missing:
-        raise InvalidInputError(
-            "`by` must name the group of every row, got missing ones. Drop those rows, or give "
-            "them a group of their own."
-        )
+        raise missing_groups()
     return list(known), codes
+
+
+def missing_groups() -> InvalidInputError:
+    """Return the error for rows without a group."""
+    return InvalidInputError(
+        "`by` must name the group of every row, got missing ones. Drop those rows, or give them a "
+        "group of their own."
+    )
 
 
 def _as_stored_group(group: Any) -> bool | int | float | str:
@@ -446,7 +486,7 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else float("nan")
 
 
-def _warn(boundaries: dict[Any, Boundary]) -> None:
+def warn_of_groups(boundaries: dict[Any, Boundary], stacklevel: int) -> None:
     """Warn once of all groups whose boundary needs a second look."""
     doubts = [(group, b) for group, b in boundaries.items() if b.status not in QUIET]
     if doubts:
@@ -455,5 +495,5 @@ def _warn(boundaries: dict[Any, Boundary]) -> None:
             f"The boundaries of {len(doubts)} of {len(boundaries)} groups need a second look. "
             f"First, {group!r}: {boundary.message}",
             BoundaryWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )

@@ -35,7 +35,14 @@ from boundshift.scores.weighted import collect_weighted
 from boundshift.search.found import ErrorsAt
 from boundshift.status import QUIET, Status
 
-__all__ = ["ClassBiases", "boundary_at", "class_biases", "find_biases", "pair_boundaries"]
+__all__ = [
+    "ClassBiases",
+    "boundary_at",
+    "class_biases",
+    "decide_biases",
+    "find_biases",
+    "pair_boundaries",
+]
 
 FloatArray = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -117,20 +124,48 @@ def find_biases(
     >>> found.biases.round(1).tolist(), round(found.boundaries[0, 2].threshold, 1)
     ([-0.9, 0.1, 0.8], -1.7)
     """
+    n_classes = scores.shape[1]
+    names = list(range(n_classes)) if labels is None else list(labels)
+    counts = np.bincount(y, weights, minlength=n_classes)
+    samples = dict(_pair_samples(y, scores, weights))
+    if strategy != "one-vs-rest":
+        return decide_biases(samples, counts, curve, rule, strategy, names)
+    _check_alike(curve, rule)
+    pairs = _pair_problems(samples, curve, rule, names)
+    biases, statuses = _one_vs_rest_biases(y, scores, curve, rule, weights)
+    _favour_few(biases, counts, pairs)
+    return _record(biases, pairs, names, statuses)
+
+
+def decide_biases(
+    samples: Mapping[Pair, ScoreSample],
+    counts: NDArray[Any],
+    curve: ErrorCurve,
+    rule: Rule,
+    strategy: Strategy,
+    names: Sequence[Any],
+) -> ClassBiases:
+    """Return the biases of `find_biases` from the samples of all pairs of classes.
+
+    Parameters
+    ----------
+    samples : mapping from pairs of class numbers to ScoreSample
+        The second class's scores minus the first's, of the rows of both.
+    counts : array of shape (n_classes,)
+        Rows of each class.
+    curve, rule, strategy
+        As in `find_biases`, but for "one-vs-rest", which is not about pairs.
+    names : sequence
+        Of the classes.
+    """
     _check_alike(curve, rule)
     if strategy == "joint" and isinstance(curve, SupportRadius):
         strategy = "pairwise"
     if strategy == "joint" and isinstance(rule, GMean):
         rule = GMean(tolerance=0)
-    n_classes = scores.shape[1]
-    names = list(range(n_classes)) if labels is None else list(labels)
-    pairs = {
-        (i, j): _PairProblem(replace(sample, labels=(names[i], names[j])), curve, rule)
-        for (i, j), sample in _pair_samples(y, scores, weights)
-    }
-    if strategy == "one-vs-rest":
-        biases, statuses = _one_vs_rest_biases(y, scores, curve, rule, weights)
-    elif strategy == "own":
+    n_classes = len(counts)
+    pairs = _pair_problems(samples, curve, rule, names)
+    if strategy == "own":
         biases = np.zeros(n_classes)
     elif strategy == "joint":
         biases = _joint_biases(n_classes, pairs)
@@ -138,16 +173,35 @@ def find_biases(
         own = {pair: problem.solve() for pair, problem in pairs.items()}
         biases = class_biases(n_classes, own, _weights(pairs))
     if strategy != "own":
-        _favour_few(biases, y, pairs, weights)
-    if strategy != "one-vs-rest":
-        statuses = [problem.status for problem in pairs.values()]
+        _favour_few(biases, counts, pairs)
+    found = _record(biases, pairs, names, [problem.status for problem in pairs.values()])
+    if strategy == "own":
+        kept = {pair: replace(b, status=Status.KEPT) for pair, b in found.boundaries.items()}
+        found = found._replace(boundaries=kept, statuses=[Status.KEPT])
+    return found
+
+
+def _pair_problems(
+    samples: Mapping[Pair, ScoreSample], curve: ErrorCurve, rule: Rule, names: Sequence[Any]
+) -> dict[Pair, _PairProblem]:
+    """Return what is to be decided between each two classes, under their names."""
+    return {
+        (i, j): _PairProblem(replace(sample, labels=(names[i], names[j])), curve, rule)
+        for (i, j), sample in samples.items()
+    }
+
+
+def _record(
+    biases: FloatArray,
+    pairs: Mapping[Pair, _PairProblem],
+    names: Sequence[Any],
+    statuses: list[Status],
+) -> ClassBiases:
+    """Return biases with the boundaries that they give each pair."""
     found = {
         (names[i], names[j]): problem.boundary_at(float(biases[i] - biases[j]))
         for (i, j), problem in pairs.items()
     }
-    if strategy == "own":
-        found = {pair: replace(boundary, status=Status.KEPT) for pair, boundary in found.items()}
-        statuses = [Status.KEPT]
     return ClassBiases(biases, found, statuses)
 
 
@@ -171,18 +225,12 @@ def pair_boundaries(
     }
 
 
-def _favour_few(
-    biases: FloatArray,
-    y: NDArray[np.intp],
-    pairs: Mapping[Pair, Any],
-    weights: FloatArray | None = None,
-) -> None:
+def _favour_few(biases: FloatArray, counts: NDArray[Any], pairs: Mapping[Pair, Any]) -> None:
     """Give a class of very few rows no smaller a bias than any other.
 
     Where so few rows are found by luck, their scores would take from the class what the model
     alone gives it; and the only row of a class decides nothing, as no fold can leave it out.
     """
-    counts = np.bincount(y, weights, minlength=len(biases))
     undecided = [not any(k in pair for pair in pairs) for k in range(len(biases))]
     few = (counts > 0) & ((counts <= _FEW_ROWS) | np.array(undecided))
     if not few.all():

@@ -1,6 +1,7 @@
 """Scores bigger than memory: the same boundary from files, databases, frames and chunks.
 
-`scan_boundary` takes columns by name; :func:`boundshift.find_boundary` takes Dask arrays and
+`scan_boundary` takes columns by name, `scan_boundaries` also one of groups, and `scan_biases` a
+column of scores for each class; :func:`boundshift.find_boundary` takes Dask arrays and
 series, Arrow arrays, memory maps and iterables of chunks as they are. For every engine the answer
 is that of the same rows in memory.
 
@@ -21,9 +22,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from boundshift.streaming.scan import scan_boundary, scan_certificate, scan_zone
+    from boundshift.streaming.scan import (
+        scan_biases,
+        scan_boundaries,
+        scan_boundary,
+        scan_certificate,
+        scan_zone,
+    )
 
-__all__ = ["scan_boundary", "scan_certificate", "scan_zone"]
+__all__ = ["scan_biases", "scan_boundaries", "scan_boundary", "scan_certificate", "scan_zone"]
 
 
 def __getattr__(name: str) -> Any:

@@ -179,12 +179,18 @@ class Cells:
         """Whether a class has scores in a cell that are not known one by one, shape (2, k)."""
         return np.asarray((self.counts > 0) & ~self.collected & (self.lows != self.highs))
 
-    def plan(self, questions: OpenQuestions) -> tuple[IntArray, Refinement] | None:
-        """Return the cells to look into, and the parts to count; None if there are none."""
+    def plan(
+        self, questions: OpenQuestions, share: float = 1.0
+    ) -> tuple[IntArray, Refinement] | None:
+        """Return the cells to look into, and the parts to count; None if there are none.
+
+        Of the scores that a pass may collect, no more than a share is asked for.
+        """
         wanted = np.unique(np.concatenate([np.empty(0, np.int64), *questions.cells]))
         wanted = wanted[self.unknown[:, wanted].any(axis=0)]
-        whole = self._refine_whole(wanted)
-        cut, parts = self._divide_at(questions.cuts, wanted)
+        most = int(share * _MOST_POINTS)
+        whole = self._refine_whole(wanted, most)
+        cut, parts = self._divide_at(questions.cuts, wanted, most)
         tops = np.concatenate([whole.tops, parts.tops])
         if not len(tops):
             return None
@@ -195,12 +201,12 @@ class Cells:
         rows = int(self.rows[:, wanted].sum())
         return wanted, Refinement(lows, tops[order], lows, collected, rows)
 
-    def _refine_whole(self, wanted: IntArray) -> Refinement:
+    def _refine_whole(self, wanted: IntArray, most: int) -> Refinement:
         """Return how to look into whole cells: collect the small ones, cut the large ones finer."""
         rows = self.rows[:, wanted].sum(axis=0)
         order = np.argsort(rows, kind="stable")
         small = np.zeros(len(wanted), dtype=np.bool_)
-        small[order] = np.cumsum(rows[order]) <= _MOST_POINTS
+        small[order] = np.cumsum(rows[order]) <= most
         pieces = max(_MOST_CELLS // max(int(np.count_nonzero(~small)), 1), 2)
         lows, tops = self.edges
         part_tops = [
@@ -212,7 +218,9 @@ class Cells:
         parts = _parts_up_to(new_tops, lows[wanted], sizes)
         return replace(parts, collected=np.repeat(small, sizes))
 
-    def _divide_at(self, cuts: list[Cuts], wanted: IntArray) -> tuple[IntArray, Refinement]:
+    def _divide_at(
+        self, cuts: list[Cuts], wanted: IntArray, most: int
+    ) -> tuple[IntArray, Refinement]:
         """Return the cells that cuts divide, other than the wanted ones, and their parts.
 
         The parts that a cut may still pass are collected.
@@ -232,10 +240,10 @@ class Cells:
         collected = (margin >= 0) & (parts.tops <= np.append(ends, -np.inf)[margin])
         share = (parts.tops - parts.lows) / (tops - lows)[cut][owner]
         rows = float((share * self.rows.sum(axis=0)[cut][owner])[collected].sum())
-        if rows > _MOST_POINTS:
+        if rows > most:
             # A cut that turns out to move farther than its margin takes one pass more.
-            narrower = [replace(c, margin=c.margin * (_MOST_POINTS / rows) / 2) for c in cuts]
-            return self._divide_at(narrower, wanted)
+            narrower = [replace(c, margin=c.margin * (most / rows) / 2) for c in cuts]
+            return self._divide_at(narrower, wanted, most)
         return cut, replace(parts, collected=collected)
 
     def _meet(self, starts: FloatArray, ends: FloatArray) -> NDArray[np.bool_]:

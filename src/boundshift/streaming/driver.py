@@ -8,7 +8,7 @@ decision of the sorted scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -16,23 +16,26 @@ import numpy as np
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores.log_odds import SCALES, LogOdds, Scale, have_odds, not_probabilities
-from boundshift.scores.sample import Binning, ScoreSample
+from boundshift.scores.sample import Binning, ClassScores, OrderedScores, ScoreSample
 from boundshift.scores.weighted import no_weights, not_frequencies
 from boundshift.streaming.cell_scores import CellScores, WeightedCellScores
 from boundshift.streaming.cells import Cells, OpenQuestions, changed_rows
 from boundshift.streaming.chunk import Chunk, Fault
 from boundshift.streaming.grid import Grid
 from boundshift.streaming.request import OUTSIDE, ScanRequest
-from boundshift.streaming.source import Progress, Source
+from boundshift.streaming.source import OnProgress, Progress, Source
 from boundshift.streaming.tally import ClassTally, Tally
 from boundshift.validation import as_choice, order_labels
 
-__all__ = ["PassRecord", "decide_in_passes"]
+__all__ = ["PassRecord", "Requests", "Scan", "decide_in_passes", "decide_together"]
 
 Result = TypeVar("Result")
+Requests = list[tuple[int, ScanRequest]]
 
 # Cells of the first pass.
 _CELLS = 1 << 15
+# Cells, and part of the scores that a pass collects, of each of many problems read together.
+_LEAST_CELLS, _MOST_SHARING = 1 << 10, 16
 _MOST_PASSES = 40
 # Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
 _SAFE_EXPONENT = 400
@@ -92,117 +95,215 @@ def decide_in_passes(
         As in `find_boundary`. If the rows peeked at are probabilities, the first pass takes all
         for such; if it meets others, or hard labels, it is made again with the scores as they are.
     """
-    as_choice("scale", scale, SCALES)
+    scan = Scan(source.peek(), source.is_weighted, pos_label, alike, scale)
+
+    def read(requests: Requests, on_progress: OnProgress) -> list[Tally]:
+        return [source.scan(request, on_progress) for _, request in requests]
+
+    def decide_one(samples: list[ScoreSample]) -> Result:
+        return decide(samples[0])
+
+    return decide_together([scan], read, decide_one, max_passes=max_passes, progress=progress)
+
+
+def decide_together(
+    scans: Sequence[Scan],
+    read: Callable[[Requests, OnProgress], list[Tally]],
+    decide: Callable[[list[ScoreSample]], Result],
+    *,
+    max_passes: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Result, PassRecord]:
+    """Return a decision that rests on several problems, which are read in the same passes.
+
+    Parameters
+    ----------
+    scans : sequence of Scan
+        What is known of each problem; nothing yet.
+    read : callable
+        From requests, each with the number of its problem, to what one pass finds for each.
+    decide : callable
+        From the samples of all problems to the decision.
+    max_passes, progress
+        As in `decide_in_passes`.
+    """
     most = _MOST_PASSES if max_passes is None else max_passes
-    scan = _Scan(source, pos_label, alike, progress, scale)
-    scan.first_pass()
+    passes = 0
+
+    def read_all(requests: Requests) -> list[Tally]:
+        nonlocal passes
+        passes += 1
+        name = f"pass {passes}"
+        return read(requests, lambda *done: progress(name, *done) if progress else None)
+
+    waiting = list(range(len(scans)))
+    while waiting:
+        tallies = read_all([(i, scans[i].first_request()) for i in waiting])
+        settled = [scans[i].take_first(tally) for i, tally in zip(waiting, tallies, strict=True)]
+        waiting = [i for i, is_settled in zip(waiting, settled, strict=True) if not is_settled]
     while True:
-        questions = OpenQuestions()
-        is_last = scan.passes >= most
+        questions = [OpenQuestions() for _ in scans]
+        is_last = passes >= most
         try:
-            sample = scan.sample(questions)
-            _check_sizes(sample)
+            samples = [scan.sample(open_) for scan, open_ in zip(scans, questions, strict=True)]
+            for sample in samples:
+                _check_sizes(sample)
             with np.errstate(over="ignore", invalid="ignore"):  # of estimates that are refused
-                result = decide(sample)
+                result = decide(samples)
         except InvalidInputError:
             # What an estimate finds wrong, the scores themselves may not.
-            if not questions or is_last:
+            if not any(questions) or is_last:
                 raise
         else:
-            if not questions or is_last:
-                return result, PassRecord(scan.passes, scan.resolution(questions))
-        scan.next_pass(questions)
+            if not any(questions) or is_last:
+                widths = [scan.resolution(q) for scan, q in zip(scans, questions, strict=True)]
+                return result, PassRecord(passes, max(widths, default=0.0))
+        asked = [i for i, open_ in enumerate(questions) if open_]
+        tallies = read_all([(i, scans[i].next_request(questions[i])) for i in asked])
+        for i, tally in zip(asked, tallies, strict=True):
+            scans[i].take_next(tally)
 
 
-class _Scan:
-    """What is known of a source after some passes."""
+class Scan:
+    """What is known of a problem after some passes.
+
+    Parameters
+    ----------
+    peeked : iterable of Chunk
+        Some of its rows, for a first idea of the range of the scores.
+    is_weighted : bool
+        Whether rows have weights.
+    pos_label, alike, scale
+        As in `decide_in_passes`.
+    common : Scan, default=None
+        If given, the problem is a part of the rows of another one, read in the same first pass,
+        and has its classes, its units and its scale.
+    together : int, default=1
+        How many problems are read in one pass, and share its memory.
+    """
 
     def __init__(
         self,
-        source: Source,
-        pos_label: object,
-        alike: bool,
-        progress: Progress | None,
-        scale: Scale,
+        peeked: Iterable[Chunk],
+        is_weighted: bool = False,
+        pos_label: object = None,
+        alike: bool = True,
+        scale: Scale = "raw",
+        common: Scan | None = None,
+        together: int = 1,
     ) -> None:
-        self.passes = 0
+        as_choice("scale", scale, SCALES)
+        self._cell_count = max(_CELLS // together, _LEAST_CELLS)
+        self._share = 1 / min(together, _MOST_SHARING)
+        self._peeked, self._is_weighted, self._common = list(peeked), is_weighted, common
         self._scale: Scale = scale
-        self._source, self._progress = source, progress
+        self._exponent: int | None = None
         self._pos_label, self._alike = pos_label, alike
+        self._is_settled = False
         self._binned: tuple[dict[Binning, Any], dict[Binning, Any]] = ({}, {})
 
-    def first_pass(self, exponent: int | None = None) -> None:
-        """Find the classes, their moments and the counts of the cells."""
-        request = _first_request(self._source.peek(), exponent, self._scale)
-        tally = self._pass(request)
+    def first_request(self) -> ScanRequest:
+        """Return what finds the classes, their moments and the counts of the cells."""
+        if self._common is not None:
+            return self._common.first_request()
+        self._request = _first_request(self._peeked, self._exponent, self._scale, self._cell_count)
+        return self._request
+
+    def take_first(self, tally: Tally) -> bool:
+        """Learn from the first pass; return whether it was one, or has to be made again."""
+        if self._common is not None:
+            return self._common._is_settled and self._take_part(self._common, tally)
+        self._is_settled = self._settle(tally)
+        return self._is_settled
+
+    def _settle(self, tally: Tally) -> bool:
+        """Learn from the first pass, unless another power of two or scale has to be tried."""
+        request = self._request
         outside = [f for f in tally.faults if f.kind == OUTSIDE]
         if outside and self._scale == "probability":
             raise not_probabilities(_list_faults(outside))
         if outside:
-            return self._first_pass_as_given()
+            self._scale = "raw"
+            return False
         _check_faults(tally.faults)
-        if not tally.classes and self._source.is_weighted:
+        if not tally.classes and self._is_weighted:
             raise no_weights()
         self.labels = order_labels(tally.classes, self._pos_label, alike=self._alike)
         found = [tally.classes[label] for label in self.labels]
         if request.log_odds is not None:
-            return self._settle_log_odds(request, found)
+            least, most = min(c.low for c in found), max(c.high for c in found)
+            zeros, ones = (sum(c.saturated[side] for c in found) for side in (0, 1))
+            if not have_odds(least, most, saturated=bool(zeros or ones)):
+                self._scale = "raw"
+                return False
+            log_odds = LogOdds.of_extremes(least, most, zeros=zeros > 0, ones=ones > 0)
+            self._put_in_cells(replace(request, log_odds=log_odds), found)
+            return True
         largest = max(max(abs(c.low), abs(c.high)) for c in found)
-        exponent = scale_exponent(float(np.ldexp(largest, request.exponent)))
-        if exponent != request.exponent:
+        self._exponent = scale_exponent(float(np.ldexp(largest, request.exponent)))
+        if self._exponent != request.exponent:
             # The scores peeked at are of another order of magnitude than the rest.
-            return self.first_pass(exponent)
+            return False
+        self._put_in_cells(request, found)
+        return True
+
+    def _take_part(self, common: Scan, tally: Tally) -> bool:
+        """Learn from the first pass over a part of the rows, which may lack a class."""
+        self.labels = common.labels
+        self._put_in_cells(common._request, [tally.of(label) for label in self.labels])
+        return True
+
+    def _put_in_cells(self, request: ScanRequest, found: list[ClassTally]) -> None:
+        """Keep moments and cells; exact zeros and ones stand beyond all other log-odds."""
         self._request, self._moments = request, found
         self._cells = Cells.from_first_pass(found, request.grid, request.pivot)
+        if request.log_odds is not None:
+            ends = request.log_odds.low, request.log_odds.high
+            self._cells = self._cells.with_saturated(found, ends)
+            for c in found:
+                c.settle_saturated(ends, request.pivot)
 
-    def _first_pass_as_given(self) -> None:
-        """Make the first pass again, with scores as they are."""
-        self._scale = "raw"
-        self.first_pass()
-
-    def _settle_log_odds(self, request: ScanRequest, found: list[ClassTally]) -> None:
-        """Put exact zeros and ones beyond all other log-odds, now that these are known."""
-        least, most = min(c.low for c in found), max(c.high for c in found)
-        zeros, ones = (sum(c.saturated[side] for c in found) for side in (0, 1))
-        if not have_odds(least, most, saturated=bool(zeros or ones)):
-            return self._first_pass_as_given()
-        log_odds = LogOdds.of_extremes(least, most, zeros=zeros > 0, ones=ones > 0)
-        ends = log_odds.low, log_odds.high
-        cells = Cells.from_first_pass(found, request.grid, request.pivot)
-        self._cells = cells.with_saturated(found, ends)
-        for c in found:
-            c.settle_saturated(ends, request.pivot)
-        self._request, self._moments = replace(request, log_odds=log_odds), found
+    @property
+    def has_both_classes(self) -> bool:
+        """Whether there are rows of either class."""
+        return all(c.n for c in self._moments)
 
     def sample(self, questions: OpenQuestions) -> ScoreSample:
         """Return what is known as a sample, which adds to the questions what it only estimates."""
-        kind = WeightedCellScores if self._source.is_weighted else CellScores
-        negative, positive = (
-            kind(self._cells, i, moments, self._request.pivot, questions, self._binned[i])
-            for i, moments in enumerate(self._moments)
-        )
+        negative, positive = (self._class_scores(i, questions) for i in (0, 1))
         request = self._request
         return ScoreSample(negative, positive, request.exponent, self.labels, request.log_odds)
 
-    def next_pass(self, questions: OpenQuestions) -> None:
-        """Find the answers to questions."""
-        plan = self._cells.plan(questions)
-        binnings = tuple(dict.fromkeys(questions.binnings))
-        request = replace(
+    def _class_scores(self, i: int, questions: OpenQuestions) -> OrderedScores:
+        """Return what is known of a class; of one without rows, that it has none."""
+        moments = self._moments[i]
+        if not moments.n:
+            return ClassScores(np.empty(0))
+        kind = WeightedCellScores if self._is_weighted else CellScores
+        pivot, binned = self._request.pivot, self._binned[i]
+        return kind(self._cells, i, moments, pivot, questions, binned)
+
+    def next_request(self, questions: OpenQuestions) -> ScanRequest:
+        """Return what finds the answers to questions."""
+        self._plan = self._cells.plan(questions, self._share)
+        self._asked = tuple(dict.fromkeys(questions.binnings))
+        return replace(
             self._request,
             labels=self.labels,
             grid=None,
-            refinement=plan[1] if plan else None,
-            binnings=tuple((self.labels[i], binning) for i, binning in binnings),
+            refinement=self._plan[1] if self._plan else None,
+            binnings=tuple((self.labels[i], binning) for i, binning in self._asked),
         )
-        tally = self._pass(request)
+
+    def take_next(self, tally: Tally) -> None:
+        """Learn the answers."""
         found = [tally.of(label) for label in self.labels]
-        if plan is not None:
-            self._cells = self._cells.refined(*plan, found)
-        for i, (which, binning) in enumerate(binnings):
+        if self._plan is not None:
+            self._cells = self._cells.refined(*self._plan, found)
+        for i, (which, binning) in enumerate(self._asked):
             counts = found[which].binned.get(i, np.zeros(binning.size))
             before, now = self._moments[which].n, float(counts.sum())
-            if abs(now - before) > (_SAME_WEIGHT * before if self._source.is_weighted else 0.5):
+            if abs(now - before) > (_SAME_WEIGHT * before if self._is_weighted else 0.5):
                 raise changed_rows(before, now)
             self._binned[which][binning] = counts
 
@@ -217,17 +318,6 @@ class _Scan:
             return widest / 4  # no probability changes faster with its log-odds
         return float(np.ldexp(widest, self._request.exponent))
 
-    def _pass(self, request: ScanRequest) -> Tally:
-        """Read all rows once."""
-        self.passes += 1
-        name = f"pass {self.passes}"
-
-        def on_progress(done: int, total: int) -> None:
-            if self._progress is not None:
-                self._progress(name, done, total)
-
-        return self._source.scan(request, on_progress)
-
 
 def scale_exponent(largest: float) -> int:
     """Return the power of two to divide by: 0 unless the scores are huge or tiny.
@@ -239,7 +329,7 @@ def scale_exponent(largest: float) -> int:
 
 
 def _first_request(
-    chunks: Iterable[Chunk], exponent: int | None, scale: Scale = "raw"
+    chunks: Iterable[Chunk], exponent: int | None, scale: Scale = "raw", cells: int = _CELLS
 ) -> ScanRequest:
     """Return the first request: a grid somewhat wider than the range of the rows peeked at."""
     scores = [chunk.counted().scores.astype(np.float64) for chunk in chunks]
@@ -259,7 +349,7 @@ def _first_request(
     peeked = np.ldexp(peeked, -exponent)
     low, high = float(peeked.min()), float(peeked.max())
     margin = (high - low) / 16
-    grid = Grid(low - margin, high + margin, _CELLS)
+    grid = Grid(low - margin, high + margin, cells)
     # Cells must be told apart where the scores are, far from 0 as well.
     is_wide = grid.width > _LEAST_DOUBLES * np.spacing(max(abs(grid.low), abs(grid.high)))
     is_wide = bool(is_wide and np.isfinite(1 / grid.width))
@@ -272,7 +362,7 @@ def _check_sizes(sample: ScoreSample) -> None:
     """Raise if a few scores are so much larger than the rest that no grid holds both."""
     if sample.exponent <= 0:
         return
-    classes = (sample.negative, sample.positive)
+    classes = [c for c in (sample.negative, sample.positive) if c.n]
     largest = max(max(abs(c.minimum), abs(c.maximum)) for c in classes)
     typical = max(abs(c.median) for c in classes)
     if typical < _LEAST_SHARE * largest:

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, Literal, get_args
+
+import numpy as np
 
 from boundshift.boundary import choose_claims, decide_on, make_decision, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
+from boundshift.groups import (
+    ROWS,
+    GroupBoundaries,
+    GroupCounts,
+    decide_group,
+    missing_groups,
+    rows_to_lean_on,
+    warn_of_groups,
+)
+from boundshift.multiclass import ClassBiases, decide_biases
 from boundshift.promises.certificate import (
     Certificate,
     Scores,
@@ -19,12 +34,22 @@ from boundshift.promises.zone import Zone, as_errors, zone_of
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.log_odds import Scale
+from boundshift.scores.sample import ScoreSample
 from boundshift.streaming.dispatch import open_columns
-from boundshift.streaming.driver import decide_in_passes
-from boundshift.streaming.source import ColumnNames, Progress
+from boundshift.streaming.driver import Requests, Scan, decide_in_passes, decide_together
+from boundshift.streaming.source import ColumnNames, OnProgress, Progress, Source
+from boundshift.streaming.tally import Tally
+from boundshift.streaming.view import Everyone, Group, JointRequest, Pair, ValueCounts, View
 from boundshift.validation import as_choice, as_share
 
-__all__ = ["scan_boundary", "scan_certificate", "scan_zone"]
+__all__ = [
+    "decide_groups_in_passes",
+    "scan_biases",
+    "scan_boundaries",
+    "scan_boundary",
+    "scan_certificate",
+    "scan_zone",
+]
 
 
 def scan_boundary(
@@ -99,6 +124,240 @@ def scan_boundary(
     )
     warn_of(boundary, stacklevel=3)
     return boundary
+
+
+def scan_boundaries(
+    data: Any,
+    by: str = "by",
+    *,
+    label: str = "label",
+    score: str = "score",
+    pos_label: object = None,
+    element: int = -1,
+    progress: Progress | None = None,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    rows: float = ROWS,
+    scale: Scale = "auto",
+) -> GroupBoundaries:
+    """Find a boundary for each group of rows, on data that is read in passes.
+
+    Parameters
+    ----------
+    data, label, score, pos_label, element, progress
+        As in :func:`scan_boundary`; without names, triples (labels, scores, groups).
+    by : str, default="by"
+        Name of the column of groups; none may be missing.
+    curve, rule, rows, scale
+        As in :func:`boundshift.find_boundaries`.
+
+    Returns
+    -------
+    GroupBoundaries
+        That of :func:`boundshift.find_boundaries` on the same rows in memory, groups in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y, site = rng.random((4, 500)) < 0.2, rng.choice(["a", "b"], (4, 500))
+    >>> s = rng.normal(size=(4, 500)) + 2 * y + (site == "b")
+    >>> found = scan_boundaries(list(zip(y, s, site)))
+    >>> {group: round(boundary.threshold, 1) for group, boundary in found.items()}
+    {'a': 1.1, 'b': 2.0}
+    """
+    claim, aim = choose_claims(curve, rule)
+    found = decide_groups_in_passes(
+        open_columns(data, ColumnNames(label, score, by=by), element),
+        claim,
+        aim,
+        rows_to_lean_on(rows, claim),
+        pos_label=pos_label,
+        scale=scale,
+        progress=progress,
+    )
+    warn_of_groups(found.boundaries, stacklevel=3)
+    return found
+
+
+def decide_groups_in_passes(
+    source: Source,
+    curve: ErrorCurve,
+    rule: Rule,
+    rows: float,
+    *,
+    pos_label: object = None,
+    labels: tuple[Any, Any] | None = None,
+    scale: Scale = "auto",
+    progress: Progress | None = None,
+) -> GroupBoundaries:
+    """Return the boundary of each group of a source; given labels take the place of its own."""
+    counts = _count_values(source, "by", progress)
+    if None in counts:
+        raise missing_groups()
+    groups = sorted(counts, key=lambda group: (str(type(group)), group))
+    together = 1 + len(groups)
+    views: list[View] = [Everyone(), *map(Group, groups)]
+    everyone = Scan(
+        source.peek(),
+        pos_label=pos_label,
+        alike=rule.alike,
+        scale=scale,
+        together=together,
+    )
+    scans = [everyone, *(Scan((), common=everyone, together=together) for _ in groups)]
+
+    def decide(samples: list[ScoreSample]) -> GroupBoundaries:
+        if labels is not None:
+            samples = [replace(sample, labels=labels) for sample in samples]
+        all_rows, *parts = samples
+        common = make_decision(curve, rule)(all_rows)
+        boundaries: dict[Any, Boundary] = {}
+        found: dict[Any, GroupCounts] = {}
+        for group, scan, sample in zip(groups, scans[1:], parts, strict=True):
+            own = sample if scan.has_both_classes else None
+            boundary = decide_group(group, own, all_rows, common, curve, rule, rows)
+            above, below = sample.count_wrong(sample.from_units([boundary.threshold]))
+            boundaries[group] = boundary
+            found[group] = GroupCounts(*sample.n_samples, int(above[0]), int(below[0]))
+        return GroupBoundaries(boundaries, common, found, rows)
+
+    boundaries, _ = decide_together(scans, _reader(source, views), decide, progress=progress)
+    return boundaries
+
+
+def scan_biases(
+    data: Any,
+    scores: Sequence[str] | None = None,
+    *,
+    label: str = "label",
+    labels: Sequence[Any] | None = None,
+    weight: str | None = None,
+    progress: Progress | None = None,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    strategy: Literal["joint", "pairwise"] = "joint",
+) -> ClassBiases:
+    """Find one bias per class, of three or more, on data that is read in passes.
+
+    The prediction is the class whose score plus bias is largest. Scores are taken as they are: pass
+    the logarithms of probabilities, not these.
+
+    Parameters
+    ----------
+    data, label, weight, progress
+        As in :func:`scan_boundary`; without names, pairs (labels, matrix of scores), or triples
+        with weights.
+    scores : sequence of str, default=None
+        Names of the columns of scores, one for each class; None for data without names.
+    labels : sequence of labels, default=None
+        The classes in the order of their columns; None takes those in the data in ascending order,
+        as scikit-learn does. Rows of other classes are refused.
+    curve, rule
+        As in :func:`boundshift.find_boundary`; the rule must treat classes alike.
+    strategy : {"joint", "pairwise"}, default="joint"
+        As in :func:`boundshift.multiclass.find_biases`.
+
+    Returns
+    -------
+    ClassBiases
+        That of :func:`boundshift.multiclass.find_biases` on the same rows in memory: the biases in
+        the order of the columns, and the boundary between each two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice(3, 4000, p=[0.8, 0.15, 0.05])
+    >>> scores = rng.normal(size=(4000, 3)) - [0, 1, 2] + 2 * np.eye(3)[y]
+    >>> found = scan_biases([(y[:1000], scores[:1000]), (y[1000:], scores[1000:])])
+    >>> found.biases.round(1).tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    claim, aim = choose_claims(curve, rule)
+    as_choice("strategy", strategy, ("joint", "pairwise"))
+    columns = () if scores is None else tuple(scores)
+    if scores is not None and (isinstance(scores, str) or len(columns) < 2):
+        raise InvalidInputError(
+            f"`scores` must name a column for each class, got {scores!r}. For one column use "
+            "scan_boundary."
+        )
+    source = open_columns(data, ColumnNames(label, columns, weight))
+    peeked = list(source.peek())
+    n_classes = len(columns) or next((c.scores.shape[1] for c in peeked), 0)
+    counts = _count_values(source, "label", progress)
+    names = _class_names(counts, labels, n_classes)
+    present = [k for k, name in enumerate(names) if counts.get(name, 0)]
+    if len(present) < 2:
+        raise InvalidInputError(
+            f"`data` must have rows of at least two classes, got {list(counts)!r}. Add the rows "
+            "of the others."
+        )
+    pairs = list(combinations(present, 2))
+    views: list[View] = [Pair((names[i], names[j]), (i, j)) for i, j in pairs]
+    scans = [
+        Scan(
+            [view.rows(chunk) for chunk in peeked],
+            source.is_weighted,
+            names[j],
+            together=len(pairs),
+        )
+        for view, (_, j) in zip(views, pairs, strict=True)
+    ]
+
+    def decide(samples: list[ScoreSample]) -> ClassBiases:
+        found = np.zeros(n_classes)
+        for pair, sample in zip(pairs, samples, strict=True):
+            found[list(pair)] = sample.n_samples
+        of_pairs = dict(zip(pairs, samples, strict=True))
+        return decide_biases(of_pairs, found, claim, aim, strategy, names)
+
+    return decide_together(scans, _reader(source, views), decide, progress=progress)[0]
+
+
+def _class_names(
+    counts: Mapping[Any, int], labels: Sequence[Any] | None, n_classes: int
+) -> list[Any]:
+    """Return the classes in the order of their columns; refuse labels that have none."""
+    if None in counts:
+        raise InvalidInputError(
+            f"`y_true` must hold a label for each row, got {counts[None]} missing. Drop the rows "
+            "without a label."
+        )
+    names = sorted(counts) if labels is None else list(labels)
+    if len(names) != n_classes or len(set(names)) != len(names):
+        raise InvalidInputError(
+            f"`labels` must name a class for each of the {n_classes} columns of scores, got "
+            f"{names!r}. Pass them in the order of the columns."
+        )
+    outside = {name: count for name, count in counts.items() if name not in names}
+    if outside:
+        first, rows = next(iter(outside.items()))
+        raise InvalidInputError(
+            f"`y_true` must hold one of the classes {names!r}, which have scores, got {first!r} "
+            f"in {rows} rows. Drop those rows, or add the column of that class."
+        )
+    return names
+
+
+def _count_values(source: Source, column: str, progress: Progress | None) -> dict[Any, int]:
+    """Return how many rows have each label, or belong to each group; None is a missing one."""
+    name = "labels" if column == "label" else "groups"
+    found = source.scan(
+        ValueCounts(column), lambda *done: progress(name, *done) if progress else None
+    )
+    return dict(found.counts)
+
+
+def _reader(source: Source, views: Sequence[View]) -> Callable[[Requests, OnProgress], list[Tally]]:
+    """Return the function that reads several views of a source in one pass."""
+
+    def read(requests: Requests, on_progress: OnProgress) -> list[Tally]:
+        parts = tuple((i, views[i], request) for i, request in requests)
+        found = source.scan(JointRequest(parts), on_progress)
+        return [found.parts.get(i, Tally()) for i, _ in requests]
+
+    return read
 
 
 def scan_certificate(

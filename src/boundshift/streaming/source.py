@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.request import ScanRequest
-from boundshift.streaming.tally import Tally
 
-__all__ = ["ColumnNames", "OnProgress", "Progress", "Source"]
+__all__ = ["ColumnNames", "OnProgress", "Progress", "Request", "Source"]
 
 OnProgress = Callable[[int, int], None]
 """Called with the number of parts read, and of all parts."""
@@ -69,6 +67,13 @@ class ColumnNames:
         )
 
 
+class Request(Protocol):
+    """What to find out in one pass."""
+
+    def tally(self, chunks: Iterable[Chunk]) -> Any:
+        """Return what is found in some chunks; findings of different rows have a ``merge``."""
+
+
 class Source(Protocol):
     """Labelled scores that are read in passes, the same rows in each."""
 
@@ -79,5 +84,5 @@ class Source(Protocol):
     def peek(self) -> Iterable[Chunk]:
         """Return a few rows, for a first idea of the range of the scores; there may be none."""
 
-    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+    def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""

@@ -401,12 +401,38 @@ def test_a_weight_column_counts_and_certifies_nothing(run, beside, rows):
     assert found["certificate"]["status"] == "nominal"
 
 
-def test_weights_of_several_files_count_in_passes(run, beside):
-    path, _ = beside
+def halves(path):
+    """Return two files with the rows of one."""
     table = csv.read_csv(path)
     parts = [path.with_name(f"part-{i}.csv") for i in (0, 1)]
     for part, half in zip(parts, (table[:100], table[100:]), strict=True):
         csv.write_csv(half, part)
+    return parts
+
+
+def test_groups_of_several_files_are_decided_in_passes(run, beside):
+    path, _ = beside
+    found = answer(run("threshold", *halves(path), *COLUMNS, "--by", "site", "--json"))
+    expected = answer(run("threshold", path, *COLUMNS, "--by", "site", "--json"))
+    own = {group["group"]: group for group in expected["groups"]}
+    assert {group["group"] for group in found["groups"]} == set(own)
+    for group in found["groups"]:
+        there = own[group["group"]]
+        assert group["counts"] == there["counts"]
+        assert group["boundary"]["threshold"] == pytest.approx(there["boundary"]["threshold"])
+        assert group["boundary"]["labels"] == there["boundary"]["labels"]
+
+
+def test_columns_are_one_thing_in_passes_too(run, beside):
+    path, _ = beside
+    for option in ("--weight", "--by"):
+        shown = run("threshold", *halves(path), *COLUMNS, option, "risk", code=1).stderr
+        assert "one thing" in re.sub(r"\s+", " ", shown)
+
+
+def test_weights_of_several_files_count_in_passes(run, beside):
+    path, _ = beside
+    parts = halves(path)
     options = ["--weight", "times", "--json", "--certify"]
     found = answer(run("threshold", *parts, *COLUMNS, *options))
     expected = answer(run("threshold", path, *COLUMNS, *options))

@@ -14,10 +14,12 @@ from boundshift import (
     InvalidInputError,
     boundary,
     certify,
+    find_boundaries,
     find_boundary,
     find_zone,
     streaming,
 )
+from boundshift.multiclass import find_biases
 from boundshift.streaming import cell_scores, driver, scan
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.dispatch import find_source, open_columns
@@ -51,12 +53,7 @@ def probabilities(seed=0):
 
 def assert_same_boundary(found, y, s, **options):
     """Compare with the boundary of the same rows in memory."""
-    expected = find_boundary(y, s, **options)
-    assert abs(found.threshold - expected.threshold) <= 1e-12 * np.ptp(np.asarray(s, float))
-    assert found.wrong == expected.wrong
-    assert found.n_samples == expected.n_samples
-    assert found.labels == expected.labels
-    assert found.status is expected.status
+    assert_close(found, find_boundary(y, s, **options), np.asarray(s, float))
     assert found.resolution == 0
 
 
@@ -92,6 +89,49 @@ def weighted_problem(seed=0):
     y, s = problem(seed)
     weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 1.7, 2.0], ROWS)
     return {"label": y, "score": s, "weight": weights}
+
+
+def grouped_problem():
+    """Return named columns with groups, one of them without positive rows."""
+    y, s = problem(8)
+    by = np.random.default_rng(8).choice(["a", "b", "c"], ROWS, p=[0.6, 0.38, 0.02])
+    y = np.where(by == "c", 0, y)
+    return {"label": y, "score": s + (by == "b"), "by": by}
+
+
+def many_classes(names):
+    """Return columns of labels, and of a score for each class, and the names of these."""
+    rng = np.random.default_rng(9)
+    y = rng.choice(len(names), ROWS, p=[0.8, 0.15, 0.05])
+    scores = rng.normal(size=(ROWS, len(names))) - np.arange(len(names))
+    scores[np.arange(ROWS), y] += 2
+    columns = {f"score_{i}": column for i, column in enumerate(scores.T)}
+    return {"label": names[y]} | columns, list(columns)
+
+
+def expected_biases(rows, curve):
+    """Return the biases of the same rows in memory."""
+    names, y = np.unique(rows["label"], return_inverse=True)
+    scores = np.column_stack([rows[name] for name in rows if name.startswith("score")])
+    claims = boundary.choose_claims(curve, None)
+    return find_biases(y, scores, *claims, labels=names.tolist(), weights=rows.get("weight"))
+
+
+def assert_same_biases(found, expected):
+    """Compare biases, and what they decide between each two classes."""
+    np.testing.assert_allclose(found.biases, expected.biases, rtol=0, atol=1e-12)
+    assert found.statuses == expected.statuses
+    assert list(found.boundaries) == list(expected.boundaries)
+    for pair, between in expected.boundaries.items():
+        assert found.boundaries[pair].wrong == pytest.approx(between.wrong, rel=1e-12)
+        assert found.boundaries[pair].n_samples == pytest.approx(between.n_samples, rel=1e-12)
+
+
+def assert_close(found, expected, s):
+    """Compare a boundary with one in memory."""
+    assert abs(found.threshold - expected.threshold) <= 1e-12 * np.ptp(s)
+    assert (found.wrong, found.n_samples) == (expected.wrong, expected.n_samples)
+    assert (found.labels, found.status) == (expected.labels, expected.status)
 
 
 WEIGHTED_CASES = [
@@ -184,6 +224,59 @@ class EngineSuite:
         with pytest.raises(InvalidInputError) as refused:
             find_weighted(cut(rows, [1500, 1500]), curve=curve)
         assert str(refused.value) == str(in_memory.value)
+
+    @pytest.mark.parametrize("curve", ["blend", "student-t", "kth-point"])
+    def test_biases_of_many_classes_are_those_of_memory(self, frame, curve):
+        rows, names = many_classes(np.array(["cat", "dog", "eel"]))
+        columns = names if self.has_names else None
+        found = streaming.scan_biases(frame(cut(rows, [1000, 2000])), columns, curve=curve)
+        expected = expected_biases(rows, curve)
+        assert_same_biases(found, expected)
+
+    def test_weights_count_in_biases_as_in_memory(self, frame):
+        rows, names = many_classes(np.arange(3))
+        rows["weight"] = np.random.default_rng(0).choice([0.0, 0.5, 2.0], ROWS)
+        columns = {"scores": names, "weight": "weight"} if self.has_names else {}
+        found = streaming.scan_biases(frame(cut(rows, [1000, 2000])), curve="blend", **columns)
+        assert_same_biases(found, expected_biases(rows, "blend"))
+
+    def test_a_class_without_a_column_is_refused(self, frame):
+        rows, names = many_classes(np.arange(3))
+        rows["label"] = np.where(np.arange(ROWS) == 2500, 7, rows["label"])
+        columns = names if self.has_names else None
+        with pytest.raises(InvalidInputError, match=r"one of the classes \[0, 1, 2\].*got 7 in 1"):
+            streaming.scan_biases(frame(cut(rows, [1000, 2000])), columns, labels=[0, 1, 2])
+
+    @pytest.mark.parametrize(("curve", "rule"), [("blend", "g-mean"), ("kth-point", "sum")])
+    def test_boundaries_of_groups_are_those_of_memory(self, frame, curve, rule):
+        rows = grouped_problem()
+        found = streaming.scan_boundaries(
+            frame(cut(rows, [1000, 2000])), pos_label=1, curve=curve, rule=rule
+        )
+        expected = find_boundaries(
+            rows["label"], rows["score"], rows["by"], pos_label=1, curve=curve, rule=rule
+        )
+        assert list(found) == sorted(expected)
+        for group, own in expected.items():
+            assert_close(found[group], own, rows["score"])
+        assert_close(found.common, expected.common, rows["score"])
+        assert found.counts == expected.counts
+
+    def test_probabilities_of_groups_are_decided_on_one_scale(self, frame):
+        rows = grouped_problem()
+        s = np.round(1 / (1 + np.exp(2.5 - rows["score"])), 2)
+        rows["score"] = np.where((s > 0.6) & (rows["label"] == 1), 1.0, s)
+        found = streaming.scan_boundaries(frame(cut(rows, [1000, 2000])))
+        expected = find_boundaries(rows["label"], rows["score"], rows["by"])
+        for group, own in expected.items():
+            assert found[group].scale == "probability"
+            assert_close(found[group], own, rows["score"])
+
+    def test_a_missing_group_is_refused(self, frame):
+        rows = {name: values.tolist() for name, values in grouped_problem().items()}
+        rows["by"][7] = None
+        with pytest.raises(InvalidInputError, match="`by` must name the group of every row"):
+            streaming.scan_boundaries(frame([rows]))
 
     def test_a_weighted_certificate_is_that_of_memory(self, frame):
         rows = weighted_problem()

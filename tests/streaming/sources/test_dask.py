@@ -28,7 +28,8 @@ def series(values, nullable):
     values = list(values)
     if not nullable:
         return pd.Series(values)
-    return pd.Series(values, dtype="Int64" if isinstance(values[0], int) else "Float64")
+    kinds = {int: "Int64", float: "Float64", str: "string"}
+    return pd.Series(values, dtype=kinds[type(values[0])])
 
 
 def frame_of(parts):

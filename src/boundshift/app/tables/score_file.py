@@ -97,13 +97,7 @@ def read_rows(
     progress: Show | None = None,
 ) -> ScoreRows:
     """Read the columns of `read_scores` row by row, and one of numbers or of groups beside them."""
-    check_two_columns(score, label)
-    for name in (numbers, groups):
-        if name in (score, label):
-            raise InvalidInputError(
-                f"A column must be one thing, got '{name}' as scores or labels and beside them. "
-                "Name another column."
-            )
+    check_two_columns(score, label, numbers, groups)
     pa = arrow()
     scores, codes, n_rows = [], [], 0
     beside: list[NDArray[np.float64]] = []
@@ -140,13 +134,19 @@ def read_rows(
     )
 
 
-def check_two_columns(score: str, label: str) -> None:
-    """Raise if scores and labels are to come from one column."""
+def check_two_columns(score: str, label: str, *beside: str | None) -> None:
+    """Raise if scores and labels, or what stands beside them, are to come from one column."""
     if score == label:
         raise InvalidInputError(
             f"Scores and labels must be two columns, got '{score}' for both. Say with --label "
             "which column holds the classes."
         )
+    for name in beside:
+        if name in (score, label):
+            raise InvalidInputError(
+                f"A column must be one thing, got '{name}' as scores or labels and beside them. "
+                "Name another column."
+            )
 
 
 def _place(table: OpenTable, rows: int, batches: int) -> int:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,14 +22,21 @@ from boundshift.boundary import (
 )
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.groups import GroupBoundaries, find_boundaries
+from boundshift.groups import (
+    ROWS,
+    GroupBoundaries,
+    find_boundaries,
+    rows_to_lean_on,
+    warn_of_groups,
+)
 from boundshift.promises.certificate import Certificate, certify_counts, certify_weights
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import collect_weighted, judge_weights
-from boundshift.streaming.source import ColumnNames
+from boundshift.streaming.scan import decide_groups_in_passes
+from boundshift.streaming.source import ColumnNames, Source
 
 __all__ = ["Show", "decide_groups", "decide_passes", "decide_scores", "needs_passes"]
 
@@ -100,7 +107,7 @@ def decide_scores(
     >>> boundary.labels, certificate.wrong
     (('no', 'yes'), (0, 0))
     """
-    check_two_columns(score, label)
+    check_two_columns(score, label, weight, cost_column)
     if weight is not None and cost_column is not None:
         raise InvalidInputError(
             "A row must have a weight or a cost, got --weight and --cost-column. Leave one out."
@@ -169,9 +176,24 @@ def decide_groups(
     scale: Scale = "auto",
     progress: Show | None = None,
 ) -> GroupBoundaries:
-    """Find a boundary for each group of the rows of one file; arguments as in `decide_scores`."""
-    _check_one_file(files, "--by")
-    alike = choose_claims(curve, rule)[1].alike
+    """Find a boundary for each group of the rows of files; arguments as in `decide_scores`."""
+    check_two_columns(score, label, by)
+    claim, aim = choose_claims(curve, rule)
+    alike = aim.alike
+    if needs_passes(files):
+        names = ColumnNames(label, score, by=by)
+        source, labels, _ = _open_files(list(files), names, positive, alike, progress)
+        found = decide_groups_in_passes(
+            source,
+            claim,
+            aim,
+            rows_to_lean_on(ROWS, claim),
+            labels=labels,
+            scale=scale,
+            progress=progress,
+        )
+        warn_of_groups(found.boundaries, stacklevel=3)
+        return found
     read = {"positive": positive, "groups": by, "progress": progress}
     rows = read_rows(files[0], score, label, alike=alike, **read)  # type: ignore[arg-type]
     groups = np.empty(len(rows.scores), dtype=object)
@@ -234,6 +256,25 @@ def decide_passes(
     scale: Scale = "raw",
 ) -> Boundary:
     """Decide on files that are read as often as it takes."""
+    source, labels, rows = _open_files(paths, names, positive, alike, progress)
+    boundary = decide_on(source, decide, labels=labels, scale=scale, progress=progress)
+    if names.weight is None and sum(boundary.n_samples) != rows:
+        raise InvalidInputError(
+            "The files must stay as they are while they are read in passes, but there were "
+            f"{rows} rows at first and {sum(boundary.n_samples)} later. Read them again when "
+            "nothing writes to them."
+        )
+    return boundary
+
+
+def _open_files(
+    paths: list[str | Path],
+    names: ColumnNames,
+    positive: str | None,
+    alike: bool,
+    progress: Show | None,
+) -> tuple[Source, tuple[Any, Any], int]:
+    """Return files as the rows of the positive class against the rest, their labels and number."""
     from boundshift.streaming.sources.files_ import are_text, count_labels, from_columns
 
     def show(done: int, total: int) -> None:
@@ -246,17 +287,4 @@ def decide_passes(
     values = label_values(list(counts)) if are_text(paths) else list(counts)
     labels = order_classes(values, list(counts.values()), positive, names.label, alike=alike)
     found = [raw for raw, value in zip(counts, values, strict=True) if str(value) == str(labels[1])]
-    boundary = decide_on(
-        from_columns(paths, names, found),
-        decide,
-        labels=labels,
-        scale=scale,
-        progress=progress,
-    )
-    if names.weight is None and sum(boundary.n_samples) != sum(counts.values()):
-        raise InvalidInputError(
-            "The files must stay as they are while they are read in passes, but there were "
-            f"{sum(counts.values())} rows at first and {sum(boundary.n_samples)} later. Read them "
-            "again when nothing writes to them."
-        )
-    return boundary
+    return from_columns(paths, names, found), labels, sum(counts.values())

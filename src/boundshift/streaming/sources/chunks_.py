@@ -50,6 +50,7 @@ def from_pairs(pairs: Any, names: ColumnNames) -> ChunkSource:
     has_groups, several = names.by is not None, isinstance(names.score, tuple)
     first = next(iter(_iterate(pairs)), ())
     items = len(first) if first else 2
+    n_columns = np.shape(first[1])[-1] if first and several and np.ndim(first[1]) else 0
     if items != 3 if has_groups else items not in (2, 3):
         kind = "triples (labels, scores, groups)" if has_groups else "pairs (labels, scores)"
         raise InvalidInputError(f"`data` must be {kind}, got {items} items in one.")
@@ -61,7 +62,7 @@ def from_pairs(pairs: Any, names: ColumnNames) -> ChunkSource:
                     f"`data` must have as many items in each chunk, got {items} in the first and "
                     f"{2 + len(more)} in chunk {i}."
                 )
-            columns = _columns(scores, len(names.scores)) if several else (scores,)
+            columns = _columns(scores, n_columns) if several else (scores,)
             beside = {"groups" if has_groups else "weights": more[0]} if more else {}
             yield as_chunk(labels, columns, f"chunk {i}", **beside)
 

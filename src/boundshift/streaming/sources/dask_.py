@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Any, cast
+from typing import Any
 
 import dask
 import numpy as np
@@ -16,15 +16,13 @@ from dask.callbacks import Callback
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores.weighted import check_weight_shape
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.request import ScanRequest
-from boundshift.streaming.source import ColumnNames, OnProgress
+from boundshift.streaming.source import ColumnNames, OnProgress, Request
 from boundshift.streaming.sources.columns import (
     as_chunk,
     check_columns,
     check_lengths,
     check_one_dimensional,
 )
-from boundshift.streaming.tally import Tally
 from boundshift.validation import as_known_scores
 
 __all__ = ["DaskSource", "from_arrays", "from_columns", "predict"]
@@ -62,7 +60,7 @@ class DaskSource:
         some_rows = dask.delayed(_some_rows, pure=False)
         return list(dask.compute(*[some_rows(self._parts[i], self._names, i) for i in ends]))
 
-    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+    def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
         # One node of the graph, so that a worker gets it once and not with every partition.
         shared = dask.delayed(request, pure=False)
@@ -73,7 +71,7 @@ class DaskSource:
             tallies = [merge(tallies[i : i + _MERGED_AT_ONCE]) for i in starts]
         total = len(self._parts)
         on_progress(0, total)
-        tally = _compute(tallies[0], total, on_progress) if tallies else Tally()
+        tally = _compute(tallies[0], total, on_progress) if tallies else request.tally(())
         on_progress(total, total)
         return tally
 
@@ -95,7 +93,7 @@ class DaskSource:
         return [read(request, part, self._names, i) for i, part in enumerate(self._parts)]
 
 
-def _compute(tally: Any, total: int, on_progress: OnProgress) -> Tally:
+def _compute(tally: Any, total: int, on_progress: OnProgress) -> Any:
     """Compute the tally of all partitions, and report as many of them as tasks are done."""
     lock, reported = Lock(), 0
 
@@ -117,10 +115,10 @@ def _compute(tally: Any, total: int, on_progress: OnProgress) -> Tally:
 
     with Callback(posttask=after_task):
         (found,) = dask.compute(tally)
-    return cast(Tally, found)
+    return found
 
 
-def _compute_on_cluster(client: Any, tally: Any, report: Callable[[int, int], None]) -> Tally:
+def _compute_on_cluster(client: Any, tally: Any, report: Callable[[int, int], None]) -> Any:
     """Compute a tally on a cluster, whose scheduler tells how many tasks are done."""
     from distributed.diagnostics.progressbar import ProgressBar
 
@@ -130,7 +128,7 @@ def _compute_on_cluster(client: Any, tally: Any, report: Callable[[int, int], No
 
     future = client.compute(tally)
     client.sync(Bar([future], interval="200ms").listen)
-    return cast(Tally, future.result())
+    return future.result()
 
 
 def _chunk(part: Any, names: ColumnNames, i: int) -> Chunk:
@@ -149,21 +147,21 @@ def _some_rows(part: Any, names: ColumnNames, i: int) -> Chunk:
     return chunk.take(slice(None, None, max(len(chunk) // _PEEKED_ROWS, 1)))
 
 
-def _read(request: ScanRequest, part: Any, names: ColumnNames, i: int) -> Tally:
+def _read(request: Request, part: Any, names: ColumnNames, i: int) -> Any:
     """Return what is found in a partition."""
     return request.tally([_chunk(part, names, i)])
 
 
-def _read_columns(*given: Any, partition_info: dict[str, Any] | None = None) -> Tally:
+def _read_columns(*given: Any, partition_info: dict[str, Any] | None = None) -> Any:
     """Return what is found in a partition, given as a frame or as series."""
     *parts, names, request = given
     number = partition_info["number"] if partition_info else 0
     return _read(request, parts if len(parts) > 1 else parts[0], names, number)
 
 
-def _merge(tallies: list[Tally]) -> Tally:
+def _merge(tallies: list[Any]) -> Any:
     """Merge tallies into a new one; a task must not change what it was given."""
-    total = Tally()
+    total = type(tallies[0])()
     for tally in tallies:
         total.merge(tally)
     return total

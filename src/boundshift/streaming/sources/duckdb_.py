@@ -40,6 +40,7 @@ from boundshift.streaming.sources.queried import (
 )
 from boundshift.streaming.sql import Columns, Query, filter_for, log_odds_of, usable
 from boundshift.streaming.tally import Tally
+from boundshift.streaming.view import Group, Pair, View
 
 __all__ = ["DuckDBSource", "from_arrays", "from_columns", "predict"]
 
@@ -53,6 +54,25 @@ class DuckDBSource(QuerySource):
 
     def __init__(self, relation: Any, names: ColumnNames) -> None:
         self._relation, self.names = relation, names
+
+    def through(self, view: View) -> DuckDBSource:
+        """Return the rows of a view."""
+        rows, score = self._relation, ColumnExpression("score")
+        if isinstance(view, Group):
+            rows = rows.filter(ColumnExpression("by") == ConstantExpression(view.name))
+        elif isinstance(view, Pair):
+            first, second = (ColumnExpression(self.names.scores[i]) for i in view.columns)
+            score = (second - first).alias("score")
+            label, (one, other) = ColumnExpression("label"), map(ConstantExpression, view.labels)
+            rows = rows.filter((label == one) | (label == other))
+        weight = [ColumnExpression("weight")] if self.is_weighted else []
+        names = ColumnNames(weight=self.names.weight)
+        return DuckDBSource(rows.select(ColumnExpression("label"), score, *weight), names)
+
+    def count_values(self, column: str) -> Columns:
+        """Return the distinct values of a column, as ``value``, and how many rows have each."""
+        keyed = self._relation.select(ColumnExpression(column).alias("key"))
+        return _aggregate(keyed, {"n": "count(*)"}, "value")
 
     def first_rows(self, other_than: Sequence[Any] = ()) -> Chunk:
         """Return the first few rows, or the first with another label than some."""
@@ -120,10 +140,11 @@ class DuckDBSource(QuerySource):
         return found
 
 
-def _aggregate(keyed: Any, aggregates: dict[str, str]) -> Columns:
-    """Return the key and the aggregates of all groups."""
+def _aggregate(keyed: Any, aggregates: dict[str, str], key: str = "key") -> Columns:
+    """Return the key, under a name, and the aggregates of all groups."""
     listed = [SQLExpression(sql).alias(name) for name, sql in aggregates.items()]
-    table = keyed.aggregate([ColumnExpression("key"), *listed], "key").to_arrow_table()
+    named = ColumnExpression("key").alias(key)
+    table = keyed.aggregate([named, *listed], "key").to_arrow_table()
     return {name: table[name].to_numpy() for name in table.column_names}
 
 

@@ -7,11 +7,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.request import ScanRequest
-from boundshift.streaming.source import OnProgress
-from boundshift.streaming.tally import Tally
+from boundshift.streaming.source import OnProgress, Request
 
 __all__ = ["ChunkSource", "Part", "PartSource", "from_rows"]
 
@@ -43,10 +42,10 @@ class PartSource:
         first = (next(iter(self._parts[i]()), None) for i in which)
         return [chunk.take(slice(_PEEKED_ROWS)) for chunk in first if chunk is not None]
 
-    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+    def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
         tasks = (lambda part=part: request.tally(part()) for part in self._parts)
-        return _merge_in_order(tasks, len(self._parts), on_progress)
+        return _merge_in_order(tasks, request.tally(()), len(self._parts), on_progress)
 
 
 def from_rows(n: int, read: Callable[[slice, str], Chunk], is_weighted: bool = False) -> PartSource:
@@ -89,19 +88,19 @@ class ChunkSource:
         first = next((chunk for chunk in self._chunks() if len(chunk)), None)
         return [] if first is None else [first.take(slice(_PEEKED_ROWS))]
 
-    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+    def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
         tasks = (lambda chunk=chunk: request.tally([chunk]) for chunk in self._chunks())
-        return _merge_in_order(tasks, 0, on_progress)
+        return _merge_in_order(tasks, request.tally(()), 0, on_progress)
 
 
 def _merge_in_order(
-    tasks: Iterable[Callable[[], Tally]], total: int, on_progress: OnProgress
-) -> Tally:
+    tasks: Iterable[Callable[[], Any]], tally: Any, total: int, on_progress: OnProgress
+) -> Any:
     """Run tasks on all cores, a few ahead of the merging, and merge their tallies in order."""
     workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    tally, done = Tally(), 0
-    waiting: deque[Future[Tally]] = deque()
+    done = 0
+    waiting: deque[Future[Any]] = deque()
 
     def merge_first() -> None:
         nonlocal done

@@ -6,6 +6,7 @@ Python reads the first rows, those around the boundary, and those that cannot be
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
@@ -17,10 +18,11 @@ import pyarrow as pa
 from boundshift.scores.log_odds import LogOdds
 from boundshift.streaming.chunk import Chunk, distinct_labels
 from boundshift.streaming.request import ScanRequest
-from boundshift.streaming.source import ColumnNames, OnProgress
+from boundshift.streaming.source import ColumnNames, OnProgress, Request
 from boundshift.streaming.sources.arrow_ import table_chunk
 from boundshift.streaming.sql import FAULTY, CellQuery, Columns, Query, SquaresQuery, queries_for
 from boundshift.streaming.tally import Tally
+from boundshift.streaming.view import JointRequest, JointTally, Pair, ValueCounts, ValueTally, View
 
 __all__ = ["PEEKED_ROWS", "Job", "QuerySource", "batches_to_chunks"]
 
@@ -44,6 +46,14 @@ class QuerySource(ABC):
     def is_weighted(self) -> bool:
         """Whether rows have weights."""
         return self.names.weight is not None
+
+    @abstractmethod
+    def through(self, view: View) -> QuerySource:
+        """Return the rows of a view."""
+
+    @abstractmethod
+    def count_values(self, column: str) -> Columns:
+        """Return the distinct values of a column, as ``value``, and how many rows have each."""
 
     @abstractmethod
     def first_rows(self, other_than: Sequence[Any] = ()) -> Chunk:
@@ -77,26 +87,49 @@ class QuerySource(ABC):
         return [first] if len(labels) != 1 else [first, self.first_rows(labels)]
 
     @cached_property
-    def _labels(self) -> tuple[Any, ...]:
+    def labels(self) -> tuple[Any, ...]:
         """The labels of the rows peeked at, two at most."""
         seen = [
             label for chunk in self._peeked if len(chunk) for label in distinct_labels(chunk)[0]
         ]
         return tuple(dict.fromkeys(seen))[:2]
 
-    def scan(self, request: ScanRequest, on_progress: OnProgress) -> Tally:
+    def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
-        labels = request.labels or self._labels
+        if isinstance(request, ValueCounts):
+            found = self.count_values(request.column)
+            values = (None if v != v else v for v in found["value"].tolist())
+            total: Any = ValueTally()
+            total.merge(ValueTally(Counter(dict(zip(values, found["n"].tolist(), strict=True)))))
+            return total
+        if isinstance(request, JointRequest):
+            parts = [(number, self._seen(view), own) for number, view, own in request.parts]
+        else:
+            assert isinstance(request, ScanRequest)
+            parts = [(0, self, request)]
+        jobs = [(number, job) for number, source, own in parts for job in source._jobs(own)]
+        total = JointTally({number: Tally() for number, *_ in parts})
+        tallies = self.run([job for _, job in jobs], on_progress)
+        for (number, _), tally in zip(jobs, tallies, strict=True):
+            total.parts[number].merge(tally)
+        return total if isinstance(request, JointRequest) else total.parts[0]
+
+    def _seen(self, view: View) -> QuerySource:
+        """Return the rows of a view, whose labels are known without a query."""
+        source = self.through(view)
+        source.labels = view.labels if isinstance(view, Pair) else self.labels
+        return source
+
+    def _jobs(self, request: ScanRequest) -> list[Job]:
+        """Return the queries that answer a request."""
+        labels = request.labels or self.labels
         source = copy(self)
         source.log_odds = request.log_odds
         queries = queries_for(request, self.is_weighted)
-        jobs = [partial(source._answer, labels, query) for query in queries]
+        jobs: list[Job] = [partial(source._answer, labels, query) for query in queries]
         if request.refinement is not None:
             jobs.append(partial(source._refine, labels, request))
-        total = Tally()
-        for tally in self.run(jobs, on_progress):
-            total.merge(tally)
-        return total
+        return jobs
 
     def _answer(self, labels: tuple[Any, ...], query: Query) -> Tally:
         """Return what a query finds, and what is wrong with rows that it could not use."""

@@ -34,6 +34,7 @@ from boundshift.streaming.sources.queried import (
 )
 from boundshift.streaming.sql import Columns, Query, filter_for, log_odds_of, usable
 from boundshift.streaming.tally import Tally
+from boundshift.streaming.view import Group, Pair, View
 
 __all__ = ["SparkSource", "from_arrays", "from_columns", "predict"]
 
@@ -51,6 +52,26 @@ class SparkSource(QuerySource):
 
     def __init__(self, frame: Any, names: ColumnNames) -> None:
         self._frame, self.names = frame, names
+
+    def through(self, view: View) -> SparkSource:
+        """Return the rows of a view."""
+        rows, score, label = self._frame, F.col("score"), F.col("label")
+        if isinstance(view, Group):
+            rows = rows.where(F.col("by") == F.lit(view.name))
+        elif isinstance(view, Pair):
+            first, second = (F.col(self.names.scores[i]) for i in view.columns)
+            score = (second - first).alias("score")
+            rows = rows.where((label == F.lit(view.labels[0])) | (label == F.lit(view.labels[1])))
+        weight = [F.col("weight")] if self.is_weighted else []
+        return SparkSource(
+            rows.select(label, score, *weight), ColumnNames(weight=self.names.weight)
+        )
+
+    def count_values(self, column: str) -> Columns:
+        """Return the distinct values of a column, as ``value``, and how many rows have each."""
+        counted = self._frame.groupBy(F.col(column).alias("value")).agg(F.expr("count(*) AS n"))
+        table = counted.toArrow()
+        return {name: table[name].to_numpy() for name in table.column_names}
 
     def first_rows(self, other_than: Sequence[Any] = ()) -> Chunk:
         """Return the first few rows, or the first with another label than some."""
