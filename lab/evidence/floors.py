@@ -20,7 +20,7 @@ from scipy.stats import beta, binom
 from boundshift import Status, find_boundary
 from boundshift.rules import Floors
 from lab.evidence.claims import generator
-from lab.evidence.evidence import Facts, run, table
+from lab.evidence.evidence import Facts, in_parallel, run, table
 from lab.evidence.shapes import SHAPES, Problem
 from lab.harness.quiet import quiet
 
@@ -104,7 +104,8 @@ def collect(quick: bool) -> Facts:
     rows, shares, draws = (
         (ROWS[1:5:2], PREVALENCES[:2], 16) if quick else (ROWS, PREVALENCES, DRAWS)
     )
-    cells = [judge(a, n, share, draws) for a in PROMISES for n in rows for share in shares]
+    jobs = [(a, n, share, draws) for a in PROMISES for n in rows for share in shares]
+    cells = in_parallel(judge, jobs, quick)
     for cell in cells:
         cell["passes"] = cell["p_value"] * len(cells) > FALSE_VERDICT
     return {"draws": draws, "cells": cells}
