@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -52,6 +53,7 @@ class Plan:
     """How large the problems are, and how often each contender runs."""
 
     tuned: dict[int, int]
+    cutoffs: dict[int, int]
     sort: dict[int, int]
     brute_force: dict[int, int]
     growth: dict[int, int]
@@ -64,6 +66,7 @@ class Plan:
 
 FULL = Plan(
     tuned={10_000: 7, 100_000: 5, 1_000_000: 3},
+    cutoffs={1_000_000: 7},
     sort={1_000_000: 15, 10_000_000: 5},
     brute_force={1_000: 5, 10_000: 2},
     growth={100_000: 9, 316_228: 9, 1_000_000: 7, 3_162_278: 5, 10_000_000: 5},
@@ -75,6 +78,7 @@ FULL = Plan(
 )
 QUICK = Plan(
     tuned={10_000: 2},
+    cutoffs={10_000: 3},
     sort={100_000: 3},
     brute_force={200: 1},
     growth={10_000: 3, 100_000: 3},
@@ -191,6 +195,34 @@ def against_tuned_threshold(plan: Plan, watch: Stopwatch) -> list[Row]:
         for ours in ("find_boundary", "BoundShiftClassifier"):
             name = f"times faster than TunedThresholdClassifierCV: {ours}, {rows_of(n)}"
             rows.append(Row.judge(name, best["TunedThresholdClassifierCV"] / best[ours], goal))
+    return rows
+
+
+def against_cutoffs(plan: Plan, watch: Stopwatch) -> list[Row]:
+    """Race the package optimal-classification-cutoffs for the best F1 of the same probabilities.
+
+    It comes with the extra for tests; without it there is no row.
+    """
+    try:
+        from optimal_cutoffs import get_optimal_threshold
+    except ImportError:
+        return []
+    rows = []
+    for n, repeats in plan.cutoffs.items():
+        for share, kind in ((0.01, ""), (0.5, ", balanced")):
+            problem = Problem.draw(n, share)
+            y, p = problem.y, expit(problem.scores - 4.0)
+            best = watch.race(
+                f"optimal-classification-cutoffs, {rows_of(n)}{kind}",
+                {
+                    "cutoffs": partial(get_optimal_threshold, y, p, metric="f1", comparison=">"),
+                    "find_boundary": partial(find_boundary, y, p, curve="empirical", rule="f1"),
+                },
+                repeats,
+            )
+            goal = ">= 5" if n >= JUDGED_ROWS else ">= 0.1"
+            name = f"times faster than optimal-classification-cutoffs: F1, {rows_of(n)}{kind}"
+            rows.append(Row.judge(name, best["cutoffs"] / best["find_boundary"], goal))
     return rows
 
 
@@ -378,6 +410,7 @@ def measure(plan: Plan, watch: Stopwatch) -> list[Row]:
     find_boundary(warm.y, warm.scores)
     return [
         *against_tuned_threshold(plan, watch),
+        *against_cutoffs(plan, watch),
         *against_floor(plan, watch),
         *against_brute_force(plan, watch),
         *growth(plan, watch),
