@@ -553,7 +553,7 @@ def test_dictionary_is_plain(problem):
 def test_summary_names_the_labels_and_the_threshold(problem):
     y, s = problem
     text = find_boundary(np.array(["healthy", "sick"])[y], s).summary()
-    assert text.startswith("Predict sick iff score > ")
+    assert text.startswith("Predict sick if score > ")
     assert "class healthy" in text
 
 

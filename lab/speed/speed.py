@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import time
 import tracemalloc
@@ -62,6 +63,7 @@ class Plan:
     classes: tuple[int, int]
     fit: tuple[int, int]
     predict: tuple[int, int]
+    starts: int
 
 
 FULL = Plan(
@@ -75,6 +77,7 @@ FULL = Plan(
     classes=(100_000, 2),
     fit=(100_000, 5),
     predict=(1_000_000, 15),
+    starts=15,
 )
 QUICK = Plan(
     tuned={10_000: 2},
@@ -87,6 +90,7 @@ QUICK = Plan(
     classes=(2_000, 1),
     fit=(5_000, 1),
     predict=(100_000, 3),
+    starts=2,
 )
 
 
@@ -405,6 +409,27 @@ def predict_overhead(plan: Plan, watch: Stopwatch) -> list[Row]:
     return [Row.judge(name, percent, goal)]
 
 
+def start_up(plan: Plan, watch: Stopwatch) -> list[Row]:
+    """Compare whole processes: ours, and one that does nothing but import scikit-learn."""
+    commands = {
+        "import sklearn": ("-c", "import sklearn"),
+        "import boundshift": ("-c", "import boundshift"),
+        "boundshift --help": ("-m", "boundshift", "--help"),
+    }
+
+    def start(arguments: Sequence[str]) -> None:
+        subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+
+    contenders: Contenders = {name: partial(start, words) for name, words in commands.items()}
+    for run in contenders.values():  # files that nobody has read yet would count for the first
+        run()
+    best = watch.race("start-up", contenders, plan.starts)
+    return [
+        Row.judge(f"times import sklearn: {name}", best[name] / best["import sklearn"], goal)
+        for name, goal in (("import boundshift", "<= 0.65"), ("boundshift --help", "<= 0.9"))
+    ]
+
+
 def measure(plan: Plan, watch: Stopwatch) -> list[Row]:
     warm = Problem.draw(1_000)
     find_boundary(warm.y, warm.scores)
@@ -419,6 +444,7 @@ def measure(plan: Plan, watch: Stopwatch) -> list[Row]:
         *many_classes(plan, watch),
         *fit_overhead(plan, watch),
         *predict_overhead(plan, watch),
+        *start_up(plan, watch),
     ]
 
 

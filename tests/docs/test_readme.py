@@ -33,7 +33,7 @@ def test_every_python_block_of_the_readme_runs(capsys):
     printed = capsys.readouterr().out
     shown = re.search(r"^```text\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
     assert printed.startswith(shown[1])
-    assert "Predict 1 iff score >" in printed
+    assert "Predict 1 if score >" in printed
 
 
 def test_every_python_block_of_the_readme_imports_what_it_uses_of_the_library():

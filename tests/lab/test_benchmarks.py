@@ -26,6 +26,9 @@ def test_quick_benchmark_prints_its_table_and_stores_it(tmp_path, name):
         assert set(row) == {"name", "value", "goal", "met"}
         assert row["name"] in done.stdout
         assert np.isfinite(row["value"])
+    named = {row["name"] for row in record["rows"]}
+    started = {f"times import sklearn: {c}" for c in ("import boundshift", "boundshift --help")}
+    assert name != "speed" or started <= named
     for race in record["seconds"].values():
         assert all(seconds > 0 for times in race.values() for seconds in times)
 

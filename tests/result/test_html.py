@@ -36,7 +36,7 @@ def boundary(request):
 
 def test_notebooks_are_shown_the_sentence_and_every_number_of_the_table(boundary):
     text = "".join(Tags(boundary._repr_html_()).text)
-    assert f"Predict sick iff score > {boundary.threshold:.4g}" in text
+    assert f"Predict sick if score > {boundary.threshold:.4g}, else well" in text
     shown = [boundary.errors, boundary.n_samples, boundary.wrong]
     if boundary.geometry is not None:
         known = boundary.geometry

@@ -85,3 +85,14 @@ def test_every_test_named_is_a_path_under_tests():
 
 def test_every_correction_is_said_or_denied():
     assert all(correction for *_, correction in table())
+
+
+@pytest.mark.parametrize("number", range(1, 13))
+def test_every_numbered_equation_is_shown_as_printed_and_as_computed(number):
+    page = PAGE.read_text(encoding="utf-8").partition("## In code")[0]
+    section = page.partition(f"### ({number}) ")[2].partition("\n### ")[0]
+    printed, _, ours = section.partition("\nOurs:\n\n$$")
+    assert "\nPrinted:\n\n$$" in printed
+    reason = ours.rpartition("\n\n")[0].rpartition("\n\n")[2] or ours
+    assert len(reason) > 8
+    assert any(cell[0].startswith(f"({number}) ") for cell in table())

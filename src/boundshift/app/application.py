@@ -34,7 +34,7 @@ class _Application(typer.Typer):
 
 app = _Application(
     name="boundshift",
-    help="Move a trained classifier's decision boundary to where class-wise error curves put it.",
+    help="Move a classifier's decision boundary to where both classes' errors are best balanced.",
     epilog=(
         "Exit codes: 0 done, 1 something in the data or files is wrong (a sentence says what), "
         "2 the command was not understood, 3 an alarm (monitor --exit-code). Results go to "
@@ -61,7 +61,7 @@ def _commands(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
-    """Move a trained classifier's decision boundary to where class-wise error curves put it."""
+    """Move a classifier's decision boundary to where both classes' errors are best balanced."""
 
 
 def examples(*lines: str) -> str:

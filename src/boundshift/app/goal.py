@@ -63,7 +63,7 @@ _OPTIONS: dict[str, Any] = {
         show_default="the curve's own, else g-mean",
     ),
     "metric": optional(
-        "Rule: the most of a metric by the name of its scikit-learn scorer, such as jaccard.",
+        "Rule: the best value of a scikit-learn scorer of predictions, such as jaccard.",
         "NAME",
     ),
     "costs": optional(

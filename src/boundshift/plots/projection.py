@@ -66,7 +66,7 @@ class ProjectionDisplay(OneAxesDisplay, ScoreDisplay):
     >>> y, scores = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
     >>> display = boundshift.plots.ProjectionDisplay.from_predictions(y, scores)
     >>> display.ax_.get_title()
-    'Predict 1 iff score > 3.363'
+    'Predict 1 if score > 3.363, else 0'
     """
 
     size = (8.0, 4.5)

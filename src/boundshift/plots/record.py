@@ -38,7 +38,7 @@ class RecordDisplay(OneAxesDisplay):
     >>> from boundshift.plots import RecordDisplay
     >>> boundary = find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
     >>> RecordDisplay(boundary).plot().ax_.get_title()
-    'Predict 1 iff score > 3.363'
+    'Predict 1 if score > 3.363, else 0'
     """
 
     size = (8.0, 3.2)

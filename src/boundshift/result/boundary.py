@@ -252,7 +252,7 @@ class Boundary:
         >>> import boundshift
         >>> y = [0, 0, 0, 0, 0, 1, 1]
         >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
-        Predict 1 iff score > 3.36326
+        Predict 1 if score > 3.36326, else 0
         The optimum: no other boundary is better by the rule.
                                  class 0       class 1
         rows                           5             2

@@ -30,11 +30,11 @@ def boundary_html(boundary: Any) -> str:
     >>> "&lt;b&gt;" in boundary_html(boundary), "<b>x" in boundary_html(boundary)
     (True, False)
     """
-    positive = escape(str(boundary.labels[1]))
+    negative, positive = (escape(str(label)) for label in boundary.labels)
     return (
         f'<div style="max-width:{_WIDTH}px;font-family:system-ui,sans-serif;line-height:1.45">'
-        f'<div style="font-size:1.1em;font-weight:600">Predict {positive} iff score &gt; '
-        f"{_number(boundary.threshold)}</div>"
+        f'<div style="font-size:1.1em;font-weight:600">Predict {positive} if score &gt; '
+        f"{_number(boundary.threshold)}, else {negative}</div>"
         f'<div style="opacity:.75;margin-bottom:6px">{escape(boundary.message)}</div>'
         f"{_picture(boundary)}{_table(boundary)}"
         f'<div style="opacity:.75;margin-top:6px">By {escape(str(boundary.curve))} and '

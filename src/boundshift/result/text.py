@@ -31,7 +31,9 @@ def summary_text(boundary: Any) -> str:
     if boundary.resolution:
         rows.append(("resolution", (boundary.resolution,)))
     head = "".join(f"{f'class {label}':>14}" for label in boundary.labels)
-    lines = [f"Predict {boundary.labels[1]} iff score > {boundary.threshold:.6g}", boundary.message]
+    negative, positive = boundary.labels
+    decision = f"Predict {positive} if score > {boundary.threshold:.6g}, else {negative}"
+    lines = [decision, boundary.message]
     lines.append(f"{'':<18}{head}".rstrip())
     for name, values in rows:
         cells = "".join(f"{v:>14.4g}" if isinstance(v, float) else f"{v!s:>14}" for v in values)

@@ -201,9 +201,10 @@ def decision_text(boundary: Boundary) -> str:
     --------
     >>> import boundshift
     >>> decision_text(boundshift.find_boundary([0, 0, 1, 1], [0, 1, 4, 5], curve="dkw"))
-    'Predict 1 iff score > 2.5'
+    'Predict 1 if score > 2.5, else 0'
     """
-    return f"Predict {boundary.labels[1]} iff score > {score_text(boundary.threshold)}"
+    negative, positive = boundary.labels
+    return f"Predict {positive} if score > {score_text(boundary.threshold)}, else {negative}"
 
 
 def claim_text(boundary: Boundary) -> str:

@@ -74,7 +74,7 @@ def fit(
         str | None,
         optional(
             "Column that says how often each row counts, in training and in the boundary; "
-            "test rows count once each.",
+            "what is certified counts each row once.",
             "COLUMN",
         ),
     ] = None,
@@ -95,10 +95,10 @@ def fit(
 ) -> None:
     """Train a model on a table, shift its boundary, certify it, compare it, and write a report.
 
-    Gaps are filled, categories spread out, dates and row names left out. Three rows in ten are
-    kept apart to certify the result. The folder gets report.html, model.skops, boundary.json,
-    certificate.json, comparison.csv and columns.json, all of them or none; with --zone also
-    zone.json, found on the rows kept apart, for `boundshift predict --zone`.
+    Missing values are filled, categories become columns, dates and ids are left out. Three rows
+    in ten are kept apart to certify the result. The folder gets report.html, model.skops,
+    boundary.json, certificate.json, comparison.csv and columns.json, all of them or none; with
+    --zone also zone.json, found on the rows kept apart, for `boundshift predict --zone`.
     """
     with errors(), progress() as show:
         from boundshift.app.tables import read_frame

@@ -64,7 +64,7 @@ def predict(
     trust: TrustOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Predict the rows of a new table, in their order, or find the best of them.
+    """Predict the rows of a new table, or list those with the highest scores.
 
     Each gets the score of the positive class, the model's own probability of it if it has one,
     and a label.

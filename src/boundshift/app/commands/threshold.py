@@ -99,7 +99,7 @@ def threshold(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the boundary for scores of any system, row by row in a file.
+    """Find the boundary for a file of labels and scores from any system.
 
     The answer is one number: call a row positive if its score is above it. Several files are read
     as one table, in passes, so that they need not fit into memory.
