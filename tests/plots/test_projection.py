@@ -176,7 +176,7 @@ def test_labels_name_the_lanes_and_the_title(problem):
     texts = [t.get_text() for t in display.ax_.get_yticklabels()]
     assert texts[0].startswith("class well\n300 rows")
     assert texts[1].startswith("class sick\n30 rows")
-    assert display.ax_.get_title().startswith("Predict sick iff")
+    assert display.ax_.get_title().startswith("Predict sick if")
 
 
 def test_draws_on_axes_that_are_given(problem):
