@@ -329,7 +329,7 @@ def test_weights_and_costs_by_row_are_columns_and_no_features(run, pima, tmp_pat
     pima["times"], pima["amount"] = np.resize([1, 2, 3], len(pima)), np.arange(len(pima)) + 0.5
     pima.to_csv(tmp_path / "pima.csv", index=False)
     weighed = run(*FIT, "--weight", "times", "--drop", "amount", "--out", "w")
-    assert "count in training and in the boundary" in weighed.stderr
+    assert "count in training, in the boundary and in the report's goal" in weighed.stderr
     assert "every row counts once, whatever its weight" in weighed.stdout
     costed = run(*FIT, "--cost-column", "amount", "--drop", "times", "--out", "c")
     assert "wrong decisions cost least by column 'amount'" in costed.stderr
