@@ -273,7 +273,13 @@ def rates_together(n: int, replications: int) -> list[Cell]:
                 held = bool(np.all(truth >= np.append(least, bound.net_benefit) - 1e-12))
                 holds.setdefault((name, confidence), []).append(held)
     return [
-        cell(f"all of Certificate.rates together, prevalence {name}", "any", n, c, np.array(held))
+        cell(
+            f"all of Certificate.rates together, prevalence {name}",
+            "one case",
+            n,
+            c,
+            np.array(held),
+        )
         for (name, c), held in holds.items()
     ]
 
@@ -295,7 +301,7 @@ def paired_costs(n: int, replications: int) -> list[Cell]:
             low, high = compare_boundaries(y, old, 0, new, 0, confidence, cost=cost).cost_interval
             held.append(low <= truth <= high)
     claim = "compare_boundaries, interval of the costs' difference"
-    return [cell(claim, "any", n, c, np.array(held)) for c, held in holds.items()]
+    return [cell(claim, "one case", n, c, np.array(held)) for c, held in holds.items()]
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(400)
