@@ -15,7 +15,7 @@ from boundshift import (
     threshold_interval,
 )
 from boundshift.app.workflow import fit_table
-from boundshift.app.workflow.folder import _unseen_categories
+from boundshift.app.workflow.prediction import _unseen_categories
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
 from boundshift.models.mean import MeanOfModels

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from boundshift.app.workflow.feature_columns import Columns, choose_columns
     from boundshift.app.workflow.file_boundary import decide_scores
     from boundshift.app.workflow.file_zone import find_file_zone
-    from boundshift.app.workflow.folder import predict_table, report_facts, write_folder
+    from boundshift.app.workflow.folder import report_facts, write_folder
+    from boundshift.app.workflow.prediction import predict_table
     from boundshift.app.workflow.training import FittedTable, fit_table
 
 __all__ = [
@@ -31,7 +32,8 @@ __all__ = [
 _FILES = {
     "feature_columns": ("Columns", "choose_columns"),
     "compared_methods": ("compare_scores",),
-    "folder": ("predict_table", "report_facts", "write_folder"),
+    "folder": ("report_facts", "write_folder"),
+    "prediction": ("predict_table",),
     "estimators": ("MODELS", "TRUSTED", "make_model"),
     "file_boundary": ("decide_scores",),
     "file_zone": ("find_file_zone",),

@@ -13,7 +13,7 @@ import numpy as np
 from boundshift.app.tables import read_frame
 from boundshift.app.tables.cells import Spelling, read_cells, with_gaps
 from boundshift.app.tables.class_labels import match_label
-from boundshift.app.workflow.folder import predict_table
+from boundshift.app.workflow.prediction import predict_table
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.monitor import Monitor
 from boundshift.promises.stored import certificate_from_dict
