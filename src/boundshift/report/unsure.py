@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift.curves.uniform import clopper_pearson
+from boundshift.promises.planning import rows_needed
 from boundshift.promises.zone import Zone
 from boundshift.validation import as_scores
 from boundshift.view.words import at_most, percent, score_text
@@ -132,7 +133,7 @@ def _say_side(side: Mapping[str, Any], zone: Zone, i: int) -> str:
     """Say how many of a class are decided wrongly, and how many they are at most."""
     left = f"{percent(side['unsure'])} of them are left to a person."
     if not side["is_promised"]:
-        needed = math.ceil(math.log(1 - zone.confidence) / math.log(1 - zone.errors[i]))
+        needed = rows_needed(zone.errors[i], zone.confidence)
         return (
             f"Of {side['who']}, none is called {side['called']}: a promise of at most "
             f"{percent(zone.errors[i])} takes at least {needed:,} of them, and there are "
