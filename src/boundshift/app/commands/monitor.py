@@ -85,16 +85,8 @@ def monitor(
             )
         from boundshift.app.workflow.watching import watch_table
 
-        watched = watch_table(
-            place,
-            file,
-            label=label,
-            score=score,
-            when=when,
-            confidence=confidence,
-            again=again,
-            trust=trust,
-        )
+        how: dict[str, Any] = {"confidence": confidence, "again": again, "trust": trust}
+        watched = watch_table(place, file, label=label, score=score, when=when, **how)
         found = watched.monitor
         if picture is not None:
             from boundshift.plots import MonitorDisplay

@@ -38,7 +38,15 @@ from boundshift.scores.weighted import collect_weighted, judge_weights
 from boundshift.streaming.scan import decide_groups_in_passes
 from boundshift.streaming.source import ColumnNames, Source
 
-__all__ = ["Show", "decide_groups", "decide_passes", "decide_scores", "needs_passes"]
+__all__ = [
+    "Show",
+    "check_unchanged",
+    "decide_groups",
+    "decide_passes",
+    "decide_scores",
+    "needs_passes",
+    "open_files",
+]
 
 Show = Callable[[str, int, int], None]
 
@@ -182,7 +190,7 @@ def decide_groups(
     alike = aim.alike
     if needs_passes(files):
         names = ColumnNames(label, score, by=by)
-        source, labels, _ = _open_files(list(files), names, positive, alike, progress)
+        source, labels, _ = open_files(list(files), names, positive, alike, progress)
         found = decide_groups_in_passes(
             source,
             claim,
@@ -256,18 +264,24 @@ def decide_passes(
     scale: Scale = "raw",
 ) -> Boundary:
     """Decide on files that are read as often as it takes."""
-    source, labels, rows = _open_files(paths, names, positive, alike, progress)
+    source, labels, rows = open_files(paths, names, positive, alike, progress)
     boundary = decide_on(source, decide, labels=labels, scale=scale, progress=progress)
-    if names.weight is None and sum(boundary.n_samples) != rows:
-        raise InvalidInputError(
-            "The files must stay as they are while they are read in passes, but there were "
-            f"{rows} rows at first and {sum(boundary.n_samples)} later. Read them again when "
-            "nothing writes to them."
-        )
+    if names.weight is None:
+        check_unchanged(rows, boundary.n_samples)
     return boundary
 
 
-def _open_files(
+def check_unchanged(rows: int, n_samples: tuple[int, int]) -> None:
+    """Raise unless the passes counted as many rows as there were at first."""
+    if sum(n_samples) != rows:
+        raise InvalidInputError(
+            "The files must stay as they are while they are read in passes, but there were "
+            f"{rows} rows at first and {sum(n_samples)} later. Read them again when nothing "
+            "writes to them."
+        )
+
+
+def open_files(
     paths: list[str | Path],
     names: ColumnNames,
     positive: str | None,

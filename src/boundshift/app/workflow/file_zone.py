@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from boundshift.app.tables import read_scores
 from boundshift.app.tables.score_file import check_two_columns
-from boundshift.app.workflow.file_boundary import Show, decide_passes, needs_passes
-from boundshift.boundary import make_decision
+from boundshift.app.workflow.file_boundary import (
+    Show,
+    check_unchanged,
+    needs_passes,
+    open_files,
+)
 from boundshift.promises.zone import Zone, as_errors, zone_of
-from boundshift.result.boundary import Boundary
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
+from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.source import ColumnNames
 from boundshift.validation import as_share
 
@@ -37,18 +42,10 @@ def find_file_zone(
 
     Parameters
     ----------
-    files : sequence of str or Path
-        CSV, TSV, Parquet, Feather or JSON lines; "-" alone is standard input.
-    score, label : str
-        Columns.
-    errors, confidence
+    files, score, label, positive, progress
+        As in :func:`decide_scores`.
+    errors, confidence, scale
         As in :func:`~boundshift.find_zone`.
-    positive : str, default=None
-        The positive label as text; None as in :func:`~boundshift.app.tables.read_scores`.
-    scale : {"auto", "probability", "raw"}, default="auto"
-        As in :func:`~boundshift.find_zone`.
-    progress : callable, default=None
-        Called with (what, done, in all).
 
     Examples
     --------
@@ -69,17 +66,15 @@ def find_file_zone(
             files[0], score, label, positive=positive, alike=alike, progress=progress
         )
         return zone_of(sample, allowed, confidence, scale)
-    found: list[Zone] = []
-    bound = make_decision("kth-point", "minimax")
-
-    def decide(sample: ScoreSample) -> Boundary:
-        # The last pass leaves nothing open that either of the two rests on.
-        found[:] = [zone_of(sample, allowed, confidence, scale)]
-        return bound(sample)
-
     names = ColumnNames(label, score)
-    decide_passes(list(files), names, decide, positive, alike, progress)
-    return found[0]
+    source, labels, rows = open_files(list(files), names, positive, alike, progress)
+
+    def decide(sample: ScoreSample) -> Zone:
+        return zone_of(replace(sample, labels=labels), allowed, confidence, scale)
+
+    zone, _ = decide_in_passes(source, decide, alike=alike, progress=progress)
+    check_unchanged(rows, zone.n_samples)
+    return zone
 
 
 def read_zone(path: str | Path) -> Zone:
