@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from boundshift.boundary import choose_claims
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.models.callbacks import CallbackSupportMixin, begin_fit, with_callbacks
+from boundshift.models.callbacks import CALLER, CallbackSupportMixin, begin_fit, with_callbacks
 from boundshift.models.collected import Collector
 from boundshift.models.decision import Decided, Decider
 from boundshift.models.export import ShiftExportMixin
@@ -245,7 +245,7 @@ default="auto"
         estimator, classes = found.estimator, found.classes
         decided = self._decide(classes, found.deciding.weighed(weights, costs), found.guide)
         for doubt in decided.doubts:
-            warnings.warn(doubt, BoundaryWarning, stacklevel=2)
+            warnings.warn(doubt, BoundaryWarning, stacklevel=CALLER)
         learned: dict[str, Any] = {
             "estimator_": estimator,
             "classes_": classes,

@@ -10,6 +10,9 @@ from typing import Any, TypeVar, cast
 try:
     from sklearn.callback import CallbackSupportMixin
     from sklearn.callback import with_callbacks as _with_callbacks
+
+    # The stack level at which a warning in a method with callbacks names its caller's line.
+    CALLER = 3
 except ImportError:  # scikit-learn before 1.9 has no callbacks
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -19,9 +22,17 @@ except ImportError:  # scikit-learn before 1.9 has no callbacks
         """Return the method as it is."""
         return method
 
+    CALLER = 2
 
-__all__ = ["NOBODY_LISTENS", "CallbackSupportMixin", "Task", "begin_fit", "with_callbacks"]
 
+__all__ = [
+    "CALLER",
+    "NOBODY_LISTENS",
+    "CallbackSupportMixin",
+    "Task",
+    "begin_fit",
+    "with_callbacks",
+]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
