@@ -7,15 +7,23 @@ DuckDB, Polars and from files beside a bare GROUP BY of DuckDB, ``dask`` a clust
 1 GiB, ``spark`` a local session of two threads, ``scaling`` the time per row and the size of
 messages; each stores its part in lab/results/scale.json. ``page`` writes docs/scale.md from that
 file. Every measurement runs in a process of its own, so that its memory is its own.
+
+At their default sizes, on two quiet cores, each takes two to six minutes and at most 4 GB of memory
+(rows in memory to compare with). ``command`` needs 10 GB of disk for a billion rows, ``files``,
+``duckdb``, ``dask`` and ``scaling`` 1 GB; all of it is deleted at the end. With too little disk a
+command says so before it starts.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
+import hashlib
 import json
 import multiprocessing
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +35,7 @@ from typing import Any
 
 import numpy as np
 
+import boundshift
 from boundshift.writing import write_whole
 from lab.evidence.evidence import table
 from lab.harness.environment import environment
@@ -44,6 +53,35 @@ CASES = [
 ]
 FEW_CASES = CASES[:3]
 ROUNDS = 3
+
+
+def digest_code() -> str:
+    """Return a digest of the code that reads in passes, whatever its comments say."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(boundshift.__file__).parent.joinpath("streaming").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        digest.update(ast.dump(_without_words(tree)).encode())
+    return digest.hexdigest()[:16]
+
+
+def _without_words(tree: ast.Module) -> ast.Module:
+    """Return code without its docstrings."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        first = body[0] if isinstance(body, list) and body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            first.value = ast.Constant(None)
+    return tree
+
+
+def check_disk(rows: int) -> None:
+    """Raise if the files of so many rows would not fit."""
+    needed, free = 10 * rows, shutil.disk_usage(tempfile.gettempdir()).free
+    if needed > free:
+        raise SystemExit(
+            f"{rows:,} rows need {needed / 1e9:.1f} GB in {tempfile.gettempdir()}, which has "
+            f"{free / 1e9:.1f} GB. Free some, set TMPDIR to another disk, or use --rows."
+        )
 
 
 def draw(n: int, seed: int) -> tuple[Any, Any]:
@@ -516,6 +554,18 @@ def judged(facts: dict[str, Any]) -> list[tuple[str, str, float, bool]]:
     return rows
 
 
+def older(facts: dict[str, Any]) -> str:
+    """Return what to say of measurements that are not of this code, nothing if all are."""
+    code = digest_code()
+    stale = [
+        f"`{name}`" for name in COMMANDS if facts.get(name, {"code": code}).get("code") != code
+    ]
+    missing = [f"`{name}`" for name in COMMANDS if name not in facts]
+    said = f"Measured with earlier code of the engines: {', '.join(stale)}. " if stale else ""
+    said += f"Not measured yet: {', '.join(missing)}. " if missing else ""
+    return said.rstrip() + "\n\n" if said else ""
+
+
 def page(facts: dict[str, Any]) -> str:
     """Return the page of the documentation."""
     goals = [(n, g, float(f"{v:.3g}"), "yes" if met else "no") for n, g, v, met in judged(facts)]
@@ -526,6 +576,7 @@ def page(facts: dict[str, Any]) -> str:
     if "scaling" in facts:
         lines.append(model_text(facts["scaling"]["model"]))
     machine = facts.get("environment", {})
+    lines[0] = TOP.replace("## Measured", older(facts) + "## Measured")
     lines.append(
         "Measured by `python -m lab.speed.scale files`, `command`, `duckdb`, `dask`, `spark` and "
         "`scaling`, written by "
@@ -609,9 +660,6 @@ again. Rows that are drawn anew in each pass are noticed where their counts diff
 Polars and DuckDB compute a lazy frame or relation anew in each pass: use `persist()`, `cache()`,
 `collect()` or a table first where that is expensive.
 
-The rows below are older than the engines for DuckDB and Polars, the blended default and the
-log-odds of probabilities; they wait for a quiet machine.
-
 ## Measured"""
 
 
@@ -626,7 +674,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_whole(PAGE, page(facts))
         return 0
     function, rows = COMMANDS[chosen.command]
-    facts[chosen.command] = function(chosen.rows or rows)
+    check_disk(chosen.rows or rows)
+    facts[chosen.command] = function(chosen.rows or rows) | {"code": digest_code()}
     facts["environment"] = environment()
     write_whole(chosen.out, json.dumps(facts, indent=1) + "\n")
     for name, goal, value, met in judged({chosen.command: facts[chosen.command]}):
