@@ -29,6 +29,7 @@ from boundshift.models.response import (
     read_responses,
 )
 from boundshift.models.scales import find_factors
+from boundshift.scores.sample import FloatArray
 from boundshift.scores.weighted import as_weights
 
 __all__ = [
@@ -43,7 +44,6 @@ __all__ = [
     "set_random_states",
 ]
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Origin = Literal["held-out", "out-of-fold", "training"]
 Split = tuple[IntArray, IntArray]

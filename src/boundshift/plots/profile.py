@@ -31,14 +31,7 @@ def rule_values(
 ) -> FloatArray:
     """Return the rule at every threshold, NaN where it has no value.
 
-    Parameters
-    ----------
-    sample : ScoreSample
-        Both classes.
-    thresholds : array
-        In the units of the given scores.
-    curve, rule, scale
-        Of the boundary.
+    Thresholds are in the units of the given scores; curve, rule and scale are the boundary's.
 
     Examples
     --------

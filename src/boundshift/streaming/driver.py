@@ -9,8 +9,8 @@ decision of the sorted scores.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,17 +47,11 @@ _SAME_WEIGHT = 1e-9
 _LEAST_DOUBLES = 8
 
 
-@dataclass(frozen=True)
-class PassRecord:
-    """How many passes a decision took, and what they left open.
+class PassRecord(NamedTuple):
+    """How many passes over the data a decision took, and what they left open.
 
-    Parameters
-    ----------
-    passes : int
-        Number of passes over the data.
-    resolution : float
-        Width of the widest range of scores that the decision rests on and whose scores are not
-        known one by one; 0 if there is none, and the decision is exact.
+    `resolution` is the width of the widest range of scores that the decision rests on and whose
+    scores are not known one by one; 0 if there is none, and the decision is exact.
     """
 
     passes: int
