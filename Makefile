@@ -107,7 +107,7 @@ suite: .venv/.test  ## the whole benchmark, hours on two cores; writes docs and 
 images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
 	$(BIN)/python docs/draw_images.py
 
-EVIDENCE := coverage deployed mended class_floors unsolved multiclass costs recall_floor starting_places floors controllers zones row_costs monitor prevalence fold_mean
+EVIDENCE := coverage deployed mended class_floors unsolved multiclass costs recall_floor starting_places floors controllers zones row_costs monitor prevalence interval fold_mean
 
 evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, recall floors; writes docs/evidence
 	@for name in $(EVIDENCE); do $(BIN)/python -m lab.evidence.$$name || failed=1; done; test -z "$$failed"

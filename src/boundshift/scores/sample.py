@@ -21,6 +21,7 @@ from boundshift.scores.log_odds import SCALES, LogOdds, Scale, have_odds, not_pr
 from boundshift.validation import as_choice, as_scores, split_by_label
 
 __all__ = [
+    "NORMAL_IQR",
     "Binning",
     "ClassScores",
     "KnownScores",
@@ -39,7 +40,7 @@ SumTo = Callable[[IntArray], FloatArray]
 # Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
 _SAFE_EXPONENT = 400
 # Distance of the quartiles of a standard normal distribution.
-_NORMAL_IQR = 1.3489795003921634
+NORMAL_IQR = 1.3489795003921634
 
 
 @dataclass(frozen=True)
@@ -564,7 +565,7 @@ def robust_std(scores: OrderedScores) -> float:
     left = place.astype(np.int64)
     low, high = scores.at(left), scores.at(np.minimum(left + 1, scores.n - 1))
     first, third = low + (place - left) * (high - low)
-    normal = float(third - first) / _NORMAL_IQR
+    normal = float(third - first) / NORMAL_IQR
     return min(scores.std, 2 * normal) if normal > 0 else scores.std
 
 

@@ -29,6 +29,7 @@ SCRIPTS = (
     "deployed",
     "floors",
     "fold_mean",
+    "interval",
     "mended",
     "monitor",
     "multiclass",
