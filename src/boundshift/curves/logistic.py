@@ -11,12 +11,12 @@ from boundshift.curves.base import Claim, PairCurve, Tail
 from boundshift.scores.sample import Binning, ScoreSample, pooled_spread, robust_std
 from boundshift.search.found import FloatArray
 
-__all__ = ["Logistic"]
+__all__ = ["CELLS_PER_SPREAD", "RIDGE", "Logistic"]
 
-_CELLS_PER_SPREAD = 64
+CELLS_PER_SPREAD = 64
 _MOST_CELLS = 1 << 14  # on each side of the middle
 _REACH = 3  # spreads beyond the medians: one row far away must not turn the calibration
-_RIDGE = 1e-6
+RIDGE = 1e-6
 _MOST_STEPS = 100
 
 
@@ -59,7 +59,7 @@ class Logistic(PairCurve):
         counts = np.stack([c.binned(binning) for c in (sample.negative, sample.positive)])
         place = np.arange(counts.shape[1], dtype=np.float64)
         nodes = (binning.low - middle) + place * binning.cell
-        scale = binning.cell * _CELLS_PER_SPREAD
+        scale = binning.cell * CELLS_PER_SPREAD
         probability = expit(_fit(nodes / scale, counts))
         rows = counts.sum(axis=0)
         above = _share_above(rows * (1.0 - probability))
@@ -91,7 +91,7 @@ def _grid(sample: ScoreSample) -> tuple[Binning, float]:
     spread = pooled_spread(spreads, sum(sample.n_samples))
     spread = spread or sample.spread or abs(middle) or 1.0
     reach = abs(half) + _REACH * spread
-    cell = max(spread / _CELLS_PER_SPREAD, reach / _MOST_CELLS)
+    cell = max(spread / CELLS_PER_SPREAD, reach / _MOST_CELLS)
     # Whole cells, for the mirrored problem; as many where rounding turns 192 into 192.0…03.
     half_width = float(np.ceil(reach / cell - 1e-6)) * cell
     return Binning(middle - half_width, middle + half_width, cell), middle
@@ -102,7 +102,7 @@ def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:
     rows = counts.sum(axis=0)
     share = counts[1].sum() / rows.sum()
     design = np.stack([x, np.ones_like(x)])
-    penalty = np.array([2 * _RIDGE * rows.sum(), 0.0])
+    penalty = np.array([2 * RIDGE * rows.sum(), 0.0])
     theta = np.array([0.0, np.log(share / (1.0 - share))])
     loss = _loss(theta, design, counts, penalty)
     for _ in range(_MOST_STEPS):

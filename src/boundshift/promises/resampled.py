@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
 from boundshift.curves import Blend, ErrorCurve, Logistic, Smoothed
+from boundshift.curves.logistic import CELLS_PER_SPREAD, RIDGE
 from boundshift.rules import Rule
 from boundshift.scores.sample import NORMAL_IQR, OrderedScores, ScoreSample, robust_std
 from boundshift.search.found import FloatArray
@@ -32,7 +33,7 @@ _STANDARD_ERRORS = 5.0
 _QUANTILES = 129
 # Beyond this the series in the logarithm of a width says little.
 _MOST_WIDER = 0.7
-_RIDGE, _MOST_STEPS, _CLOSE = 1e-6, 100, 1e-6
+_MOST_STEPS, _CLOSE = 100, 1e-6
 # Draws at a time, so that memory does not grow with their number.
 _TOGETHER = 256
 _FLAT, _HALF_A_ROW = 1e-10, 0.5
@@ -232,8 +233,7 @@ def _calibrated_tails(
     x = np.clip(together[order], spread[0], spread[-1])
     rows = np.concatenate([c.rows for c in classes], axis=1)[:, order]
     positive = np.concatenate([np.zeros_like(classes[0].rows), classes[1].rows], axis=1)[:, order]
-    middle, unit = (spread[0] + spread[-1]) / 2, (spread[-1] - spread[0]) / 2
-    offset = (x - middle) / unit
+    offset = (x - (spread[0] + spread[-1]) / 2) / (CELLS_PER_SPREAD * (spread[1] - spread[0]))
     chance = np.log(classes[1].n / classes[0].n)
     usual_rows, usual_positive = (c.mean(axis=0, keepdims=True) for c in (rows, positive))
     usual = _calibrate(offset, usual_rows, usual_positive, 0.0, float(chance))
@@ -250,7 +250,7 @@ def _calibrate(
 ) -> tuple[FloatArray, FloatArray]:
     """Return slope and shift of every draw's log-odds, by damped Newton steps from a start."""
     total = rows.sum(axis=1)
-    squares, penalty = x * x, 2 * _RIDGE * total
+    squares, penalty = x * x, 2 * RIDGE * total
 
     def lose(theta: FloatArray) -> FloatArray:
         odds = theta[0][:, None] * x + theta[1][:, None]
