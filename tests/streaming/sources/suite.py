@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from functools import partialmethod
 
 import numpy as np
 import pytest
@@ -420,6 +421,23 @@ class QuerySuite(EngineSuite):
     """
 
     module = None
+
+    @pytest.mark.parametrize(("curve", "rule"), CASES)
+    def test_all_rows_are_read_by_few_queries(self, frame, monkeypatch, curve, rule):
+        y, s = problem()
+        data, made, passes = frame(parts_of(y, s, [1500, 1500])), [], set()
+        source = type(open_columns(data))
+        for name in ("group", "read_near", "read_faulty"):
+            query = getattr(source, name)
+            counted = partialmethod(
+                lambda self, *given, query: made.append(query) or query(self, *given), query=query
+            )
+            monkeypatch.setattr(source, name, counted)
+        streaming.scan_boundary(
+            data, curve=curve, rule=rule, progress=lambda name, *_: passes.add(name)
+        )
+        assert len(made) <= 4
+        assert len(passes) <= 3
 
     @pytest.mark.parametrize("curve", ["smoothed", "logistic"])
     def test_nodes_are_counted_by_a_query(self, find, monkeypatch, curve):
