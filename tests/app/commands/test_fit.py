@@ -330,9 +330,11 @@ def test_weights_and_costs_by_row_are_columns_and_no_features(run, pima, tmp_pat
     pima.to_csv(tmp_path / "pima.csv", index=False)
     weighed = run(*FIT, "--weight", "times", "--drop", "amount", "--out", "w")
     assert "count in training, in the boundary and in the report's goal" in weighed.stderr
+    assert "each row counted by its weight in column 'times'" in weighed.stdout
     assert "every row counts once, whatever its weight" in weighed.stdout
     costed = run(*FIT, "--cost-column", "amount", "--drop", "times", "--out", "c")
     assert "wrong decisions cost least by column 'amount'" in costed.stderr
+    assert "Goal: the least cost of wrong decisions, by column 'amount'." in costed.stdout
     boundary = json.loads((tmp_path / "c" / "boundary.json").read_text())
     assert boundary["rule"]["name"] == "cost"
     for folder, name in (("w", "times"), ("c", "amount")):
