@@ -26,6 +26,8 @@ __all__ = ["search_gaps"]
 _FAN = 64
 # Values this close to the minimum belong to its plateau.
 _FLAT = 1e-12
+# Scores that are compared with their neighbours at a time.
+_BLOCK = 1 << 14
 
 Bound = Callable[[ArrayLike, int], FloatArray]
 
@@ -36,9 +38,8 @@ class _Gaps:
     def __init__(self, bound: Bound, rule: Rule, sample: ScoreSample) -> None:
         merged = np.concatenate([sample.negative.positions, sample.positive.positions])
         merged.sort(kind="stable")
-        rises = merged[1:] > merged[:-1]
-        if not rises.all():
-            merged = merged[np.concatenate([[True], rises])]
+        if not _rise(merged):
+            merged = merged[np.concatenate([[True], merged[1:] > merged[:-1]])]
         self._distinct = merged
         # Beyond the outermost scores a boundary stands off by half the mean distance of scores.
         self._beyond = (sample.spread or abs(merged[0]) or 1.0) / (2 * sum(sample.n_samples))
@@ -120,6 +121,13 @@ class _Gaps:
             else:
                 break
         return gap
+
+
+def _rise(scores: FloatArray) -> bool:
+    """Return whether sorted scores are all distinct, looking at some at a time to save memory."""
+    below, above = scores[:-1], scores[1:]
+    starts = range(0, len(below), _BLOCK)
+    return all((above[k : k + _BLOCK] > below[k : k + _BLOCK]).all() for k in starts)
 
 
 def search_gaps(bound: Bound, rule: Rule, sample: ScoreSample) -> Found:
