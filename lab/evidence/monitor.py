@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift import Monitor
+from boundshift.promises.bet import Bet
 from boundshift.promises.certificate import certify_counts
-from boundshift.promises.monitor import _Bet
 from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, in_parallel, run, table
 
@@ -45,7 +45,7 @@ def most_evidence(bounds: tuple[float, float], seed: int, looks: int) -> float:
     rng = generator("monitor", "false alarms", *bounds, seed)
     n_positive = int(rng.binomial(looks, SHARE_OF_POSITIVES))
     found = [
-        _Bet(bound).extend(rng.random(n) < bound).max(initial=0.0)
+        Bet(bound).extend(rng.random(n) < bound).max(initial=0.0)
         for bound, n in zip(bounds, (looks - n_positive, n_positive), strict=True)
     ]
     return float(max(found))
@@ -73,7 +73,7 @@ def draw(bound: float, calm: int, seed: int) -> NDArray[np.bool_]:
 
 def our_delay(is_wrong: NDArray[np.bool_], bound: float, calm: int) -> int | None:
     """Return rows from the change to our alarm; None if there is none."""
-    enough = np.flatnonzero(_Bet(bound).extend(is_wrong) >= math.log(1 / CLASS_LEVEL))
+    enough = np.flatnonzero(Bet(bound).extend(is_wrong) >= math.log(1 / CLASS_LEVEL))
     return int(enough[0]) + 1 - calm if len(enough) else None
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from boundshift import InvalidInputError, Monitor, certify
+from boundshift.promises.bet import ODDS_RATIOS, Bet
 from boundshift.promises.certificate import certify_counts
-from boundshift.promises.monitor import _ODDS_RATIOS, _Bet
 
 CERTIFICATE = certify(
     [0] * 90 + [1] * 60, [0.1] * 88 + [0.9] * 2 + [0.9] * 55 + [0.2] * 5, threshold=0.5
@@ -24,7 +24,7 @@ def draw(rng, n, rates=(0.05, 0.1), prevalence=0.4):
 
 def evidence_by_hand(is_wrong, bound):
     """Sum over all starts and all rates, as the formula is written."""
-    rates = [o * bound / (1 - bound + o * bound) for o in _ODDS_RATIOS]
+    rates = [o * bound / (1 - bound + o * bound) for o in ODDS_RATIOS]
     n = len(is_wrong)
     total = 1 / (1 + math.log(n + 1))
     for j in range(1, n + 1):
@@ -39,7 +39,7 @@ class TestEvidence:
     @pytest.mark.parametrize("bound", [0.01, 0.2, 0.7])
     def test_is_the_sum_of_the_formula(self, bound):
         is_wrong = np.random.default_rng(0).random(60) < 1.5 * bound
-        log_e = _Bet(bound).extend(is_wrong)
+        log_e = Bet(bound).extend(is_wrong)
         expected = [evidence_by_hand(is_wrong[:n], bound) for n in range(1, 61)]
         np.testing.assert_allclose(np.exp(log_e), expected, rtol=1e-9)
 
@@ -50,23 +50,23 @@ class TestEvidence:
             mean = 0.0
             for stream in itertools.product([False, True], repeat=10):
                 k = sum(stream)
-                log_e = _Bet(bound).extend(np.array(stream))
+                log_e = Bet(bound).extend(np.array(stream))
                 mean += rate**k * (1 - rate) ** (10 - k) * math.exp(log_e[-1])
             assert mean == pytest.approx(1, abs=1e-9) if is_fair else mean < 1
 
     def test_survives_a_million_rows(self):
         rng = np.random.default_rng(0)
-        bet = _Bet(0.1)
+        bet = Bet(0.1)
         calm = bet.extend(rng.random(1_000_000) < 0.05)
         assert np.isfinite(calm).all()
         assert bet.extend(np.ones(50, dtype=bool))[-1] > 10
 
     def test_calm_years_do_not_delay_the_alarm_by_much(self):
         rng = np.random.default_rng(0)
-        late = _Bet(0.1)
+        late = Bet(0.1)
         late.extend(rng.random(100_000) < 0.08)
         worse = rng.random(2000) < 0.25
-        delays = [int(np.argmax(bet.extend(worse) > math.log(40))) for bet in (_Bet(0.1), late)]
+        delays = [int(np.argmax(bet.extend(worse) > math.log(40))) for bet in (Bet(0.1), late)]
         assert delays[0] < delays[1] < delays[0] + 150
 
 

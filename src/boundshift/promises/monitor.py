@@ -1,9 +1,7 @@
 r"""Whether a certificate is still kept, as labelled rows arrive after deployment.
 
-Each class has a bet of its own against the claim that its error rate is at most the stated
-bound :math:`b`. The bet is a nonnegative supermartingale under the claim, whatever the order in
-which batches arrive and whenever one looks; by Ville's inequality it reaches :math:`1/\alpha`
-with probability at most :math:`\alpha`, ever.
+Each class has a :mod:`~boundshift.promises.bet` of its own against the claim that its error rate is
+at most the stated bound.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import json
 import math
 import numbers
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,22 +20,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.promises.bet import Bet, When, as_count, as_when
 from boundshift.promises.certificate import Certificate
 from boundshift.promises.stored import certificate_from_dict, certificate_to_dict
-from boundshift.result.json_values import as_numbers, check_format, from_numbers, read_json
+from boundshift.result.json_values import as_numbers, check_format, read_json
 from boundshift.validation import as_scores, as_share, is_finite
 from boundshift.writing import write_whole
 
 __all__ = ["Alarm", "ClassPath", "Monitor"]
 
 FloatArray = NDArray[np.float64]
-When = str | int | float | None
 
 _FORMAT, _VERSION = "boundshift.monitor", 1
-# Worse error rates that are bet on, as multiples of the odds of the bound.
-_ODDS_RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0)
-# Rows of a class whose evidence is computed at a time; it bounds memory, not the answer.
-_CHUNK = 1 << 14
 # All rows are kept for the picture up to this one, then as many in each doubling.
 _POINTS = 64
 
@@ -119,105 +113,17 @@ class ClassPath:
     log_e_values: FloatArray
 
 
-@dataclass
-class _Bet:
-    """The evidence against one class's certificate: all that a restart needs."""
-
-    bound: float
-    n: int = 0
-    wrong: int = 0
-    log_e: float = 0.0
-    # Of each rate bet on, the log of the sum over starts of their weight over the likelihood
-    # ratio up to there.
-    starts: list[float] = field(default_factory=lambda: [-math.inf] * len(_ODDS_RATIOS))
-    # Rows of all classes, date, rows of the class, wrong ones and evidence.
-    points: list[tuple[int, When, int, int, float]] = field(default_factory=list)
-    last: tuple[int, When] = (0, None)
-
-    def restore(self, state: Mapping[str, Any], rows: int) -> None:
-        """Take up what was stored after so many rows of all classes."""
-        self.n, self.wrong = _count(state["n_samples"], rows), _count(state["wrong"], rows)
-        self.log_e = _evidence(state["log_e_value"])
-        starts = from_numbers("log_starts", state["log_starts"], tuple(self.starts))
-        if self.wrong > self.n or not all(value < math.inf for value in starts):
-            raise ValueError("counts or evidence that cannot be")
-        self.starts = list(starts)
-        self.points = [
-            (_count(at, rows), _as_when(when), _count(n, rows), _count(wrong, rows), _evidence(log))
-            for at, when, n, wrong, log in state["points"]
-        ]
-        at, when = state["last"]
-        self.last = (_count(at, rows), _as_when(when))
-
-    def extend(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
-        """Take in rows, and return the log evidence after each."""
-        parts = [self._take(is_wrong[i : i + _CHUNK]) for i in range(0, len(is_wrong), _CHUNK)]
-        return np.concatenate(parts) if parts else np.empty(0)
-
-    def _take(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
-        """Take in a chunk of rows.
-
-        Every number depends on counts and on the row before alone, so that batches do not matter,
-        not even to the last bit.
-        """
-        n = self.n + np.arange(1, len(is_wrong) + 1)
-        wrong = self.wrong + np.cumsum(is_wrong)
-        self.n, self.wrong = int(n[-1]), int(wrong[-1])
-        if not 0 < self.bound < 1:
-            return np.zeros(len(n))
-        rise, fall = _log_ratios(self.bound)
-        after = np.multiply.outer(wrong, rise) + np.multiply.outer(n - wrong, fall)
-        k, m = wrong - is_wrong, n - 1
-        before = np.multiply.outer(k, rise) + np.multiply.outer(m - k, fall)
-        spread = np.log1p(1 / n) / ((1 + np.log(n)) * (1 + np.log(n + 1)))
-        terms = np.log(spread)[:, None] - before
-        starts = np.logaddexp.accumulate(np.vstack([self.starts, terms]), axis=0)[1:]
-        self.starts = starts[-1].tolist()
-        begun = np.logaddexp.reduce(starts + after, axis=1) - math.log(len(rise))
-        log_e: FloatArray = np.logaddexp(begun, -np.log1p(np.log(n + 1)))
-        self.log_e = float(log_e[-1])
-        return log_e
-
-
-def _count(value: object, most: float = math.inf) -> int:
-    """Return a stored number of rows."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-        raise ValueError(f"{str(value)[:40]} is no number of rows")
-    return value
-
-
-def _evidence(value: object) -> float:
-    """Return a stored logarithm of evidence."""
-    if not is_finite(value) or isinstance(value, bool):
-        raise ValueError(f"{str(value)[:40]} is no evidence")
-    return float(value)  # type: ignore[arg-type]
-
-
-def _as_when(value: Any) -> When:
-    """Return a stored date."""
-    if value is None or isinstance(value, str) or (is_finite(value) and value is not True):
-        return value
-    raise ValueError(f"{str(value)[:40]} is no date")
-
-
 def _as_alarm(label: object, stored: Mapping[str, Any]) -> Alarm:
     """Return a stored alarm."""
     alarm = Alarm(label, **stored)
     for value in (alarm.row, alarm.since_row, alarm.wrong, alarm.n_samples):
-        _count(value)
-    _as_when(alarm.when)
-    _as_when(alarm.since)
+        as_count(value)
+    as_when(alarm.when)
+    as_when(alarm.since)
     for share in (alarm.bound, alarm.level):
         if not is_finite(share) or not 0 <= share <= 1:
             raise ValueError(f"{str(share)[:40]} is no share")
     return alarm
-
-
-def _log_ratios(bound: float) -> tuple[FloatArray, FloatArray]:
-    """Return the log likelihood ratios of a wrong and of a right row, for each rate bet on."""
-    odds = np.array(_ODDS_RATIOS)
-    base = 1 - bound + odds * bound
-    return np.log(odds / base), -np.log(base)
 
 
 class Monitor:
@@ -296,7 +202,7 @@ class Monitor:
         self.threshold = certificate.threshold if threshold is None else _finite(threshold)
         self.confidence = as_share("confidence", confidence)
         self._rows = 0
-        self._bets = [_Bet(bound) for bound in certificate.error_bounds]
+        self._bets = [Bet(bound) for bound in certificate.error_bounds]
         self._alarms: list[Alarm | None] = [None] * len(certificate.labels)
 
     def update(
@@ -393,7 +299,7 @@ class Monitor:
     def _take_class(
         self,
         place: int,
-        bet: _Bet,
+        bet: Bet,
         is_wrong: NDArray[np.bool_],
         chosen: NDArray[np.intp],
         dates: _Dates,
@@ -413,7 +319,7 @@ class Monitor:
                 bet.points.append((*point, int(n[i]), int(wrong[i]), float(log_e[i])))
         bet.last = (self._rows + int(chosen[-1]) + 1, dates.at(int(chosen[-1])))
 
-    def _alarm(self, place: int, bet: _Bet, row: int, when: When, n: int, wrong: int) -> Alarm:
+    def _alarm(self, place: int, bet: Bet, row: int, when: When, n: int, wrong: int) -> Alarm:
         """Return the alarm of a class, with the most likely beginning of its errors."""
         counts = np.array([(0, 0)] + [point[2:4] for point in bet.points if point[2] < n])
         rows, errors = n - counts[:, 0], wrong - counts[:, 1]
@@ -478,7 +384,7 @@ class Monitor:
             for label, bet in zip(self.certificate.labels, self._bets, strict=True)
         )
 
-    def _path(self, label: Any, bet: _Bet) -> ClassPath:
+    def _path(self, label: Any, bet: Bet) -> ClassPath:
         """Return the path of one class."""
         points = list(bet.points)
         if points and points[-1][2] < bet.n:
@@ -555,7 +461,7 @@ class Monitor:
         certificate = certificate_from_dict(stored["certificate"])
         monitor = cls(certificate, threshold=stored["threshold"], confidence=stored["confidence"])
         try:
-            monitor._rows = _count(stored["rows"])
+            monitor._rows = as_count(stored["rows"])
             for place, (bet, state) in enumerate(
                 zip(monitor._bets, stored["classes"], strict=True)
             ):
