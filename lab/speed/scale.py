@@ -646,12 +646,12 @@ DuckDB, a lazy frame or a relation of one column, each of them as lazy as it was
    `max_passes` it may take fewer; `resolution` is then the width of the widest range of scores that
    was left open.
 
-Spark and DuckDB count by their own aggregates: one grouping for the cells, and one for nodes
+Spark counts by its own aggregates: one grouping for the cells, and one for nodes
 (`boundshift.streaming.sql`); with the rows around the boundary that makes at most four queries over
 all rows, and at most three passes, for every curve on ordinary data. Only rows around the boundary
-reach Python, in Spark by `mapInArrow` where they are many. What DuckDB reads, files, folders,
-attached databases and remote tables, needs nothing else. A lazy frame of Polars is streamed in
-batches that Python counts, which takes less time than Polars's own grouping by as many cells.
+reach Python, by `mapInArrow` where they are many. DuckDB and Polars bring their rows in batches
+that Python counts, which takes less time than their own grouping by as many cells. What DuckDB
+reads, files, folders, attached databases and remote tables, needs nothing else.
 
 Sums are added in another order than in memory, which matters in the last digits only. Where a rule
 is flat around its minimum, these digits decide where in the flat part the boundary lies.

@@ -5,9 +5,9 @@ other label, and ``score``; a third, ``weight``, where rows have weights. A `Que
 a whole number ``key`` and brings back a few aggregates of each group; its `read` turns these into
 the tally that the :class:`~boundshift.streaming.request.ScanRequest` would find in the same rows.
 
-The expressions mean the same to Spark and to DuckDB: a number with an exponent is a double to
-both, and what is cast to a whole number was rounded down before, since DuckDB rounds to the
-nearest. Only the table of flags in `filter_for` is written for one of them.
+The expressions are plain enough for more than one database: a number with an exponent is a double,
+and what is cast to a whole number was rounded down before, since some round to the nearest. Only
+the table of flags in `filter_for` is written for one of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DuckDB: relations, counted by queries inside it."""
+"""DuckDB: relations, read in batches."""
 
 import duckdb
 import numpy as np
@@ -6,8 +6,7 @@ import pyarrow as pa
 import pytest
 
 from boundshift import InvalidInputError, find_boundary, streaming
-from boundshift.streaming.sources import duckdb_
-from tests.streaming.sources.suite import QuerySuite, assert_same_boundary, parts_of, problem
+from tests.streaming.sources.suite import EngineSuite, assert_same_boundary, parts_of, problem
 from tests.streaming.sources.test_local import table_of
 
 
@@ -26,9 +25,8 @@ def relation_of(connection, parts):
     return connection.table("scores")
 
 
-class TestRelation(QuerySuite):
-    module = duckdb_
-    second = only = "the relation"
+class TestRelation(EngineSuite):
+    second = "the relation"
 
     @pytest.fixture
     def frame(self, connection):

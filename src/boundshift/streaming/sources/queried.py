@@ -1,4 +1,4 @@
-"""Engines that count by queries: what Spark and DuckDB have in common.
+"""An engine that counts by queries, as Spark does where its rows lie.
 
 Python reads the first rows, those around the boundary, and those that cannot be used.
 """
