@@ -164,7 +164,7 @@ def scan_boundaries(
     >>> s = rng.normal(size=(4, 500)) + 2 * y + (site == "b")
     >>> found = scan_boundaries(list(zip(y, s, site)))
     >>> {group: round(boundary.threshold, 1) for group, boundary in found.items()}
-    {'a': 1.1, 'b': 2.0}
+    {'a': 1.1, 'b': 2.1}
     """
     claim, aim = choose_claims(curve, rule)
     found = decide_groups_in_passes(
