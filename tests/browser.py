@@ -63,3 +63,15 @@ def requests(browser):
         for event in events
         if event["method"] == "Network.requestWillBeSent"
     ]
+
+
+def open_pages(browser, files, first):
+    """Return a function that opens a page anew, `first` unless told, on a wide light screen."""
+
+    def open_page(name=first, **screen):
+        console(browser), requests(browser)
+        set_screen(browser, **screen)
+        browser.get(files[name].as_uri())
+        return browser
+
+    return open_page

@@ -4,10 +4,10 @@ import ast
 import re
 from pathlib import Path
 
-import mlflow
 import pytest
 
 from tests.docs.tool_matrix import HEAD, marked_tests, read_marks, table_of
+from tests.tracking import tracked_in
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
@@ -53,13 +53,8 @@ def names(beginning):
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """Let MLflow write into a folder of its own."""
-    folder = tmp_path_factory.mktemp("mlflow")
-    before = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(f"sqlite:///{folder}/runs.db")
-    mlflow.create_experiment("boundshift", artifact_location=(folder / "files").as_uri())
-    mlflow.set_experiment("boundshift")
-    yield
-    mlflow.set_tracking_uri(before)
+    with tracked_in(tmp_path_factory.mktemp("mlflow")):
+        yield
 
 
 def run(tool, names):

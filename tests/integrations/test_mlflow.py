@@ -12,18 +12,15 @@ from sklearn.linear_model import LogisticRegression
 from boundshift import Boundary, BoundShiftClassifier, InvalidInputError
 from boundshift.integrations.mlflow_ import load_model, log_model
 from boundshift.promises.stored import certificate_from_dict
+from tests.tracking import tracked_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's own, of what it will change
 
 
 @pytest.fixture(autouse=True)
 def local_store(tmp_path):
-    before = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
-    mlflow.create_experiment("boundshift", artifact_location=(tmp_path / "files").as_uri())
-    mlflow.set_experiment("boundshift")
-    yield
-    mlflow.set_tracking_uri(before)
+    with tracked_in(tmp_path):
+        yield
 
 
 def fitted(model, n_classes=2):

@@ -11,7 +11,6 @@ import xgboost
 from catboost import CatBoost, CatBoostClassifier
 from scipy.special import expit
 from sklearn.base import clone, is_classifier
-from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -23,19 +22,6 @@ from sklearn.preprocessing import StandardScaler
 import boundshift
 from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
 from boundshift.models import find_methods, raw_margin
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_classification(600, n_features=6, weights=[0.85], random_state=0)
-
-
-@pytest.fixture(scope="module")
-def three():
-    return make_classification(
-        600, n_features=6, n_informative=5, n_redundant=0, n_classes=3, weights=[0.7, 0.2],
-        random_state=0,
-    )  # fmt: skip
 
 
 def quiet_cat(**options):

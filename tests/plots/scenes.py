@@ -35,6 +35,18 @@ IMAGES = Path(__file__).parent / "images"
 WORDS = IMAGES / "words.json"
 THEMES = ("light", "dark")
 _DPI = 60
+# How a scene is drawn, and the size of its figure in inches.
+SCENES = {}
+
+
+def scene(name, width, height):
+    """Store the function below under a name, with the size of its figure."""
+
+    def store(draw_scene):
+        SCENES[name] = draw_scene, (width, height)
+        return draw_scene
+
+    return store
 
 
 @cache
@@ -52,16 +64,19 @@ def _plane():
     return X, y, BoundShiftClassifier(LogisticRegression(), cv=None).fit(X, y)
 
 
+@scene("projection", 8.0, 4.8)
 def _projection(ax, theme):
     ProjectionDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
 
 
+@scene("projection-paper", 8.0, 4.8)
 def _paper(ax, theme):
     ProjectionDisplay.from_predictions(
         *_scores(), curve="support", old_threshold=0.0, ax=ax, theme=theme
     )
 
 
+@scene("projection-million", 8.0, 4.8)
 def _million(ax, theme):
     rng = np.random.default_rng(1)
     y = np.repeat([0, 1], [990_000, 10_000])
@@ -70,6 +85,7 @@ def _million(ax, theme):
     ProjectionDisplay.from_predictions(y, scores, old_threshold=2.5, ax=ax, theme=theme)
 
 
+@scene("boundary", 8.0, 5.6)
 def _boundary(ax, theme):
     y, scores = _scores()
     BoundaryDisplay.from_predictions(
@@ -77,6 +93,7 @@ def _boundary(ax, theme):
     )
 
 
+@scene("boundary-plateau", 8.0, 5.6)
 def _plateau(ax, theme):
     y, scores = _scores()
     BoundaryDisplay.from_predictions(
@@ -84,11 +101,13 @@ def _plateau(ax, theme):
     )
 
 
+@scene("decision", 9.0, 4.8)
 def _decision(ax, theme):
     X, y, model = _plane()
     DecisionDisplay.from_estimator(model, X, y, grid_resolution=80, ax=ax, theme=theme)
 
 
+@scene("comparison", 9.0, 2.8)
 def _comparison(ax, theme):
     rng = np.random.default_rng(2)
     metrics = ("g_mean", "f1", "recall_positive", "recall_negative")
@@ -101,6 +120,7 @@ def _comparison(ax, theme):
     ComparisonDisplay.from_rows(rows, metrics=metrics, ax=ax, theme=theme)
 
 
+@scene("monitor", 8.0, 5.2)
 def _monitor(ax, theme):
     rng = np.random.default_rng(7)
     monitor = Monitor(certify_counts((20, 4), (300, 80), (0, 1), threshold=0.5))
@@ -111,14 +131,17 @@ def _monitor(ax, theme):
     MonitorDisplay.from_monitor(monitor, ax=ax, theme=theme)
 
 
+@scene("metric", 8.0, 5.0)
 def _metric(ax, theme):
     MetricDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
 
 
+@scene("operating-point", 9.0, 4.6)
 def _operating_point(ax, theme):
     OperatingPointDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
 
 
+@scene("decision-curve", 8.0, 5.0)
 def _decision_curve(ax, theme):
     y, scores = _scores()
     decided = find_boundary(y, scores).predict(scores)
@@ -127,41 +150,26 @@ def _decision_curve(ax, theme):
     )
 
 
+@scene("cost", 8.0, 4.6)
 def _cost(ax, theme):
     CostDisplay.from_predictions(
         *_scores(), costs=Cost(1, 10), old_threshold=0.0, ax=ax, theme=theme
     )
 
 
+@scene("record", 8.0, 3.4)
 def _record(ax, theme):
     RecordDisplay(find_boundary(*_scores())).plot(ax, theme=theme)
 
 
-SCENES = {
-    "projection": (_projection, (8.0, 4.8)),
-    "projection-paper": (_paper, (8.0, 4.8)),
-    "projection-million": (_million, (8.0, 4.8)),
-    "boundary": (_boundary, (8.0, 5.6)),
-    "boundary-plateau": (_plateau, (8.0, 5.6)),
-    "decision": (_decision, (9.0, 4.8)),
-    "comparison": (_comparison, (9.0, 2.8)),
-    "monitor": (_monitor, (8.0, 5.2)),
-    "metric": (_metric, (8.0, 5.0)),
-    "operating-point": (_operating_point, (9.0, 4.6)),
-    "decision-curve": (_decision_curve, (8.0, 5.0)),
-    "cost": (_cost, (8.0, 4.6)),
-    "record": (_record, (8.0, 3.4)),
-}
-
-
 def figure_of(name, theme):
     """Return a scene, laid out by fixed numbers: room made for text would vary with releases."""
-    scene, size = SCENES[name]
+    draw_scene, size = SCENES[name]
     with mpl.rc_context({**mpl.rcParamsDefault, "backend": "agg"}):
         figure = Figure(figsize=size, dpi=_DPI)
         figure.subplots_adjust(left=0.19, right=0.97, top=0.84, bottom=0.26)
         FigureCanvasAgg(figure)
-        scene(figure.subplots(), theme)
+        draw_scene(figure.subplots(), theme)
         figure.canvas.draw()
         return figure
 

@@ -12,7 +12,7 @@ import pytest
 
 from boundshift import Cost, certify, find_boundary
 from boundshift.report import RowDetails, collect_facts, write_report
-from tests.browser import console, open_browser, requests, set_screen
+from tests.browser import console, open_browser, open_pages, requests
 from tests.report.problems import NAMES, rows
 
 TEST = rows(800, 90, seed=1)
@@ -58,13 +58,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, files):
-    def open_page(name="cost", **screen):
-        console(browser), requests(browser)
-        set_screen(browser, **screen)
-        browser.get(files[name].as_uri())
-        return browser
-
-    yield open_page
+    yield open_pages(browser, files, "cost")
     assert console(browser) == []
     assert all(url.startswith(("file://", "data:", "blob:")) for url in requests(browser))
 

@@ -7,7 +7,7 @@ import pytest
 
 from boundshift import find_boundary
 from boundshift.report import collect_facts, write_report
-from tests.browser import console, open_browser, requests, set_screen
+from tests.browser import console, open_browser, open_pages, requests
 from tests.report.problems import HOSTILE, clopper_pearson, facts, rows, uniform
 
 PAGES = ("full", "hostile", "large", "training", "paper")
@@ -47,15 +47,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, files):
-    """Open a page anew, on a wide light screen."""
-
-    def open_page(name="full", **screen):
-        console(browser), requests(browser)
-        set_screen(browser, **screen)
-        browser.get(files[name].as_uri())
-        return browser
-
-    return open_page
+    return open_pages(browser, files, "full")
 
 
 def text(browser, name):

@@ -31,6 +31,19 @@ def run(folder, monkeypatch):
     return invoke
 
 
+@pytest.fixture
+def judge(run):
+    """Fit a table by the command line and recount what its page must say."""
+
+    def judged(name, target, positive, *options, separator=","):
+        scores = f"{name}_scores.csv"
+        said = run("fit", f"{name}.csv", "--target", target, *options, "--out", name).stdout
+        run("predict", name, f"{name}.csv", "--out", scores)
+        return Judged(f"{name}.csv", scores, name, target, positive, separator), said
+
+    return judged
+
+
 def first_words(folder, name):
     """Return what a page says first, without its badges."""
     page = (folder / name / "report.html").read_text(encoding="utf-8")
@@ -44,46 +57,38 @@ def left_out(folder, name):
     return re.findall(r'class="left-out"><th scope="row">(.*?)</th>', page)
 
 
-def test_fraud_with_amounts_and_ids(run, folder):
+def test_fraud_with_amounts_and_ids(judge, folder):
     names = ["--positive-name", "frauds", "--unit", "payments"]
-    run("fit", "fraud.csv", "--target", "fraud", *names, "--out", "fraud")
-    run("predict", "fraud", "fraud.csv", "--out", "fraud_scores.csv")
-    judged = Judged("fraud.csv", "fraud_scores.csv", "fraud", "fraud", "1")
+    judged, _ = judge("fraud", "fraud", "1", *names)
     assert first_words(folder, "fraud") == judged.verdict("frauds", "payments")
     assert left_out(folder, "fraud") == ["payment_id", "currency"]
     ids = read_column("fraud_scores.csv", "payment_id")
     assert ids.tolist() == read_column("fraud.csv", "payment_id").tolist()
 
 
-def test_churn_with_dates_and_decimal_commas(run, folder):
+def test_churn_with_dates_and_decimal_commas(judge, folder):
     names = ["--positive-name", "churners", "--unit", "customers"]
-    options = ["--target", "state", "--positive", "gone", "--costs", "1,15"]
-    said = run("fit", "churn.csv", *options, *names, "--out", "churn").stdout
-    run("predict", "churn", "churn.csv", "--out", "churn_scores.csv")
-    judged = Judged("churn.csv", "churn_scores.csv", "churn", "state", "gone", ";")
+    options = ["--positive", "gone", "--costs", "1,15"]
+    judged, said = judge("churn", "state", "gone", *options, *names, separator=";")
     expected = judged.cost_goal(1, 15)
     assert first_words(folder, "churn").startswith(expected)
     assert expected in " ".join(said.split())
     assert {"customer no", "since"} <= set(left_out(folder, "churn"))
 
 
-def test_screening_at_half_a_percent_with_a_recall_floor(run, folder):
+def test_screening_at_half_a_percent_with_a_recall_floor(judge, folder):
     names = ["--positive-name", "ill", "--negative-name", "healthy", "--unit", "patients"]
-    options = ["--target", "ill", "--positive", "yes", "--recall-floor", "0.6", "--by", "sex"]
-    run("fit", "screening.csv", *options, *names, "--out", "screening")
-    run("predict", "screening", "screening.csv", "--out", "screening_scores.csv")
-    judged = Judged("screening.csv", "screening_scores.csv", "screening", "ill", "yes")
+    options = ["--positive", "yes", "--recall-floor", "0.6", "--by", "sex"]
+    judged, _ = judge("screening", "ill", "yes", *options, *names)
     assert first_words(folder, "screening") == judged.recall_goal(0.6, "ill patients")
     page = (folder / "screening" / "report.html").read_text(encoding="utf-8")
     assert "Most alarms are false" in page
     assert 'aria-label="Groups by sex"' in page
 
 
-def test_a_call_list_of_fifty_a_week(run, folder):
+def test_a_call_list_of_fifty_a_week(run, judge, folder):
     names = ["--positive-name", "donors who give", "--unit", "donors"]
-    run("fit", "calls.csv", "--target", "gives", *names, "--out", "calls")
-    run("predict", "calls", "calls.csv", "--out", "calls_scores.csv")
-    judged = Judged("calls.csv", "calls_scores.csv", "calls", "gives", "True")
+    judged, _ = judge("calls", "gives", "True", *names)
     assert first_words(folder, "calls") == judged.verdict("donors who give", "donors")
     run("predict", "calls", "next_week.csv", "--top", "50", "--out", "call.csv")
     run("predict", "calls", "next_week.csv", "--out", "week.csv")

@@ -51,27 +51,15 @@ def check_threshold(negative, positive, options):
         assert found.threshold == pytest.approx(equals[0], rel=0, abs=tolerance)
 
 
-@many(1000)
-@given(classes(), OPTIONS)
-def test_loss_is_the_brute_force_optimum(pair, options):
+@many(1700)
+@given(classes() | tied_classes(), OPTIONS)
+def test_loss_is_the_brute_force_optimum_also_among_ties(pair, options):
     check_loss(*pair, options)
 
 
-@many(700)
-@given(tied_classes(), OPTIONS)
-def test_loss_is_the_brute_force_optimum_among_ties(pair, options):
-    check_loss(*pair, options)
-
-
-@many(900)
-@given(classes(), OPTIONS)
-def test_threshold_is_that_of_the_brute_force_optimum(pair, options):
-    check_threshold(*pair, options)
-
-
-@many(400)
-@given(tied_classes(), OPTIONS)
-def test_threshold_is_that_of_the_brute_force_optimum_among_ties(pair, options):
+@many(1300)
+@given(classes() | tied_classes(), OPTIONS)
+def test_threshold_is_that_of_the_brute_force_optimum_also_among_ties(pair, options):
     check_threshold(*pair, options)
 
 

@@ -52,6 +52,18 @@ def probabilities(seed=0):
     return y, 1 / (1 + np.exp(2.5 - s))
 
 
+def assert_refused_without_scores(rows, words, kind):
+    """See that columns instead of rows, an unknown name and scores that are words are refused."""
+    with pytest.raises(InvalidInputError, match=r"boundshift\.streaming\.scan_boundary"):
+        find_boundary(rows.select("label"), rows.select("score"))
+    with pytest.raises(InvalidInputError, match="`score` must name one of the columns"):
+        streaming.scan_boundary(rows, score="margin")
+    with pytest.raises(
+        InvalidInputError, match=f"real numbers, got {kind} values in column 'score'"
+    ):
+        streaming.scan_boundary(words)
+
+
 def assert_same_boundary(found, y, s, **options):
     """Compare with the boundary of the same rows in memory."""
     assert_close(found, find_boundary(y, s, **options), np.asarray(s, float))
@@ -371,18 +383,12 @@ class EngineSuite:
         with pytest.raises(InvalidInputError, match=rf"3 NaN in .*{self.second}"):
             find(parts)
 
-    def test_a_missing_score_is_named(self, find):
+    @pytest.mark.parametrize(("column", "fault"), [(1, "1 NaN"), (0, "1 missing")])
+    def test_a_missing_score_or_label_is_named(self, find, column, fault):
         y, s = problem(5)
         parts = [(y[:1500].tolist(), s[:1500].tolist()), (y[1500:].tolist(), s[1500:].tolist())]
-        parts[1][1][7] = None
-        with pytest.raises(InvalidInputError, match=rf"1 NaN in .*{self.second}"):
-            find(parts)
-
-    def test_a_missing_label_is_named(self, find):
-        y, s = problem(6)
-        parts = [(y[:1500].tolist(), s[:1500].tolist()), (y[1500:].tolist(), s[1500:].tolist())]
-        parts[1][0][7] = None
-        with pytest.raises(InvalidInputError, match=rf"1 missing in .*{self.second}"):
+        parts[1][column][7] = None
+        with pytest.raises(InvalidInputError, match=rf"{fault} in .*{self.second}"):
             find(parts)
 
     def test_zone_and_certificate_are_those_of_memory(self, find, monkeypatch):

@@ -6,7 +6,13 @@ import pyarrow as pa
 import pytest
 
 from boundshift import InvalidInputError, find_boundary, streaming
-from tests.streaming.sources.suite import EngineSuite, assert_same_boundary, parts_of, problem
+from tests.streaming.sources.suite import (
+    EngineSuite,
+    assert_refused_without_scores,
+    assert_same_boundary,
+    parts_of,
+    problem,
+)
 from tests.streaming.sources.test_local import table_of
 
 
@@ -75,14 +81,8 @@ def test_names_are_names_whatever_they_hold(connection):
 def test_what_is_no_relation_of_scores_is_refused(connection):
     y, s = problem()
     relation = relation_of(connection, [(y, s)])
-    with pytest.raises(InvalidInputError, match=r"boundshift\.streaming\.scan_boundary"):
-        find_boundary(relation.select("label"), relation.select("score"))
-    with pytest.raises(InvalidInputError, match="`score` must name one of the columns"):
-        streaming.scan_boundary(relation, score="margin")
-    with pytest.raises(
-        InvalidInputError, match="real numbers, got varchar values in column 'score'"
-    ):
-        streaming.scan_boundary(relation.select("label, score::VARCHAR AS score"))
+    words = relation.select("label, score::VARCHAR AS score")
+    assert_refused_without_scores(relation, words, "varchar")
     with pytest.raises(InvalidInputError, match="must be a relation, got a DuckDB"):
         streaming.scan_boundary(connection)
 

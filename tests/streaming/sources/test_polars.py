@@ -8,6 +8,7 @@ from boundshift import InvalidInputError, find_boundary, streaming
 from boundshift.streaming.sources import polars_
 from tests.streaming.sources.suite import (
     EngineSuite,
+    assert_refused_without_scores,
     assert_same_boundary,
     named,
     parts_of,
@@ -84,14 +85,8 @@ def test_what_is_no_frame_of_scores_is_refused():
     lazy = frame_of([(y, s)]).lazy()
     with pytest.raises(InvalidInputError, match=r"boundshift\.streaming\.scan_boundary"):
         find_boundary(pl.col("label"), pl.col("score"))
-    with pytest.raises(InvalidInputError, match=r"boundshift\.streaming\.scan_boundary"):
-        find_boundary(lazy.select("label"), lazy.select("score"))
-    with pytest.raises(InvalidInputError, match="`score` must name one of the columns"):
-        streaming.scan_boundary(lazy, score="margin")
-    with pytest.raises(
-        InvalidInputError, match="real numbers, got string values in column 'score'"
-    ):
-        streaming.scan_boundary(lazy.with_columns(pl.col("score").cast(pl.String)))
+    words = lazy.with_columns(pl.col("score").cast(pl.String))
+    assert_refused_without_scores(lazy, words, "string")
     with pytest.raises(InvalidInputError, match="must be a frame, got a Polars Series"):
         streaming.scan_boundary(pl.Series(s))
 
