@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,10 @@ from boundshift.plots.canvas import (
     draw_boundaries,
     mark_boundaries,
 )
-from boundshift.plots.display import PanelsDisplay, ScoreDisplay, threshold_grid
+from boundshift.plots.display import DecidedSample, PanelsDisplay, ScoreDisplay, stacked
 from boundshift.plots.palette import Palette
 from boundshift.plots.profile import rule_values
 from boundshift.result.boundary import Boundary
-from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_share
 from boundshift.view.rows import count_wrong_at
 from boundshift.view.words import claim_text, decision_text
@@ -87,12 +86,7 @@ class BoundaryDisplay(PanelsDisplay, ScoreDisplay):
     """
 
     size = (8.0, 5.6)
-    layout: ClassVar[dict[str, Any]] = {
-        "rows": 2,
-        "columns": 1,
-        "height_ratios": (2.4, 1),
-        "sharex": True,
-    }
+    layout = stacked(2.4)
 
     boundary: Boundary
     thresholds: FloatArray
@@ -105,17 +99,11 @@ class BoundaryDisplay(PanelsDisplay, ScoreDisplay):
 
     @classmethod
     def _from_sample(
-        cls,
-        boundary: Boundary,
-        sample: ScoreSample,
-        *,
-        old_threshold: float | None = None,
-        interval: Pair | None = None,
-        confidence: float = 0.95,
+        cls, decided: DecidedSample, *, interval: Pair | None = None, confidence: float = 0.95
     ) -> Self:
         as_share("confidence", confidence)
-        marks = (boundary.threshold, old_threshold, *(interval or ()))
-        thresholds = threshold_grid(sample, marks)
+        boundary, sample, old_threshold = decided
+        thresholds = decided.grid(*(interval or ()))
         wrong = count_wrong_at(sample, thresholds)
         negative, positive = (
             error_band(k, n, confidence) for k, n in zip(wrong, sample.n_samples, strict=True)

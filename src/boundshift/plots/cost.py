@@ -20,11 +20,10 @@ from boundshift.plots.canvas import (
     finish_thresholds,
     mark_boundaries,
 )
-from boundshift.plots.display import OneAxesDisplay, ScoreDisplay, threshold_grid
+from boundshift.plots.display import DecidedSample, OneAxesDisplay, ScoreDisplay
 from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.rules.cost import Cost
-from boundshift.scores.sample import ScoreSample
 from boundshift.search.row_costs import as_row_cost
 from boundshift.validation import as_share
 from boundshift.view.rows import count_wrong_at
@@ -46,9 +45,7 @@ class CostDisplay(OneAxesDisplay, ScoreDisplay):
     ----------
     boundary : Boundary
         The chosen one.
-    thresholds : array of shape (n,)
-        Where the cost is known.
-    cost : Band
+    thresholds, cost : array of shape (n,) and Band
         Mean cost of a row at every threshold.
     flag_all, flag_none : float
         Mean cost of a row if every row is flagged, and if none is.
@@ -90,9 +87,9 @@ class CostDisplay(OneAxesDisplay, ScoreDisplay):
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
-        boundary: Boundary | None = None,
         costs: Cost | None = None,
         row_cost: ArrayLike | None = None,
+        boundary: Boundary | None = None,
         **settings: Any,
     ) -> Self:
         """Draw labels and scores.
@@ -101,12 +98,12 @@ class CostDisplay(OneAxesDisplay, ScoreDisplay):
         ----------
         y_true, y_score : array-like of shape (n_samples,)
             Two labels of any kind, and scores.
-        boundary : Boundary, default=None
-            The boundary to draw; None finds that of the costs.
         costs : Cost, default=None
             Costs of both errors, maybe with a prevalence; None takes those of the rule, or 1 and 1.
         row_cost : array-like of shape (n_samples,), default=None
             What is lost if a row is decided wrongly, in the place of `costs`.
+        boundary : Boundary, default=None
+            The boundary to draw; None finds that of the costs.
         **settings : dict
             ``curve``, ``rule`` and ``pos_label``, as in :func:`~boundshift.find_boundary`, where
             the boundary is to be found; ``ax`` and ``theme``, as in :meth:`plot`;
@@ -135,15 +132,14 @@ class CostDisplay(OneAxesDisplay, ScoreDisplay):
     @classmethod
     def _from_sample(
         cls,
-        boundary: Boundary,
-        sample: ScoreSample,
+        decided: DecidedSample,
         *,
         costs: Cost | None = None,
         rows: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
-        old_threshold: float | None = None,
         confidence: float | None = 0.95,
     ) -> Self:
-        thresholds = threshold_grid(sample, (boundary.threshold, old_threshold))
+        boundary, sample, old_threshold = decided
+        thresholds = decided.grid()
         if rows is not None:
             found = _cost_of_rows(*rows, thresholds, boundary.labels[1])
         else:

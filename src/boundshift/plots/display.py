@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "DecidedSample",
     "Display",
     "OneAxesDisplay",
     "PanelsDisplay",
     "ScoreDisplay",
     "own_threshold",
     "read_fitted",
-    "threshold_grid",
+    "stacked",
 ]
 
 _N_THRESHOLDS = 801
@@ -83,6 +84,11 @@ class OneAxesDisplay(Display):
         return palette
 
 
+def stacked(height: float) -> dict[str, Any]:
+    """Return the layout of two panels with one axis of x, the upper one so many times as high."""
+    return {"rows": 2, "columns": 1, "height_ratios": (height, 1), "sharex": True}
+
+
 class PanelsDisplay(Display):
     """A display of several panels."""
 
@@ -95,6 +101,27 @@ class PanelsDisplay(Display):
         self.axes_, palette = split_axes(ax, theme, self.size, **self.layout)
         self.figure_ = self.axes_[0].figure
         return palette
+
+
+class DecidedSample(NamedTuple):
+    """Labelled scores, the boundary to draw on them, and where the classifier decided before."""
+
+    boundary: Boundary
+    sample: ScoreSample
+    old_threshold: float | None
+
+    @property
+    def places(self) -> list[float]:
+        """The boundary and, if it is known, the old one."""
+        old = [] if self.old_threshold is None else [self.old_threshold]
+        return [self.boundary.threshold, *old]
+
+    def grid(self, *marks: float) -> NDArray[np.float64]:
+        """Return thresholds to draw at, from end to end of the axis, all marks among them."""
+        known = [*self.places, *marks]
+        axis = choose_axis([self.sample], known, linear=True)
+        shown = [mark for mark in known if np.isfinite(mark)]
+        return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))
 
 
 class ScoreDisplay(Display):
@@ -143,6 +170,7 @@ class ScoreDisplay(Display):
         y_score: ArrayLike,
         *,
         boundary: Boundary | None = None,
+        old_threshold: float | None = None,
         curve: str | ErrorCurve | None = None,
         rule: str | Rule | None = None,
         pos_label: object = None,
@@ -160,12 +188,14 @@ class ScoreDisplay(Display):
             Real scores.
         boundary : Boundary, default=None
             The boundary to draw, with its labels, curve and rule; None finds it.
+        old_threshold : float, default=None
+            Where the classifier decided before, if that is to be drawn.
         curve, rule, pos_label
-            How to find it, as in :func:`~boundshift.find_boundary`.
+            How to find the boundary, as in :func:`~boundshift.find_boundary`.
         ax, theme
             As in :meth:`plot`.
         **settings : dict
-            Other parameters of the class, by name, such as ``old_threshold``.
+            Other parameters of the class, by name.
 
         Returns
         -------
@@ -174,13 +204,12 @@ class ScoreDisplay(Display):
         boundary, sample = settle_boundary(
             y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label
         )
-        return cls._from_sample(boundary, sample, **settings).plot(ax, theme=theme)
+        decided = DecidedSample(boundary, sample, old_threshold)
+        return cls._from_sample(decided, **settings).plot(ax, theme=theme)
 
     @classmethod
     @abstractmethod
-    def _from_sample(
-        cls, boundary: Boundary, sample: ScoreSample, *_: Any, **settings: Any
-    ) -> Self:
+    def _from_sample(cls, decided: DecidedSample, *_: Any, **settings: Any) -> Self:
         """Return the display of a boundary on a sample, not drawn yet."""
 
 
@@ -200,11 +229,3 @@ def own_threshold(estimator: Any, old_threshold: float | Literal["auto"] | None)
     if old_threshold != "auto":
         return old_threshold
     return None if callable(estimator.response_method) else 0.0
-
-
-def threshold_grid(sample: ScoreSample, marks: Sequence[float | None]) -> NDArray[np.float64]:
-    """Return thresholds to draw at, from end to end of the axis, the known marks among them."""
-    known = [mark for mark in marks if mark is not None]
-    axis = choose_axis([sample], known, linear=True)
-    shown = [mark for mark in known if np.isfinite(mark)]
-    return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))

@@ -20,12 +20,11 @@ from boundshift.plots.canvas import (
     line_style,
     mark_boundaries,
 )
-from boundshift.plots.display import OneAxesDisplay, ScoreDisplay, threshold_grid
+from boundshift.plots.display import DecidedSample, OneAxesDisplay, ScoreDisplay
 from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.rules.cost import Cost
 from boundshift.rules.prevalence import as_prevalence
-from boundshift.scores.sample import ScoreSample
 from boundshift.validation import as_share
 from boundshift.view.rows import count_wrong_at
 from boundshift.view.words import decision_text
@@ -50,9 +49,7 @@ class MetricDisplay(OneAxesDisplay, ScoreDisplay):
     ----------
     boundary : Boundary
         The chosen one.
-    thresholds : array of shape (n,)
-        Where the metrics are known.
-    bands : dict of str to Band
+    thresholds, bands : array of shape (n,) and dict of str to Band
         Metrics by name, each with ``value``, ``low`` and ``high`` at every threshold.
     old_threshold : float or None, default=None
         Where the classifier decided before.
@@ -68,12 +65,10 @@ class MetricDisplay(OneAxesDisplay, ScoreDisplay):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from boundshift.plots import MetricDisplay
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], [300, 30])
+    >>> y, scores = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
     >>> display = MetricDisplay.from_predictions(
-    ...     y, rng.normal(3.0 * y), metrics=("recall", "precision"), prevalence=0.01
+    ...     y, scores, metrics=("recall", "precision"), prevalence=0.01
     ... )
     >>> list(display.bands)
     ['recall', 'precision']
@@ -91,19 +86,18 @@ class MetricDisplay(OneAxesDisplay, ScoreDisplay):
     @classmethod
     def _from_sample(
         cls,
-        boundary: Boundary,
-        sample: ScoreSample,
+        decided: DecidedSample,
         *,
         metrics: Sequence[str] = _USUAL,
         prevalence: float | None = None,
         costs: Cost | None = None,
-        old_threshold: float | None = None,
         confidence: float = 0.95,
     ) -> Self:
         names = check_metrics(metrics)
         as_share("confidence", confidence)
         costs, share = settle_costs(costs, as_prevalence(prevalence))
-        thresholds = threshold_grid(sample, (boundary.threshold, old_threshold))
+        boundary, sample, old_threshold = decided
+        thresholds = decided.grid()
         bands = metric_bands(
             count_wrong_at(sample, thresholds),
             sample.n_samples,

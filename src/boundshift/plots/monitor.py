@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.plots.canvas import add_legend
-from boundshift.plots.display import PanelsDisplay
+from boundshift.plots.display import PanelsDisplay, stacked
 from boundshift.plots.palette import Palette, Theme
 from boundshift.promises.monitor import Alarm, ClassPath, Monitor
 
@@ -60,12 +60,7 @@ class MonitorDisplay(PanelsDisplay):
     """
 
     size = (8.0, 5.2)
-    layout: ClassVar[dict[str, Any]] = {
-        "rows": 2,
-        "columns": 1,
-        "height_ratios": (1.6, 1),
-        "sharex": True,
-    }
+    layout = stacked(1.6)
 
     paths: tuple[ClassPath, ...]
     e_value_needed: float

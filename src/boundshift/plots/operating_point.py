@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from boundshift.metrics import metrics_of_errors
 from boundshift.plots.bands import error_band, metric_bands
 from boundshift.plots.canvas import add_legend, percent_axis
-from boundshift.plots.display import PanelsDisplay, ScoreDisplay
+from boundshift.plots.display import DecidedSample, PanelsDisplay, ScoreDisplay
 from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.rules.prevalence import as_prevalence, frequencies
@@ -78,15 +78,11 @@ class OperatingPointDisplay(PanelsDisplay, ScoreDisplay):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from boundshift.plots import OperatingPointDisplay
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], [300, 30])
-    >>> display = OperatingPointDisplay.from_predictions(
-    ...     y, rng.normal(2.0 * y), old_threshold=2.0
-    ... )
+    >>> y, scores = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
+    >>> display = OperatingPointDisplay.from_predictions(y, scores, old_threshold=5.0)
     >>> [round(point.recall[0], 2) for point in display.points]
-    [0.87, 0.5]
+    [1.0, 0.5]
     """
 
     size = (9.0, 4.6)
@@ -104,15 +100,10 @@ class OperatingPointDisplay(PanelsDisplay, ScoreDisplay):
 
     @classmethod
     def _from_sample(
-        cls,
-        boundary: Boundary,
-        sample: ScoreSample,
-        *,
-        old_threshold: float | None = None,
-        prevalence: float | None = None,
-        confidence: float = 0.95,
+        cls, decided: DecidedSample, *, prevalence: float | None = None, confidence: float = 0.95
     ) -> Self:
         as_share("confidence", confidence)
+        sample = decided.sample
         weights = frequencies(as_prevalence(prevalence), sample.n_samples)
         share = weights[1] / (weights[0] + weights[1])
         values = np.unique(np.concatenate(class_scores(sample)))
@@ -122,13 +113,12 @@ class OperatingPointDisplay(PanelsDisplay, ScoreDisplay):
         wrong = count_wrong_at(sample, cuts)
         alarms, missed = (k / n for k, n in zip(wrong, sample.n_samples, strict=True))
         metrics = metrics_of_errors(alarms, missed, sample.n_samples, prevalence=share)
-        places = [boundary.threshold] + ([] if old_threshold is None else [old_threshold])
         return cls(
-            boundary,
+            decided.boundary,
             metrics["recall"],
             alarms,
             metrics["precision"],
-            tuple(_point(sample, place, share, confidence) for place in places),
+            tuple(_point(sample, place, share, confidence) for place in decided.places),
             area_under_curve(sample),
             share,
             confidence=confidence,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.plots.canvas import add_legend, boundary_marks, draw_boundaries
-from boundshift.plots.display import OneAxesDisplay, ScoreDisplay
+from boundshift.plots.display import DecidedSample, OneAxesDisplay, ScoreDisplay
 from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ClassScores, ScoreSample
@@ -78,8 +78,9 @@ class ProjectionDisplay(OneAxesDisplay, ScoreDisplay):
     max_points: int = 3000
 
     @classmethod
-    def _from_sample(cls, boundary: Boundary, sample: ScoreSample, **settings: Any) -> Self:
-        return cls(boundary, class_scores(sample), **settings)
+    def _from_sample(cls, decided: DecidedSample, **settings: Any) -> Self:
+        boundary, sample, old = decided
+        return cls(boundary, class_scores(sample), old_threshold=old, **settings)
 
     def _draw(self, palette: Palette) -> None:
         lanes = make_lanes(self.boundary, self.scores)
