@@ -16,6 +16,12 @@ def many(n: int) -> settings:
     return settings(max_examples=n, derandomize=True, deadline=None, database=None)
 
 
+def two_normals(negatives: int, positives: int, gap: float):
+    """Return labels, and scores of two normal classes `gap` apart."""
+    y = np.repeat([0, 1], [negatives, positives])
+    return y, np.random.default_rng(0).normal(gap * y)
+
+
 def draw_classes(rng, kind: str, n: int, p: int, gap: float):
     """Return the scores of a negative and a positive class `gap` apart."""
     if kind == "normal":

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ __all__ = [
     "as_generator",
     "as_known_scores",
     "as_labels",
+    "as_object",
     "as_pair",
     "as_positive",
     "as_scores",
@@ -31,6 +32,8 @@ __all__ = [
     "order_labels",
     "split_by_label",
 ]
+
+_T = TypeVar("_T")
 
 _LEAST_WEIGHT, _MOST_WEIGHT = 1e-100, 1e100
 
@@ -63,6 +66,29 @@ def nearest_name(given: object, names: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(str(given).lower(), list(names), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def as_object(
+    argument: str,
+    given: Any,
+    kind: type[Any],
+    named: Mapping[str, Callable[[], _T]],
+    synonyms: Mapping[str, str] | None = None,
+) -> _T:
+    """Return a curve or a rule given itself or its name; synonyms are not taken but understood."""
+    if isinstance(given, kind):
+        known: _T = given
+        return known
+    if isinstance(given, str) and given in named:
+        return named[given]()
+    cure = nearest_name((synonyms or {}).get(str(given).lower(), given), named)
+    if isinstance(given, type) and issubclass(given, kind):
+        cure = f" Pass an object: {given.__name__}()."
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    raise InvalidInputError(
+        f"`{argument}` must be {article} {kind.__name__} or one of "
+        f"{', '.join(map(repr, named))}, got {given!r}.{cure}"
+    )
 
 
 def is_finite(value: object) -> bool:

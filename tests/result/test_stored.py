@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from boundshift import (
@@ -18,13 +17,12 @@ from boundshift import (
     SupportRadius,
     find_boundary,
 )
+from tests.problems import two_normals
 
 
 @pytest.fixture
 def problem():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], [300, 60])
-    return y, rng.normal(size=360) + 2.5 * y
+    return two_normals(300, 60, 2.5)
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ from boundshift.view.rows import (
     read_sample,
     settle_boundary,
 )
+from tests.problems import two_normals
 
 
 @pytest.fixture
 def problem():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], [60, 20])
-    return y, np.round(rng.normal(1.5 * y), 1)
+    y, scores = two_normals(60, 20, 1.5)
+    return y, np.round(scores, 1)
 
 
 @pytest.mark.parametrize("scale", [1e-305, 1.0, 1e300])

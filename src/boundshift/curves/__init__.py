@@ -27,10 +27,9 @@ from boundshift.curves.logistic import Logistic
 from boundshift.curves.smoothed import Smoothed
 from boundshift.curves.student_t import StudentT
 from boundshift.curves.support import SupportRadius
-from boundshift.exceptions import InvalidInputError
 from boundshift.support.exact import Exact
 from boundshift.support.slsqp import SLSQP
-from boundshift.validation import nearest_name
+from boundshift.validation import as_object
 
 __all__ = [
     "CURVES",
@@ -86,14 +85,4 @@ def as_curve(curve: str | ErrorCurve) -> ErrorCurve:
     >>> as_curve("dkw")
     DKW(confidence=0.95)
     """
-    if isinstance(curve, ErrorCurve):
-        return curve
-    if isinstance(curve, str) and curve in _NAMED:
-        return _NAMED[curve]()
-    cure = nearest_name(curve, _NAMED)
-    if isinstance(curve, type) and issubclass(curve, ErrorCurve):
-        cure = f" Pass an object: {curve.__name__}()."
-    raise InvalidInputError(
-        f"`curve` must be an ErrorCurve or one of {', '.join(map(repr, _NAMED))}, got {curve!r}."
-        f"{cure}"
-    )
+    return as_object("curve", curve, ErrorCurve, _NAMED)

@@ -101,16 +101,9 @@ class CrossFitted(NamedTuple):
 
 @dataclass(frozen=True)
 class RowScorer:
-    """Scores the rows that decide.
+    """Scores the rows that decide, of sorted classes, by the `response_method` that was asked for.
 
-    Parameters
-    ----------
-    classes : array
-        All labels, sorted.
-    asked : str or callable
-        The `response_method`.
-    fit_params, split_params : dict
-        For the fits of folds, and for the splitter.
+    Folds are fitted with `fit_params`; the splitter gets `split_params`.
     """
 
     classes: NDArray[Any]

@@ -43,26 +43,10 @@ def diagnose(
 ) -> dict[str, Any]:
     """Return measures of the projected space, findings with advice, and one answer.
 
-    Parameters
-    ----------
-    boundary : Boundary
-        The one that was chosen.
-    judging : ScoreSample
-        Rows that the boundary is judged by.
-    certificate : Certificate
-        Of the boundary, on those rows.
-    training : ScoreSample or None
-        Rows that the model was fitted on.
-    trained_on : bool
-        Whether the rows that chose the boundary are such rows.
-    interval : pair of float or None
-        Where the threshold may fall.
-    old_threshold : float
-        The model's own.
-    precision : float or None
-        Share of the alarms that are right, where decisions are made.
-    names : Names
-        Of both classes.
+    The boundary is judged, and certified, on `judging`; the model was fitted on `training`, and
+    `trained_on` says whether the rows that chose the boundary are of that kind. The threshold may
+    fall in `interval`, the model's own is `old_threshold`; of the alarms that it will give,
+    `precision` are right.
     """
     measures = _measure(judging, training)
     findings = [

@@ -24,16 +24,8 @@ def judge_aim(
 ) -> dict[str, Any]:
     """Return what is reached now and before, whether that may be chance, and what is shown.
 
-    Parameters
-    ----------
-    aim : Aim
-        What was to be best.
-    rows : PairedRows
-        The rows that judge, decided by the model's own threshold and by the shifted one.
-    certificate : Certificate
-        Of the shifted boundary on these rows.
-    prevalence : float
-        Share of the positive class where decisions are made.
+    The rows are decided by the model's own threshold and by the shifted one, which the certificate
+    is about; `prevalence` is the share of the positive class where decisions are made.
     """
 
     def measure(negative: Any, positive: Any) -> Any:

@@ -66,17 +66,7 @@ class PairedRows:
         confidence: float,
         n_draws: int,
     ) -> tuple[float, float]:
-        """Return where the measure of the new decision minus that of the old one lies.
-
-        Parameters
-        ----------
-        measure : callable
-            Of the error rates of the negative and of the positive class.
-        confidence : float
-            Between 0 and 1.
-        n_draws : int
-            How often the rows are drawn anew.
-        """
+        """Return where a measure of both error rates, new minus old, lies when rows are redrawn."""
         rng = np.random.default_rng(0)
         sums = np.array([[_draw(cell, rng, n_draws) for cell in row] for row in self._cells()])
         gains = measure(*self._rates(sums, "new")) - measure(*self._rates(sums, "old"))

@@ -16,7 +16,7 @@ from boundshift.rules.confusion import MCC, FBeta, Kappa, Markedness, Youden
 from boundshift.rules.cost import Cost
 from boundshift.rules.floors import Floors
 from boundshift.rules.metric import Metric
-from boundshift.validation import nearest_name
+from boundshift.validation import as_object
 
 __all__ = [
     "MCC",
@@ -83,15 +83,6 @@ def as_rule(rule: str | Rule) -> Rule:
     >>> as_rule("g-mean")
     GMean(tolerance=0.0025)
     """
-    if isinstance(rule, Rule):
-        return rule
     if isinstance(rule, str) and rule in _NEEDS:
         raise InvalidInputError(f"`rule` {rule!r} must be told {_NEEDS[rule]}, got the name alone.")
-    if isinstance(rule, str) and rule in _NAMED:
-        return _NAMED[rule]()
-    cure = nearest_name(_SYNONYMS.get(str(rule).lower(), rule), _NAMED)
-    if isinstance(rule, type) and issubclass(rule, Rule):
-        cure = f" Pass an object: {rule.__name__}()."
-    raise InvalidInputError(
-        f"`rule` must be a Rule or one of {', '.join(map(repr, _NAMED))}, got {rule!r}.{cure}"
-    )
+    return as_object("rule", rule, Rule, _NAMED, _SYNONYMS)

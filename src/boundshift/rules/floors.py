@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -212,29 +213,30 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class _Recall(Rule):
-    """The share of positives found; only a floor keeps it from being had at any price."""
+class _ClassRate(Rule):
+    """The share of a class that is right; only a floor keeps it from being had at any price."""
+
+    is_positive: ClassVar[bool]
+
+    def value(
+        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
+    ) -> FloatArray:
+        """Return the error of the class."""
+        return np.asarray(positive if self.is_positive else negative)
+
+
+class _Recall(_ClassRate):
+    """The share of positives found."""
 
     name = "recall"
-
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
-        """Return the error of the positive class."""
-        return np.asarray(positive)
+    is_positive = True
 
 
-@dataclass(frozen=True)
-class _Specificity(Rule):
-    """The share of negatives left alone; only a floor keeps it from being had at any price."""
+class _Specificity(_ClassRate):
+    """The share of negatives left alone."""
 
     name = "specificity"
-
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
-        """Return the error of the negative class."""
-        return np.asarray(negative)
+    is_positive = False
 
 
 @dataclass(frozen=True)

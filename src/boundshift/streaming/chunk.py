@@ -81,19 +81,7 @@ class Chunk:
 
 @dataclass(frozen=True, order=True)
 class Fault:
-    """Rows of one chunk that cannot be used.
-
-    Parameters
-    ----------
-    location : str
-        The chunk.
-    kind : str
-        What is wrong with their value, for example "NaN".
-    count : int
-        How many rows.
-    column : {"y_score", "y_true", "sample_weight"}, default="y_score"
-        The column of the value.
-    """
+    """How many rows of a chunk cannot be used, by which column, and why, such as "NaN"."""
 
     location: str
     kind: str

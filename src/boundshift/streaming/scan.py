@@ -166,18 +166,10 @@ def scan_boundaries(
     >>> {group: round(boundary.threshold, 1) for group, boundary in found.items()}
     {'a': 1.1, 'b': 2.1}
     """
-    claim, aim = choose_claims(curve, rule)
-    found = decide_groups_in_passes(
-        open_columns(data, ColumnNames(label, score, by=by), element),
-        claim,
-        aim,
-        rows_to_lean_on(rows, claim),
-        pos_label=pos_label,
-        scale=scale,
-        progress=progress,
-    )
-    warn_of_groups(found.boundaries, stacklevel=3)
-    return found
+    source = open_columns(data, ColumnNames(label, score, by=by), element)
+    claims = (*choose_claims(curve, rule), rows)
+    options: dict[str, Any] = {"pos_label": pos_label, "scale": scale, "progress": progress}
+    return decide_groups_in_passes(source, *claims, **options)
 
 
 def decide_groups_in_passes(
@@ -191,7 +183,11 @@ def decide_groups_in_passes(
     scale: Scale = "auto",
     progress: Progress | None = None,
 ) -> GroupBoundaries:
-    """Return the boundary of each group of a source; given labels take the place of its own."""
+    """Return the boundary of each group of a source, for a door that users call, and warn there.
+
+    Given labels take the place of its own.
+    """
+    rows = rows_to_lean_on(rows, curve)
     counts = _count_values(source, "by", progress)
     if None in counts:
         raise missing_groups()
@@ -222,8 +218,9 @@ def decide_groups_in_passes(
             found[group] = GroupCounts(*sample.n_samples, int(above[0]), int(below[0]))
         return GroupBoundaries(boundaries, common, found, rows)
 
-    boundaries, _ = decide_together(scans, _reader(source, views), decide, progress=progress)
-    return boundaries
+    found, _ = decide_together(scans, _reader(source, views), decide, progress=progress)
+    warn_of_groups(found.boundaries, stacklevel=4)
+    return found
 
 
 def scan_biases(

@@ -244,12 +244,7 @@ class CellQuery:
 class SquaresQuery:
     """The squared deviations of rows with weights, once the mean of each class is known.
 
-    Parameters
-    ----------
-    request : ScanRequest
-        Of the first pass.
-    means : tuple of float
-        Of each class, as an offset from the pivot.
+    The means are offsets from the pivot of the first pass, whose request it is.
     """
 
     request: ScanRequest

@@ -71,13 +71,7 @@ class Everyone:
 
 @dataclass(frozen=True)
 class Group:
-    """The rows of one group.
-
-    Parameters
-    ----------
-    name : object
-        The group.
-    """
+    """The rows of the group of this name."""
 
     name: Any
 

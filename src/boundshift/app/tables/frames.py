@@ -29,7 +29,7 @@ _ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl", ".xlsx")
 def read_frame(
     path: str | Path, columns: Sequence[str] | None = None, optional: Sequence[str] = ()
 ) -> Any:
-    r"""Read a table as it is written: cells of text files as text, others in their own types.
+    """Read a table as it is written: cells of text files as text, others in their own types.
 
     Parameters
     ----------
@@ -50,15 +50,6 @@ def read_frame(
     ------
     InvalidInputError
         If the file cannot be read, or a column is not there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "rows.csv"
-    ...     _ = path.write_text("code,town\n01,Bonn\n?,Rome\n")
-    ...     read_frame(path)["code"].tolist()
-    ['01', '?']
     """
     pa = arrow()
     try:

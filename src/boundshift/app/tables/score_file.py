@@ -31,7 +31,7 @@ def read_scores(
     alike: bool = True,
     progress: Show | None = None,
 ) -> ScoreSample:
-    r"""Read two columns of a table in batches; the rest of the file is never held.
+    """Read two columns of a table in batches; the rest of the file is never held.
 
     Parameters
     ----------
@@ -59,16 +59,6 @@ def read_scores(
     InvalidInputError
         If the file cannot be read, a column is missing, a score is not a number, a label is
         missing, or there are not two classes.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "scores.csv"
-    ...     _ = path.write_text("score,ill\n0.5,yes\n0.25,no\n0.75,no\n")
-    ...     sample = read_scores(path, "score", "ill")
-    >>> sample.labels, sample.n_samples
-    (('no', 'yes'), (2, 1))
     """
     rows = read_rows(path, score, label, positive=positive, alike=alike, progress=progress)
     sample = ScoreSample.from_labels(rows.is_positive, rows.scores)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,13 +22,7 @@ from boundshift.boundary import (
 )
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.groups import (
-    ROWS,
-    GroupBoundaries,
-    find_boundaries,
-    rows_to_lean_on,
-    warn_of_groups,
-)
+from boundshift.groups import ROWS, GroupBoundaries, find_boundaries
 from boundshift.promises.certificate import Certificate, certify_counts, certify_weights
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
@@ -39,13 +33,12 @@ from boundshift.streaming.scan import decide_groups_in_passes
 from boundshift.streaming.source import ColumnNames, Source
 
 __all__ = [
+    "FilePasses",
     "Show",
     "check_unchanged",
     "decide_groups",
-    "decide_passes",
     "decide_scores",
     "needs_passes",
-    "open_files",
 ]
 
 Show = Callable[[str, int, int], None]
@@ -122,16 +115,9 @@ def decide_scores(
         )
     alike = choose_claims(curve, rule)[1].alike
     if weight is not None and needs_passes(files):
-        return _decide_weighted_passes(
-            list(files),
-            ColumnNames(label, score, weight),
-            make_decision(curve, rule),
-            positive,
-            alike,
-            progress,
-            scale,
-            confidence,
-        )
+        names = ColumnNames(label, score, weight)
+        passes = FilePasses(list(files), names, positive, alike, progress)
+        return passes.decide_and_certify(make_decision(curve, rule), scale, confidence)
     beside = weight or cost_column
     if beside is not None:
         _check_one_file(files, "--cost-column")
@@ -151,10 +137,8 @@ def decide_scores(
         found = decide_by_row(rows.is_positive, rows.scores, numbers, scale=scale)
         boundary = replace(found, labels=rows.labels)
     elif needs_passes(files):
-        names = ColumnNames(label, score)
-        boundary = decide_passes(
-            list(files), names, make_decision(curve, rule), positive, alike, progress, scale
-        )
+        passes = FilePasses(list(files), ColumnNames(label, score), positive, alike, progress)
+        boundary = passes.decide(make_decision(curve, rule), scale)
     else:
         boundary = make_decision(curve, rule, scale)(
             read_scores(files[0], score, label, positive=positive, alike=alike, progress=progress)
@@ -190,18 +174,9 @@ def decide_groups(
     alike = aim.alike
     if needs_passes(files):
         names = ColumnNames(label, score, by=by)
-        source, labels, _ = open_files(list(files), names, positive, alike, progress)
-        found = decide_groups_in_passes(
-            source,
-            claim,
-            aim,
-            rows_to_lean_on(ROWS, claim),
-            labels=labels,
-            scale=scale,
-            progress=progress,
-        )
-        warn_of_groups(found.boundaries, stacklevel=3)
-        return found
+        source, labels, _ = FilePasses(list(files), names, positive, alike, progress).open()
+        shown: dict[str, Any] = {"labels": labels, "scale": scale, "progress": progress}
+        return decide_groups_in_passes(source, claim, aim, ROWS, **shown)
     read = {"positive": positive, "groups": by, "progress": progress}
     rows = read_rows(files[0], score, label, alike=alike, **read)  # type: ignore[arg-type]
     groups = np.empty(len(rows.scores), dtype=object)
@@ -209,30 +184,6 @@ def decide_groups(
     y = np.array(rows.labels, dtype=object)[rows.is_positive.astype(np.intp)]
     options = {"curve": curve, "rule": rule, "pos_label": rows.labels[1]}
     return find_boundaries(y, rows.scores, groups, scale=scale, **options)
-
-
-def _decide_weighted_passes(
-    paths: list[str | Path],
-    names: ColumnNames,
-    decide: Callable[[ScoreSample], Boundary],
-    positive: str | None,
-    alike: bool,
-    progress: Show | None,
-    scale: Scale,
-    confidence: float,
-) -> tuple[Boundary, Certificate]:
-    """Decide on files with weights that are read in passes, and certify on the same rows."""
-    certified: list[Certificate] = []
-
-    def decide_and_certify(sample: ScoreSample) -> Boundary:
-        boundary = decide(sample)
-        options = {"confidence": confidence, "chosen_here": True}
-        certified[:] = [certify_weights(sample, boundary.threshold, **options)]
-        return boundary
-
-    boundary = decide_passes(paths, names, decide_and_certify, positive, alike, progress, scale)
-    warn_of(boundary, stacklevel=4)
-    return boundary, certified[0]
 
 
 def _check_one_file(files: Sequence[str | Path], option: str) -> None:
@@ -254,23 +205,6 @@ def needs_passes(files: Sequence[str | Path]) -> bool:
     return not path.exists() and any(sign in str(path) for sign in "*?[")
 
 
-def decide_passes(
-    paths: list[str | Path],
-    names: ColumnNames,
-    decide: Callable[[ScoreSample], Boundary],
-    positive: str | None,
-    alike: bool,
-    progress: Show | None,
-    scale: Scale = "raw",
-) -> Boundary:
-    """Decide on files that are read as often as it takes."""
-    source, labels, rows = open_files(paths, names, positive, alike, progress)
-    boundary = decide_on(source, decide, labels=labels, scale=scale, progress=progress)
-    if names.weight is None:
-        check_unchanged(rows, boundary.n_samples)
-    return boundary
-
-
 def check_unchanged(rows: int, n_samples: tuple[int, int]) -> None:
     """Raise unless the passes counted as many rows as there were at first."""
     if sum(n_samples) != rows:
@@ -281,24 +215,57 @@ def check_unchanged(rows: int, n_samples: tuple[int, int]) -> None:
         )
 
 
-def open_files(
-    paths: list[str | Path],
-    names: ColumnNames,
-    positive: str | None,
-    alike: bool,
-    progress: Show | None,
-) -> tuple[Source, tuple[Any, Any], int]:
-    """Return files as the rows of the positive class against the rest, their labels and number."""
-    from boundshift.streaming.sources.files_ import are_text, count_labels, from_columns
+@dataclass(frozen=True)
+class FilePasses:
+    """Files that are read as often as it takes, as the positive class against the rest."""
 
-    def show(done: int, total: int) -> None:
-        if progress is not None:
-            progress("labels", done, total)
+    paths: list[str | Path]
+    names: ColumnNames
+    positive: str | None
+    alike: bool
+    progress: Show | None
 
-    counts = count_labels(paths, names.label, show)
-    if not counts:
-        raise InvalidInputError(f"The table must have rows, but {paths[0]} has none.")
-    values = label_values(list(counts)) if are_text(paths) else list(counts)
-    labels = order_classes(values, list(counts.values()), positive, names.label, alike=alike)
-    found = [raw for raw, value in zip(counts, values, strict=True) if str(value) == str(labels[1])]
-    return from_columns(paths, names, found), labels, sum(counts.values())
+    def open(self) -> tuple[Source, tuple[Any, Any], int]:
+        """Return the rows, their labels and their number."""
+        from boundshift.streaming.sources.files_ import are_text, count_labels, from_columns
+
+        def show(done: int, total: int) -> None:
+            if self.progress is not None:
+                self.progress("labels", done, total)
+
+        paths, label = self.paths, self.names.label
+        counts = count_labels(paths, label, show)
+        if not counts:
+            raise InvalidInputError(f"The table must have rows, but {paths[0]} has none.")
+        raw = list(counts)
+        values = label_values(raw) if are_text(paths) else raw
+        numbers = list(counts.values())
+        labels = order_classes(values, numbers, self.positive, label, alike=self.alike)
+        found = [
+            cell for cell, value in zip(raw, values, strict=True) if str(value) == str(labels[1])
+        ]
+        return from_columns(paths, self.names, found), labels, sum(numbers)
+
+    def decide(self, decide: Callable[[ScoreSample], Boundary], scale: Scale = "raw") -> Boundary:
+        """Return the boundary of the rows."""
+        source, labels, rows = self.open()
+        boundary = decide_on(source, decide, labels=labels, scale=scale, progress=self.progress)
+        if self.names.weight is None:
+            check_unchanged(rows, boundary.n_samples)
+        return boundary
+
+    def decide_and_certify(
+        self, decide: Callable[[ScoreSample], Boundary], scale: Scale, confidence: float
+    ) -> tuple[Boundary, Certificate]:
+        """Return the boundary of rows with weights, and its certificate on the same rows."""
+        certified: list[Certificate] = []
+
+        def keep_certificate(sample: ScoreSample) -> Boundary:
+            boundary = decide(sample)
+            options = {"confidence": confidence, "chosen_here": True}
+            certified[:] = [certify_weights(sample, boundary.threshold, **options)]
+            return boundary
+
+        boundary = self.decide(keep_certificate, scale)
+        warn_of(boundary, stacklevel=4)
+        return boundary, certified[0]

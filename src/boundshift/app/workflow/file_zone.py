@@ -9,10 +9,10 @@ from pathlib import Path
 from boundshift.app.tables import read_scores
 from boundshift.app.tables.score_file import check_two_columns
 from boundshift.app.workflow.file_boundary import (
+    FilePasses,
     Show,
     check_unchanged,
     needs_passes,
-    open_files,
 )
 from boundshift.promises.zone import Zone, as_errors, zone_of
 from boundshift.scores.log_odds import Scale
@@ -38,7 +38,7 @@ def find_file_zone(
     scale: Scale = "auto",
     progress: Show | None = None,
 ) -> Zone:
-    r"""Find the zone of scores in files.
+    """Find the zone of scores in files.
 
     Parameters
     ----------
@@ -46,16 +46,6 @@ def find_file_zone(
         As in :func:`decide_scores`.
     errors, confidence, scale
         As in :func:`~boundshift.find_zone`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "scores.csv"
-    ...     _ = path.write_text("risk,ill\n" + "1,no\n2,no\n3,no\n7,yes\n8,yes\n" * 40)
-    ...     zone = find_file_zone([path], "risk", "ill")
-    >>> zone.labels, zone.status
-    (('no', 'yes'), 'empty')
     """
     check_two_columns(score, label)
     allowed = as_errors(errors)
@@ -67,7 +57,7 @@ def find_file_zone(
         )
         return zone_of(sample, allowed, confidence, scale)
     names = ColumnNames(label, score)
-    source, labels, rows = open_files(list(files), names, positive, alike, progress)
+    source, labels, rows = FilePasses(list(files), names, positive, alike, progress).open()
 
     def decide(sample: ScoreSample) -> Zone:
         return zone_of(replace(sample, labels=labels), allowed, confidence, scale)
