@@ -20,7 +20,7 @@ def find(negative, positive, options: Options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
         curve = SupportRadius(**options._asdict())
-        return find_boundary(*labelled(negative, positive), curve=curve)
+        return find_boundary(*labelled(negative, positive), curve=curve, scale="raw")
 
 
 def problem_of(negative, positive, options: SupportSettings) -> SupportProblem:
