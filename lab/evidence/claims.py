@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln
 from scipy.stats import binom
@@ -32,11 +31,11 @@ from boundshift.curves.kth_point import KthPoint
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.promises.certificate import certify_counts
 from boundshift.rules import Floors
+from boundshift.typing import FloatArray
 from lab.evidence.models import Margins
 from lab.evidence.shapes import SHAPES, Problem
 from lab.harness.quiet import quiet
 
-FloatArray = NDArray[np.float64]
 Cell = dict[str, Any]
 
 CONFIDENCES = (0.90, 0.95)

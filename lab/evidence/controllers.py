@@ -23,14 +23,13 @@ from sklearn.linear_model import LogisticRegression
 
 from boundshift import Status, find_boundary
 from boundshift.rules import Floors
+from boundshift.typing import FloatArray
 from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, in_parallel, run, table
 from lab.evidence.floors import CONFIDENCE, FALSE_VERDICT, describe, true_rates
 from lab.evidence.monitor import mapie_version
 from lab.evidence.shapes import SHAPES, Problem
 from lab.harness.quiet import quiet
-
-FloatArray = NDArray[np.float64]
 
 ROWS = (10, 50, 200, 500, 2000)
 PREVALENCES = (0.5, 0.1, 0.01)

@@ -26,11 +26,11 @@ from sklearn.svm import LinearSVC
 
 from boundshift import BoundShiftClassifier, Floors, Status, certify, find_boundary
 from boundshift.promises.certificate import certify_counts
+from boundshift.typing import FloatArray
 from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, memory, run, table
 from lab.harness.quiet import quiet
 
-FloatArray = NDArray[np.float64]
 Draw = tuple[FloatArray, NDArray[np.intp], np.random.Generator]
 
 CONFIDENCE, FLOOR = 0.95, 0.9

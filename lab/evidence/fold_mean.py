@@ -23,14 +23,13 @@ from numpy.typing import NDArray
 
 from boundshift.boundary import make_decision
 from boundshift.scores.sample import ScoreSample, pooled_spread, robust_std
+from boundshift.typing import FloatArray
 from lab.evidence.evidence import ROOT, Facts, in_parallel, run, table
 from lab.suite.cache import Fit, SuiteCache
 from lab.suite.fitted import FittedSplit
 from lab.suite.models import MODELS
 from lab.suite.run import choose_datasets
 from lab.suite.train import RawScores
-
-FloatArray = NDArray[np.float64]
 
 # Rare rows in training; 0 for all of them.
 SIZES = (5, 10, 20, 0)

@@ -46,10 +46,10 @@ from boundshift.models.mean import mean_scores
 from boundshift.models.response import Response, choose_method, read_responses
 from boundshift.multiclass import find_biases
 from boundshift.scores.sample import ScoreSample
+from boundshift.typing import FloatArray
 from lab.evidence.evidence import in_parallel, table
 from lab.harness.training import fit_quietly
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Parts = list[FloatArray]
 

@@ -37,8 +37,6 @@ from lab.evidence.evidence import Facts, run, table
 from lab.evidence.shapes import SHAPES, Problem
 from lab.harness.quiet import quiet
 
-FloatArray = NDArray[np.float64]
-
 DELTA = 0.05
 CLASSES = ("usual", "seldom", "rare")
 SIZES, CENTRES = (900, 300, 150), np.array([[0.0, 0.0], [1.5, 0.0], [1.0, 1.5]])

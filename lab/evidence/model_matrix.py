@@ -73,11 +73,11 @@ from boundshift.models.margins import raw_margin
 from boundshift.models.store import own_types
 from boundshift.multiclass import find_biases
 from boundshift.status import Status
+from boundshift.typing import FloatArray
 from boundshift.writing import write_whole
 
 __all__ = ["MODELS", "NATIVE", "Model", "as_markdown", "examine", "main", "page_table"]
 
-FloatArray = NDArray[np.float64]
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 START, END = "<!-- matrix -->", "<!-- /matrix -->"
 FOLDS = 2

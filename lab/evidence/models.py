@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from boundshift.models.response import find_methods, read_response
+from boundshift.typing import FloatArray
 from lab.harness.training import fit_quietly
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
     "score_halves",
 ]
 
-FloatArray = NDArray[np.float64]
 
 MODELS: dict[str, Callable[[], Any]] = {
     "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),

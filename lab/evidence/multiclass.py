@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
@@ -23,14 +22,12 @@ from boundshift import BoundShiftClassifier
 from boundshift.datasets import fetch_common, list_common
 from boundshift.models.response import Response
 from boundshift.rivals import BalancedWeights, tuned_threshold
+from boundshift.typing import FloatArray, IntArray
 from lab.evidence.evidence import Facts, in_parallel, memory, run, table
 from lab.evidence.models import MODELS, SCORED, Halves, score_halves
 from lab.harness.quiet import quiet
 from lab.harness.statistics import average_ranks
 from lab.harness.training import fit_quietly
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Seeds 0 to 2 served to find the joint biases; these are fresh.
 SEEDS = (3, 4, 5)

@@ -13,12 +13,11 @@ from boundshift import BoundShiftClassifier, Certificate
 from boundshift.curves import CURVES
 from boundshift.promises.certificate import certify_counts
 from boundshift.scores.sample import ScoreSample
+from boundshift.typing import FloatArray
 from lab.evidence.claims import Cell, cell, generator
 from lab.evidence.models import MODELS
 from lab.evidence.shapes import SHAPES, Problem
 from lab.harness.quiet import quiet
-
-FloatArray = NDArray[np.float64]
 
 ROWS = (360, 40)
 FRESH = 10_000

@@ -24,10 +24,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from boundshift import BoundShiftClassifier
+from boundshift.typing import FloatArray
 from lab.evidence.evidence import Facts, in_parallel, run, table
 from lab.harness.quiet import quiet
-
-FloatArray = NDArray[np.float64]
 
 LOADERS = (
     "load_churn_tv_subscriptions",

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["SHAPES", "Mixture", "Problem"]
+from boundshift.typing import FloatArray
 
-FloatArray = NDArray[np.float64]
+__all__ = ["SHAPES", "Mixture", "Problem"]
 
 
 class Mixture:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from boundshift import find_zone
+from boundshift.typing import FloatArray
 from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, in_parallel, run, table
 from lab.evidence.floors import FALSE_VERDICT
@@ -30,7 +31,6 @@ from lab.evidence.monitor import mapie_version
 from lab.evidence.shapes import SHAPES, Problem
 from lab.harness.quiet import quiet
 
-FloatArray = NDArray[np.float64]
 Limits = tuple[float, float]
 
 CONFIDENCE = 0.95

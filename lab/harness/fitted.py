@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.typing import FloatArray, IntArray
+
 __all__ = ["Decision", "Fitted", "Sample", "Scored", "Source"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Scored = Literal["training", "out-of-fold", "held-out"]
 Source = Scored | Literal["fold-models", "smote", "balanced"]
 _NAN = float("nan")

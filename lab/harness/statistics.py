@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import f as f_distribution
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
+
+from boundshift.typing import FloatArray
 
 __all__ = [
     "Friedman",
@@ -21,8 +23,6 @@ __all__ = [
     "groups_alike",
     "holm",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 class Mean(NamedTuple):

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
+from boundshift.typing import FloatArray
 from lab.harness.quiet import quiet
 
 __all__ = ["decision_scores", "fit_quietly"]
-
-FloatArray = NDArray[np.float64]
 
 
 def fit_quietly(classifier: Any, X: FloatArray, y: NDArray[Any]) -> Any:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.typing import FloatArray
+
 __all__ = ["QUALITIES", "Quality", "tune_as_scikit_learn"]
 
-FloatArray = NDArray[np.float64]
 Quality = Callable[[FloatArray, FloatArray, float], FloatArray]
 
 _THRESHOLDS = 100

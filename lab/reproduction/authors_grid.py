@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.typing import FloatArray
+
 __all__ = ["GridSolution", "solve_on_grid"]
 
-FloatArray = NDArray[np.float64]
 
 _GRID = np.linspace(1e-4, 1.0, 10_000)
 

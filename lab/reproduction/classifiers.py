@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
+from boundshift.typing import FloatArray
 from lab.harness.quiet import quiet
 from lab.reproduction.problems import ClassifierKind
 
@@ -29,7 +30,6 @@ __all__ = [
     "with_probabilities",
 ]
 
-FloatArray = NDArray[np.float64]
 
 PAPER_GRID: dict[str, Sequence[Any]] = {
     "C": (0.1, 1, 10, 100, 500, 2000, 10000),

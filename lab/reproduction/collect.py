@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from boundshift.rivals import BalancedWeights, SMOTEClassifier
+from boundshift.typing import FloatArray
 from lab.data import PaperSplit
 from lab.harness.training import decision_scores, fit_quietly
 from lab.reproduction.classifiers import (
@@ -25,7 +26,6 @@ from lab.reproduction.problems import ClassifierKind
 
 __all__ = ["MODELS", "FittedScores", "ModelName", "collect_scores", "folds_of"]
 
-FloatArray = NDArray[np.float64]
 ModelName = Literal["untouched", "smote", "balanced-weights"]
 MODELS: tuple[ModelName, ...] = ("untouched", "smote", "balanced-weights")
 

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boundshift.typing import FloatArray
 from lab.harness.statistics import Mean
 from lab.reproduction.problems import Protocol
 from lab.reproduction.rows import Row
 
 __all__ = ["Counts", "Results"]
-
-FloatArray = NDArray[np.float64]
 
 
 class Counts(NamedTuple):

@@ -12,10 +12,9 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.rivals.delegate import check_labels
+from boundshift.typing import FloatArray
 
 __all__ = ["ThresholdClassifier"]
-
-FloatArray = NDArray[np.float64]
 
 
 class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from boundshift.datasets.common import CommonDataset, fetch_common, list_common
-from boundshift.scores.sample import FloatArray, IntArray
+from boundshift.typing import FloatArray, IntArray
 
 __all__ = [
     "FOLDS",

@@ -11,14 +11,12 @@ from scipy.special import expit, log_expit, logit
 
 from boundshift.models.response import Response
 from boundshift.models.scales import find_factors
+from boundshift.typing import FloatArray, IntArray
 from lab.harness.fitted import Decision, Fitted, Sample, Scored, Source
 from lab.suite.models import ScoreKind
 from lab.suite.train import RawScores
 
 __all__ = ["FittedSplit", "platt"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class FittedSplit(Fitted):

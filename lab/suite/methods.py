@@ -19,6 +19,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.models.nested import shift_loses
 from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
 from boundshift.rules import MCC, FBeta, GMean, Minimax, Rule, Sum
+from boundshift.typing import FloatArray, IntArray
 from lab.harness.fitted import Decision, Sample, Scored, Source
 from lab.harness.methods import (
     Decide,
@@ -32,7 +33,7 @@ from lab.harness.methods import (
 from lab.harness.quiet import quiet
 from lab.harness.tuner import QUALITIES
 from lab.rivals import prior_threshold
-from lab.suite.fitted import FittedSplit, FloatArray, IntArray
+from lab.suite.fitted import FittedSplit
 
 __all__ = [
     "CANDIDATES",

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -17,12 +16,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from boundshift.typing import FloatArray
 from lab.harness.training import decision_scores, fit_quietly
 from lab.suite.data import Rows
 
 __all__ = ["MODELS", "Model", "ScoreKind"]
 
-FloatArray = NDArray[np.float64]
 ScoreKind = Literal["log-odds", "margin", "probability"]
 
 _SEARCH_FOLDS = 3

@@ -16,7 +16,7 @@ from boundshift.app.workflow.feature_columns import Columns, as_features, choose
 from boundshift.app.workflow.target import read_target
 from boundshift.datasets.common import CommonDataset
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.sample import FloatArray, IntArray
+from boundshift.typing import FloatArray, IntArray
 from lab.suite.data import Rows, sample_down
 
 __all__ = ["LEAST_RARE", "OWN", "OwnData", "read_own"]

@@ -7,14 +7,13 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boundshift.typing import FloatArray
 from lab.harness.rows import METRICS
 from lab.suite.rows import SuiteRow
 
 __all__ = ["USELESS", "Blocks", "FitFacts", "Results", "Unit"]
 
-FloatArray = NDArray[np.float64]
 Unit = Literal["family and model", "family"]
 
 USELESS = {"g_mean": 0.0, "f1": 0.0, "balanced_accuracy": 0.5, "mcc": 0.0}

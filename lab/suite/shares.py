@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boundshift.typing import FloatArray
 from lab.suite.results import Results
 
 __all__ = ["CLAIRVOYANT", "UNTOUCHED", "shares_of_gain"]
 
-FloatArray = NDArray[np.float64]
 
 UNTOUCHED, CLAIRVOYANT = "untouched", "clairvoyant"
 _RESAMPLES = 2000

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.rivals import BalancedWeights, SMOTEClassifier
+from boundshift.typing import FloatArray, IntArray
 from lab.suite.data import Rows, Split, folds_of
 from lab.suite.models import Model
 
 __all__ = ["RawScores", "train"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Scorer = Callable[[FloatArray], FloatArray]
 
 

@@ -31,11 +31,10 @@ from boundshift.models.routing import read_rows, route_fit
 from boundshift.models.state import pack, unpack
 from boundshift.promises.zone import Zone
 from boundshift.rules import Rule
+from boundshift.typing import FloatArray
 from boundshift.validation import as_choice, check_labels
 
 __all__ = ["BoundShiftClassifier"]
-
-FloatArray = NDArray[np.float64]
 
 
 # What `fit` learns; none of it outlives the next one.

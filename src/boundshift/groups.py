@@ -21,9 +21,10 @@ from boundshift.result.sql import group_expression
 from boundshift.rules import MCC, Cost, FBeta, Floors, Kappa, Markedness, Metric, Rule
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.found import ErrorsAt, FloatArray, Found
+from boundshift.search.found import ErrorsAt, Found
 from boundshift.search.line import search_line
 from boundshift.status import QUIET, Status
+from boundshift.typing import FloatArray
 from boundshift.validation import as_known_scores, as_positive
 
 __all__ = [

@@ -15,6 +15,7 @@ from boundshift.rules.cost import Cost
 from boundshift.rules.floors import reached_rates
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.scores.sample import ScoreSample
+from boundshift.typing import FloatArray
 
 __all__ = [
     "METRICS",
@@ -26,7 +27,6 @@ __all__ = [
     "settle_costs",
 ]
 
-FloatArray = NDArray[np.float64]
 
 METRICS = (
     "recall",

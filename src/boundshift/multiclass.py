@@ -34,6 +34,7 @@ from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import collect_weighted
 from boundshift.search.found import ErrorsAt
 from boundshift.status import QUIET, Status
+from boundshift.typing import FloatArray
 
 __all__ = [
     "ClassBiases",
@@ -44,7 +45,6 @@ __all__ = [
     "pair_boundaries",
 ]
 
-FloatArray = NDArray[np.float64]
 Pair = tuple[int, int]
 Strategy = Literal["joint", "pairwise", "one-vs-rest", "own"]
 

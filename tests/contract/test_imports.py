@@ -16,6 +16,7 @@ ROOT = Path(boundshift.__file__).parent
 # a module at the root. `streaming.scan` decides, so it stands above what it reads with.
 ROOMS = [
     "exceptions",
+    "typing",
     "validation",
     "status",
     "writing",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boundshift.metrics import binary_metrics
 from boundshift.rivals import SMOTEClassifier
+from boundshift.typing import FloatArray
 from lab.harness.canvas import COLORS, SHADES, draw_points, new_figure
 from lab.reproduction.collect import ModelName
 from lab.reproduction.figures.scenes import (
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_classifiers", "draw_moving_bias", "draw_test_set"]
 
-FloatArray = NDArray[np.float64]
 
 _STEPS = 121
 _SHOWN = (

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boundshift.boundary import find_boundary
 from boundshift.plots import ProjectionDisplay
+from boundshift.typing import FloatArray
 from lab.harness.canvas import COLORS, draw_points, new_figure
 from lab.reproduction.figures.scenes import far_apart, fitted_on_scene, overlapping
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_optimised_space", "draw_overlap", "draw_projected_space"]
 
-FloatArray = NDArray[np.float64]
 
 _DASHES = (0, (2, 1.2))
 

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from boundshift.boundary import find_boundary
 from boundshift.datasets import make_gaussians
 from boundshift.result.boundary import Boundary
+from boundshift.typing import FloatArray
 from lab.data import PaperSplit
 from lab.reproduction.classifiers import ClassifierOptions
 from lab.reproduction.collect import MODELS, FittedScores, ModelName, collect_scores
@@ -26,8 +27,6 @@ __all__ = [
     "fitted_seed",
     "overlapping",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 class FarApart(NamedTuple):

@@ -25,7 +25,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import betainccinv, gammaln
 
-from boundshift.search.found import FloatArray
+from boundshift.typing import FloatArray
 
 __all__ = ["MOST_ROWS", "crossing_probability", "local_level"]
 

@@ -21,11 +21,12 @@ from boundshift.curves.floors import describe_unmet, search_estimates
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, GMean, Rule
 from boundshift.scores.sample import OrderedScores, ScoreSample
-from boundshift.search.found import ErrorsAt, FloatArray, Found
+from boundshift.search.found import ErrorsAt, Found
 from boundshift.search.gaps import search_gaps
 from boundshift.search.line import search_line
 from boundshift.status import Status
 from boundshift.support.geometry import SupportGeometry
+from boundshift.typing import FloatArray
 
 __all__ = [
     "Claim",

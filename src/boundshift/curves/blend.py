@@ -8,7 +8,7 @@ from boundshift.curves.base import Claim, PairCurve, Tail
 from boundshift.curves.logistic import Logistic
 from boundshift.curves.smoothed import Smoothed
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.found import FloatArray
+from boundshift.typing import FloatArray
 from boundshift.validation import as_positive
 
 __all__ = ["Blend"]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from boundshift.curves.confidence import ConfidenceCurve
-from boundshift.search.found import FloatArray
+from boundshift.typing import FloatArray
 
 __all__ = ["ClopperPearson"]
 

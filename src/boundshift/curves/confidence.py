@@ -13,9 +13,9 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import refuse_weights
-from boundshift.search.found import FloatArray
 from boundshift.search.gaps import search_gaps
 from boundshift.status import Status
+from boundshift.typing import FloatArray
 from boundshift.validation import as_share
 
 __all__ = ["ConfidenceCurve"]

@@ -17,7 +17,8 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules.floors import Floors, missed_by, reached_rates
 from boundshift.rules.prevalence import frequencies
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.found import FloatArray, Found, IntArray
+from boundshift.search.found import Found
+from boundshift.typing import FloatArray, IntArray
 
 __all__ = ["Promised", "describe_unmet", "search_estimates", "search_promises"]
 

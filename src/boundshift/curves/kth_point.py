@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift.curves.base import Claim, CountCurve
-from boundshift.search.found import FloatArray
+from boundshift.typing import FloatArray
 
 __all__ = ["KthPoint"]
 

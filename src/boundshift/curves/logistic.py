@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from boundshift.curves.base import Claim, PairCurve, Tail
 from boundshift.scores.sample import Binning, ScoreSample, pooled_spread, robust_std
-from boundshift.search.found import FloatArray
+from boundshift.typing import FloatArray
 
 __all__ = ["CELLS_PER_SPREAD", "RIDGE", "Logistic"]
 

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from boundshift.search.found import IntArray
+from boundshift.typing import IntArray
 
 __all__ = ["largest_floor", "pass_in_order", "start_of", "starting_places"]
 

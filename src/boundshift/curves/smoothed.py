@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from boundshift.curves.base import Claim, ShapeCurve, Tail
 from boundshift.scores.sample import Binning, OrderedScores, robust_std
-from boundshift.search.found import FloatArray
+from boundshift.typing import FloatArray
 from boundshift.validation import as_positive
 
 __all__ = ["Smoothed"]

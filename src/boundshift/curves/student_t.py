@@ -11,7 +11,8 @@ from boundshift.curves.base import Claim, ShapeCurve, Tail
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 from boundshift.scores.sample import OrderedScores, ScoreSample, robust_std
-from boundshift.search.found import FloatArray, Found
+from boundshift.search.found import Found
+from boundshift.typing import FloatArray
 
 __all__ = ["StudentT"]
 

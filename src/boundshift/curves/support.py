@@ -13,11 +13,11 @@ from boundshift.rules import Rule, Sum
 from boundshift.rules.base import changed_repr
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.scores.weighted import refuse_weights
-from boundshift.search.found import FloatArray
 from boundshift.support.exact import Exact
 from boundshift.support.settings import SupportSettings
 from boundshift.support.solve import Fallback, Solver, fall_back, solve_support
 from boundshift.support.windows import Windows
+from boundshift.typing import FloatArray
 from boundshift.validation import is_finite
 
 __all__ = ["SupportRadius"]

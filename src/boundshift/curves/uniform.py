@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betainccinv
 
 from boundshift.curves.band import local_level
-from boundshift.search.found import FloatArray
+from boundshift.typing import FloatArray
 
 __all__ = ["clopper_pearson", "uniform_bound"]
 

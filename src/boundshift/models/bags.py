@@ -13,10 +13,9 @@ from sklearn.utils.validation import _check_method_params
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.margins import is_a
+from boundshift.typing import FloatArray
 
 __all__ = ["fit_with_bags"]
-
-FloatArray = NDArray[np.float64]
 
 
 def fit_with_bags(

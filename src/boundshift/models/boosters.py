@@ -11,13 +11,11 @@ import json
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.typing import FloatArray
 
 __all__ = ["shift_catboost", "shift_lightgbm", "shift_xgboost"]
-
-FloatArray = NDArray[np.float64]
 
 
 def shift_xgboost(booster: Any, offsets: FloatArray) -> None:

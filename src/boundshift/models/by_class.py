@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.exceptions import InvalidInputError
@@ -18,10 +17,9 @@ from boundshift.result.boundary import Boundary
 from boundshift.rules import ClassFloors, ClassRule
 from boundshift.search.biases import search_biases
 from boundshift.status import QUIET, Status
+from boundshift.typing import FloatArray
 
 __all__ = ["DecidedByClass", "check_by_class", "decide_by_class"]
-
-FloatArray = NDArray[np.float64]
 
 
 class DecidedByClass(NamedTuple):

@@ -17,14 +17,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from boundshift.models.margins import innermost, is_a, steps_before
 
 __all__ = ["collapse_linear"]
 
-FloatArray = NDArray[np.float64]
 Affine = tuple[Any, Any]
 
 

@@ -23,11 +23,10 @@ from boundshift.rules import ClassRule, Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import collect_weighted, judge_weights
 from boundshift.status import QUIET, Status
+from boundshift.typing import FloatArray
 from boundshift.validation import order_labels
 
 __all__ = ["Decided", "Decider"]
-
-FloatArray = NDArray[np.float64]
 
 
 class Decided(NamedTuple):

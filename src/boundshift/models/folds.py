@@ -29,8 +29,8 @@ from boundshift.models.response import (
     read_responses,
 )
 from boundshift.models.scales import find_factors
-from boundshift.scores.sample import FloatArray
 from boundshift.scores.weighted import as_weights
+from boundshift.typing import FloatArray, IndexArray
 
 __all__ = [
     "CrossFitted",
@@ -44,9 +44,8 @@ __all__ = [
     "set_random_states",
 ]
 
-IntArray = NDArray[np.intp]
 Origin = Literal["held-out", "out-of-fold", "training"]
-Split = tuple[IntArray, IntArray]
+Split = tuple[IndexArray, IndexArray]
 
 _BAG_PARTS = 5
 _WEIGHT = "sample_weight"
@@ -61,13 +60,13 @@ class Deciding(NamedTuple):
     decided wrongly.
     """
 
-    y: IntArray
+    y: IndexArray
     scores: FloatArray
     response: Response
     origin: Origin
-    parts: IntArray | None = None
+    parts: IndexArray | None = None
     factors: tuple[float, ...] | None = None
-    rows: IntArray | None = None
+    rows: IndexArray | None = None
     weights: FloatArray | None = None
     costs: FloatArray | None = None
 
@@ -188,7 +187,13 @@ class RowScorer:
         return CrossFitted(models, deciding, complete)
 
     def _fit_and_score(
-        self, estimator: Any, X: Any, y: NDArray[Any], train: IntArray, test: IntArray, task: Task
+        self,
+        estimator: Any,
+        X: Any,
+        y: NDArray[Any],
+        train: IndexArray,
+        test: IndexArray,
+        task: Task,
     ) -> tuple[Any, dict[Method, FloatArray]]:
         """Fit a copy of the estimator on one part and read its responses to the other."""
         params = _check_method_params(X, self.fit_params, indices=train)
@@ -201,7 +206,7 @@ class RowScorer:
         return fold, read_responses(fold, left_out, self.asked, self.classes)
 
     def _settle(
-        self, y: NDArray[Any], tests: Sequence[IntArray], parts: list[dict[Method, FloatArray]]
+        self, y: NDArray[Any], tests: Sequence[IndexArray], parts: list[dict[Method, FloatArray]]
     ) -> Deciding:
         """Turn the responses of all folds, to rows with weight, into scores of each row once."""
         method, is_log_odds = choose_method(parts, self.asked)
@@ -219,18 +224,18 @@ class RowScorer:
         numbered = self._numbers(y[rows])
         return Deciding(numbered, scores, response, "out-of-fold", numbers, factors, rows)
 
-    def _numbers(self, y: NDArray[Any]) -> IntArray:
+    def _numbers(self, y: NDArray[Any]) -> IndexArray:
         """Return each label's place among the classes; two need no search."""
         if len(self.classes) == 2:
             return np.asarray(y == self.classes[1]).astype(np.intp)
         return np.searchsorted(self.classes, y)
 
-    def _labels_among(self, numbers: IntArray) -> NDArray[Any]:
+    def _labels_among(self, numbers: IndexArray) -> NDArray[Any]:
         """Return the labels of the classes that rows belong to."""
         labels: NDArray[Any] = self.classes[np.flatnonzero(np.bincount(numbers))]
         return labels
 
-    def _check_splits(self, numbers: IntArray, splits: list[Split]) -> None:
+    def _check_splits(self, numbers: IndexArray, splits: list[Split]) -> None:
         """Raise unless every part trains on both classes, and tests rows that it has not seen."""
         weighs = has_weight(self.fit_params, len(numbers))
         for number, (train, test) in enumerate(splits, start=1):
@@ -310,7 +315,7 @@ def given_splits(splits: Any) -> list[Split]:
     return found
 
 
-def _as_rows(part: Any) -> IntArray:
+def _as_rows(part: Any) -> IndexArray:
     """Return row numbers, which a mask may stand for."""
     part = np.asarray(part)
     if part.ndim != 1 or (part.dtype.kind not in "biu" and part.size):
@@ -319,8 +324,8 @@ def _as_rows(part: Any) -> IntArray:
 
 
 def _average_repeats(
-    tests: list[IntArray], parts: list[FloatArray], is_log_odds: bool
-) -> tuple[IntArray, FloatArray, IntArray]:
+    tests: list[IndexArray], parts: list[FloatArray], is_log_odds: bool
+) -> tuple[IndexArray, FloatArray, IndexArray]:
     """Average the scores of rows that were left out more than once: no row counts twice.
 
     Returns rows, their scores, and the first part that each was left out with.

@@ -24,10 +24,10 @@ from boundshift.promises.planning import rows_needed
 from boundshift.result.boundary import Boundary
 from boundshift.rules import ClassFloors, Floors, Rule
 from boundshift.status import QUIET, Status
+from boundshift.typing import IndexArray
 
 __all__ = ["held_share", "held_share_of_classes", "hold_out", "qualify_promise", "splits_within"]
 
-IntArray = NDArray[np.intp]
 
 # At least so much is kept apart, for a boundary that is not too cautious; at most so much, for a
 # model that is not too poor.
@@ -118,7 +118,7 @@ def hold_out(
     random_state: Any,
     X: Any = None,
     split_params: Mapping[str, Any] | None = None,
-) -> tuple[IntArray, IntArray]:
+) -> tuple[IndexArray, IndexArray]:
     """Return rows to train on and rows kept apart, in about the classes' proportion.
 
     Parameters
@@ -160,7 +160,7 @@ def hold_out(
     return train, np.sort(_keep_order(held, number == 1, totals) if len(totals) == 2 else held)
 
 
-def _keep_order(held: IntArray, y: NDArray[np.bool_], totals: IntArray) -> IntArray:
+def _keep_order(held: IndexArray, y: NDArray[np.bool_], totals: IndexArray) -> IndexArray:
     """Drop rows until the rarer class is the rarer one here too: it names the positive class."""
     if totals[0] == totals[1]:
         return held
@@ -171,7 +171,7 @@ def _keep_order(held: IntArray, y: NDArray[np.bool_], totals: IntArray) -> IntAr
     return np.asarray(held[~is_rarer | (rank <= most)])
 
 
-def splits_within(cv: Any, train: IntArray) -> Any:
+def splits_within(cv: Any, train: IndexArray) -> Any:
     """Return the same splits among the rows to train on, where they are given one by one.
 
     Examples

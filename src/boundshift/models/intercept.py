@@ -11,17 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.models import boosters
 from boundshift.models.margins import innermost, is_a
 from boundshift.models.network import shift_module
+from boundshift.typing import FloatArray
 
 __all__ = ["offsets_for", "shift_intercept"]
-
-FloatArray = NDArray[np.float64]
 
 
 def shift_intercept(estimator: Any, offsets: FloatArray) -> Any:

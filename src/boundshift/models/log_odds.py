@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
 
+from boundshift.typing import FloatArray
+
 __all__ = ["HIGH", "LOW", "are_log_odds", "find_winner", "log_probabilities", "probabilities"]
 
-FloatArray = NDArray[np.float64]
 
 # The doubles next to one half that sum to 1: what a row at the very boundary is given.
 HIGH = float(np.nextafter(0.5, 1.0))

@@ -18,10 +18,9 @@ from sklearn.utils.metaestimators import available_if
 
 from boundshift.models.log_odds import find_winner, log_probabilities, probabilities
 from boundshift.models.response import Response
+from boundshift.typing import FloatArray
 
 __all__ = ["MeanOfModels", "mean_scores"]
-
-FloatArray = NDArray[np.float64]
 
 
 def _has_probabilities(mean: Any) -> bool:

@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 from boundshift.models.log_odds import find_winner
 from boundshift.rules import Rule
 from boundshift.scores.weighted import LEAST_WEIGHT
+from boundshift.typing import FloatArray, IndexArray
 
 __all__ = ["STANDARD_ERRORS", "shift_loses"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # By how many standard errors the model's own boundary must be better to stay.
 STANDARD_ERRORS = 2.0
 
 
 def shift_loses(
-    y: IntArray,
+    y: IndexArray,
     scores: FloatArray,
-    parts: IntArray,
+    parts: IndexArray,
     choose: Callable[..., Any],
     rule: Rule,
     weights: FloatArray | None = None,

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.log_odds import are_log_odds
 from boundshift.models.margins import as_array, has_margin, is_native, raw_margin
+from boundshift.typing import FloatArray
 
 __all__ = [
     "Response",
@@ -33,7 +34,6 @@ __all__ = [
     "read_responses",
 ]
 
-FloatArray = NDArray[np.float64]
 Method = Literal["margin", "decision_function", "predict_proba"] | Callable[[Any, Any], Any]
 ResponseMethod = Literal["auto"] | Method
 

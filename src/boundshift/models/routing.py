@@ -20,10 +20,9 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.models.folds import find_weights
 from boundshift.rules import ClassRule, Rule
 from boundshift.search.row_costs import as_row_cost
+from boundshift.typing import FloatArray
 
 __all__ = ["FitParameters", "read_rows", "route_fit"]
-
-FloatArray = NDArray[np.float64]
 
 
 class FitParameters(NamedTuple):

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from boundshift.typing import FloatArray
 
 __all__ = ["find_factors", "spread"]
 
-FloatArray = NDArray[np.float64]
 
 # How many times wider one fold may be than another, beyond what chance makes of few rows.
 _WILD, _CHANCE = 10.0, 4.0

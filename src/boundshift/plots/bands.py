@@ -12,11 +12,11 @@ from scipy.special import betaincinv
 
 from boundshift.metrics import METRICS, metrics_of_errors
 from boundshift.rules.cost import Cost
+from boundshift.typing import FloatArray
 from boundshift.validation import as_choice
 
 __all__ = ["Band", "check_metrics", "error_band", "metric_bands"]
 
-FloatArray = NDArray[np.float64]
 Wrong = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 # Metrics that look at one class only need the whole confidence for that class alone.

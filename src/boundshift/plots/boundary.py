@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.plots.bands import Band, error_band
 from boundshift.plots.canvas import (
@@ -20,6 +19,7 @@ from boundshift.plots.display import DecidedSample, PanelsDisplay, ScoreDisplay,
 from boundshift.plots.palette import Palette
 from boundshift.plots.profile import rule_values
 from boundshift.result.boundary import Boundary
+from boundshift.typing import FloatArray
 from boundshift.validation import as_share
 from boundshift.view.rows import count_wrong_at
 from boundshift.view.words import claim_text, decision_text
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundaryDisplay"]
 
-FloatArray = NDArray[np.float64]
 Pair = tuple[float, float]
 
 # Share of the axis below which a stretch of it cannot be told from a point.

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.plots.canvas import split_axes
 from boundshift.plots.display import Display
 from boundshift.plots.palette import Palette, Theme
+from boundshift.typing import FloatArray
 from boundshift.validation import order_labels
 from boundshift.view.words import OUR_METHODS, metric_title
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ComparisonDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 _METRICS = ("g_mean", "balanced_accuracy", "f1", "recall_positive", "recall_negative")
 

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundshift.boundary import find_boundary
 from boundshift.exceptions import InvalidInputError
@@ -25,13 +25,12 @@ from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.rules.cost import Cost
 from boundshift.search.row_costs import as_row_cost
+from boundshift.typing import FloatArray
 from boundshift.validation import as_share
 from boundshift.view.rows import count_wrong_at
 from boundshift.view.words import decision_text
 
 __all__ = ["CostDisplay"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)

@@ -6,13 +6,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.plots.canvas import add_legend
 from boundshift.plots.display import PanelsDisplay, own_threshold, read_fitted
 from boundshift.plots.palette import Palette, Theme
 from boundshift.result.boundary import Boundary
+from boundshift.typing import FloatArray
 from boundshift.validation import as_scores, split_by_label
 from boundshift.view.rows import check_labels
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DecisionDisplay"]
 
-FloatArray = NDArray[np.float64]
 Rows = tuple[FloatArray, FloatArray]
 
 _MARGIN = 0.06

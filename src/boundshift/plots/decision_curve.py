@@ -21,13 +21,13 @@ from boundshift.plots.display import OneAxesDisplay
 from boundshift.plots.palette import Palette
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.scores.sample import ScoreSample
+from boundshift.typing import FloatArray
 from boundshift.validation import as_share, order_labels
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import count_wrong_at
 
 __all__ = ["DecisionCurveDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 _N_PROBABILITIES = 400
 # Unless limits are given the axis ends at this many times the prevalence.

@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from boundshift.metrics import odds_of, settle_costs
 from boundshift.plots.bands import Band, check_metrics, metric_bands
 from boundshift.plots.canvas import (
@@ -25,13 +22,13 @@ from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.rules.cost import Cost
 from boundshift.rules.prevalence import as_prevalence
+from boundshift.typing import FloatArray
 from boundshift.validation import as_share
 from boundshift.view.rows import count_wrong_at
 from boundshift.view.words import decision_text
 
 __all__ = ["MetricDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 _USUAL = ("recall", "precision", "f1")
 

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.metrics import metrics_of_errors
 from boundshift.plots.bands import error_band, metric_bands
@@ -16,6 +15,7 @@ from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.scores.sample import ScoreSample
+from boundshift.typing import FloatArray
 from boundshift.validation import as_share
 from boundshift.view.rows import area_under_curve, class_scores, count_wrong_at
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OperatingPoint", "OperatingPointDisplay"]
 
-FloatArray = NDArray[np.float64]
 Pair = tuple[float, float]
 
 # More points than a picture can show.

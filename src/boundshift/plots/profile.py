@@ -8,16 +8,15 @@ t and a slack level both confidences follow,
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.curves import ErrorCurve, Exact, SupportRadius
 from boundshift.rules import Rule, Sum
 from boundshift.scores.sample import ScoreSample
 from boundshift.support.levels import Levels, SupportProblem
+from boundshift.typing import FloatArray
 
 __all__ = ["rule_values"]
 
-FloatArray = NDArray[np.float64]
 
 _MOST_LEVELS = 512
 

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.plots.canvas import add_legend, boundary_marks, draw_boundaries
 from boundshift.plots.display import DecidedSample, OneAxesDisplay, ScoreDisplay
@@ -14,6 +13,7 @@ from boundshift.plots.palette import Palette
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ClassScores, ScoreSample
 from boundshift.status import Status
+from boundshift.typing import FloatArray
 from boundshift.view.axis import choose_axis
 from boundshift.view.lanes import Lane, make_lanes, name_marks
 from boundshift.view.rows import as_score, class_scores
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ProjectionDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 _BINS = 60
 _DASHES = (0, (2, 1.2))

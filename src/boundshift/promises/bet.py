@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.result.json_values import from_numbers
+from boundshift.typing import FloatArray
 from boundshift.validation import is_finite
 
 __all__ = ["ODDS_RATIOS", "Bet", "When", "as_count", "as_when"]
 
-FloatArray = NDArray[np.float64]
 When = str | int | float | None
 
 # Worse error rates that are bet on, as multiples of the odds of the bound.

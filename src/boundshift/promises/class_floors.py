@@ -24,10 +24,10 @@ from boundshift.promises.planning import rows_needed
 from boundshift.rules.classes import ClassFloors
 from boundshift.search.biases import class_losses, search_biases
 from boundshift.status import Status
+from boundshift.typing import FloatArray
 
 __all__ = ["ClassRows", "FloorBiases", "meet_floors", "promise_floors"]
 
-FloatArray = NDArray[np.float64]
 
 # How many standard errors beyond what a test needs the guide is asked for, from cautious to daring;
 # and steps from each of these proposals to the next.

@@ -16,7 +16,7 @@ from boundshift.promises.tabulated import TabulatedRule
 from boundshift.rules import Floors, Rule
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ClassScores, OrderedScores, ScoreSample, robust_std
-from boundshift.search.found import FloatArray
+from boundshift.typing import FloatArray
 from boundshift.validation import as_generator, as_share
 
 __all__ = ["threshold_interval"]

@@ -24,12 +24,12 @@ from boundshift.promises.bet import Bet, When, as_count, as_when
 from boundshift.promises.certificate import Certificate
 from boundshift.promises.stored import certificate_from_dict, certificate_to_dict
 from boundshift.result.json_values import as_numbers, check_format, read_json
+from boundshift.typing import FloatArray
 from boundshift.validation import as_scores, as_share, is_finite
 from boundshift.writing import write_whole
 
 __all__ = ["Alarm", "ClassPath", "Monitor"]
 
-FloatArray = NDArray[np.float64]
 
 _FORMAT, _VERSION = "boundshift.monitor", 1
 # All rows are kept for the picture up to this one, then as many in each doubling.

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import norm
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.typing import FloatArray
 from boundshift.validation import as_generator, as_scores, as_share, split_by_label
 
 __all__ = ["PrevalenceEstimate", "estimate_prevalence", "guard_prevalence"]
 
-FloatArray = NDArray[np.float64]
 
 # Steps of Newton's method, and the longest one: scores are standardised.
 _STEPS, _LONGEST = 40, 2.0

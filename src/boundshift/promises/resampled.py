@@ -20,7 +20,7 @@ from boundshift.curves import Blend, ErrorCurve, Logistic, Smoothed
 from boundshift.curves.logistic import CELLS_PER_SPREAD, RIDGE
 from boundshift.rules import Rule
 from boundshift.scores.sample import NORMAL_IQR, OrderedScores, ScoreSample, robust_std
-from boundshift.search.found import FloatArray
+from boundshift.typing import FloatArray
 
 __all__ = ["resample_thresholds"]
 

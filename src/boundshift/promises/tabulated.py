@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boundshift.rules import Rule
-from boundshift.rules.base import FloatArray
+from boundshift.typing import FloatArray
 
 __all__ = ["TabulatedRule"]
 

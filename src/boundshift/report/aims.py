@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.metrics import metrics_of_errors
 from boundshift.report.goal_words import amount_text
 from boundshift.rules import Cost, FBeta, Floors, GMean, Metric, Minimax, Rule, Sum
+from boundshift.typing import FloatArray
 from boundshift.view.words import percent
 
 __all__ = ["PER", "Aim", "aim_of"]
 
-FloatArray = NDArray[np.float64]
 
 PER = 1000
 """Decisions whose cost is told."""

@@ -14,11 +14,10 @@ from boundshift.report.aims import aim_of
 from boundshift.report.paired_rows import PairedRows
 from boundshift.rules import Floors, Rule
 from boundshift.rules.floors import missed_by, reached_rates
+from boundshift.typing import BoolArray
 from boundshift.view.words import OUR_METHODS, Names
 
 __all__ = ["compare_pairs"]
-
-BoolArray = NDArray[np.bool_]
 
 
 def compare_pairs(

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from boundshift.typing import BoolArray, FloatArray
 
 __all__ = ["PairedRows"]
 
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
 
 # Up to so many rows alike, each is drawn by itself; the sum of more is normal.
 _FEW = 500

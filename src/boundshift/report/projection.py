@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ScoreSample
+from boundshift.typing import FloatArray
 from boundshift.view.axis import ScoreAxis
 from boundshift.view.lanes import Lane, make_lanes, name_marks
 from boundshift.view.rows import class_scores
 
 __all__ = ["MOST_POINTS", "N_BINS", "collect_projection"]
 
-FloatArray = NDArray[np.float64]
 
 N_BINS = 60
 # A class with more rows is drawn as a histogram only.

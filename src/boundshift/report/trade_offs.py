@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.typing import FloatArray
+
 __all__ = ["collect_decision_curve", "collect_precision_recall"]
 
-FloatArray = NDArray[np.float64]
 
 _STEPS = 100
 

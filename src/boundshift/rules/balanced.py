@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boundshift.rules.base import FloatArray, Rule, Sizes
+from boundshift.rules.base import Rule, Sizes
+from boundshift.typing import FloatArray
 from boundshift.validation import as_positive
 
 __all__ = ["GMean", "Minimax", "Sum"]

@@ -6,12 +6,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from boundshift.typing import FloatArray
 
-__all__ = ["FloatArray", "Rule", "Sizes", "changed_repr"]
+__all__ = ["Rule", "Sizes", "changed_repr"]
 
-FloatArray = NDArray[np.float64]
 Sizes = tuple[float, float]
 """Rows of the (negative, positive) class, or the sums of their weights."""
 

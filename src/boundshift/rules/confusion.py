@@ -22,8 +22,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.base import FloatArray, Rule, Sizes
+from boundshift.rules.base import Rule, Sizes
 from boundshift.rules.prevalence import as_prevalence, frequencies
+from boundshift.typing import FloatArray
 from boundshift.validation import as_positive
 
 __all__ = ["MCC", "ConfusionRule", "FBeta", "Kappa", "Markedness", "Youden"]

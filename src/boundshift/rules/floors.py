@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.base import FloatArray, Rule, changed_repr
+from boundshift.rules.base import Rule, changed_repr
 from boundshift.rules.prevalence import as_prevalence, frequencies
+from boundshift.typing import FloatArray
 from boundshift.validation import as_positive, as_share
 
 __all__ = ["FLOORS", "Floors", "missed_by", "reached_rates"]

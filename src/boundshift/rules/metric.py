@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.base import FloatArray, Rule, Sizes
+from boundshift.rules.base import Rule, Sizes
 from boundshift.rules.prevalence import as_prevalence, frequencies
+from boundshift.typing import FloatArray
 from boundshift.validation import nearest_name
 
 __all__ = ["Metric"]

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.typing import FloatArray
 
 __all__ = ["SCALES", "LogOdds", "Scale", "have_odds", "not_probabilities"]
 
@@ -24,7 +25,6 @@ Scale = Literal["auto", "probability", "raw"]
 SCALES = ("auto", "probability", "raw")
 """What scores may be said to be."""
 
-FloatArray = NDArray[np.float64]
 
 # How far beyond all others an exact 0 and an exact 1 stand.
 _HALF_THE_ODDS = math.log(2.0)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores.log_odds import SCALES, LogOdds, Scale, have_odds, not_probabilities
+from boundshift.typing import FloatArray, IntArray
 from boundshift.validation import as_choice, as_scores, split_by_label
 
 __all__ = [
@@ -33,8 +34,6 @@ __all__ = [
     "scale_exponent",
 ]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 SumTo = Callable[[IntArray], FloatArray]
 
 # Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.

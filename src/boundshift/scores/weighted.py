@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.sample import Binning, FloatArray, KnownScores, ScoreSample, SumTo
+from boundshift.scores.sample import Binning, KnownScores, ScoreSample, SumTo
+from boundshift.typing import FloatArray
 from boundshift.validation import as_labels, as_scores
 
 __all__ = [

@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundshift.search.found import FloatArray
+from boundshift.typing import FloatArray, IndexArray
 
 __all__ = ["class_losses", "search_biases"]
 
-IntArray = NDArray[np.intp]
 Value = Callable[[FloatArray], FloatArray]
 
 # Places that one bias is tried at, before those next to the best of them; and rounds of all.
@@ -26,7 +24,7 @@ _SAME = 1e-9
 
 
 def class_losses(
-    y: IntArray, scores: FloatArray, biases: FloatArray, costs: FloatArray
+    y: IndexArray, scores: FloatArray, biases: FloatArray, costs: FloatArray
 ) -> FloatArray:
     """Return the mean loss of each class's rows at given biases, 0 for a class without rows.
 
@@ -42,7 +40,7 @@ def class_losses(
 
 
 def search_biases(
-    y: IntArray,
+    y: IndexArray,
     scores: FloatArray,
     costs: FloatArray,
     value: Value,
@@ -89,7 +87,7 @@ def search_biases(
     return np.asarray(biases - biases.mean())
 
 
-def _order(y: IntArray, scores: FloatArray) -> IntArray:
+def _order(y: IndexArray, scores: FloatArray) -> IndexArray:
     """Return the classes by rows, those with as many by what their own rows score."""
     counts = np.bincount(y, minlength=scores.shape[1])
     own = scores[np.arange(len(y)), y]
@@ -101,7 +99,7 @@ class _Problem:
     """Rows in the order of the classes that is searched in."""
 
     def __init__(
-        self, y: IntArray, scores: FloatArray, costs: FloatArray, value: Value, number: IntArray
+        self, y: IndexArray, scores: FloatArray, costs: FloatArray, value: Value, number: IndexArray
     ) -> None:
         self.y, self.scores, self.costs = y, scores, costs
         self.rows = [np.flatnonzero(y == k) for k in range(len(costs))]
@@ -150,7 +148,7 @@ class _Problem:
         return float(thin[at]), float(self._values(profile, thin[at : at + 1])[0])
 
     def _profile(
-        self, rows: IntArray, steps: FloatArray, rival: IntArray, k: int
+        self, rows: IndexArray, steps: FloatArray, rival: IndexArray, k: int
     ) -> tuple[FloatArray, FloatArray]:
         """Return where rows of a class go over, and its mean loss after each such step."""
         if not len(rows):

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from boundshift.typing import FloatArray
 
-__all__ = ["ErrorsAt", "FloatArray", "Found", "IntArray"]
+__all__ = ["ErrorsAt", "Found"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 ErrorsAt = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """From boundaries to the claimed error rates (negative, positive) at each."""
 

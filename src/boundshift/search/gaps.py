@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.found import FloatArray, Found, IntArray
+from boundshift.search.found import Found
 from boundshift.search.runs import cut_runs
+from boundshift.typing import FloatArray, IntArray
 
 __all__ = ["search_gaps"]
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.found import ErrorsAt, FloatArray, Found
+from boundshift.search.found import ErrorsAt, Found
+from boundshift.typing import FloatArray
 
 __all__ = ["search_line"]
 

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores.sample import ScoreSample
-from boundshift.search.found import FloatArray, Found
+from boundshift.search.found import Found
+from boundshift.typing import FloatArray
 
 __all__ = ["as_row_cost", "search_row_costs"]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from boundshift.typing import IntArray
 
 __all__ = ["cut_runs"]
-
-IntArray = NDArray[np.int64]
 
 
 def cut_runs(first: IntArray, last: IntArray, fan: int) -> tuple[IntArray, IntArray]:

@@ -18,11 +18,10 @@ from boundshift.scores.sample import Binning, OrderedScores, SumTo
 from boundshift.scores.weighted import RANK_ROUNDING, Weighted, middle_places, not_weighted
 from boundshift.streaming.cells import Cells, Cuts, OpenQuestions
 from boundshift.streaming.tally import ClassTally
+from boundshift.typing import FloatArray, IntArray
 
 __all__ = ["CellScores", "WeightedCellScores"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Up to so many nodes it is enough to divide the cells in which they lie; more are counted at.
 _FEW_NODES = 1 << 11

@@ -18,11 +18,10 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.scores.sample import Binning
 from boundshift.streaming.grid import Grid, Refinement, spaced_doubles
 from boundshift.streaming.tally import ClassTally
+from boundshift.typing import FloatArray, IntArray
 
 __all__ = ["Cells", "Cuts", "OpenQuestions", "changed_rows"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Points = tuple[FloatArray, NDArray[Any]]
 
 # Most scores collected, and most cells counted, in one pass, so that a tally fits a message.

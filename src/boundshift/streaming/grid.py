@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.streaming.scratch import scratch
+from boundshift.typing import FloatArray, IntArray
 
 __all__ = ["Grid", "Refinement", "spaced_doubles"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Bins of the table by which scores outside the cells of a refinement are passed over.
 _BINS = 1 << 16

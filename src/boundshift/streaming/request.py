@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.scores.log_odds import LogOdds
 from boundshift.scores.sample import Binning
 from boundshift.streaming.chunk import Chunk, distinct_labels
 from boundshift.streaming.grid import Grid, Refinement
 from boundshift.streaming.tally import Tally
+from boundshift.typing import FloatArray
 
 __all__ = ["OUTSIDE", "ScanRequest"]
 
-FloatArray = NDArray[np.float64]
 
 OUTSIDE = "outside [0, 1]"
 """Fault of a score that is held to be a probability and is none."""

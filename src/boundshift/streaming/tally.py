@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from boundshift.streaming.chunk import Chunk, Fault
 from boundshift.streaming.grid import Grid, Refinement
 from boundshift.streaming.scratch import scratch
+from boundshift.typing import FloatArray
 
 __all__ = ["ClassTally", "Tally", "add_exactly"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Faults and labels that are kept for an error message.
 _MOST_FAULTS = 8

@@ -15,16 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.search.runs import cut_runs
 from boundshift.support.division import lower_bound, split_space
 from boundshift.support.levels import Levels, SupportProblem, SupportSolution
+from boundshift.typing import FloatArray, IntArray
 
 __all__ = ["Exact", "best_of"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Spans of levels examined together, and those of them solved to improve the best loss.
 _FAN = 256

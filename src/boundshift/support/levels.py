@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from boundshift.scores.sample import ScoreSample
 from boundshift.support.settings import SupportSettings
 from boundshift.support.windows import Case, Kept, Path, ProportionalPath, SequentialPath, Windows
+from boundshift.typing import FloatArray, IntArray
 
 __all__ = ["Levels", "SupportProblem", "SupportSolution"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Levels looked at together in the search for the first gap.
 _FAN = 256

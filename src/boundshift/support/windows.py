@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.scores.sample import OrderedScores
+from boundshift.typing import FloatArray, IntArray
 
 __all__ = ["Bracket", "Case", "Kept", "Path", "ProportionalPath", "SequentialPath", "Windows"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Two distances that differ by less than this share of themselves, or of the class's middle half,
 # count as equal, so that rescaled scores give up the same points.

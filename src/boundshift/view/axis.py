@@ -12,15 +12,15 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from boundshift.scores.sample import ScoreSample
+from boundshift.typing import FloatArray
 from boundshift.view.rows import class_scores
 
 __all__ = ["ScoreAxis", "choose_axis", "is_probability"]
 
-FloatArray = NDArray[np.float64]
 
 _FENCE = 6.0
 _MARGIN = 0.03

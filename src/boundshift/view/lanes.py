@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from boundshift.result.boundary import Boundary
 from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.typing import FloatArray
 from boundshift.view.rows import as_score
 
 __all__ = ["Lane", "make_lanes", "name_marks"]
 
-FloatArray = NDArray[np.float64]
 Scores = tuple[FloatArray, FloatArray]
 
 

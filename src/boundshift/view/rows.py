@@ -16,6 +16,7 @@ from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.log_odds import LogOdds
 from boundshift.scores.sample import ScoreSample
+from boundshift.typing import FloatArray
 
 __all__ = [
     "area_under_curve",
@@ -28,8 +29,6 @@ __all__ = [
     "read_sample",
     "settle_boundary",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 def settle_boundary(

@@ -19,7 +19,8 @@ from boundshift.rivals import (
     cost_threshold,
     tuned_threshold,
 )
-from boundshift.scores.sample import FloatArray, ScoreSample
+from boundshift.scores.sample import ScoreSample
+from boundshift.typing import BoolArray, FloatArray
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import metrics_at
 
@@ -33,7 +34,6 @@ __all__ = [
     "rival_thresholds",
 ]
 
-BoolArray = NDArray[np.bool_]
 
 METRICS = (
     "g_mean",

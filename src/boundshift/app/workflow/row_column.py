@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
 from boundshift.app.workflow.feature_columns import OPTIONS, Role, read_numbers
@@ -16,10 +15,10 @@ from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.curves.confidence import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
+from boundshift.typing import FloatArray
 
 __all__ = ["RowColumn", "check_beside", "check_weighable"]
 
-FloatArray = NDArray[np.float64]
 
 _CURES = {
     "weight": "Write how often the row counts",

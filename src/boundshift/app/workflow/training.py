@@ -49,11 +49,11 @@ from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.streaming.sources.batches import check_names
+from boundshift.typing import IntArray
 
 __all__ = ["FittedTable", "explain", "fit_table"]
 
 Show = Callable[[str, int, int], None]
-IntArray = NDArray[np.int64]
 
 _TEST_SHARE = 0.3
 _STEPS = 4
