@@ -26,6 +26,8 @@ __all__ = ["resample_thresholds"]
 
 # Nodes in a kernel's width, and their least and largest number over all boundaries looked at.
 _NODES_PER_WIDTH, _LEAST_NODES, _MOST_NODES = 8, 128, 1024
+# With fewer rows of a class, how cells round them shows in the threshold, and rows are soon drawn.
+_LEAST_ROWS = 20
 # Widths of a kernel beyond which a score is on one side or the other.
 _KERNEL_REACH = 5.0
 # Standard errors by which a resample's error rates may differ from those of all rows.
@@ -100,13 +102,17 @@ def resample_thresholds(
     if rule.alike and sample.positive.median < sample.negative.median:
         mirrored = resample_thresholds(curve, rule, sample.reversed(), n_resamples, random)
         return None if mirrored is None else -mirrored
+    if min(sample.n_samples) < _LEAST_ROWS:
+        return None
     widths = _kernel_widths(curve, sample)
     if widths is None or sample.exponent or not (sample.negative.exact and sample.positive.exact):
         return None
     low, high = _find_range(curve, rule, sample)
     step = min((w for w in widths if w), default=(high - low) / _LEAST_NODES) / _NODES_PER_WIDTH
-    number = int(np.clip(np.ceil((high - low) / step), _LEAST_NODES, _MOST_NODES))
-    nodes = np.linspace(low, high, number + 1)
+    wanted = np.ceil((high - low) / step)
+    if not wanted <= _MOST_NODES:
+        return None  # too far apart for the narrower kernel
+    nodes = np.linspace(low, high, max(int(wanted), _LEAST_NODES) + 1)
     if not np.all(np.diff(nodes) > 0):
         return None
     calibrates = not isinstance(curve, Smoothed)
