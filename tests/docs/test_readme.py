@@ -88,6 +88,7 @@ def test_the_comparison_is_that_of_the_benchmark():
     assert between("benchmark").strip() == table.strip()
 
 
-def test_speed_table_is_the_stored_one():
-    stored = speed.as_markdown(speed.load(speed.RESULTS / "speed.json"))
-    assert between("speed").strip() == stored
+@pytest.mark.parametrize("name", ["speed", "training"])
+def test_speed_table_is_the_stored_one(name):
+    stored = speed.as_markdown(speed.load(speed.RESULTS / f"{name}.json"))
+    assert between(name).strip() == stored
