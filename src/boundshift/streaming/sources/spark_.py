@@ -171,9 +171,9 @@ class _TaskTracker:
         return self._seen
 
     def all_done(self, jobs: int) -> tuple[int, int]:
-        """Return the numbers at the end."""
-        total = self._seen[1] or jobs
-        return total, total
+        """Return the numbers at the end, of jobs too that were done before anyone looked."""
+        _, total = self.count(jobs, jobs)
+        return (total, total) if total else (jobs, jobs)
 
 
 def _in_table(index: str, table: NDArray[np.bool_]) -> str:
