@@ -1,7 +1,7 @@
+from itertools import product
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from boundshift import Cost, find_boundary, threshold_interval
 from boundshift.boundary import choose_claims, make_decision
@@ -28,26 +28,30 @@ def resample(y, scores, curve, rule, number, random):
     return resample_thresholds(*claims, ScoreSample.from_labels(y, scores), number, random)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.integers(0, 10**6),
-    st.sampled_from([(300, 30), (2000, 40), (500, 500), (40, 400), (50, 20)]),
-    st.sampled_from([-2.0, 1.0, 2.0, 9.0]),
-    st.sampled_from(["normal", "heavy"]),
-    st.sampled_from(["blend", "smoothed", "logistic"]),
-    st.sampled_from([None, "sum", "minimax"]),
-)
-def test_a_draw_of_the_same_rows_has_their_threshold(seed, sizes, gap, shape, curve, rule) -> None:
+def differ(seed, sizes, gap, shape, curve, rule) -> float:
+    """Return by how much the rule is worse at one of the thresholds, 0 where they are one place."""
     y, scores = draw(seed, sizes, gap, shape)
     found = resample(y, scores, curve, rule, 1, SameRows())
     claims, sample = choose_claims(curve, rule), ScoreSample.from_labels(y, scores)
     thresholds = np.array([found[0], make_decision(*claims)(sample).threshold])
-    # A fifth of a kernel's width, or as good by the rule but for twice its tolerance.
-    near = 0.2 * min(c.std * c.n**-0.2 for c in (sample.negative, sample.positive))
     if sample.is_reversed:
         sample, thresholds = sample.reversed(), -thresholds
+    width = min(c.std * c.n**-0.2 for c in (sample.negative, sample.positive))
+    if abs(thresholds[0] - thresholds[1]) < 0.2 * width:
+        return 0.0
     values = claims[1].value(*claims[0].errors(sample)(thresholds), sample.n_samples)
-    assert abs(np.diff(thresholds)[0]) < near or abs(np.diff(values)[0]) < 5e-3
+    return float(abs(values[0] - values[1]))
+
+
+@pytest.mark.parametrize("curve", ["blend", "smoothed", "logistic"])
+@pytest.mark.parametrize("rule", [None, "sum", "minimax"])
+def test_a_draw_of_the_same_rows_has_their_threshold(curve, rule) -> None:
+    sizes = [(300, 30), (2000, 40), (500, 500), (40, 400), (50, 20)]
+    problems = product(range(3), sizes, [-2.0, 1.0, 2.0, 9.0], ["normal", "heavy"])
+    found = np.array([differ(*problem, curve, rule) for problem in problems])
+    # Cells are approximate: nearly always as good, and never much worse.
+    assert np.mean(found > 5e-4) <= 0.02
+    assert found.max() < 5e-3
 
 
 @pytest.mark.parametrize("rule", [Cost(1, 20), "f1", "mcc"])
