@@ -623,6 +623,8 @@ A group leans on all rows as in memory. Many classes take a column of scores eac
 decided on the difference of two columns. Before the first pass the groups or labels are counted.
 `streaming.scan_certificate` certifies a boundary the same way, and
 `streaming.scan_zone` finds the zone in which nobody should decide by the score alone.
+With `progress=True` each of these draws a bar for every pass, by files, Dask's partitions or
+Spark's tasks.
 
 The boundary goes back to where the scores are. `boundary.predict` answers in kind: a series of
 pandas or Polars, an Arrow array, a Dask array or series, a Spark column, an expression of Polars or

@@ -47,7 +47,9 @@ ROOMS = [
 # function that needs it.
 LIBRARIES = {
     "rules": {"sklearn"},
-    "streaming": {"dask", "distributed", "duckdb", "openpyxl", "polars", "pyarrow", "pyspark"},
+    "streaming": {
+        *("dask", "distributed", "duckdb", "openpyxl", "polars", "pyarrow", "pyspark", "rich"),
+    },
     "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
     "classifier": {"sklearn"},
     "plots": {"sklearn", "matplotlib"},

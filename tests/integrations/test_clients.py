@@ -129,7 +129,7 @@ def test_a_stack_without_a_final_estimator_takes_it():
 @pytest.mark.tool(
     "scikit-learn: AdaBoost around a shifted classifier",
     "BoundShiftClassifier(AdaBoostClassifier())",
-    works="no: it wants a `sample_weight` in the signature of `fit`; shift the booster instead",
+    works="no: its weights sum to 1, and ours count rows; shift the booster instead",
 )
 def test_adaboost_stands_inside_and_not_around():
     around = AdaBoostClassifier(BoundShiftClassifier(LogisticRegression()))

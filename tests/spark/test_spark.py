@@ -149,3 +149,11 @@ def test_progress_counts_the_tasks(spark):
     assert list(last) == ["pass 1", "pass 2"]
     assert all(done == total for done, total in last.values())
     assert last["pass 1"][1] >= 5
+
+
+def test_a_bar_counts_the_tasks(spark, capsys):
+    y, s = problem()
+    streaming.scan_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), progress=True)
+    said = capsys.readouterr().err
+    assert "pass 1" in said
+    assert "pass 2" in said

@@ -8,18 +8,18 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
+from boundshift.streaming.bars import draw_bars
 from boundshift.writing import is_special
 
 __all__ = [
@@ -133,26 +133,9 @@ def check_new(path: Path, force: bool) -> None:
         )
 
 
-@contextmanager
-def progress() -> Iterator[Show]:
+def progress() -> AbstractContextManager[Show]:
     """Show bars on the error stream, so that what is piped stays clean."""
-    columns = (
-        TextColumn("{task.description:<9}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    console = Console(stderr=True)
-    bars = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
-    with bars as bar:
-        tasks: dict[str, int] = {}
-
-        def show(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what)
-            bar.update(tasks[what], completed=done, total=total)  # type: ignore[arg-type]
-
-        yield show
+    return draw_bars(only_in_terminal=True)
 
 
 def print_line(text: object) -> None:

@@ -18,6 +18,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.scores.log_odds import SCALES, LogOdds, Scale, have_odds, not_probabilities
 from boundshift.scores.sample import Binning, ClassScores, OrderedScores, ScoreSample
 from boundshift.scores.weighted import no_weights, not_frequencies
+from boundshift.streaming.bars import show_progress
 from boundshift.streaming.cell_scores import CellScores, WeightedCellScores
 from boundshift.streaming.cells import Cells, OpenQuestions, changed_rows
 from boundshift.streaming.chunk import Chunk, Fault
@@ -65,7 +66,7 @@ def decide_in_passes(
     pos_label: object = None,
     alike: bool = True,
     max_passes: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     scale: Scale = "raw",
 ) -> tuple[Result, PassRecord]:
     """Return the decision on the scores of a source, and how many passes it took.
@@ -83,8 +84,9 @@ def decide_in_passes(
     max_passes : int, default=None
         Most passes; with fewer than it takes the decision is an estimate, and the record says how
         coarse. None for as many as it takes to be exact, but 40 at most.
-    progress : callable, default=None
-        Called with the name of the pass, the number of parts read, and of all parts.
+    progress : callable or bool, default=None
+        Called with the name of the pass, the number of parts read, and of all parts. True draws a
+        bar for each pass.
     scale : {"auto", "probability", "raw"}, default="raw"
         As in `find_boundary`. If the rows peeked at are probabilities, the first pass takes all
         for such; if it meets others, or hard labels, it is made again with the scores as they are.
@@ -106,7 +108,7 @@ def decide_together(
     decide: Callable[[list[ScoreSample]], Result],
     *,
     max_passes: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> tuple[Result, PassRecord]:
     """Return a decision that rests on several problems, which are read in the same passes.
 
@@ -122,13 +124,25 @@ def decide_together(
         As in `decide_in_passes`.
     """
     most = _MOST_PASSES if max_passes is None else max_passes
+    with show_progress(progress) as show:
+        return _decide_together(scans, read, decide, most, show)
+
+
+def _decide_together(
+    scans: Sequence[Scan],
+    read: Callable[[Requests, OnProgress], list[Tally]],
+    decide: Callable[[list[ScoreSample]], Result],
+    most: int,
+    show: Progress | None,
+) -> tuple[Result, PassRecord]:
+    """Read and decide until no question is open, or after the most passes."""
     passes = 0
 
     def read_all(requests: Requests) -> list[Tally]:
         nonlocal passes
         passes += 1
         name = f"pass {passes}"
-        return read(requests, lambda *done: progress(name, *done) if progress else None)
+        return read(requests, lambda *done: show(name, *done) if show else None)
 
     waiting = list(range(len(scans)))
     while waiting:

@@ -35,6 +35,7 @@ from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
+from boundshift.streaming.bars import show_progress
 from boundshift.streaming.dispatch import open_columns
 from boundshift.streaming.driver import Requests, Scan, decide_in_passes, decide_together
 from boundshift.streaming.source import ColumnNames, OnProgress, Progress, Source
@@ -61,7 +62,7 @@ def scan_boundary(
     pos_label: object = None,
     element: int = -1,
     max_passes: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     scale: Scale = "auto",
@@ -91,8 +92,10 @@ def scan_boundary(
     max_passes : int, default=None
         Most passes over the data; None for as many as it takes to be exact. With fewer the
         boundary is an estimate, and its ``resolution`` says how coarse.
-    progress : callable, default=None
-        Called with the name of the pass, the number of parts read, and of all parts.
+    progress : bool or callable, default=None
+        True draws a bar for each pass: of files, Dask's partitions or Spark's tasks (extra
+        ``cli``). A function is called with the name of the pass, the number of parts read, and of
+        all parts.
     curve, rule, scale
         As in :func:`boundshift.find_boundary`. Whether all scores lie in [0, 1] is known after the
         first pass: if the first rows do and others do not, that pass is made again.
@@ -134,7 +137,7 @@ def scan_boundaries(
     score: str = "score",
     pos_label: object = None,
     element: int = -1,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     rows: float = ROWS,
@@ -181,7 +184,7 @@ def decide_groups_in_passes(
     pos_label: object = None,
     labels: tuple[Any, Any] | None = None,
     scale: Scale = "auto",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> GroupBoundaries:
     """Return the boundary of each group of a source, for a door that users call, and warn there.
 
@@ -230,7 +233,7 @@ def scan_biases(
     label: str = "label",
     labels: Sequence[Any] | None = None,
     weight: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     strategy: Literal["joint", "pairwise"] = "joint",
@@ -337,12 +340,11 @@ def _class_names(
     return names
 
 
-def _count_values(source: Source, column: str, progress: Progress | None) -> dict[Any, int]:
+def _count_values(source: Source, column: str, progress: Progress | bool | None) -> dict[Any, int]:
     """Return how many rows have each label, or belong to each group; None is a missing one."""
     name = "labels" if column == "label" else "groups"
-    found = source.scan(
-        ValueCounts(column), lambda *done: progress(name, *done) if progress else None
-    )
+    with show_progress(progress) as show:
+        found = source.scan(ValueCounts(column), lambda *done: show(name, *done) if show else None)
     return dict(found.counts)
 
 
@@ -366,7 +368,7 @@ def scan_certificate(
     score: str = "score",
     pos_label: object = None,
     element: int = -1,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     scores: Scores = "held-out",
     chosen_here: bool = False,
     joint: bool = False,
@@ -426,7 +428,7 @@ def scan_zone(
     score: str = "score",
     pos_label: object = None,
     element: int = -1,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     scale: Scale = "auto",
 ) -> Zone:
     """Find the limits outside of which errors are few, on data that is read in passes.
