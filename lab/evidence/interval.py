@@ -24,7 +24,7 @@ MIDDLE_ERROR = 0.1
 SIZES = ((300, 30), (2000, 40), (1000, 1000))
 QUICK_SHAPES = ("normal",)
 # Curves whose resamples are drawn row by row take many times as long: fewer intervals.
-INTERVALS = {"blend": 60, "smoothed": 40, "logistic": 20, "kth-point": 10, "clopper-pearson": 10}
+INTERVALS = {"blend": 200, "smoothed": 200, "logistic": 200, "kth-point": 50, "clopper-pearson": 50}
 BY_ROWS = ("kth-point", "clopper-pearson")
 OTHERS = 200
 

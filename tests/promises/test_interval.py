@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boundshift import Cost, Floors, InvalidInputError, Metric, find_boundary, threshold_interval
-from boundshift.promises.interval import _sizes
+from boundshift.promises.interval import _sizes, _widen
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], [300, 30])
@@ -52,6 +52,16 @@ def test_thresholds_of_other_rows_fall_inside_about_as_often_as_asked(curve: str
         )
         inside.append(np.mean((low <= thresholds) & (thresholds <= high)))
     assert np.mean(inside) > 0.82
+
+
+@pytest.mark.parametrize("n", [3, 8, 30])
+def test_means_of_few_other_rows_fall_inside_as_often_as_asked(n: int) -> None:
+    rng = np.random.default_rng(n)
+    here, there = rng.normal(size=(2, 40_000, n))
+    spread = here.std(axis=1) / np.sqrt(n)  # of the means of resamples
+    reach = _widen(n, 0.9) * 1.6449 * np.sqrt(2) * spread
+    inside = np.abs(there.mean(axis=1) - here.mean(axis=1)) <= reach
+    assert abs(np.mean(inside) - 0.9) < 3 * np.sqrt(0.09 / 40_000)
 
 
 def test_very_many_rows_are_drawn_in_part_and_narrow_the_interval() -> None:
