@@ -302,14 +302,15 @@ def _details(facts: Facts, half: str) -> list[Page]:
     """Return the pages behind the answers."""
     told = facts["halves"][half]
     together = told.get("together")
-    back = "[Is it better than what I use?](benchmark.md)"
+    about = f"Measured on {_HALVES[half]}."
+    back = f"[Is it better than what I use?](benchmark.md) · {_written(facts)}"
     pages = []
     if "methods" in told:
-        parts: list[Part] = [*stratum_tables(told, half), family_table(told, half), back]
+        parts: list[Part] = [about, *stratum_tables(told, half), family_table(told, half), back]
         pages.append(Page("benchmark_parts", "By model, size, overlap and family", parts))
-    methods: list[Part] = [_METHODS]
-    tests: list[Part] = []
-    certificates: list[Part] = [_COVERAGE]
+    methods: list[Part] = [about, _METHODS]
+    tests: list[Part] = [about]
+    certificates: list[Part] = [about, _COVERAGE]
     for where, name, each in ((_SIZES, half, told), (_FEW, f"few-{half}", together)):
         if each and "methods" in each:
             methods += [Heading(where), method_table(each, f"methods-{name}", where)]
