@@ -78,13 +78,19 @@ class Binning:
 
     def count_offsets(self, offset: FloatArray, times: IntArray | None = None) -> FloatArray:
         """Return the same for scores given by their offsets from the first node."""
-        place = np.clip(offset, 0.0, self.high - self.low) / self.cell
-        left = place.astype(np.int64)
-        place -= left
+        place, left = np.array(offset, dtype=np.float64), np.empty(len(offset), np.int64)
+        self.put_nodes(place, left)
         return self.spread(
             np.bincount(left, times, self.size),
             np.bincount(left, place if times is None else place * times, self.size),
         )
+
+    def put_nodes(self, offset: FloatArray, nodes: IntArray) -> None:
+        """Write the number of the node below each score, and over its offset the rest, in cells."""
+        np.clip(offset, 0.0, self.high - self.low, out=offset)
+        offset /= self.cell
+        np.copyto(nodes, offset, casting="unsafe")
+        offset -= nodes
 
     def spread(self, counts: NDArray[Any], shares: NDArray[Any]) -> FloatArray:
         """Return what counts at each node, from the scores between it and the next.

@@ -12,6 +12,8 @@ __all__ = ["Chunk", "Fault", "distinct_labels"]
 
 # Labels of a chunk that are kept to be shown in an error; two are expected, more are a mistake.
 _MOST_LABELS = 8
+# Share of the rows up to which they are picked by their indices.
+_MOST_BY_INDEX = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +67,33 @@ class Chunk:
 
     def of(self, label: object) -> Chunk:
         """Return the rows of a class; their labels, which would only repeat it, are not kept."""
-        mask = self.mask_of(label)
-        scores = self.scores[mask]
-        weights = None if self.weights is None else self.weights[mask]
-        none = np.broadcast_to(np.int8(0), len(scores))
-        return replace(self, labels=none, scores=scores, weights=weights)
+        return self._where(self.mask_of(label))
+
+    def split(self, labels: tuple[Any, ...]) -> list[tuple[Any, Chunk]] | None:
+        """Return the rows of each of some classes; None if there are others, or if they have none.
+
+        Classes without rows are left out.
+        """
+        masks = [self.mask_of(label) for label in labels]
+        counts = [int(np.count_nonzero(mask)) for mask in masks]
+        if sum(counts) != len(self):
+            return None
+        found = zip(labels, masks, counts, strict=True)
+        return [(label, self._where(mask)) for label, mask, count in found if count]
+
+    def _where(self, mask: NDArray[np.bool_]) -> Chunk:
+        """Return the rows of a mask without their labels."""
+        count = int(np.count_nonzero(mask))
+        # A mask is fast where nearly all rows are taken, and slow where they come by chance.
+        by_mask = count > _MOST_BY_INDEX * len(mask)
+        which = mask if by_mask else np.flatnonzero(mask)
+        weights = self.weights
+        return Chunk(
+            np.broadcast_to(np.int8(0), count),
+            self.scores if count == len(mask) else self.scores[which],
+            self.location,
+            weights=weights if weights is None or count == len(mask) else weights[which],
+        )
 
     def mask_of(self, label: object) -> NDArray[np.bool_]:
         """Return whether each row has a label."""

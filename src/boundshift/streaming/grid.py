@@ -56,8 +56,19 @@ class Grid:
         A higher score never has a lower cell, whatever the rounding. The next call overwrites
         the answer.
         """
-        position = np.multiply(offset, 1.0 / self.width, out=scratch.get("position", len(offset)))
-        return _as_indices(position, self.size)
+        cells = scratch.get("indices", len(offset), np.int64)
+        self.put_cells(offset, cells)
+        return cells
+
+    def put_cells(
+        self, offset: FloatArray, out: IntArray, ends: tuple[float, float] | None = None
+    ) -> None:
+        """Write the cell of each score, given the offsets and, if known, the ends of these."""
+        scale = 1.0 / self.width
+        position = np.multiply(offset, scale, out=scratch.get("position", len(offset)))
+        if ends is None or ends[0] * scale < 0.0 or ends[1] * scale > self.size - 0.5:
+            np.clip(position, 0.0, self.size - 0.5, out=position)
+        np.copyto(out, position, casting="unsafe")
 
     def tops(self) -> FloatArray:
         """Return the largest number that each cell holds, found by bisection over all doubles."""

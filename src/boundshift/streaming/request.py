@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 from boundshift.scores.log_odds import LogOdds
 from boundshift.scores.sample import Binning
 from boundshift.streaming.chunk import Chunk, distinct_labels
+from boundshift.streaming.counter import CellCounter
 from boundshift.streaming.grid import Grid, Refinement
-from boundshift.streaming.tally import Tally
-from boundshift.typing import FloatArray
+from boundshift.streaming.tally import Tally, extremes
 
 __all__ = ["OUTSIDE", "ScanRequest"]
 
@@ -22,7 +22,7 @@ OUTSIDE = "outside [0, 1]"
 """Fault of a score that is held to be a probability and is none."""
 
 # Rows worked on at a time, so that they stay in the cache of a core.
-_ROWS = 1 << 18
+_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,36 +69,57 @@ class ScanRequest:
     def tally(self, chunks: Iterable[Chunk]) -> Tally:
         """Return what is found in some chunks."""
         tally = Tally()
+        add = self._answer if self.labels else self._explore
+        counters: dict[Any, CellCounter] = {}
         for chunk in chunks:
-            self._add_chunk(chunk, tally)
+            add(self._with_good_weights(chunk, tally), tally, counters)
+        for key, counter in counters.items():
+            counter.finish()
+            if self.labels:
+                label, binning = self.binnings[key]
+                tally.of(label).binned[key] = binning.spread(counter.counts, counter.sums)
+            else:
+                tally.of(key).add_cells(counter)
         return tally
 
-    def _add_chunk(self, chunk: Chunk, tally: Tally) -> None:
-        """Add what is found in a chunk, a few rows at a time."""
-        chunk = self._with_good_weights(chunk, tally)
-        selected = []
+    def _blocks(self, chunk: Chunk) -> Iterator[Chunk]:
+        """Yield a few rows at a time, their scores divided by the power of two or as log-odds."""
         for start in range(0, len(chunk), _ROWS):
-            rows = self._scaled(chunk.take(slice(start, start + _ROWS)))
+            yield self._scaled(chunk.take(slice(start, start + _ROWS)))
+
+    def _explore(self, chunk: Chunk, tally: Tally, counters: dict[Any, CellCounter]) -> None:
+        """Add the moments of the classes of a chunk, and count their scores in the grid."""
+        for rows in self._blocks(chunk):
+            for label, own in self._split(rows, tally):
+                own, ends = self._usable(own, tally)
+                if not len(own):
+                    continue
+                found, weights = tally.of(label), own.weights
+                if weights is not None:
+                    found.squared_weights += float((weights * weights).sum())
+                    found.weighted_rows += len(weights)
+                if self.log_odds is not None:
+                    own = found.split_saturated(own)
+                    if not len(own):
+                        continue
+                    ends, weights = extremes(own.scores), own.weights
+                found.add_moments(own.scores, self.pivot, ends, weights)
+                if self.grid is not None:
+                    counter = _counter_for(counters, label, self.grid.size, weights is not None)
+                    _put_in_grid(self.grid, counter, own, ends)
+                elif weights is not None:
+                    found.add_rows(len(own))
+
+    def _answer(self, chunk: Chunk, tally: Tally, counters: dict[Any, CellCounter]) -> None:
+        """Count the scores of a chunk at nodes, and look into the cells of the refinement."""
+        selected = []
+        for rows in self._blocks(chunk):
             if self.refinement is not None:
                 selected.append(rows.take(self.refinement.select(rows.scores)))
-            if not self.labels:
-                for label, scores, weights in self._split(rows, tally):
-                    found = tally.of(label)
-                    if weights is not None:
-                        found.squared_weights += float((weights * weights).sum())
-                        found.weighted_rows += len(weights)
-                    if self.log_odds is not None:
-                        scores, weights = found.split_saturated(scores, weights)
-                        if not len(scores):
-                            continue
-                    found.add_moments(scores, self.pivot, weights)
-                    if self.grid is not None:
-                        found.add_cells(self.grid, scores, weights)
-                    elif weights is not None:
-                        found.add_rows(len(scores))
             for i, (label, binning) in enumerate(self.binnings):
-                binned, own = tally.of(label).binned, rows.of(label)
-                binned[i] = binned.get(i, 0.0) + binning.count(own.scores, own.weights)
+                own = rows.of(label)
+                counter = _counter_for(counters, i, binning.size, own.weights is not None)
+                _put_at_nodes(binning, counter, own)
         if self.refinement is not None and selected:
             rows = _together(selected)
             for label in self.labels:
@@ -130,42 +151,67 @@ class ScanRequest:
             scores = np.ldexp(scores, -self.exponent)
         return replace(rows, scores=scores)
 
-    def _split(self, chunk: Chunk, tally: Tally) -> list[tuple[Any, FloatArray, FloatArray | None]]:
-        """Return the usable scores of each class and their weights; the others are faults."""
-        seen, missing = distinct_labels(chunk)
-        labels = tuple(seen)
-        tally.add_fault(chunk, "missing", missing, "y_true")
+    def _split(self, rows: Chunk, tally: Tally) -> list[tuple[Any, Chunk]]:
+        """Return the rows of each class, and add those without a label to the faults."""
+        known = rows.split(tuple(tally.classes))
+        if known is not None:
+            return known
+        labels, missing = distinct_labels(rows)
+        tally.add_fault(rows, "missing", missing, "y_true")
         if len({*tally.classes, *labels}) > 2:
-            tally.add_labels(labels)
+            tally.add_labels(tuple(labels))
             return []
-        if len(labels) == 1 and not missing:
-            parts = [(labels[0], chunk)]
-        else:
-            parts = [(label, chunk.of(label)) for label in labels]
-        parts = [(label, self._finite(rows, tally)) for label, rows in parts]
-        if self.log_odds is not None:
-            parts = [(label, self._probable(rows, tally)) for label, rows in parts]
-        return [(label, rows.scores, rows.weights) for label, rows in parts if len(rows)]
+        return [(label, rows.of(label)) for label in labels]
 
-    def _probable(self, rows: Chunk, tally: Tally) -> Chunk:
+    def _usable(self, rows: Chunk, tally: Tally) -> tuple[Chunk, tuple[float, float]]:
+        """Return the rows of a class that can be used, and their extremes; others are faults."""
+        ends = extremes(rows.scores)
+        if not np.isfinite(ends[1] - ends[0]):
+            finite = np.isfinite(rows.scores)
+            tally.add_fault(rows, "NaN", int(np.isnan(rows.scores).sum()))
+            tally.add_fault(rows, "infinite", int(np.isinf(rows.scores).sum()))
+            rows = rows.take(finite)
+            ends = extremes(rows.scores)
+        if self.log_odds is not None:
+            rows = self._probable(rows, ends, tally)
+        return rows, ends
+
+    def _probable(self, rows: Chunk, ends: tuple[float, float], tally: Tally) -> Chunk:
         """Return the log-odds of scores in [0, 1], and add the others to the faults."""
         assert self.log_odds is not None
-        scores = rows.scores
-        if len(scores) and (scores.min() < 0 or scores.max() > 1):
-            outside = (scores < 0) | (scores > 1)
+        if ends[0] < 0 or ends[1] > 1:
+            outside = (rows.scores < 0) | (rows.scores > 1)
             tally.add_fault(rows, OUTSIDE, int(np.count_nonzero(outside)))
             rows = rows.take(~outside)
         return replace(rows, scores=self.log_odds.of(rows.scores))
 
-    def _finite(self, rows: Chunk, tally: Tally) -> Chunk:
-        """Return the rows with finite scores, and add the others to the faults."""
-        scores = rows.scores
-        with np.errstate(invalid="ignore", over="ignore"):
-            if not len(scores) or np.isfinite(scores.min() - scores.max()):
-                return rows
-        tally.add_fault(rows, "NaN", int(np.isnan(scores).sum()))
-        tally.add_fault(rows, "infinite", int(np.isinf(scores).sum()))
-        return rows.take(np.isfinite(scores))
+
+def _counter_for(
+    counters: dict[Any, CellCounter], key: Any, size: int, is_weighted: bool
+) -> CellCounter:
+    """Return the counter of a class or a binning, made when its first rows come."""
+    if key not in counters:
+        counters[key] = CellCounter(f"counter {len(counters)}", size, is_weighted)
+    return counters[key]
+
+
+def _put_in_grid(grid: Grid, counter: CellCounter, rows: Chunk, ends: tuple[float, float]) -> None:
+    """Count scores, whose extremes are known, in the cells of a grid."""
+    cells, offset = counter.reserve(len(rows), rows.weights)
+    np.subtract(rows.scores, grid.origin, out=offset)
+    grid.put_cells(offset, cells, (ends[0] - grid.origin, ends[1] - grid.origin))
+    if rows.weights is not None:
+        offset *= rows.weights
+
+
+def _put_at_nodes(binning: Binning, counter: CellCounter, rows: Chunk) -> None:
+    """Count scores at the nodes of a binning."""
+    nodes, share = counter.reserve(len(rows), rows.weights)
+    np.multiply(rows.scores, binning.sign, out=share)
+    share -= binning.low
+    binning.put_nodes(share, nodes)
+    if rows.weights is not None:
+        share *= rows.weights
 
 
 def _together(chunks: list[Chunk]) -> Chunk:

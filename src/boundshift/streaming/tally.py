@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.streaming.chunk import Chunk, Fault
-from boundshift.streaming.grid import Grid, Refinement
+from boundshift.streaming.counter import CellCounter
+from boundshift.streaming.grid import Refinement
 from boundshift.streaming.scratch import scratch
 from boundshift.typing import FloatArray
 
-__all__ = ["ClassTally", "Tally", "add_exactly"]
+__all__ = ["ClassTally", "Tally", "add_exactly", "extremes"]
 
 
 # Faults and labels that are kept for an error message.
@@ -35,6 +36,17 @@ def add_exactly(total: tuple[float, float], more: tuple[float, float]) -> tuple[
     part = high - total[0]
     low = (total[0] - (high - part)) + (more[0] - part) + total[1] + more[1]
     return high + low, low - ((high + low) - high)
+
+
+def extremes(scores: FloatArray) -> tuple[float, float]:
+    """Return the smallest and the largest score, NaN if one of them is; (0, 0) of none.
+
+    Examples
+    --------
+    >>> extremes(np.array([2.0, 1.0]))
+    (1.0, 2.0)
+    """
+    return (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
 
 
 @dataclass(eq=False)
@@ -86,45 +98,33 @@ class ClassTally:
     binned: dict[int, Any] = field(default_factory=dict)
 
     def add_moments(
-        self, scores: FloatArray, pivot: float, weights: FloatArray | None = None
+        self,
+        scores: FloatArray,
+        pivot: float,
+        ends: tuple[float, float],
+        weights: FloatArray | None = None,
     ) -> None:
-        """Add rows to count, extremes, sum and squares."""
+        """Add rows, whose extremes are known, to count, extremes, sum and squares."""
         # Scores that overflow here are far larger than those peeked at; the pass is repeated with
         # another exponent.
         with np.errstate(over="ignore", invalid="ignore"):
-            self._add_moments(scores, pivot, weights)
+            n = len(scores) if weights is None else float(weights.sum())
+            offset = np.subtract(scores, pivot, out=scratch.get("offset", len(scores)))
+            total = float(offset.sum() if weights is None else (offset * weights).sum())
+            offset -= total / n
+            # Not a dot product, whose library may start threads of its own in each of ours.
+            np.multiply(offset, offset, out=offset)
+            if weights is not None:
+                offset *= weights
+            squares = float(offset.sum())
+            self._merge_moments(ClassTally(n, *ends, (total, 0.0), squares))
 
-    def _add_moments(self, scores: FloatArray, pivot: float, weights: FloatArray | None) -> None:
-        """Add rows to count, extremes, sum and squares."""
-        n = len(scores) if weights is None else float(weights.sum())
-        offset = np.subtract(scores, pivot, out=scratch.get("offset", len(scores)))
-        total = float(offset.sum() if weights is None else (offset * weights).sum())
-        offset -= total / n
-        # Not a dot product, whose library may start threads of its own in each of ours.
-        np.multiply(offset, offset, out=offset)
-        if weights is not None:
-            offset *= weights
-        self._merge_moments(
-            ClassTally(
-                n=n,
-                low=float(scores.min()),
-                high=float(scores.max()),
-                total=(total, 0.0),
-                squares=float(offset.sum()),
-            )
-        )
-
-    def add_cells(self, grid: Grid, scores: FloatArray, weights: FloatArray | None = None) -> None:
-        """Add rows to the cells of a grid."""
-        offset = np.subtract(scores, grid.origin, out=scratch.get("offset", len(scores)))
-        cell = grid.cells_of(offset)
-        counts = np.bincount(cell, minlength=grid.size)
-        if weights is not None:
-            self.add_rows(counts)
-            offset *= weights
-            counts = np.bincount(cell, weights, grid.size)
-        self.counts = counts + self.counts
-        self.sums = np.bincount(cell, offset, grid.size) + self.sums
+    def add_cells(self, counter: CellCounter) -> None:
+        """Add what was counted in the cells of a grid."""
+        if counter.is_weighted:
+            self.add_rows(counter.rows)
+        self.counts = counter.counts + self.counts
+        self.sums = counter.sums + self.sums
 
     def add_rows(self, rows: Any) -> None:
         """Add numbers of rows with weights."""
@@ -164,20 +164,18 @@ class ClassTally:
                 _distinct(scores[wanted], None if weights is None else weights[wanted])
             )
 
-    def split_saturated(
-        self, scores: FloatArray, weights: FloatArray | None = None
-    ) -> tuple[FloatArray, FloatArray | None]:
+    def split_saturated(self, rows: Chunk) -> Chunk:
         """Count infinite log-odds, those of exact zeros and ones, and return the others."""
-        if not len(scores) or (scores.min() > -np.inf and scores.max() < np.inf):
-            return scores, weights
+        scores, weights = rows.scores, rows.weights
+        if np.isfinite(extremes(scores)).all():
+            return rows
         sides = scores == -np.inf, scores == np.inf
         found = [
             int(np.count_nonzero(side)) if weights is None else float(weights[side].sum())
             for side in sides
         ]
         self.saturated = self.saturated[0] + found[0], self.saturated[1] + found[1]
-        inside = ~(sides[0] | sides[1])
-        return np.asarray(scores[inside]), None if weights is None else weights[inside]
+        return rows.take(~(sides[0] | sides[1]))
 
     def settle_saturated(self, ends: tuple[float, float], pivot: float) -> None:
         """Count exact zeros and ones among the moments, once it is known where they stand."""

@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from boundshift import InvalidInputError, certify, find_boundary, streaming
+from boundshift.streaming.dispatch import open_columns
 from tests.streaming.sources.suite import (
     EngineSuite,
     assert_same_boundary,
@@ -323,3 +324,16 @@ def test_compressed_columns_are_read_in_passes(tmp_path, ending):
     packed = tmp_path / f"u.{ending}.gz"
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     assert sum(streaming.scan_boundary(packed).n_samples) == len(y)
+
+
+def test_a_look_at_parquet_reads_the_first_rows_of_a_group(tmp_path, monkeypatch):
+    rng = np.random.default_rng(11)
+    y = rng.random(200_000) < 0.3
+    write_parquet(tmp_path, [(y, rng.normal(size=len(y)) + y)])
+    source = open_columns(str(tmp_path))
+    monkeypatch.setattr(
+        pa.parquet.ParquetFile, "read_row_group", lambda *_, **__: pytest.fail("read whole")
+    )
+    (peeked,) = source.peek()
+    assert 0 < len(peeked) < len(y)
+    assert np.array_equal(peeked.labels, y[: len(peeked)])

@@ -6,7 +6,7 @@ import contextlib
 import glob
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from os import PathLike, fspath
@@ -34,11 +34,14 @@ from boundshift.streaming.sources.batches import (
     readable,
 )
 from boundshift.streaming.sources.columns import check_columns
-from boundshift.streaming.sources.local import Part, PartSource
+from boundshift.streaming.sources.local import PEEKED_ROWS, PartSource
 
 __all__ = ["are_text", "as_labels", "count_labels", "find_files", "from_columns"]
 
 _MOST_LABELS = 1000
+
+# Yields the rows of a part, or its first ones if told how many are enough.
+_Reader = Callable[[int | None], Iterable[Chunk]]
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 
@@ -58,14 +61,18 @@ def from_columns(
         If given, these labels become the class True and all others the class False; labels of CSV
         and TSV are then taken as text, as `count_labels` counts them.
     """
-    parts: list[Part] = []
+    readers: list[_Reader] = []
     for path in find_files(files):
         known = _state_of(path)
-        own = _parts_of(path, names, as_text=positive is not None)
-        parts.extend(partial(_unchanged, part, path, known) for part in own)
+        own = _readers_of(path, names, as_text=positive is not None)
+        readers.extend(partial(_unchanged, read, path, known) for read in own)
     if positive is not None:
-        parts = [partial(_against_rest, part, positive) for part in parts]
-    return PartSource(parts, names.weight is not None)
+        readers = [partial(_against_rest, read, positive) for read in readers]
+    return PartSource(
+        [partial(read, None) for read in readers],
+        names.weight is not None,
+        [partial(read, PEEKED_ROWS) for read in readers],
+    )
 
 
 def _state_of(path: Path) -> tuple[int, int, int]:
@@ -74,10 +81,12 @@ def _state_of(path: Path) -> tuple[int, int, int]:
     return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
-def _unchanged(part: Part, path: Path, known: tuple[int, int, int]) -> Iterator[Chunk]:
+def _unchanged(
+    read: _Reader, path: Path, known: tuple[int, int, int], most: int | None
+) -> Iterator[Chunk]:
     """Read a part of a file that must not change from the first pass to the last."""
     with readable(OpenTable(path.name, name_format(path) or "csv", None)):
-        yield from part()
+        yield from read(most)
     if _state_of(path) != known:
         raise InvalidInputError(
             f"`data` must stay as it is while it is read in passes, and {path.name!r} was written "
@@ -85,9 +94,9 @@ def _unchanged(part: Part, path: Path, known: tuple[int, int, int]) -> Iterator[
         )
 
 
-def _against_rest(part: Part, positive: Collection[Any]) -> Iterator[Chunk]:
+def _against_rest(read: _Reader, positive: Collection[Any], most: int | None) -> Iterator[Chunk]:
     """Read a part as some labels against the rest."""
-    for chunk in part():
+    for chunk in read(most):
         is_positive = np.logical_or.reduce([chunk.mask_of(label) for label in positive])
         yield replace(chunk, labels=is_positive, categories=None)
 
@@ -208,8 +217,8 @@ def _is_aside(parts: Iterable[str], wanted: str) -> bool:
     )
 
 
-def _parts_of(path: Path, names: ColumnNames, as_text: bool) -> list[Part]:
-    """Return the parts of a file that can be read one without the other."""
+def _readers_of(path: Path, names: ColumnNames, as_text: bool) -> list[_Reader]:
+    """Return readers of the parts of a file that can be read one without the other."""
     with open_table(path) as opened:
         check_columns(opened.header or column_names(path), names, path.name)
         if is_compressed(path):
@@ -224,15 +233,21 @@ def _parts_of(path: Path, names: ColumnNames, as_text: bool) -> list[Part]:
     return [partial(_blocks, path, names, as_text)]
 
 
-def _row_group(path: Path, metadata: Any, i: int, names: ColumnNames) -> list[Chunk]:
-    """Read a row group of a Parquet file."""
-    mapped = pa.memory_map(os.fsencode(path))
+def _row_group(
+    path: Path, metadata: Any, i: int, names: ColumnNames, most: int | None
+) -> list[Chunk]:
+    """Read a row group of a Parquet file, or its first rows."""
+    mapped, columns = pa.memory_map(os.fsencode(path)), _distinct(names)
     with (
         readable(OpenTable(path.name, "parquet", None)),
         pa.parquet.ParquetFile(mapped, metadata=metadata) as file,
     ):
-        table = file.read_row_group(i, columns=_distinct(names), use_threads=False)
-    return [_chunk(path, table, names, f"row group {i}")]
+        if most is None:
+            rows = file.read_row_group(i, columns=columns, use_threads=False)
+        else:
+            first = file.iter_batches(most, row_groups=[i], columns=columns, use_threads=False)
+            rows = next(first, None)
+    return [] if rows is None else [_chunk(path, rows, names, f"row group {i}")]
 
 
 def _distinct(names: ColumnNames) -> list[str]:
@@ -246,16 +261,16 @@ def _chunk(path: Path, rows: Any, names: ColumnNames, part: str) -> Chunk:
     return table_chunk(rows, names, f"{path.name}, {part}", labels)
 
 
-def _record_batch(path: Path, i: int, names: ColumnNames) -> list[Chunk]:
-    """Read a record batch of a Feather file."""
+def _record_batch(path: Path, i: int, names: ColumnNames, most: int | None) -> list[Chunk]:
+    """Read a record batch of a Feather file, which is whole or not at all."""
     with readable(OpenTable(path.name, "feather", None)):
         file = pa.ipc.open_file(pa.memory_map(os.fsencode(path)))
         batch = feather_batch(file, i, _distinct(names))
     return [_chunk(path, batch, names, f"batch {i}")]
 
 
-def _blocks(path: Path, names: ColumnNames, as_text: bool) -> Iterator[Chunk]:
-    """Read a file of text, a block at a time."""
+def _blocks(path: Path, names: ColumnNames, as_text: bool, most: int | None) -> Iterator[Chunk]:
+    """Read a file of text, a block at a time; nobody has to read on."""
     with open_table(path) as opened:
         text = _text_type(opened) if as_text else None
         types = {name: text for name in (names.by, names.label) if name is not None}

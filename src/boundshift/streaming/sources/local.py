@@ -12,13 +12,13 @@ from typing import Any
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.source import OnProgress, Request
 
-__all__ = ["ChunkSource", "Part", "PartSource", "from_rows"]
+__all__ = ["PEEKED_ROWS", "ChunkSource", "Part", "PartSource", "from_rows"]
 
 Part = Callable[[], Iterable[Chunk]]
 
 _ROWS_OF_A_PART = 1 << 20
 
-_PEEKED_ROWS = 1 << 16
+PEEKED_ROWS = 1 << 16
 
 
 class PartSource:
@@ -30,17 +30,25 @@ class PartSource:
         Each returns the chunks of one part.
     is_weighted : bool, default=False
         Whether rows have weights.
+    beginnings : sequence of callables, default=None
+        Each returns the first rows of a part, if that takes less than to read it.
     """
 
-    def __init__(self, parts: Sequence[Part], is_weighted: bool = False) -> None:
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        is_weighted: bool = False,
+        beginnings: Sequence[Part] | None = None,
+    ) -> None:
         self._parts, self.is_weighted = parts, is_weighted
+        self._beginnings = parts if beginnings is None else beginnings
 
     def peek(self) -> list[Chunk]:
         """Return rows from the first, the middle and the last part."""
         last = len(self._parts) - 1
         which = sorted({0, last // 2, last}) if last >= 0 else []
-        first = (next(iter(self._parts[i]()), None) for i in which)
-        return [chunk.take(slice(_PEEKED_ROWS)) for chunk in first if chunk is not None]
+        first = (next(iter(self._beginnings[i]()), None) for i in which)
+        return [chunk.take(slice(PEEKED_ROWS)) for chunk in first if chunk is not None]
 
     def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
@@ -86,7 +94,7 @@ class ChunkSource:
     def peek(self) -> list[Chunk]:
         """Return rows of the first chunk that has any."""
         first = next((chunk for chunk in self._chunks() if len(chunk)), None)
-        return [] if first is None else [first.take(slice(_PEEKED_ROWS))]
+        return [] if first is None else [first.take(slice(PEEKED_ROWS))]
 
     def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
