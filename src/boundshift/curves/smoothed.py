@@ -78,8 +78,9 @@ def _tail_on_grid(scores: OrderedScores, h: float) -> tuple[float, FloatArray, F
     reach = _MOST_CELLS * cell / 2
     low = max(scores.minimum, scores.median - reach)
     high = min(scores.maximum, scores.median + reach)
-    counts = scores.binned(Binning(low, high, cell))
-    counts = np.pad(counts, _KERNEL_REACH)
+    binned = scores.binned(Binning(low, high, cell))
+    counts = np.zeros(len(binned) + 2 * _KERNEL_REACH)
+    counts[_KERNEL_REACH:-_KERNEL_REACH] = binned
     # Node i sees the point of cell j through Phi((j - i) / cells per bandwidth): a step, which
     # the cumulated counts carry, plus what the kernel rounds off, which dies out.
     above = np.cumsum(counts[::-1])[::-1] - counts / 2

@@ -52,6 +52,8 @@ _FLAT = 1e-12
 # more digits than the place of its least value.
 _RISE_TOLERANCE = 1e-10
 _HALF_A_ROW = 0.5
+# Boundaries between two neighbours of the best, by number.
+_CLOSER = np.arange(1.0, 33.0)
 # Boundaries so many times farther apart than their middle half are the ends of an outlier.
 _FAR = 1e6
 
@@ -150,7 +152,7 @@ def _width(t: FloatArray) -> float:
 def _around(t: FloatArray, i: int) -> FloatArray:
     """Return boundaries between the neighbours of one of them."""
     low, high = t[max(i - 1, 0)], t[min(i + 1, len(t) - 1)]
-    closer = np.linspace(low, high, 34)[1:-1]
+    closer = _CLOSER * ((high - low) / (len(_CLOSER) + 1)) + low
     return np.asarray(closer[(closer > low) & (closer < high) & (closer != t[i])])
 
 
