@@ -27,6 +27,7 @@ __all__ = [
     "as_weight",
     "check_labels",
     "check_spellings",
+    "find_distinct",
     "is_finite",
     "nearest_name",
     "order_labels",
@@ -416,13 +417,32 @@ def _refuse_missing(y: NDArray[Any], name: str) -> None:
         )
 
 
+def find_distinct(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct labels in sorted order; two numbers are found without looking them up.
+
+    Examples
+    --------
+    >>> find_distinct(np.array([3, 1, 3])).tolist(), find_distinct(np.array(["b", "a"])).tolist()
+    ([1, 3], ['a', 'b'])
+    """
+    two = _two_numbers(y)
+    return np.unique(y) if two is None else two
+
+
+def _two_numbers(y: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the two numbers that all labels are, None if they are more or fewer or no numbers."""
+    if y.dtype.kind not in "biuf" or not len(y):
+        return None
+    low, high = y.min(), y.max()
+    is_two = np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y)
+    return np.array([low, high]) if is_two and low != high else None
+
+
 def _two_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Return the two labels in sorted order, without sorting a numeric array."""
-    if y.dtype.kind in "biuf":
-        low, high = y.min(), y.max()
-        is_two = np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y)
-        if is_two and low != high:
-            return np.array([low, high])
+    """Return the labels in sorted order; raise if some are missing or cannot be compared."""
+    two = _two_numbers(y)
+    if two is not None:
+        return two
     _refuse_missing(y, "y_true")
     try:
         return np.unique(y)

@@ -32,7 +32,7 @@ from boundshift.models.mean import MeanOfModels
 from boundshift.models.response import Response, ResponseMethod, known_classes
 from boundshift.models.routing import FitParameters
 from boundshift.rules import ClassFloors, Rule
-from boundshift.validation import order_labels
+from boundshift.validation import find_distinct, order_labels
 
 __all__ = ["Collected", "Collector"]
 
@@ -90,7 +90,7 @@ class Collector:
     def _read_trained(self, X: Any, y: NDArray[Any], params: FitParameters) -> Collected:
         """Score the rows with the model as it is."""
         self._refuse_mean("a model that is trained already", "Train it with cv=5 instead")
-        labels = _check_labels(np.unique(y), y, params.fit)
+        labels = _check_labels(find_distinct(y), y, params.fit)
         if not is_native(self.estimator):
             check_is_fitted(self.estimator)
         classes = np.unique(known_classes(self.estimator, labels))
@@ -139,7 +139,7 @@ class Collector:
     def _train_for_promise(self, X: Any, y: NDArray[Any], params: FitParameters) -> Collected:
         """Collect as ever, or, where floors shall be promised, keep rows apart that decide."""
         weighs = has_weight(params.fit, len(y))
-        labels = np.unique(y)
+        labels = find_distinct(y)
         classes, own = (labels, y) if weighs.all() else (np.unique(y[weighs]), y[weighs])
         share = None if self.cv is None else self._share_to_hold_out(classes, own)
         if share is None:

@@ -17,6 +17,7 @@ from boundshift.models.folds import Deciding
 from boundshift.models.holdout import qualify_promise
 from boundshift.models.log_odds import find_winner
 from boundshift.models.nested import shift_loses
+from boundshift.models.sure_gain import surely_gains
 from boundshift.multiclass import ClassBiases, boundary_at, find_biases
 from boundshift.promises.certificate import Certificate, certify_counts, certify_shares
 from boundshift.rules import ClassRule, Rule
@@ -116,7 +117,14 @@ class Decider:
             if weights is not None:
                 doubts = judge_weights(replace(sample, labels=ends))
             boundary = decide(sample)
-            if self._keeps_own(deciding, choose):
+
+            def is_sure() -> bool:
+                if weights is not None or deciding.parts is None:
+                    return False
+                rows = (*orient(deciding.y, deciding.scores), deciding.parts)
+                return surely_gains(sample, boundary.threshold, rows, curve, rule)
+
+            if self._keeps_own(deciding, choose, is_sure):
                 own = _mirror(0.0, is_mirrored)
                 kept = boundary_at(replace(sample, labels=ends), curve, rule, own)
                 boundary = replace(kept, status=Status.KEPT)
@@ -169,12 +177,22 @@ class Decider:
             )
         return Decided({"biases_": found.biases, "boundaries_": found.boundaries}, doubts)
 
-    def _keeps_own(self, deciding: Deciding, choose: Callable[..., Any]) -> bool:
-        """Return whether left-out rows say that the model's own boundary should stay."""
+    def _keeps_own(
+        self,
+        deciding: Deciding,
+        choose: Callable[..., Any],
+        is_sure: Callable[[], bool] = lambda: False,
+    ) -> bool:
+        """Return whether left-out rows say that the model's own boundary should stay.
+
+        They need not be asked where the shift is sure to gain.
+        """
         if deciding.parts is None or not self.rule.alike:
             return False
         if callable(deciding.response.method) and not deciding.response.is_log_odds:
             return False  # Nobody knows where a function's own boundary is.
+        if is_sure():
+            return False
         rows = (deciding.y, deciding.scores, deciding.parts)
         return shift_loses(*rows, choose, self.rule, deciding.weights)
 

@@ -170,7 +170,7 @@ class RowScorer:
                 if is_listed(cv)
                 else list(check_cv(cv, y, classifier=True).split(X, y, **self.split_params))
             )
-        self._check_splits(numbers, splits)
+        complete = self._check_splits(numbers, splits)
         folds = task.part("folds", 0, len(splits))
         # Made beforehand: a task must not change while another process is handed its copy.
         tasks = [folds.part("fold", number) for number in range(len(splits))]
@@ -181,9 +181,6 @@ class RowScorer:
             )
         models, parts = map(list, zip(*fitted, strict=True))
         deciding = self._settle(y, [test for _, test in splits], parts)
-        times = np.bincount(np.concatenate([train for train, _ in splits]), minlength=len(y))
-        classes = [np.count_nonzero(np.bincount(numbers[train])) for train, _ in splits]
-        complete = bool(times.all()) and min(classes) == len(self.classes)
         return CrossFitted(models, deciding, complete)
 
     def _fit_and_score(
@@ -211,16 +208,17 @@ class RowScorer:
         """Turn the responses of all folds, to rows with weight, into scores of each row once."""
         method, is_log_odds = choose_method(parts, self.asked)
         weighs = has_weight(self.fit_params, len(y))
-        decides = [weighs[test] for test in tests]
-        chosen = [part[method][d] for part, d in zip(parts, decides, strict=True)]
+        chosen = [part[method] for part in parts]
+        if not weighs.all():
+            decides = [weighs[test] for test in tests]
+            chosen = [part[d] for part, d in zip(chosen, decides, strict=True)]
+            tests = [test[d] for test, d in zip(tests, decides, strict=True)]
         response = Response.learn(method, np.concatenate(chosen), is_log_odds=is_log_odds)
         own = [response.scores(part) for part in chosen]
         factors = find_factors(own)
         if factors is not None:
             own = [part * factor for part, factor in zip(own, factors, strict=True)]
-        rows, scores, numbers = _average_repeats(
-            [test[d] for test, d in zip(tests, decides, strict=True)], own, is_log_odds
-        )
+        rows, scores, numbers = _average_repeats(tests, own, is_log_odds)
         numbered = self._numbers(y[rows])
         return Deciding(numbered, scores, response, "out-of-fold", numbers, factors, rows)
 
@@ -232,12 +230,22 @@ class RowScorer:
 
     def _labels_among(self, numbers: IndexArray) -> NDArray[Any]:
         """Return the labels of the classes that rows belong to."""
-        labels: NDArray[Any] = self.classes[np.flatnonzero(np.bincount(numbers))]
+        if len(self.classes) == 2:  # which need no counting
+            present = np.array([not numbers.all(), numbers.any()])
+        else:
+            present = np.bincount(numbers, minlength=len(self.classes)) > 0
+        labels: NDArray[Any] = self.classes[present]
         return labels
 
-    def _check_splits(self, numbers: IndexArray, splits: list[Split]) -> None:
-        """Raise unless every part trains on both classes, and tests rows that it has not seen."""
+    def _check_splits(self, numbers: IndexArray, splits: list[Split]) -> bool:
+        """Raise unless every part trains on both classes, and tests rows that it has not seen.
+
+        Returns whether all parts together train on every row, and each on every class.
+        """
         weighs = has_weight(self.fit_params, len(numbers))
+        all_weigh = bool(weighs.all())
+        ever_seen = np.zeros(len(numbers), dtype=np.bool_)
+        sees_all_classes = True
         for number, (train, test) in enumerate(splits, start=1):
             of = f"part {number} of {len(splits)}"
             is_seen = np.zeros(len(numbers), dtype=np.bool_)
@@ -248,7 +256,11 @@ class RowScorer:
                     f"{np.count_nonzero(is_seen[test])} row(s) in both of {of}. Use an int or a "
                     "splitter, or cv=None to decide on training rows."
                 )
-            seen = self._labels_among(numbers[is_seen & weighs])
+            ever_seen |= is_seen
+            of_train = numbers[train]
+            seen = self._labels_among(of_train if all_weigh else numbers[is_seen & weighs])
+            known = seen if all_weigh else self._labels_among(of_train)
+            sees_all_classes &= len(known) == len(self.classes)
             if len(self.classes) == 2 and len(seen) < 2:
                 raise InvalidInputError(
                     "`cv` must leave rows of both classes in every training part, got only "
@@ -256,13 +268,14 @@ class RowScorer:
                     "Use an int or StratifiedKFold, which keep the classes' shares."
                 )
         tested = np.concatenate([test for _, test in splits])
-        left_out = self._labels_among(numbers[tested[weighs[tested]]])
+        left_out = self._labels_among(numbers[tested if all_weigh else tested[weighs[tested]]])
         if len(left_out) < 2:
             raise InvalidInputError(
                 "`cv` must leave out rows of at least two classes in all, got "
                 f"{left_out.tolist()}. Use an int or StratifiedKFold, which keep the classes' "
                 "shares."
             )
+        return sees_all_classes and bool(ever_seen.all())
 
 
 def find_weights(fit_params: Mapping[str, Any], n_rows: int) -> FloatArray | None:
@@ -324,7 +337,7 @@ def _as_rows(part: Any) -> IndexArray:
 
 
 def _average_repeats(
-    tests: list[IndexArray], parts: list[FloatArray], is_log_odds: bool
+    tests: Sequence[IndexArray], parts: list[FloatArray], is_log_odds: bool
 ) -> tuple[IndexArray, FloatArray, IndexArray]:
     """Average the scores of rows that were left out more than once: no row counts twice.
 
@@ -336,10 +349,13 @@ def _average_repeats(
     is_counted = together.min(initial=0) >= 0  # -1 may stand for the last row
     times = np.bincount(together) if is_counted else np.array([2])
     if times.max(initial=0) <= 1:  # Each row once, as in most splits, needs no sorting.
-        place = np.empty(len(times), dtype=np.intp)
-        place[together] = np.arange(len(together))
         rows = np.flatnonzero(times)
-        return rows, scores[place[rows]], number[place[rows]]
+        in_order = np.empty((len(times), *scores.shape[1:])), np.empty(len(times), dtype=np.intp)
+        for ordered, values in zip(in_order, (scores, number), strict=True):
+            ordered[together] = values
+        if len(rows) == len(times):
+            return rows, *in_order
+        return rows, in_order[0][rows], in_order[1][rows]
     rows, first, place = np.unique(together, return_index=True, return_inverse=True)
     repeats = []
     order = np.argsort(place, kind="stable")

@@ -36,18 +36,21 @@ def are_log_odds(margins: FloatArray, found: FloatArray) -> bool:
     >>> are_log_odds(log_odds, p), are_log_odds(2 * log_odds, p)
     (True, False)
     """
-    if margins.ndim == 1:  # Two logistic functions are quicker than a softmax of two columns.
-        log_odds = np.where(np.isnan(margins), -np.inf, margins)
-        columns = ((found[:, 0], expit(-log_odds)), (found[:, 1], expit(log_odds)))
-        return all(_are_alike(*column) for column in columns)
+    if margins.ndim == 1:  # A logistic function is quicker than a softmax of two columns.
+        high = expit(margins)
+        high[np.isnan(high)] = 0.0
+        return _are_alike(found[:, 1], high) and _are_alike(found[:, 0], 1.0 - high)
     known = ~np.isnan(margins).all(axis=1)
     return _are_alike(found[known], softmax(np.nan_to_num(margins[known], nan=-np.inf), axis=1))
 
 
 def _are_alike(found: FloatArray, expected: FloatArray) -> bool:
     """Return whether probabilities, of which NaN is none at all, are those expected."""
-    difference = np.abs(np.where(np.isnan(found), 0.0, found) - expected)
-    return bool((difference <= _ABSOLUTE + _RELATIVE * expected).all())
+    allowed = _ABSOLUTE + _RELATIVE * expected
+    if (np.abs(found - expected) <= allowed).all():
+        return True
+    missing = np.isnan(found)
+    return bool(missing.any()) and _are_alike(np.where(missing, 0.0, found), expected)
 
 
 def find_winner(shifted: FloatArray) -> NDArray[np.intp]:
