@@ -317,3 +317,25 @@ def test_a_grid_of_as_many_nodes_whatever_the_rounding():
     s = np.where(rng.random(2000) < 0.9, 0.25, rng.normal(size=2000) + 2 * y)
     for seed in range(5):
         assert_same(y, s, seed)
+
+
+def test_support_asks_only_for_levels_that_decide():
+    rng = np.random.default_rng(7)
+    y = rng.random(400_000) < 0.02
+    s = rng.normal(size=len(y)) + 2 * y
+    asked = []
+
+    class Watched(driver.Scan):
+        def next_request(self, questions):
+            request = super().next_request(questions)
+            asked.append(request.refinement.rows)
+            return request
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "Scan", Watched)
+        found = streaming.scan_boundary([(y, s)], curve="support", rule="minimax")
+    assert found.threshold == pytest.approx(
+        find_boundary(y, s, curve="support", rule="minimax").threshold, abs=1e-12
+    )
+    assert len(asked) <= 2  # so at most three passes
+    assert max(asked) < 0.1 * len(y)

@@ -273,7 +273,11 @@ class PairCurve(ErrorCurve):
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         if _have_no_shape(sample):
             return search_gaps(_fresh_share, rule, sample)
-        return search_line(self.errors(sample), rule, sample, self.bends(sample))
+        return search_line(self._errors_for(sample, rule), rule, sample, self.bends(sample))
+
+    def _errors_for(self, sample: ScoreSample, rule: Rule) -> ErrorsAt:
+        """Return the errors for a search; where the rule is not least they may be larger."""
+        return self.errors(sample)
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,17 @@ import numpy as np
 
 from boundshift.curves.base import Claim, ShapeCurve, Solution, Tail
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import Rule, Sum
+from boundshift.rules import Floors, Rule, Sum
 from boundshift.rules.base import changed_repr
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.scores.weighted import refuse_weights
+from boundshift.search.found import ErrorsAt
+from boundshift.support.claims import BoundedClaims, Claims, deciding_boundaries
 from boundshift.support.exact import Exact
 from boundshift.support.settings import SupportSettings
 from boundshift.support.solve import Fallback, Solver, fall_back, solve_support
 from boundshift.support.windows import Windows
-from boundshift.typing import FloatArray
+from boundshift.typing import IntArray
 from boundshift.validation import is_finite
 
 __all__ = ["SupportRadius"]
@@ -150,28 +152,42 @@ class SupportRadius(SupportSettings, ShapeCurve):
 
     def tail(self, scores: OrderedScores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
-        given_up = np.unique(np.linspace(0, max(scores.n - 2, 0), _MOST_LEVELS).astype(np.int64))
-        windows = Windows(scores, self.centre)
+        return self._claims(Windows(scores, self.centre), _levels(scores.n)).least
+
+    def _claims(self, windows: Windows, given_up: IntArray) -> Claims:
+        """Return what each number of points given up claims."""
         kept = windows.keep(given_up)
         mean = windows.mean(kept.start, kept.end)
         radius = kept.high - mean
         if self.radius == "two-sided":
             radius = np.maximum(radius, mean - kept.low)
-        step = self.gamma * radius / np.sqrt(kept.n)
-        foot = mean + radius + self.constant * step
-        floor = given_up / scores.n + 1 / (kept.n + 1)
-        weight = kept.n / (kept.n + 1)
+        return Claims.of(self, windows.n, given_up, mean + radius, radius)
 
-        def above(t: FloatArray) -> FloatArray:
-            distance = np.asarray(t, dtype=np.float64)[:, None] - foot
-            with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
-                delta = np.exp(-0.5 * (distance / step) ** 2)
-            # A class of radius zero is certain as soon as the boundary has passed it.
-            delta = np.where(step == 0, 0.0, delta)
-            claims = np.where(distance >= 0, floor + weight * delta, 1.0)
-            return np.asarray(np.minimum(1.0, claims.min(axis=1)))
-
-        return above
+    def _errors_for(self, sample: ScoreSample, rule: Rule) -> ErrorsAt:
+        """Return the errors, known one by one only for levels that may decide by the rule."""
+        facing = sample.negative, sample.positive.mirrored()
+        if all(c.exact for c in facing) or isinstance(rule, Floors) or rule.costly:
+            return self.errors(sample)
+        windows = [Windows(c, self.centre) for c in facing]
+        levels = [_levels(c.n) for c in facing]
+        known = [BoundedClaims.of(self, w, m) for w, m in zip(windows, levels, strict=True)]
+        allowed, _ = rule.tolerance_towards(sample.n_samples)
+        middle = deciding_boundaries(
+            (known[0], known[1]),
+            lambda below, above: rule.value(below, above, sample.n_samples),
+            (
+                min(sample.negative.minimum, sample.positive.minimum),
+                max(sample.negative.maximum, sample.positive.maximum),
+            ),
+            allowed,
+        )
+        if middle is None:
+            return self.errors(sample)
+        found = []
+        for w, m, c, t in zip(windows, levels, known, (middle, -middle[::-1]), strict=True):
+            which = c.deciding(t)
+            found.append(c.most.replaced(which, self._claims(w, m[which])))
+        return lambda t: (found[0].least(t), found[1].least(-t))
 
     def _refuse_what_only_the_sum_uses(self, rule: Rule) -> None:
         """Raise if a setting was changed that another rule than the sum cannot use."""
@@ -182,6 +198,11 @@ class SupportRadius(SupportSettings, ShapeCurve):
                     f"`{name}` of SupportRadius must be left as it is with the rule "
                     f"{rule.name!r}, got {getattr(self, name)!r}. Only the rule 'sum' uses it."
                 )
+
+
+def _levels(n: int) -> IntArray:
+    """Return the numbers of points of a class that may be given up."""
+    return np.unique(np.linspace(0, max(n - 2, 0), _MOST_LEVELS).astype(np.int64))
 
 
 def _as_fallback(value: object) -> Fallback:
