@@ -5,9 +5,11 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.grid import Grid
+from boundshift.streaming.grid import Grid, Refinement
 from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.tally import Tally, add_exactly
 
@@ -76,3 +78,21 @@ def test_sums_in_two_doubles_lose_nothing():
     for number in [1e16, 1.0, -1e16, 1.0]:
         total = add_exactly(total, (number, 0.0))
     assert sum(total) == 2.0
+
+
+@given(
+    st.lists(st.lists(st.integers(-4, 4), min_size=1, max_size=12), min_size=1, max_size=5),
+    st.booleans(),
+)
+def test_points_of_all_chunks_are_put_together(parts, is_weighted):
+    cells = Refinement(np.array([-2.5]), np.array([3.5]), np.array([-2.5]), np.array([True]))
+    request = ScanRequest(labels=(0, 1), refinement=cells)
+    weigh = (lambda s: 1.0 + np.abs(s)) if is_weighted else lambda s: None
+    scores = [np.array(part, dtype=np.float64) for part in parts]
+    chunks = [Chunk(np.zeros(len(s), int), s, "", weights=weigh(s)) for s in scores]
+    values, times = tally_of(chunks, request).of(0).distinct_points()
+    inside = np.concatenate(scores)
+    inside = inside[(inside > -2.5) & (inside <= 3.5)]
+    expected, counts = np.unique(inside, return_counts=True)
+    assert np.array_equal(values, expected)
+    assert times == pytest.approx(counts * (1.0 + np.abs(expected) if is_weighted else 1))

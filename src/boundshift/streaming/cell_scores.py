@@ -64,31 +64,51 @@ class CellScores:
     def _lay_out(self, cells: Cells) -> None:
         """Put known scores, and cells of unknown ones, into one ascending order of entries."""
         which = self._which
-        unknown = cells.unknown[which]
-        one_value = (cells.counts[which] > 0) & ~cells.collected & ~unknown
-        lows, tops = cells.edges
-        values, counts = cells.points[which]
-        known = np.concatenate([cells.lows[which][one_value], values])
-        # An entry stands at its score, or at the top of its cell.
-        value = np.concatenate([tops[unknown], known])
-        order = np.argsort(value, kind="stable")
-
-        def in_order(of_cells: NDArray[Any], of_known: NDArray[Any]) -> NDArray[Any]:
-            """Return what holds for the cells, and for the known scores, by entries."""
-            return np.concatenate([of_cells, of_known])[order]
-
         count = cells.counts[which]
-        self._value = value[order]
-        self._count = in_order(count[unknown], np.append(count[one_value], counts))
+        unknown = cells.unknown[which]
+        one_value = (count > 0) & ~cells.collected & ~unknown
+        known, times = cells.points[which]
+        if np.any(one_value):
+            known = np.concatenate([cells.lows[which][one_value], known])
+            order = np.argsort(known, kind="stable")
+            known, times = known[order], np.append(count[one_value], times)[order]
+        lows, tops = (edge[unknown] for edge in cells.edges)
+        # An entry stands at its score, or at the top of its cell, ahead of a score that is there.
+        self._place = np.searchsorted(known, tops, side="left") + np.arange(len(tops))
+        self._is_known = np.ones(len(known) + len(tops), dtype=np.bool_)
+        self._is_known[self._place] = False
+        self._cells, self._unknown, self._known = cells, np.flatnonzero(unknown), known
+        self._value, self._edge = self._in_order(tops, known), self._in_order(lows, known)
+        self._count = self._in_order(count[unknown], times)
         self._rank = np.concatenate([[0], np.cumsum(self._count)])
-        self._edge = in_order(lows[unknown], known)
-        self._low = np.clip(self._edge, self.minimum, self.maximum)
-        self._high = np.clip(self._value, self.minimum, self.maximum)
-        # Sums are counted from the score itself, or from the base of the cell.
-        self._base = in_order(cells.bases[unknown], known)
-        self._sum = in_order(cells.sums[which][unknown], np.zeros(len(known)))
         # The cell that an entry stands for; -1 for known scores.
-        self._cell = in_order(np.flatnonzero(unknown), np.full(len(known), -1))
+        self._cell = self._in_order(self._unknown, -1)
+
+    def _in_order(self, of_cells: NDArray[Any], of_known: Any) -> NDArray[Any]:
+        """Return what holds for the cells, and for the known scores, by entries."""
+        entries = np.empty(len(self._is_known), dtype=np.result_type(of_cells, of_known))
+        entries[self._is_known], entries[self._place] = of_known, of_cells
+        return entries
+
+    @cached_property
+    def _low(self) -> FloatArray:
+        """Low end of each entry, no farther out than the scores."""
+        return np.asarray(np.clip(self._edge, self.minimum, self.maximum))
+
+    @cached_property
+    def _high(self) -> FloatArray:
+        """High end of each entry, no farther out than the scores."""
+        return np.asarray(np.clip(self._value, self.minimum, self.maximum))
+
+    @cached_property
+    def _base(self) -> FloatArray:
+        """What the sum of an entry is counted from: the score itself, or the base of the cell."""
+        return self._in_order(self._cells.bases[self._unknown], self._known)
+
+    @cached_property
+    def _sum(self) -> FloatArray:
+        """Sum of the offsets from the base of an entry."""
+        return self._in_order(self._cells.sums[self._which][self._unknown], 0.0)
 
     @property
     def mean(self) -> float:

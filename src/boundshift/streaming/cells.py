@@ -343,6 +343,8 @@ def _cut_finer(low: float, top: float, pieces: int) -> FloatArray:
 
 def _merge_points(one: Points, other: Points) -> Points:
     """Return the distinct scores of two lots, which share none, in order."""
+    if not len(one[0]) or not len(other[0]):
+        return one if len(one[0]) else other
     values = np.concatenate([one[0], other[0]])
     order = np.argsort(values, kind="stable")
     return values[order], np.concatenate([one[1], other[1]])[order]

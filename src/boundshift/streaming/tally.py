@@ -220,21 +220,28 @@ class ClassTally:
         if not self.points:
             return np.empty(0), np.empty(0, np.int64)
         values = np.concatenate([v for v, _ in self.points])
+        if all(c is None for _, c in self.points):
+            values.sort()
+            values, times = _distinct(values, None)
+            return values, np.ones(len(values), np.int64) if times is None else times
         counts = np.concatenate([np.ones(len(v)) if c is None else c for v, c in self.points])
-        distinct, index = np.unique(values, return_inverse=True)
-        counts = np.bincount(index, counts, len(distinct))
-        return distinct, counts.astype(np.int64) if self.rows is None else counts
+        order = np.argsort(values, kind="stable")
+        values, times = _distinct(values[order], counts[order])
+        assert times is not None
+        return values, times.astype(np.int64) if self.rows is None else times
 
 
 def _distinct(
-    scores: FloatArray, weights: FloatArray | None
+    scores: FloatArray, weights: NDArray[Any] | None
 ) -> tuple[FloatArray, NDArray[Any] | None]:
-    """Return distinct scores and how often each occurs; None where there are no ties."""
-    if weights is not None:
-        values, index = np.unique(scores, return_inverse=True)
-        return values, np.bincount(index, weights, len(values))
-    values, counts = np.unique(scores, return_counts=True)
-    return values, None if len(values) == len(scores) else counts
+    """Return the distinct ones of sorted scores, and how often each occurs; None for once each."""
+    is_first = np.append(True, scores[1:] != scores[:-1])[: len(scores)]
+    if is_first.all():
+        return scores, weights
+    first = np.flatnonzero(is_first)
+    if weights is None:
+        return scores[first], np.diff(first, append=len(scores))
+    return scores[first], np.add.reduceat(weights, first)
 
 
 @dataclass(eq=False)
