@@ -6,7 +6,7 @@ import difflib
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -268,10 +268,13 @@ def _positive_mask(
     y: NDArray[Any], pos_label: object, alike: bool
 ) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
     """Return which rows are positive, and the labels (negative, positive)."""
-    labels = _two_labels(y)
+    numbers = _two_numbers(y)
+    labels = _all_labels(y) if numbers is None else numbers.labels
     low, high = order_labels(labels.tolist(), pos_label, alike=alike)
-    positive = labels[labels.tolist().index(high)]
-    return np.asarray(y == positive, dtype=np.bool_), (low, high)
+    place = labels.tolist().index(high)
+    if numbers is not None and place == 1:
+        return numbers.is_greater, (low, high)
+    return np.asarray(y == labels[place], dtype=np.bool_), (low, high)
 
 
 def order_labels(
@@ -425,24 +428,29 @@ def find_distinct(y: NDArray[Any]) -> NDArray[Any]:
     >>> find_distinct(np.array([3, 1, 3])).tolist(), find_distinct(np.array(["b", "a"])).tolist()
     ([1, 3], ['a', 'b'])
     """
-    two = _two_numbers(y)
-    return np.unique(y) if two is None else two
+    numbers = _two_numbers(y)
+    return np.unique(y) if numbers is None else numbers.labels
 
 
-def _two_numbers(y: NDArray[Any]) -> NDArray[Any] | None:
+class _TwoNumbers(NamedTuple):
+    """Two numbers as labels, in order, and which rows have the greater one."""
+
+    labels: NDArray[Any]
+    is_greater: NDArray[np.bool_]
+
+
+def _two_numbers(y: NDArray[Any]) -> _TwoNumbers | None:
     """Return the two numbers that all labels are, None if they are more or fewer or no numbers."""
     if y.dtype.kind not in "biuf" or not len(y):
         return None
     low, high = y.min(), y.max()
-    is_two = np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y)
-    return np.array([low, high]) if is_two and low != high else None
+    is_greater = y == high
+    is_two = np.count_nonzero(y == low) + np.count_nonzero(is_greater) == len(y)
+    return _TwoNumbers(np.array([low, high]), is_greater) if is_two and low != high else None
 
 
-def _two_labels(y: NDArray[Any]) -> NDArray[Any]:
+def _all_labels(y: NDArray[Any]) -> NDArray[Any]:
     """Return the labels in sorted order; raise if some are missing or cannot be compared."""
-    two = _two_numbers(y)
-    if two is not None:
-        return two
     _refuse_missing(y, "y_true")
     try:
         return np.unique(y)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundshift.support.division import lower_bound, split_space
+from boundshift.support.division import lower_bound, split_space, upper_bound
 from tests.exhaustive import minima
 from tests.problems import many
 
@@ -91,6 +91,14 @@ def test_lower_bound_is_below_the_loss(k1, k2, w1, w2, n):
     k, w = columns(k1, k2), columns(w1, w2)
     bound = lower_bound(k, w, np.linspace(0, 1, n))[0]
     assert bound <= split_space(k, w).loss[0] * (1 + 1e-14)
+
+
+@many(200)
+@given(RATIOS, RATIOS, WEIGHTS, WEIGHTS, st.integers(2, 40))
+def test_upper_bound_is_not_below_the_loss(k1, k2, w1, w2, n):
+    k, w = columns(k1, k2), columns(w1, w2)
+    bound = upper_bound(k, w, np.linspace(0, 1, n))[0]
+    assert bound >= split_space(k, w).loss[0] * (1 - 1e-14)
 
 
 def test_lower_bound_reaches_the_loss_as_shares_get_finer():

@@ -53,9 +53,9 @@ def test_ends_are_scores_to_the_last_bit(values, centre):
 def test_distance_given_up_is_the_sum_over_the_points_given_up(values, centre):
     kept, expected = windows_of(values, centre)
     tolerance = 1e-13 * len(values) * np.ptp(values)
-    np.testing.assert_allclose(
-        kept.distance_given_up, [lost for _, lost in expected], rtol=1e-12, atol=tolerance
-    )
+    windows = Windows(ClassScores(np.sort(np.asarray(values, dtype=float))), centre)
+    given_up = windows.distance_given_up(kept.start, kept.end)
+    np.testing.assert_allclose(given_up, [lost for _, lost in expected], rtol=1e-12, atol=tolerance)
 
 
 @pytest.mark.parametrize("outlier", [1e6, -1e9, 1e12, -1e15])
@@ -146,3 +146,34 @@ def test_mirrored_sizes_mirror_the_proportional_path(n_samples):
     path, mirrored = ProportionalPath(n_samples), ProportionalPath(n_samples[::-1])
     levels = np.arange(path.last + 1)
     np.testing.assert_array_equal(path.given_up(levels), mirrored.given_up(levels)[::-1])
+
+
+@many(60)
+@given(st.integers(1, 400), st.integers(1, 400))
+def test_sequential_path_takes_turns_by_share_at_any_size(negative, positive):
+    path = SequentialPath((negative, positive))
+    levels = path.given_up(np.arange(path.last + 1)).T
+    assert [tuple(m) for m in levels.tolist()] == one_by_one(negative, positive)
+
+
+@many(60)
+@given(st.integers(2, 10**11), st.integers(2, 10**11), st.floats(0, 1))
+def test_sequential_path_gives_up_negative_points_whose_turn_has_come(negative, positive, share):
+    path = SequentialPath((negative, positive))
+    level = np.array([int(share * path.last)])
+    given_up, _ = path.given_up(level)
+    last, following = (j + path._positive_before(j) for j in (given_up - 1, given_up))
+    assert given_up[0] == 0 or last < level
+    assert given_up[0] == max(negative - 2, 0) or following >= level
+
+
+@many(100)
+@given(SHAPES, st.sampled_from(CENTRES), st.data())
+def test_what_was_asked_before_does_not_change_a_window(values, centre, data):
+    values = np.sort(np.asarray(values, dtype=float))
+    levels = np.arange(max(len(values) - 2, 0) + 1)
+    fresh = Windows(ClassScores(values), centre).keep(levels).start
+    asked = Windows(ClassScores(values), centre)
+    for level in data.draw(st.lists(st.sampled_from(levels.tolist()), max_size=6)):
+        assert asked.keep(np.array([level])).start[0] == fresh[level]
+    np.testing.assert_array_equal(asked.keep(levels).start, fresh)

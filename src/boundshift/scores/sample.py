@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores.log_odds import SCALES, LogOdds, Scale, have_odds, not_probabilities
+from boundshift.scores.outward_sums import OutwardSums
 from boundshift.typing import FloatArray, IntArray
 from boundshift.validation import as_choice, as_scores, split_by_label
 
@@ -297,17 +298,8 @@ class ClassScores(KnownScores):
         return (self.median - reference) + self._mean_above_median
 
     def sums_from(self, rank: int) -> SumTo:
-        """Return the function from ranks to sums of offsets from the score at `rank`.
-
-        Summed outwards, so that a sum knows nothing of scores beyond it, however far off.
-        """
-        sums = np.zeros(self.n + 1)
-        below, above = sums[:rank][::-1], sums[rank + 1 :]
-        np.subtract(self.values[rank], self.values[:rank][::-1], out=below)
-        np.subtract(self.values[rank:], self.values[rank], out=above)
-        for part in (below, above):
-            np.cumsum(part, out=part)
-        return sums.__getitem__
+        """Return the function from ranks to sums of offsets from the score at `rank`."""
+        return OutwardSums(self.values, rank)
 
     def binned(self, binning: Binning) -> FloatArray:
         """Return how much of the scores counts at each node; those of a cell are a run of them."""

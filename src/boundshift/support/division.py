@@ -20,14 +20,13 @@ is exact also where every :math:`\delta` underflows.
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-__all__ = ["Split", "lower_bound", "split_space"]
+__all__ = ["Split", "lower_bound", "split_space", "upper_bound"]
 
 FloatArray = NDArray[Any]
 
@@ -105,17 +104,33 @@ def lower_bound(k: FloatArray, w: FloatArray, shares: FloatArray) -> FloatArray:
     True
     """
     k = np.minimum(k, _LARGEST_RATIO)
-    best = np.full(k.shape[1], np.inf)
-    for low, high in itertools.pairwise(shares):
-        best = np.minimum(best, _loss(k, w, np.array([[high], [1 - low]])))
-    return best
+    pairs = np.stack([shares[1:], 1 - shares[:-1]])[:, :, None]
+    bound: FloatArray = _loss(k[:, None], w[:, None], pairs).min(axis=0)
+    return bound
+
+
+def upper_bound(k: FloatArray, w: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return the least loss of some shares, which that of `split_space` does not exceed.
+
+    Parameters as in `lower_bound`.
+
+    Examples
+    --------
+    >>> k, w = np.array([[3.0], [2.0]]), np.ones((2, 1))
+    >>> bool(upper_bound(k, w, np.linspace(0, 1, 9))[0] >= split_space(k, w).loss[0])
+    True
+    """
+    k = np.minimum(k, _LARGEST_RATIO)
+    pairs = np.stack([shares, 1 - shares])[:, :, None]
+    bound: FloatArray = _loss(k[:, None], w[:, None], pairs).min(axis=0)
+    return bound
 
 
 _END = np.array([[[0.0], [1.0]], [[1.0], [0.0]]])
 
 
 def _loss(k: FloatArray, w: FloatArray, share: FloatArray) -> FloatArray:
-    """Return the variable part of the loss for shares of shape (2, m) or (2, 1)."""
+    """Return the variable part of the loss for shares of a shape that goes with (2, m)."""
     with np.errstate(under="ignore"):
         loss: FloatArray = (w * np.exp(-0.5 * (k * share) ** 2)).sum(axis=0)
     return loss

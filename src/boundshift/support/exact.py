@@ -15,9 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundshift.search.runs import cut_runs
-from boundshift.support.division import lower_bound, split_space
+from boundshift.support.division import lower_bound, split_space, upper_bound
 from boundshift.support.levels import Levels, SupportProblem, SupportSolution
 from boundshift.typing import FloatArray, IntArray
 
@@ -54,17 +55,20 @@ def _solve(problem: SupportProblem) -> SupportSolution | None:
     best = best_of(problem, starts, None, problem.pessimistic)
     if np.array_equal(starts, lasts):
         return best_of(problem, starts, None)
-    while np.any(starts < lasts):
+    bound = _span_bound(problem, starts, lasts, best)
+    while True:
+        # A span without a feasible level has an infinite bound.
+        alive = bound <= (_LARGEST if best is None else best.loss * (1 + 1e-13))
+        starts, lasts = starts[alive], lasts[alive]
+        if not np.any(starts < lasts):
+            break
+        if not problem.exact and len(starts) > _DOUBTFUL:
+            # The bounds cannot tell these apart before the scores around them are known.
+            break
         starts, lasts = cut_runs(starts, lasts, _FAN)
         bound = _span_bound(problem, starts, lasts, best)
         likely = np.sort(np.argsort(bound)[:_LIKELY])
         best = best_of(problem, starts[likely], best, problem.pessimistic)
-        # A span without a feasible level has an infinite bound.
-        alive = bound <= (_LARGEST if best is None else best.loss * (1 + 1e-13))
-        starts, lasts = starts[alive], lasts[alive]
-        if not problem.exact and len(starts) > _DOUBTFUL:
-            # The bounds cannot tell these apart before the scores around them are known.
-            break
     if problem.exact:
         return best_of(problem, starts, best)
     return best_of(problem, np.unique(np.concatenate([starts, lasts])), None)
@@ -83,6 +87,14 @@ def _span_bound(
         problem.ratios(spans), problem.weights(spans), shares
     )
     return bound
+
+
+def _may_be_best(problem: SupportProblem, levels: Levels) -> NDArray[np.bool_]:
+    """Return which levels, solved exactly, could be the best of them."""
+    k, w, constant = problem.ratios(levels), problem.weights(levels), problem.constant_loss(levels)
+    shares = _fine_shares(None)
+    most = (constant + upper_bound(k, w, shares)).min()
+    return np.asarray(constant + lower_bound(k, w, shares) <= most * (1 + 1e-13))
 
 
 def _fine_shares(theta: float | None) -> FloatArray:
@@ -105,6 +117,8 @@ def best_of(
     levels = levels.take(problem.feasible(levels))
     if not len(levels.level):
         return best
+    if len(levels.level) > _LIKELY:
+        levels = levels.take(_may_be_best(problem, levels))
     split = split_space(problem.ratios(levels), problem.weights(levels))
     losses = problem.constant_loss(levels) + split.loss
     i = int(losses.argmin())

@@ -97,6 +97,9 @@ class SupportProblem:
     def __init__(self, sample: ScoreSample, settings: SupportSettings) -> None:
         self.settings = settings
         self.n_samples = sample.n_samples
+        # A class keeps its centre, and its mirror image takes it over without a pass of its own.
+        for c in (sample.negative, sample.positive):
+            getattr(c, settings.centre)
         facing = (sample.negative, sample.positive.mirrored())
         self.windows = tuple(Windows(c, settings.centre) for c in facing)
         self.exact = all(w.exact for w in self.windows)
@@ -124,23 +127,27 @@ class SupportProblem:
         """
         if not self.exact and starts is not lasts:
             return self._in_bounds(starts, lasts)
-        outer, inner = self.path.given_up(starts), self.path.given_up(lasts)
-        widest = [w.keep(m) for w, m in zip(self.windows, outer, strict=True)]
-        kept = widest
-        if starts is not lasts:
-            kept = [w.keep(m) for w, m in zip(self.windows, inner, strict=True)]
-        pairs = list(zip(self.windows, widest, kept, strict=True))
-        cases = [
-            Case(
-                w.offset(b.end - 1),
-                w.mean_offset(a.start, b.end),
-                w.mean_offset(b.start, a.end),
-                w.offset(b.start),
-                a.distance_given_up,
-            )
-            for w, a, b in pairs
-        ]
+        if starts is lasts:
+            outer = self.path.given_up(starts)
+            widest = kept = [w.keep(m) for w, m in zip(self.windows, outer, strict=True)]
+        else:  # Both ends of all spans at once, in ascending order.
+            ends = self.path.given_up(np.stack([starts, lasts], axis=1).ravel())
+            both = [w.keep(m) for w, m in zip(self.windows, ends, strict=True)]
+            outer = ends[:, ::2]
+            widest, kept = [k.every_other(0) for k in both], [k.every_other(1) for k in both]
+        cases = [self._best_case(*both) for both in zip(self.windows, widest, kept, strict=True)]
         return self._set_up(starts, outer, cases, _rounding(widest))
+
+    def _best_case(self, windows: Windows, widest: Kept, kept: Kept) -> Case:
+        """Return what no window between two can undercut, which may be one and the same."""
+        mean = inner_mean = windows.mean_offset(widest.start, kept.end)
+        if kept is not widest:
+            inner_mean = windows.mean_offset(kept.start, widest.end)
+        given_up = np.zeros(len(mean))  # which only continuous slack has a price for
+        if self.settings.slack == "continuous":
+            given_up = windows.distance_given_up(widest.start, widest.end)
+        facing, low = windows.offset(kept.end - 1), windows.offset(kept.start)
+        return Case(facing, mean, inner_mean, low, given_up)
 
     def pessimistic(self, level: IntArray) -> Levels:
         """Set up an optimisation no easier than that of each level."""

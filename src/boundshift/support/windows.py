@@ -21,6 +21,8 @@ __all__ = ["Bracket", "Case", "Kept", "Path", "ProportionalPath", "SequentialPat
 # Two distances that differ by less than this share of themselves, or of the class's middle half,
 # count as equal, so that rescaled scores give up the same points.
 _TIE = 1e-13
+# Points by which a share of all points may be missed where points are whole.
+_ROUND = 4
 
 
 class Kept(NamedTuple):
@@ -32,8 +34,6 @@ class Kept(NamedTuple):
         Number of points kept.
     low, high : arrays
         Both ends of the kept points.
-    distance_given_up : array
-        Sum of the distances of the points given up from the class centre.
     start, end : arrays
         The window among the sorted scores, the end not included.
     """
@@ -41,9 +41,13 @@ class Kept(NamedTuple):
     n: FloatArray
     low: FloatArray
     high: FloatArray
-    distance_given_up: FloatArray
     start: IntArray
     end: IntArray
+
+    def every_other(self, first: int) -> Kept:
+        """Return every other level, from the first or the second."""
+        n, low, high, start, end = (values[first::2] for values in self)
+        return Kept(n, low, high, start, end)  # type: ignore[arg-type]
 
 
 class Bracket(NamedTuple):
@@ -99,6 +103,8 @@ class Windows:
         self.reference = float(scores.at(nearest))
         self._centre = self._centre_offset(centre)
         self._sums = scores.sums_from(nearest)
+        # Points given up in ascending order, and how many of them are low ones, as far as asked.
+        self._known = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
 
     def keep(self, given_up: IntArray) -> Kept:
         """Describe the windows left when so many points are given up, in ascending order."""
@@ -109,7 +115,6 @@ class Windows:
             n.astype(np.float64),
             self._scores.at(start),
             self._scores.at(end - 1),
-            self._distance_given_up(start, end),
             start,
             end,
         )
@@ -160,7 +165,7 @@ class Windows:
             self._mean_or(start, ranks(inner.first_end)[0], values(outer.first)[0]),
             self._mean_or(ranks(inner.last)[1], end, values(outer.last_end - 1)[1]),
             values(inner.last)[1] - self.reference,
-            self._distance_given_up(start, end),
+            self.distance_given_up(start, end),
         )
 
     def worst_case(self, window: Bracket) -> Case:
@@ -175,7 +180,7 @@ class Windows:
             self._mean_or(late_start, end, values(window.last_end - 1)[1]),
             self._mean_or(start, early_end, values(window.first)[0]),
             values(window.first)[0] - self.reference,
-            self._distance_given_up(late_start, np.maximum(early_end, late_start)),
+            self.distance_given_up(late_start, np.maximum(early_end, late_start)),
         )
 
     def _mean_or(self, start: IntArray, end: IntArray, value: FloatArray) -> FloatArray:
@@ -184,7 +189,7 @@ class Windows:
         total = self._sums(np.where(held, end, start)) - self._sums(start)
         return np.where(held, total / np.maximum(end - start, 1), value - self.reference)
 
-    def _distance_given_up(self, start: IntArray, end: IntArray) -> FloatArray:
+    def distance_given_up(self, start: IntArray, end: IntArray) -> FloatArray:
         """Return the sum of the distances from the centre of all points outside of windows."""
         first, last = self._sums(np.array([0, self.n]))
         low_sum = self._sums(start) - first
@@ -215,13 +220,37 @@ class Windows:
 
     def _start(self, given_up: IntArray) -> IntArray:
         """Return how many of the points given up are low ones, by bisection."""
-        low, high = np.zeros_like(given_up), given_up
         if not self.exact:
-            low, high = self._bracket(given_up)
-        elif len(given_up) > 2:
-            # Low points given up ascend with the levels: the ends bracket all between.
-            first, last = self._start(given_up[[0, -1]])
-            low, high = np.full_like(given_up, first), np.minimum(given_up, last)
+            return self._bisect(given_up, *self._bracket(given_up))
+        if len(given_up) > 2:
+            self._start(given_up[[0, -1]])  # The ends bracket all between.
+        low, high = self._bracket_by_known(given_up)
+        if np.array_equal(low, high):
+            return low
+        start = self._bisect(given_up, low, high)
+        points = np.concatenate([self._known[0], given_up])
+        order = np.argsort(points, kind="stable")
+        self._known = points[order], np.concatenate([self._known[1], start])[order]
+        return start
+
+    def _bracket_by_known(self, given_up: IntArray) -> tuple[IntArray, IntArray]:
+        """Return between which numbers the low points given up lie, by those known of others.
+
+        Where one more point is given up, low ones and high ones are as many as before or one more.
+        """
+        points, starts = self._known
+        before = np.searchsorted(points, given_up, side="right") - 1
+        low = starts[before]
+        high = low + (given_up - points[before])
+        after = np.searchsorted(points, given_up)
+        is_last = after == len(points)
+        after[is_last] = 0
+        top = np.where(is_last, high, starts[after])
+        least = np.where(is_last, low, top - (points[after] - given_up))
+        return np.maximum(low, least), np.minimum(high, top)
+
+    def _bisect(self, given_up: IntArray, low: IntArray, high: IntArray) -> IntArray:
+        """Return how many of the points given up are low ones, between two numbers."""
         n = self.n - given_up
         for _ in range(int(np.max(high - low, initial=0)).bit_length()):
             middle = (low + high) // 2
@@ -306,6 +335,13 @@ class SequentialPath:
     def given_up(self, level: IntArray) -> IntArray:
         """Return the points given up (negative, positive) at each level."""
         low, high = np.maximum(level - self._most[1], 0), np.minimum(level, self._most[0])
+        # The j-th negative point goes after j points of its own class and at most two more of the
+        # other than its share, unless that class has no more to give.
+        share = (level * (self._n[0] / sum(self._n))).astype(np.int64)
+        low, high = (
+            np.minimum(np.maximum(low, share - _ROUND), high),
+            np.minimum(np.maximum(low, share + _ROUND), high),
+        )
         # The negative points given up are those whose turn comes before the level.
         for _ in range(int(np.max(high - low, initial=0)).bit_length()):
             middle = (low + high) // 2
