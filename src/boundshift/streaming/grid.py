@@ -150,16 +150,17 @@ class Refinement:
     def table(self) -> tuple[float, float, NDArray[np.bool_]]:
         """Start and scale of narrow bins over all cells, and whether each bin meets a cell.
 
-        One more bin at either end stands for all scores beyond the cells.
+        One more bin at either end stands for all scores beyond the cells. These end in the middle
+        of a bin, so that no rounding takes all scores beyond them for some of theirs.
         """
         low, high = float(self.lows[0]), float(self.tops[-1])
         scale = _BINS / (high - low)
         if not np.isfinite(scale):  # The cells are too narrow to be told apart.
             return low, 0.0, np.ones(1, dtype=np.bool_)
-        start = low - 1.0 / scale
+        start = low - 1.5 / scale
         first = ((self.lows - start) * scale).astype(np.int64)
         last = ((self.tops - start) * scale).astype(np.int64)
-        ends = np.zeros(_BINS + 3, dtype=np.int64)
-        np.add.at(ends, first.clip(0, _BINS + 1), 1)
-        np.add.at(ends, last.clip(0, _BINS + 1) + 1, -1)
+        ends = np.zeros(_BINS + 4, dtype=np.int64)
+        np.add.at(ends, first.clip(0, _BINS + 2), 1)
+        np.add.at(ends, last.clip(0, _BINS + 2) + 1, -1)
         return start, scale, np.cumsum(ends[:-1]) > 0
