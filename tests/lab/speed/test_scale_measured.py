@@ -2,12 +2,12 @@
 
 import json
 
-from lab.speed import scale, scale_model
+from lab.speed import scale, scale_model, scale_page
 
 
 def test_the_page_is_made_from_the_stored_measurements():
     facts = json.loads(scale.RESULTS.read_text(encoding="utf-8"))
-    assert scale.PAGE.read_text(encoding="utf-8") == scale.page(facts)
+    assert scale_page.PAGE.read_text(encoding="utf-8") == scale_page.page(facts, scale.COMMANDS)
 
 
 def test_files_are_measured_and_compared_with_memory(tmp_path):
@@ -16,7 +16,7 @@ def test_files_are_measured_and_compared_with_memory(tmp_path):
     found = scale.compare(scale.read_files(str(tmp_path), *scale.CASES[0]), expected)
     assert found["distance from memory"] <= 1e-9
     assert found["same counts"] is True
-    rows = scale.judged({"files": {"runs": [found]}})
+    rows = scale_page.judged({"files": {"runs": [found]}})
     assert [row[3] for row in rows if "memory" in row[0]] == [True]
 
 
@@ -25,4 +25,4 @@ def test_the_cost_model_counts_every_pass(monkeypatch):
     model = scale.cost_model(scale.draw, scale.POSITIVE_SHARE)
     assert len(model["decision seconds"]) == len(model["passes"]) == 3
     assert max(p["points"] for p in model["passes"]) < 2**23
-    assert "10¹⁰ rows" in scale.model_text(model)
+    assert "10¹⁰ rows" in scale_model.model_text(model)
