@@ -37,7 +37,7 @@ CONFIDENCE, FLOOR = 0.95, 0.9
 # Fresh rows of each class (negative, positive): the floor is about the positive one.
 FRESH = (4000, 20_000)
 # Fits of a case at most, and seconds of a processor.
-RUNS, SECONDS = 2000, 300.0
+RUNS, SECONDS = 2000, 3600.0
 # Rows are kept apart so often for each model with a floor, and once for every fourth draw that is
 # certified, whose coverage is computed.
 REDRAWN, EVERY = 5, 4

@@ -31,7 +31,7 @@ from lab.harness.quiet import quiet
 from lab.harness.training import fit_quietly
 
 COSTS = (1.0, 10.0)
-SETS, SEEDS = 30, 4
+SETS, SEEDS = 30, 20
 LEAST_MINORITY, MOST_ROWS = 50, 6000
 SHIFTS = {"none": 1.0, "odds times four": 4.0, "odds by four": 0.25}
 LEVELS = (0.01, 0.05)
