@@ -313,8 +313,8 @@ def page(facts: Facts) -> str:
             "deployed, and what is promised instead. Two normal classes two standard deviations "
             "apart; true errors are exact for linear models, from "
             f"{FRESH[1]:,} fresh positive rows for boosting. Behind ± stands the standard error "
-            f"of the simulation. A case is fitted {RUNS:,} times, or as often as a few minutes "
-            "of a processor allow; the tables say how often.",
+            f"of the simulation. A case is fitted {RUNS:,} times, or as often as an hour of a "
+            "processor allows; the tables say how often.",
             f"**{'Every' if is_met(facts) else 'Not every'} floor that is promised is kept as "
             "often as stated, within two Monte-Carlo standard errors, and every bound that is "
             "certified holds as often as stated, for each model by itself.**",

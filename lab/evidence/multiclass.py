@@ -99,14 +99,14 @@ def margin(scores: FloatArray, k: int) -> FloatArray:
 
 
 WAYS: dict[str, Callable[[Split], IntArray]] = {
-    "joint logistic/g-mean (default)": ours(),
+    "joint blend/g-mean (default)": ours(),
     "joint smoothed/g-mean": ours(curve="smoothed"),
     "joint student-t/g-mean": ours(curve="student-t"),
-    "pairwise logistic/g-mean": ours(multi_class="pairwise"),
+    "pairwise blend/g-mean": ours(multi_class="pairwise"),
     "pairwise smoothed/sum": ours(multi_class="pairwise", curve="smoothed", rule="sum"),
     "pairwise kth-point/sum": ours(multi_class="pairwise", curve="kth-point", rule="sum"),
     "pairwise support/sum": ours(multi_class="pairwise", curve="support"),
-    "one-vs-rest logistic/g-mean": ours(multi_class="one-vs-rest"),
+    "one-vs-rest blend/g-mean": ours(multi_class="one-vs-rest"),
     "one-vs-rest support/sum": ours(multi_class="one-vs-rest", curve="support"),
     "untouched": untouched,
     "class weights, retrained": lambda split: split.weighted,
