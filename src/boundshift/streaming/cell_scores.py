@@ -24,7 +24,7 @@ __all__ = ["CellScores", "WeightedCellScores"]
 
 
 # Up to so many nodes it is enough to divide the cells in which they lie; more are counted at.
-_FEW_NODES = 1 << 11
+_FEW_NODES = 1 << 10
 
 
 class CellScores:

@@ -36,7 +36,7 @@ __all__ = ["from_arrays", "from_columns", "predict"]
 
 _WHOLE = ("tinyint", "smallint", "integer", "bigint", "hugeint")
 _NUMBERS = {*_WHOLE, *(f"u{kind}" for kind in _WHOLE), "float", "double", "decimal"}
-_ROWS_OF_A_BATCH = 1 << 19
+_ROWS_OF_A_BATCH = 1 << 20
 
 
 def _chunks(relation: Any, names: ColumnNames) -> Iterator[Chunk]:

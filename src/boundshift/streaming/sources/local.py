@@ -110,12 +110,20 @@ def _merge_in_order(
     done = 0
     waiting: deque[Future[Any]] = deque()
 
-    def merge_first() -> None:
+    def merge(found: Any) -> None:
         nonlocal done
-        tally.merge(waiting.popleft().result())
+        tally.merge(found)
         done += 1
         on_progress(done, max(total, done))
 
+    def merge_first() -> None:
+        merge(waiting.popleft().result())
+
+    if total == 1 or workers == 1:
+        # A thread of its own would have to fetch memory anew, in every pass.
+        for task in tasks:
+            merge(task())
+        return tally
     with ThreadPoolExecutor(workers) as pool:
         try:
             for task in tasks:

@@ -28,7 +28,7 @@ from boundshift.streaming.sources.local import ChunkSource, PartSource, from_row
 
 __all__ = ["from_arrays", "from_columns", "predict"]
 
-_ROWS_OF_A_BATCH = 1 << 19
+_ROWS_OF_A_BATCH = 1 << 20
 
 
 def from_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> ChunkSource:
