@@ -161,7 +161,7 @@ DuckDB, a lazy frame or a relation of one column, each of them as lazy as it was
 3. The next pass answers the questions: it collects the scores of small cells one by one, and cuts
    large cells finer. A cell in which a node of a curve's grid lies is divided there, and the scores
    that the node may still pass are collected. The many nodes of the smoothed curve are counted at
-   instead.
+   instead. Of the paper's levels of points given up only those are looked into that may decide.
 4. A decision that leaves no question open is the decision of the sorted scores, counts at the
    boundary included, and its `resolution` is 0. This takes two or three passes for most data. With
    `max_passes` it may take fewer; `resolution` is then the width of the widest range of scores that

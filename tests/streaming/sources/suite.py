@@ -227,7 +227,9 @@ class EngineSuite:
             find_boundary(rows["label"], rows["score"], sample_weight=rows["weight"])
         with pytest.warns(BoundaryWarning, match="Kish") as warned:
             find_weighted(cut(rows, [1500, 1500]))
-        assert [str(w.message) for w in warned] == [str(w.message) for w in in_memory]
+        # An engine may warn of something else when it is first used.
+        ours = [str(w.message) for w in warned if issubclass(w.category, BoundaryWarning)]
+        assert ours == [str(w.message) for w in in_memory]
 
     @pytest.mark.parametrize("curve", ["clopper-pearson", "support"])
     def test_curves_that_count_rows_refuse_weights(self, find_weighted, curve):
