@@ -22,7 +22,7 @@ from lab.harness.methods import Group
 from lab.harness.tables import Cell, Estimate, Section, Table
 from lab.reproduction import METHODS, PROBLEMS, Results, read_rows, write_rows
 from lab.reproduction.figures import FIGURES
-from lab.reproduction.methods import DEFAULT, EARLIER, title_of
+from lab.reproduction.methods import DEFAULT, title_of
 from lab.reproduction.rows import Row
 from lab.reproduction.tables import (
     comparison_table,
@@ -70,8 +70,6 @@ def _tables() -> dict[str, str]:
     rows = {n: read_rows(ROWS / f"rows-{n}.csv.gz") for n in RUNS}
     results = {name: Results(mine) for name, mine in rows.items()}
     honest = results["honest-binary"]
-    earlier = bool(honest.known(EARLIER))
-    default = next(iter(EARLIER)) if earlier else DEFAULT
     return {
         "versions": _versions([row for mine in rows.values() for row in mine]),
         "datasets": to_markdown(dataset_table(PROBLEMS.values(), "paper")),
@@ -82,8 +80,8 @@ def _tables() -> dict[str, str]:
         + to_markdown(deviation_table(results["paper-continuous"])),
         "honest-synthetic": _all(honest, GROUPS, ("synthetic", "synthetic-raw")),
         "honest-medical": _all(honest, GROUPS, FIVE[1:]),
-        "comparison": to_markdown(comparison_table(honest, default)),
-        "comparison-out-of-fold": to_markdown(comparison_table(honest, f"{default}-oof")),
+        "comparison": to_markdown(comparison_table(honest, DEFAULT)),
+        "comparison-out-of-fold": to_markdown(comparison_table(honest, f"{DEFAULT}-oof")),
         "ranking": to_markdown(_ranking(honest)),
     }
 
@@ -101,7 +99,7 @@ def _versions(rows: Sequence[Row]) -> str:
 
 def _ranking(results: Results) -> Table:
     """Mean G-mean of every post-hoc method on the five problems, and over them; then F1."""
-    methods = results.known([*EARLIER, *(m.name for m in METHODS.values() if m.post_hoc)])
+    methods = results.known([m.name for m in METHODS.values() if m.post_hoc])
     sections = []
     for metric, title in (("g_mean", "G-mean"), ("f1", "F1")):
         best = {p: results.best(p, methods, metric) for p in FIVE}

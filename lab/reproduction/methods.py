@@ -30,7 +30,6 @@ from lab.rivals import THRESHOLD_RULES
 
 __all__ = [
     "DEFAULT",
-    "EARLIER",
     "METHODS",
     "PAPER_METHOD",
     "PRINTED",
@@ -147,22 +146,15 @@ METHODS: dict[str, Method] = {m.name: m for m in (*_PAPER, *_RIVALS, *_OURS)}
 PAPER_METHOD = "paper-grid"
 DEFAULT = "boundshift-default"
 
-EARLIER = {
-    "boundshift-earlier-default": "boundshift, an earlier default",
-    "boundshift-earlier-default-oof": "boundshift, an earlier default (out-of-fold)",
-}
-"""Name in stored rows → title, of settings that the library no longer has and cannot run again."""
-
 
 def title_of(name: str) -> str:
     """Return a method's name in tables."""
-    return EARLIER[name] if name in EARLIER else METHODS[name].title
+    return METHODS[name].title
 
 
 def by_group(group: Group) -> list[str]:
-    """Return the names of the methods of a group, those of stored rows among them."""
-    earlier = list(EARLIER) if group == "ours" else []
-    return [*earlier, *(m.name for m in METHODS.values() if m.group == group)]
+    """Return the names of the methods of a group."""
+    return [m.name for m in METHODS.values() if m.group == group]
 
 
 def post_hoc_rivals() -> list[str]:
