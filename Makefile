@@ -6,7 +6,7 @@ BIN := .venv/bin
 TORCH ?= 2.13.0
 
 .PHONY: install demo images test fuzz test-wheel test-torch test-spark test-oldest lint docs benchmark \
-	reproduce suite evidence clean
+	reproduce suite evidence size clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -84,7 +84,7 @@ test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its siz
 
 test-oldest: .venv-oldest/.test  ## the core with the oldest NumPy, SciPy and scikit-learn allowed
 	.venv-oldest/bin/python -m pytest -n auto --ignore=tests/result/test_sql.py tests/test_*.py tests/contract tests/curves \
-		tests/promises tests/result tests/rules tests/scores tests/search tests/support
+		tests/promises tests/result tests/rules tests/scores tests/search tests/paper
 
 benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
 	$(BIN)/python -m lab.speed.speed
@@ -107,7 +107,7 @@ suite: .venv/.test  ## the whole benchmark, hours on two cores; writes docs and 
 images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
 	$(BIN)/python docs/draw_images.py
 
-EVIDENCE := coverage deployed mended class_floors unsolved multiclass costs recall_floor starting_places floors controllers zones row_costs monitor prevalence interval fold_mean
+EVIDENCE := coverage deployed class_floors unsolved multiclass costs recall_floor floors controllers zones row_costs monitor prevalence interval fold_mean
 
 evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, recall floors; writes docs/evidence
 	@for name in $(EVIDENCE); do $(BIN)/python -m lab.evidence.$$name || failed=1; done; test -z "$$failed"
@@ -117,6 +117,9 @@ SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doct
 docs: .venv/.docs  ## pages and gallery, warnings as errors; `make test` runs the pages' own code
 	rm -rf docs/generated  # pages of names that are gone
 	$(SPHINX) -b html docs docs/_build/html
+
+size:  ## lines and files of the package by room; a test holds the sums
+	@$(PYTHON) tests/install/size.py
 
 clean:
 	rm -rf .venv .venv-oldest build .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/generated docs/gallery

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -25,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
 from boundshift.datasets import load_heart
-from boundshift.plots import BoundaryDisplay, DecisionDisplay
+from boundshift.plots import BoundaryDisplay
 from boundshift.report import collect_facts, render_report
 from boundshift.writing import write_whole
 
@@ -78,7 +79,18 @@ def draw_decision(ax: Any) -> None:
     y = np.repeat([0, 1], [1000, 10])
     X = rng.standard_normal((len(y), 2)) + np.where(y == 1, 1.0, -1.0)[:, None]
     model = BoundShiftClassifier(LogisticRegression(), cv=None, curve="support").fit(X, y)
-    DecisionDisplay.from_estimator(model, X, y, ax=ax)
+    places = ax.get_subplotspec().subgridspec(1, 2).subplots(sharex=True, sharey=True)
+    ax.set_axis_off()
+    for panel, title, decides in zip(
+        places, ("before", "after"), (model.estimator_, model), strict=True
+    ):
+        DecisionBoundaryDisplay.from_estimator(
+            decides, X, response_method="predict", cmap="coolwarm", alpha=0.25, ax=panel
+        )
+        for label, size in ((0, 5), (1, 30)):
+            panel.scatter(*X[y == label].T, s=size, color=("#0072B2", "#D55E00")[label])
+        missed = int(np.sum(decides.predict(X[y == 1]) == 0))
+        panel.set_title(f"{title}: {missed} of 10 of class 1 missed")
 
 
 def report() -> str:

@@ -14,10 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from boundshift import find_boundary, threshold_interval
-from boundshift.datasets import fetch_common
+from boundshift.datasets import load_pima
 from boundshift.plots import BoundaryDisplay
 
-X, y = fetch_common("yeast3", return_X_y=True)
+X, y = load_pima(return_X_y=True)
 model = make_pipeline(StandardScaler(), LogisticRegression())
 scores = cross_val_predict(model, X, y, cv=5, method="decision_function")
 

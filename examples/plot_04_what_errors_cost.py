@@ -9,13 +9,13 @@ often each class occurs.
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import cross_val_predict, train_test_split
 
 from boundshift import Cost, find_boundary
-from boundshift.datasets import fetch_common
 
-X, y = fetch_common("page-blocks0", return_X_y=True)
+X, y = make_classification(5000, weights=[0.9], n_informative=4, flip_y=0.02, random_state=0)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 model = HistGradientBoostingClassifier(max_iter=50, random_state=0)
 scores = cross_val_predict(model, X_train, y_train, cv=3, method="decision_function")
@@ -46,6 +46,6 @@ ax.loglog(prices, moved, "s-", label="boundary for that cost")
 ax.set(
     xlabel="cost of a miss, in false alarms",
     ylabel="mean cost of a decision on fresh rows",
-    title="Page blocks, gradient boosting",
+    title="Gradient boosting, one row in ten positive",
 )
 legend = ax.legend()

@@ -21,9 +21,9 @@ X, y = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.6, stratify=y, random_state=0)
 model = make_pipeline(StandardScaler(), LogisticRegression())
 shifted = BoundShiftClassifier(model).fit(X_train, y_train)
-scores = shifted.decision_function(X_test)  # shifted, so the threshold is 0
+scores = shifted.predict_proba(X_test)[:, 1]
 
-print(certify(y_test, scores, threshold=0.0))
+print(certify(y_test, scores, shifted.boundary_))
 
 # %%
 # The same model, certified on more and more malignant rows.
@@ -33,7 +33,7 @@ counts = np.arange(5, len(malignant) + 1, 4)
 seen, bounds, floors = [], [], []
 for n in counts:
     rows = np.r_[benign, malignant[:n]]
-    certificate = certify(y_test[rows], scores[rows], threshold=0.0)
+    certificate = certify(y_test[rows], scores[rows], shifted.boundary_)
     seen.append(certificate.errors[1])
     bounds.append(certificate.error_bounds[1])
     floors.append(certificate.floors[1])

@@ -13,10 +13,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import cross_val_predict, train_test_split
 
 from boundshift import find_boundary
-from boundshift.datasets import fetch_common
+from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
 
-X, y = fetch_common("yeast1", return_X_y=True)
+X, y = load_pima(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 model = HistGradientBoostingClassifier(max_iter=100, random_state=0).fit(X_train, y_train)
 scores = {

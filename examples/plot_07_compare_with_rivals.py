@@ -7,6 +7,7 @@ over repeated splits of the heart disease data.
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit, TunedThresholdClassifierCV
@@ -16,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from boundshift import BoundShiftClassifier
 from boundshift.datasets import load_heart
 from boundshift.metrics import binary_metrics
-from boundshift.plots import ComparisonDisplay
 from boundshift.rivals import BalancedWeights, SMOTEClassifier
 
 X, y = load_heart(return_X_y=True)
@@ -46,4 +46,8 @@ for row in sorted(rows, key=lambda row: -row["g_mean"]):
     print(f"{row['method']:20} G-mean {row['g_mean']:.3f}, F1 {row['f1']:.3f}")
 
 # %%
-display = ComparisonDisplay.from_rows(rows, highlight="boundshift")
+figure, ax = plt.subplots(layout="constrained")
+for metric, mark in (("g_mean", "o"), ("recall_positive", ">"), ("recall_negative", "<")):
+    ax.plot([row[metric] for row in rows], [row["method"] for row in rows], mark, label=metric)
+ax.grid(axis="y")
+legend = ax.legend()

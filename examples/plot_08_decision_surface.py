@@ -7,14 +7,15 @@ The shift moves the boundary along the score: another contour of the same surfac
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from boundshift import BoundShiftClassifier
 from boundshift.datasets import load_pima
-from boundshift.plots import DecisionDisplay
 
 frame = load_pima(as_frame=True).frame
 frame = frame[(frame["Glucose"] > 0) & (frame["BMI"] > 0)]
@@ -26,4 +27,11 @@ shifted = BoundShiftClassifier(model).fit(X, y)
 print(shifted.boundary_.summary())
 
 # %%
-display = DecisionDisplay.from_estimator(shifted, X, y)
+figure, axes = plt.subplots(1, 2, figsize=(9, 4.5), sharey=True, layout="constrained")
+for ax, title, decides in zip(axes, ("before", "after"), (model.fit(X, y), shifted), strict=True):
+    DecisionBoundaryDisplay.from_estimator(
+        decides, X, response_method="predict", cmap="coolwarm", alpha=0.3, ax=ax
+    )
+    ax.scatter(*X.to_numpy().T, c=y, cmap="coolwarm", s=8)
+    missed = int((decides.predict(X)[y == 1] == 0).sum())
+    ax.set_title(f"{title}: {missed} of {int(y.sum())} missed")

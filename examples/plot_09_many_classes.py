@@ -8,6 +8,8 @@ them. Rare classes are found more often.
 
 # %%
 import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import ConfusionMatrixDisplay
 from sklearn.model_selection import cross_val_predict
@@ -15,11 +17,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from boundshift import BoundShiftClassifier
-from boundshift.datasets import fetch_common
 from boundshift.metrics import geometric_mean_score
 
-ecoli = fetch_common("ecoli")
-X, y = ecoli.data, ecoli.target_names[ecoli.target]
+X, codes = make_classification(
+    600, 8, n_informative=5, n_classes=4, weights=[0.7, 0.18, 0.08, 0.04], random_state=0
+)
+y = np.array(["common", "less", "rare", "rarest"])[codes]
 model = make_pipeline(StandardScaler(), LogisticRegression())
 methods = {"untouched": model, "shifted": BoundShiftClassifier(model)}
 predicted = {name: cross_val_predict(method, X, y, cv=5) for name, method in methods.items()}
@@ -30,7 +33,7 @@ for name, labels in predicted.items():
 # What was added to each class's score, in a fit on all rows:
 fitted = methods["shifted"].fit(X, y)
 for label, bias in zip(fitted.classes_, fitted.biases_, strict=True):
-    print(f"{label:4} {(y == label).sum():4} rows, bias {bias:+.2f}")
+    print(f"{label:6} {(y == label).sum():4} rows, bias {bias:+.2f}")
 
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")

@@ -11,12 +11,12 @@ split, training, shift, certificate and comparison come out.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from boundshift.app.tables import read_frame
 from boundshift.app.workflow import fit_table, report_facts
 from boundshift.datasets.catalogue import load_table
-from boundshift.plots import ComparisonDisplay
 
 table = load_table("hepatitis")
 table.insert(0, "patient", np.arange(len(table)))
@@ -33,4 +33,13 @@ print(report_facts(fitted, "out", {"unit": "patients"})["verdict"]["sentence"])
 print(fitted.certificate)
 
 # %%
-display = ComparisonDisplay.from_rows(fitted.comparison, highlight="boundshift")
+figure, ax = plt.subplots(layout="constrained")
+for metric, mark in (("g_mean", "o"), ("recall_positive", ">"), ("recall_negative", "<")):
+    ax.plot(
+        [row[metric] for row in fitted.comparison],
+        [row["method"] for row in fitted.comparison],
+        mark,
+        label=metric,
+    )
+ax.grid(axis="y")
+legend = ax.legend()

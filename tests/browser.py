@@ -56,12 +56,13 @@ def console(browser):
 
 
 def requests(browser):
-    """Return every address asked for since the last look."""
+    """Return every address that a page asked for since the last look, none of the browser's own."""
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     return [
         event["params"]["request"]["url"]
         for event in events
         if event["method"] == "Network.requestWillBeSent"
+        and event["params"]["documentURL"].startswith("file://")
     ]
 
 

@@ -248,12 +248,27 @@ def test_identical_classes_have_no_boundary():
     assert found.loss == math.inf
 
 
-def test_reversed_scores_are_solved_and_reported(problem):
+@pytest.mark.parametrize("curve", [c for c in CURVES if c != "support"])
+def test_reversed_scores_are_decided_in_the_direction_given(problem, curve):
     y, s = problem
     with pytest.warns(BoundaryWarning, match="Negate the scores"):
-        found = find_boundary(y, -s)
+        found = find_boundary(y, -s, curve=curve, rule="sum")
     assert found.status is Status.REVERSED
-    assert found.threshold == -find_boundary(y, s).threshold
+    # The claim is about `score > threshold`, and close to what it does.
+    counted = [w / n for w, n in zip(found.wrong, found.n_samples, strict=True)]
+    assert sum(counted) > 0.9
+    # A calibration that may not fall says that scores tell nothing.
+    expected = 1.0 if curve == "logistic" else sum(counted)
+    assert sum(found.errors) == pytest.approx(expected, abs=0.25)
+
+
+def test_the_paper_claims_nothing_of_reversed_scores(problem):
+    y, s = problem
+    with pytest.warns(BoundaryWarning, match="Negate the scores"):
+        found = find_boundary(y, -s, curve="paper")
+    assert found.status is Status.REVERSED
+    assert found.threshold == -find_boundary(y, s, curve="paper").threshold
+    assert found.errors == (1.0, 1.0)
 
 
 def test_reversed_record_describes_the_scores_as_given(problem):

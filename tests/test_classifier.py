@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
@@ -27,10 +28,12 @@ from sklearn.model_selection import (
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift import (
@@ -41,6 +44,7 @@ from boundshift import (
     InvalidInputError,
     StudentT,
     SupportRadius,
+    certify,
     find_boundary,
 )
 
@@ -86,7 +90,7 @@ def fits():
 def test_none_decides_on_training_scores(data):
     X, y = data
     model = BoundShiftClassifier(LogisticRegression(), cv=None).fit(X, y)
-    scores = LogisticRegression().fit(X, y).decision_function(X)
+    scores = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
     assert model.boundary_ == find_boundary(y, scores)
 
 
@@ -94,7 +98,7 @@ def test_none_decides_on_training_scores(data):
 def test_a_splitter_decides_on_scores_of_rows_left_out(data, cv):
     X, y = data
     model = BoundShiftClassifier(LogisticRegression(), cv=cv).fit(X, y)
-    scores = cross_val_predict(LogisticRegression(), X, y, cv=cv, method="decision_function")
+    scores = cross_val_predict(LogisticRegression(), X, y, cv=cv, method="predict_proba")[:, 1]
     assert model.boundary_ == find_boundary(y, scores)
 
 
@@ -128,7 +132,7 @@ def test_no_row_decides_twice(data):
         total[test] += LogisticRegression().fit(X[train], y[train]).decision_function(X[test])
     expected = find_boundary(y, total / 2)
     assert model.boundary_.n_samples == expected.n_samples
-    assert model.threshold_ == pytest.approx(expected.threshold, rel=1e-12)
+    assert model.threshold_ == pytest.approx(expit(expected.threshold), rel=1e-12)
 
 
 def test_a_splitter_may_leave_rows_out(data):
@@ -136,7 +140,7 @@ def test_a_splitter_may_leave_rows_out(data):
     cv = StratifiedShuffleSplit(1, test_size=0.5, random_state=0)
     model = BoundShiftClassifier(LogisticRegression(), cv=cv).fit(X, y)
     train, test = next(cv.split(X, y))
-    scores = LogisticRegression().fit(X[train], y[train]).decision_function(X[test])
+    scores = LogisticRegression().fit(X[train], y[train]).predict_proba(X[test])[:, 1]
     assert model.boundary_ == find_boundary(y[test], scores)
 
 
@@ -193,7 +197,7 @@ def test_prefit_decides_on_the_rows_given(data, frozen):
         if frozen
         else BoundShiftClassifier(trained, cv="prefit")
     )
-    expected = find_boundary(y[150:], trained.decision_function(X[150:]))
+    expected = find_boundary(y[150:], trained.predict_proba(X[150:])[:, 1])
     assert model.fit(X[150:], y[150:]).boundary_ == expected
 
 
@@ -235,34 +239,62 @@ def fitted(data):
     return {name: BoundShiftClassifier(e, cv=3).fit(X, y) for name, e in INNER.items()}
 
 
+@pytest.mark.parametrize("pos_label", [0, 1])
+@pytest.mark.parametrize("ensemble", ["auto", True, False])
 @pytest.mark.parametrize("name", INNER)
-def test_prediction_is_the_sign_of_the_decision_function(data, fitted, name):
-    X, _ = data
-    model = fitted[name]
-    expected = model.classes_[(model.decision_function(X) > 0).astype(int)]
-    np.testing.assert_array_equal(model.predict(X), expected)
-
-
-@pytest.mark.parametrize("name", ["logistic regression", "support vectors", "pipeline"])
-def test_decision_function_is_the_score_minus_the_threshold(data, fitted, name):
-    X, _ = data
-    model = fitted[name]
-    expected = model.estimator_.decision_function(X) - model.threshold_
-    np.testing.assert_array_equal(model.decision_function(X), expected)
-
-
-@pytest.mark.parametrize("name", ["network", "boosting", "bayes"])
-def test_decision_function_is_the_log_odds_minus_the_threshold(data, fitted, name):
-    X, _ = data
-    model = fitted[name]
-    if hasattr(model.estimator_, "decision_function"):
-        scores = model.estimator_.decision_function(X)
+def test_the_threshold_is_on_the_scale_of_the_models_own_answer(data, name, pos_label, ensemble):
+    X, y = data
+    options = {"cv": 3, "pos_label": pos_label, "ensemble": ensemble}
+    model = BoundShiftClassifier(INNER[name], **options).fit(X, y)
+    if hasattr(model.estimator_, "predict_proba"):
+        assert model.boundary_.scale == "probability"
+        score = model.predict_proba(X)[:, pos_label]
     else:
-        p = model.estimator_.predict_proba(X)
-        inside = (p > 1e-6).all(axis=1)  # smaller ones may be below the floor
-        X, scores = X[inside], np.log(p[inside, 1] / p[inside, 0])
-    found = model.decision_function(X)
-    np.testing.assert_allclose(found, scores - model.threshold_, rtol=1e-9, atol=1e-9)
+        assert model.boundary_.scale == "raw"
+        score = (1 if pos_label else -1) * model.decision_function(X)
+    assert model.threshold_ == model.boundary_.threshold
+    np.testing.assert_array_equal(model.positive_scores(X), score)
+    expected = np.where(score > model.threshold_, pos_label, 1 - pos_label)
+    np.testing.assert_array_equal(model.predict(X), expected)
+    np.testing.assert_array_equal(model.boundary_.predict(score), expected)
+
+
+@pytest.mark.parametrize("name", INNER)
+@pytest.mark.parametrize("method", ["predict_proba", "predict_log_proba", "decision_function"])
+def test_only_predict_moves(data, fitted, name, method):
+    X, _ = data
+    model = fitted[name]
+    assert hasattr(model, method) == hasattr(model.estimator_, method)
+    if hasattr(model, method):
+        own = getattr(model.estimator_, method)(X)
+        np.testing.assert_array_equal(getattr(model, method)(X), own)
+
+
+def test_what_the_model_has_not_is_missing(data):
+    for model in (BoundShiftClassifier(SVC()), BoundShiftClassifier(SVC()).fit(*data)):
+        assert hasattr(model, "decision_function")
+        assert not hasattr(model, "predict_proba")
+        assert not hasattr(model, "predict_log_proba")
+    assert not hasattr(BoundShiftClassifier(RandomForestClassifier()), "decision_function")
+
+
+def test_a_certificate_of_the_models_probabilities_is_that_of_its_labels(data):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X[:200], y[:200])
+    found = certify(y[200:], model.predict_proba(X[200:])[:, 1], model.boundary_)
+    missed = model.predict(X[200:]) != y[200:]
+    counted = tuple(int(np.sum(missed & (y[200:] == k))) for k in (0, 1))
+    assert found.wrong == counted
+
+
+@pytest.mark.parametrize("method", ["decision_function", lambda m, X: m.decision_function(X)])
+def test_a_margin_that_is_asked_for_has_a_threshold_of_its_own(data, method):
+    X, y = data
+    model = BoundShiftClassifier(LogisticRegression(), cv=None, response_method=method).fit(X, y)
+    own = LogisticRegression().fit(X, y)
+    assert model.boundary_ == find_boundary(y, own.decision_function(X), scale="raw")
+    np.testing.assert_array_equal(model.predict(X), own.decision_function(X) > model.threshold_)
+    np.testing.assert_array_equal(model.predict_proba(X), own.predict_proba(X))
 
 
 @pytest.mark.parametrize("name", ["logistic regression", "forest", "boosting"])
@@ -298,7 +330,7 @@ def test_labels_of_any_kind_are_predicted(data, kind):
 def test_options_reach_find_boundary(data, options):
     X, y = data
     model = BoundShiftClassifier(LogisticRegression(), cv=None, **options).fit(X, y)
-    scores = LogisticRegression().fit(X, y).decision_function(X)
+    scores = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
     assert model.boundary_ == find_boundary(y, scores, **options)
 
 
@@ -309,8 +341,8 @@ def test_a_function_can_be_the_response(data):
         return 2 * estimator.decision_function(X)
 
     model = BoundShiftClassifier(LogisticRegression(), response_method=doubled).fit(X, y)
-    plain = BoundShiftClassifier(LogisticRegression()).fit(X, y)
-    assert model.threshold_ == pytest.approx(2 * plain.threshold_, rel=1e-12)
+    plain = BoundShiftClassifier(LogisticRegression(), response_method="decision_function")
+    assert model.threshold_ == pytest.approx(2 * plain.fit(X, y).threshold_, rel=1e-12)
 
 
 def test_one_row_more_moves_the_boundary_hardly():
@@ -453,13 +485,13 @@ def test_cross_validated(data):
     assert scores.min() > 0.5
 
 
-def test_inside_one_vs_rest_its_boundary_decides():
+def test_inside_one_vs_rest_its_own_scores_decide():
     X, y = make_classification(
         400, n_classes=3, n_informative=4, weights=[0.8, 0.15], random_state=0
     )
     model = OneVsRestClassifier(BoundShiftClassifier(LogisticRegression(), cv=3)).fit(X, y)
-    shifted = np.stack([m.decision_function(X) for m in model.estimators_], axis=1)
-    np.testing.assert_array_equal(model.decision_function(X), shifted)
+    own = np.stack([m.estimator_.decision_function(X) for m in model.estimators_], axis=1)
+    np.testing.assert_array_equal(model.decision_function(X), own)
 
 
 def test_inside_calibration(data):
@@ -472,6 +504,46 @@ def test_around_calibration(data):
     X, y = data
     model = BoundShiftClassifier(CalibratedClassifierCV(GaussianNB(), cv=3), cv=3).fit(X, y)
     assert model.boundary_.status.solved
+
+
+class Careless(Recorder):
+    """A classifier that says it scores poorly and checks nothing."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.no_validation = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+@pytest.mark.parametrize(("inner", "expected"), [(Careless(), True), (Recorder(), False)])
+def test_tags_of_the_model_are_handed_on(inner, expected):
+    tags = get_tags(BoundShiftClassifier(inner))
+    assert tags.no_validation is expected
+    assert tags.classifier_tags.poor_score is expected
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_weights_reach_the_last_step_of_a_pipeline(data, fits, nested):
+    X, y = data
+    weight = np.random.default_rng(0).uniform(0.5, 1, len(y))
+    inner = make_pipeline("passthrough", Recorder())
+    inner = make_pipeline("passthrough", inner) if nested else inner
+    unnamed = BoundShiftClassifier(inner, cv=2).fit(X, y, sample_weight=weight)
+    seen = [w for _, _, w in fits()]
+    assert len(seen) == 2
+    assert all(np.isin(w, weight).all() for w in seen)
+    name = "pipeline__recorder__sample_weight" if nested else "recorder__sample_weight"
+    named = BoundShiftClassifier(inner, cv=2).fit(X, y, **{name: weight})
+    assert unnamed.boundary_ == named.boundary_
+    assert unnamed.boundary_.n_samples[1] == pytest.approx(weight[y == 1].sum())
+
+
+def test_weights_that_the_last_step_does_not_take_are_refused(data):
+    X, y = data
+    model = BoundShiftClassifier(make_pipeline(StandardScaler(), KNeighborsClassifier()))
+    with pytest.raises(InvalidInputError, match="weights for KNeighborsClassifier, which takes"):
+        model.fit(X, y, sample_weight=np.ones(len(y)))
 
 
 def test_cloned_without_what_it_learned(data):
@@ -524,7 +596,7 @@ def test_number_of_features_is_learned(data):
 def test_pickled_whole(data, fitted, name):
     X, _ = data
     copy = pickle.loads(pickle.dumps(fitted[name]))
-    np.testing.assert_array_equal(copy.decision_function(X), fitted[name].decision_function(X))
+    np.testing.assert_array_equal(copy.predict(X), fitted[name].predict(X))
     assert copy.boundary_ == fitted[name].boundary_
 
 
@@ -664,12 +736,10 @@ def test_which_class_is_positive(data, labels, pos_label, positive):
 def test_the_boundary_is_on_the_positive_classs_score(named, pos_label, inner, rule):
     X, y = named
     model = BoundShiftClassifier(inner, pos_label=pos_label, rule=rule, cv=3).fit(X, y)
-    scores = model.positive_scores(X)
-    sign = 1 if pos_label == "ok" else -1
-    np.testing.assert_allclose(scores, sign * (model.decision_function(X) + model.threshold_))
+    scores = model.predict_proba(X)[:, ["fraud", "ok"].index(pos_label)]
+    np.testing.assert_array_equal(model.positive_scores(X), scores)
     np.testing.assert_array_equal(model.boundary_.predict(scores), model.predict(X))
-    decision = model.decision_function(X)
-    np.testing.assert_array_equal(model.predict(X), np.array(["fraud", "ok"])[1 * (decision > 0)])
+    np.testing.assert_array_equal(model.predict(X) == pos_label, scores > model.threshold_)
 
 
 def test_a_row_at_the_very_boundary_is_negative_in_both():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from imblearn.metrics import geometric_mean_score as imblearn_geometric_mean
@@ -105,6 +107,21 @@ def test_metrics_at_every_cut_are_scikit_learns(tied, gap):
         assert found == pytest.approx(expected, abs=1e-12)
 
 
+def test_one_threshold_is_a_number_a_list_or_a_boundary():
+    y, s = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 1, 2, 3, 2.5, 4])
+    boundary = replace(find_boundary(y, s), threshold=2.2)
+    for thresholds in (2.2, np.float64(2.2), np.array(2.2), [2.2], boundary):
+        table = metrics_at(y, s, thresholds)
+        assert table["threshold"].tolist() == [2.2]
+        assert table["precision"].tolist() == [precision_score(y, s > 2.2)]
+
+
+@pytest.mark.parametrize("thresholds", ["0.3", [[0.3, 0.4]], np.nan, "high"])
+def test_thresholds_that_are_none_are_refused(thresholds):
+    with pytest.raises(InvalidInputError, match="`thresholds` must "):
+        metrics_at([0, 0, 1], [0.1, 0.2, 0.3], thresholds)
+
+
 def test_metrics_at_another_prevalence_follow_it():
     y, s = [0, 0, 0, 0, 1, 1], [0, 1, 2, 3, 2.5, 4]
     here, rare = (metrics_at(y, s, [2.2], prevalence=p) for p in (None, 0.01))
@@ -129,7 +146,7 @@ def test_the_net_benefit_of_probabilities_takes_each_cut_as_the_users_own():
 def test_scores_that_are_no_probabilities_have_a_net_benefit_by_costs_only():
     y, s = [0, 0, 0, 0, 1, 1], [0, 1, 2, 3, 2.5, 4]
     assert np.isnan(metrics_at(y, s)["net_benefit"]).all()
-    table = metrics_at(y, s, [2.2], costs=Cost(1, 4), prevalence=0.1)
+    table = metrics_at(y, s, [2.2], costs=Cost(false_negative=4), prevalence=0.1)
     assert table["net_benefit"] == pytest.approx(0.1 - 0.9 * 0.25 / 4)
     assert table["cost"] == pytest.approx(0.9 * 0.25)
 
@@ -137,7 +154,7 @@ def test_scores_that_are_no_probabilities_have_a_net_benefit_by_costs_only():
 def test_cost_and_net_benefit_rank_cuts_alike():
     rng = np.random.default_rng(2)
     y = np.repeat([0, 1], [60, 20])
-    table = metrics_at(y, rng.normal(size=80) + y, costs=Cost(2, 5))
+    table = metrics_at(y, rng.normal(size=80) + y, costs=Cost(false_positive=2, false_negative=5))
     # Net benefit = prevalence - cost / cost of a miss.
     np.testing.assert_allclose(table["net_benefit"], 0.25 - table["cost"] / 5, atol=1e-12)
 
@@ -173,7 +190,7 @@ def test_requests_for_metrics_that_contradict_are_refused(call, message):
         call(find_boundary([0, 0, 1, 1], [0, 1, 2, 3]))
 
 
-@pytest.mark.parametrize("bad", [[np.nan], 3.0, [[1.0]]])
+@pytest.mark.parametrize("bad", [[np.nan], "3", [[1.0, 2.0]], np.inf])
 def test_metrics_at_bad_thresholds_are_refused(bad):
     with pytest.raises(InvalidInputError, match="`thresholds` must be"):
         metrics_at([0, 0, 1, 1], [0, 1, 2, 3], bad)

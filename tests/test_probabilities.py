@@ -12,6 +12,7 @@ from boundshift import (
     Boundary,
     BoundaryWarning,
     BoundShiftClassifier,
+    Cost,
     InvalidInputError,
     Status,
     certify,
@@ -216,3 +217,30 @@ def test_scores_of_a_model_are_never_taken_for_probabilities():
     model = BoundShiftClassifier(lambda X: X[:, 0], cv="prefit").fit(p[:, None], y)
     assert model.boundary_.scale == "raw"
     assert model.threshold_ == find(y, p, scale="raw").threshold
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize("ratio", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("curve", ["blend", "logistic", "smoothed", "student-t", *COUNTED])
+def test_a_threshold_on_probabilities_lies_in_its_plateau_and_in_0_to_1(curve, ratio):
+    rng = np.random.default_rng(0)
+    for exact in (0, 0.2):
+        for _ in range(10):
+            y = np.append(rng.integers(0, 2, 28), [0, 1])
+            p = expit(2 * rng.normal(size=30) + y)
+            p[rng.random(30) < exact] = 0.0
+            p[rng.random(30) < exact] = 1.0
+            found = find_boundary(y, p, curve=curve, rule=Cost(false_negative=ratio))
+            low, high = found.plateau
+            assert low <= found.threshold <= high <= 1.0
+            assert found.wrong == (
+                sum(p[y == 0] > found.threshold),
+                sum(p[y == 1] <= found.threshold),
+            )
+            # Only below 0 a row with a probability of 0 is flagged.
+            assert (found.threshold < 0) == ((p.min() == 0) and bool(found.predict([0.0])[0]))
+            if curve == "empirical":
+                cuts = np.linspace(low, high, 9)[1:-1]  # ends are scores, to rounding
+                wrong = {(sum(p[y == 0] > t), sum(p[y == 1] <= t)) for t in cuts}
+                costs = [(n + ratio * m) / 30 for n, m in wrong]
+                assert costs == pytest.approx([found.loss] * len(costs))

@@ -1,10 +1,12 @@
 """Weights count as frequencies, costs by row as amounts."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -134,11 +136,13 @@ def test_weights_that_are_all_the_same_are_not_uneven(problem, weight):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        (np.ones(3), "one weight for each of 325 rows"),
+        (np.ones(3), "one value for each of 325 rows"),
         (np.full(325, -1.0), "at least 0, got -1"),
         (np.full(325, np.nan), "must be finite"),
         (np.full(325, 0.001), "must sum to at least 2"),
-        (["x"] * 325, "must be numbers"),
+        (np.full(325, 1e160), r"must sum to at most 1e\+15, got 3.25e\+162"),
+        (np.full(325, 1e308), r"must sum to at most 1e\+15, got inf"),
+        (["x"] * 325, "must be real numbers"),
     ],
 )
 def test_bad_weights_get_a_sentence(problem, weight, message):
@@ -163,12 +167,30 @@ def test_no_other_boundary_costs_less(tied):
         assert found.loss == pytest.approx(best / 32)
 
 
+@pytest.mark.parametrize("pos_label", [0, 1])
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, pd.DataFrame])
+def test_two_columns_are_the_costs_of_a_false_alarm_and_of_a_miss(pos_label, form):
+    rng = np.random.default_rng(3)
+    y = np.append(rng.integers(0, 2, 60), [0, 1])
+    s = rng.normal(size=62) + (y == pos_label)
+    both = rng.exponential(size=(62, 2)) * [1, 20]
+    own = [both[i, 1] if y[i] == pos_label else both[i, 0] for i in range(62)]
+    found = find_boundary(y, s, row_cost=form(both), pos_label=pos_label)
+    assert found == find_boundary(y, s, row_cost=own, pos_label=pos_label)
+    assert found != find_boundary(y, s, row_cost=both[:, 0], pos_label=pos_label)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"row_cost": np.ones(3)}, "one cost for each of 325"),
+        ({"row_cost": np.ones(3)}, "one value for each of 325"),
         ({"row_cost": np.full(325, -1.0)}, "at least 0"),
-        ({"row_cost": np.zeros(325)}, "not all 0"),
+        ({"row_cost": np.full(325, 1e308)}, r"at most 1e\+100, got 1e\+308"),
+        ({"row_cost": np.full((325, 2), np.nan)}, "got nan"),
+        ({"row_cost": np.ones((325, 3))}, r"one-dimensional, got shape \(325, 3\)"),
+        ({"row_cost": np.ones((3, 2))}, "one value for each of 325 rows, got 3"),
+        ({"row_cost": np.ma.array(np.ones((325, 2)), mask=np.eye(325, 2))}, "1 masked"),
+        ({"row_cost": np.zeros(325)}, "must not be all 0"),
         ({"row_cost": np.ones(325), "rule": "f1"}, "any rule but 'cost'"),
         ({"row_cost": np.ones(325), "curve": "smoothed"}, "must go without curve"),
         ({"row_cost": np.ones(325), "sample_weight": np.ones(325)}, "must go without"),
@@ -220,7 +242,7 @@ def test_weights_reach_the_boundary_of_a_trained_model(table):
     X, y, w = table
     inner = LogisticRegression().fit(X, y)
     found = BoundShiftClassifier(inner, cv="prefit", rule="cost").fit(X, y, sample_weight=w)
-    scores = inner.decision_function(X)
+    scores = inner.predict_proba(X)[:, 1]
     expected = find_boundary(y, scores, rule="cost", sample_weight=w)
     assert found.threshold_ == pytest.approx(expected.threshold)
     assert found.certificate_.status == "nominal"
@@ -249,14 +271,14 @@ def test_a_row_cost_decides_in_the_classifier_and_the_model_does_not_see_it(tabl
     cost = np.random.default_rng(0).exponential(100, 220)
     inner = LogisticRegression().fit(X, y)
     found = BoundShiftClassifier(inner, cv="prefit").fit(X, y, row_cost=cost)
-    expected = find_boundary(y, inner.decision_function(X), row_cost=cost)
+    expected = find_boundary(y, inner.predict_proba(X)[:, 1], row_cost=cost)
     assert found.threshold_ == expected.threshold
     assert found.boundary_.loss == expected.loss
     with sklearn.config_context(enable_metadata_routing=True):
         routed = BoundShiftClassifier(LogisticRegression()).fit(X, y, row_cost=cost)
     plain = BoundShiftClassifier(LogisticRegression()).fit(X, y, row_cost=cost)
     assert routed.threshold_ == plain.threshold_
-    others = [cost[(plain.positive_scores(X) > t) != y].sum() for t in np.linspace(-4, 4, 81)]
+    others = [cost[(plain.positive_scores(X) > t) != y].sum() for t in np.linspace(0.02, 0.98, 81)]
     assert cost[plain.predict(X) != y].sum() < np.median(others)
 
 
@@ -269,6 +291,20 @@ def test_costs_are_amounts_of_either_class_called_positive(table):
         for label in (0, 1)
     )
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_two_columns_of_costs_decide_in_the_classifier(table, label):
+    X, y, _ = table
+    both = np.random.default_rng(0).exponential(100, (220, 2)) * [1, 9]
+    model = BoundShiftClassifier(LogisticRegression(), pos_label=label)
+    found = clone(model).fit(X, y, row_cost=both)
+    own = np.where(y == label, both[:, 1], both[:, 0])
+    assert found.boundary_ == clone(model).fit(X, y, row_cost=own).boundary_
+    assert (
+        found.report(X, y, row_cost=both).facts["goal"]
+        == found.report(X, y, row_cost=own).facts["goal"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -342,5 +378,5 @@ def test_masked_values_do_not_count_with_weights(masked):
 
 @pytest.mark.parametrize("weight", [["a"] * 4, [1j] * 4, [10**400] * 4])
 def test_weights_that_are_no_numbers_are_refused(weight):
-    with pytest.raises(InvalidInputError, match="`sample_weight` must be numbers"):
+    with pytest.raises(InvalidInputError, match="`sample_weight` must be real numbers"):
         find_boundary([0, 0, 1, 1], [0, 1, 2, 3], sample_weight=weight)

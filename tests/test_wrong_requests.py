@@ -36,7 +36,7 @@ WRONG = {
     "weights of another length": (lambda: ask(sample_weight=[1]), "each of 60 rows"),
     "weights that sum to 1": (lambda: ask(sample_weight=np.full(N, 1 / N)), "do not scale them"),
     "weights for a promise": (lambda: ask(sample_weight=np.ones(N), curve="dkw"), "counts rows"),
-    "costs of another length": (lambda: ask(row_cost=[1, 2]), "one cost for each of 60 rows"),
+    "costs of another length": (lambda: ask(row_cost=[1, 2]), "one value for each of 60 rows"),
     "costs with a rule": (lambda: ask(row_cost=np.ones(N), rule="f1"), "any rule but 'cost'"),
     "a name that is nearly one": (lambda: ask(rule="minmax"), "Did you mean 'minimax'"),
     "a metric of rankings": (lambda: Metric("roc_auc"), "has no boundary. Use 'f1'"),
@@ -57,4 +57,4 @@ def test_floors_that_contradict_are_answered_with_what_is_reached():
     found = ask(rule=Floors(recall=0.9, precision=0.9), curve="empirical")
     assert found.status is Status.UNMET
     assert "is missed by" in found.message
-    assert "Lower recall or precision" in found.message
+    assert "Relax recall or precision" in found.message

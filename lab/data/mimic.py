@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from boundshift.datasets.bunch import Contents, Loaded, make_bunch
-from boundshift.datasets.tables import Table, read_table
+from boundshift.datasets.bundled import Contents, Loaded, make_bunch
 from boundshift.exceptions import InvalidInputError
+from lab.data.tables import Table, read_table
 
 __all__ = ["MIMIC_FEATURES", "load_mimic"]
 

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import check_random_state
 
-from boundshift.datasets.bunch import Loaded
 from boundshift.datasets.bundled import (
+    Loaded,
     load_breast_cancer,
     load_heart,
     load_hepatitis,
     load_pima,
+    make_gaussians,
 )
-from boundshift.datasets.gaussians import make_gaussians
 from boundshift.exceptions import InvalidInputError
 
 __all__ = ["PAPER_DATASETS", "PaperSplit", "paper_split"]

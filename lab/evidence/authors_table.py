@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boundshift import Boundary, SupportRadius, find_boundary
-from boundshift.support.equations import Geometry, delta2_from_delta1, loss
-from boundshift.support.geometry import SupportGeometry
+from boundshift.paper import Geometry, SupportGeometry, delta2_from_delta1, loss
 from lab.harness.quiet import quiet
 
 ROOT = Path(__file__).parents[2]

@@ -25,9 +25,7 @@ from boundshift import (
     find_boundary,
 )
 from boundshift.curves import CURVES, Claim
-from boundshift.curves.clopper_pearson import ClopperPearson
-from boundshift.curves.dkw import DKW
-from boundshift.curves.kth_point import KthPoint
+from boundshift.curves.counts import DKW, ClopperPearson, KthPoint
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.promises.certificate import certify_counts
 from boundshift.rules import Floors
@@ -165,7 +163,7 @@ def _most(n: int, share: float) -> int:
 def exact_level(n: int, delta: float) -> float:
     """Return the level of each bound at which all n hold with probability 1 − delta.
 
-    By another way than `boundshift.curves.band`, to compare with.
+    By another way than `boundshift.curves.uniform`, to compare with.
     """
 
     def excess(log_level: float) -> float:
@@ -287,7 +285,7 @@ def paired_costs(n: int, replications: int) -> list[Cell]:
     """Try the interval of what a new boundary costs beside an old one on the same rows."""
     rng = generator("paired", n)
     sizes, outcomes = (10 * n, n), ((0.03, 0.02, 0.95), (0.05, 0.1, 0.85))
-    y, cost = np.repeat([0, 1], sizes), Cost(1, 20, prevalence=0.1)
+    y, cost = np.repeat([0, 1], sizes), Cost(false_negative=20, prevalence=0.1)
     # Shares that only the old and only the new boundary gets wrong, class by class.
     truth = 0.9 * (0.02 - 0.03) + 20 * 0.1 * (0.1 - 0.05)
     holds: dict[float, list[bool]] = {confidence: [] for confidence in CONFIDENCES}

@@ -20,9 +20,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from boundshift import BoundShiftClassifier
-from boundshift.datasets import fetch_common
 from boundshift.rivals import bayes_risk_threshold
 from boundshift.rules import Cost
+from lab.data.common import fetch_common
 from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, in_parallel, memory, run, table
 from lab.evidence.models import MODELS, Halves, Margins, score_halves
@@ -67,7 +67,7 @@ def ours(curve: str) -> Callable[[Halves, Pair], float]:
     """Return the threshold of the library's cost rule."""
 
     def threshold(halves: Halves, priors: Pair) -> float:
-        rule = Cost(*COSTS, prevalence=priors[1])
+        rule = Cost(false_positive=COSTS[0], false_negative=COSTS[1], prevalence=priors[1])
         model = BoundShiftClassifier(Margins(), cv="prefit", curve=curve, rule=rule)
         with quiet():
             return float(model.fit(halves.raw, halves.y).threshold_)

@@ -69,7 +69,7 @@ def narrowed(y: NDArray[Any], scores: FloatArray, factors: tuple[float, float]) 
 def compare(raw: RawScores, kind: Any) -> dict[str, float]:
     """Return what one training loses by deciding on single models' scores."""
     fitted = FittedSplit(raw, kind)
-    y, own = fitted.fold_models
+    y, own = fitted.out_of_fold
     truth, mean = fitted.test("fold-models")
     single = fitted.fold_test_scores
     ratios = [

@@ -27,6 +27,7 @@ from imblearn.over_sampling import SMOTE
 from imblearn.pipeline import make_pipeline as make_sampling_pipeline
 from mlxtend.classifier import EnsembleVoteClassifier, StackingCVClassifier
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
@@ -69,7 +70,7 @@ from boundshift import (
     save,
     to_onnx,
 )
-from boundshift.models.margins import raw_margin
+from boundshift.models.scoring import raw_margin
 from boundshift.models.store import own_types
 from boundshift.multiclass import find_biases
 from boundshift.status import Status
@@ -271,18 +272,27 @@ def draw(n_classes: int) -> tuple[FloatArray, NDArray[np.int64]]:
     return X, y
 
 
+def floored(p: FloatArray) -> FloatArray:
+    """Return log-probabilities, zeros as half the smallest positive one of their class."""
+    floors = np.array([column[column > 0].min() / 2 for column in p.T])
+    return np.asarray(np.log(np.maximum(p, floors)))
+
+
 def expected_shift(y: NDArray[Any], found: Any) -> FloatArray:
     """Decide on scores with `find_boundary` alone: a threshold, or one bias per class."""
-    if isinstance(found, Probabilities):
-        p = found.values
-        floors = np.array([column[column > 0].min() / 2 for column in p.T])
-        found = np.log(np.maximum(p, floors))
-    scores = np.asarray(found, dtype=np.float64)
-    if scores.ndim == 2 and scores.shape[1] == 2:
-        scores = scores[:, 1] - scores[:, 0]
+    scores = floored(found.values) if isinstance(found, Probabilities) else np.asarray(found)
     if scores.ndim == 1:
-        return np.array([find_boundary(y, scores, **OPTIONS).threshold])
-    return find_biases(y, scores, **OPTIONS, strategy="pairwise").biases
+        return np.array([find_boundary(y, scores.astype(np.float64), **OPTIONS).threshold])
+    return find_biases(y, scores.astype(np.float64), **OPTIONS, strategy="pairwise").biases
+
+
+def read(scores: Callable[[Any, FloatArray], Any], model: Any, X: FloatArray) -> Any:
+    """Return a trained model's probability of the second of two classes, else its scores."""
+    if hasattr(model, "predict_proba"):
+        p = np.asarray(model.predict_proba(X), dtype=np.float64)
+        if p.shape[1] == 2:
+            return p[:, 1]
+    return scores(model, X)
 
 
 def shifter(model: Any, cv: Any) -> BoundShiftClassifier:
@@ -297,11 +307,15 @@ def out_of_fold(model: Model, X: FloatArray, y: NDArray[Any]) -> Any:
     """Score every row by a model fitted without it."""
     parts, rows, odds = [], [], False
     for train, test in StratifiedKFold(FOLDS).split(X, y):
-        found = model.scores(model.make().fit(X[train], y[train]), X[test])
+        trained = model.make().fit(X[train], y[train])
+        found = model.scores(trained, X[test])
         odds = isinstance(found, Probabilities)
-        parts.append(found.values if odds else np.asarray(found))
+        parts.append(found.values if odds else np.asarray(read(model.scores, trained, X[test])))
         rows.append(test)
     raw = np.concatenate(parts)[np.argsort(np.concatenate(rows))]
+    if odds and raw.shape[1] == 2:  # A mean of models is deployed, which has no exact 0 or 1.
+        log_p = floored(raw)
+        return expit(log_p[:, 1] - log_p[:, 0])
     return Probabilities(raw) if odds else raw
 
 
@@ -315,8 +329,8 @@ def survives(clf: BoundShiftClassifier, X: FloatArray) -> tuple[bool, tuple[str,
         path = save(clf, Path(folder) / "model.skops")
         foreign = tuple(sorted({*skops.io.get_untrusted_types(file=path)} - own_types()))
         copies = [pickle.loads(pickle.dumps(clf)), load(path, trusted=foreign)]
-    ours = clf.decision_function(X)
-    return all(np.array_equal(copy.decision_function(X), ours) for copy in copies), foreign
+    ours = clf.predict(X)
+    return all(np.array_equal(copy.predict(X), ours) for copy in copies), foreign
 
 
 def labels_of(clf: BoundShiftClassifier, moved: Any, X: FloatArray) -> NDArray[Any]:
@@ -363,10 +377,13 @@ def examine(name: str, n_classes: int) -> Column:
         trained = MODELS[name].make().fit(X[:ROWS], y[:ROWS])
     deciding = slice(ROWS, 2 * ROWS)
     clf = shifter(trained, "prefit").fit(X[deciding], y[deciding])
-    prefit = agrees(clf, y[deciding], scores(trained, X[deciding])) and clf.estimator_ is trained
+    prefit = (
+        agrees(clf, y[deciding], read(scores, trained, X[deciding])) and clf.estimator_ is trained
+    )
     same, trusted = survives(clf, fresh)
     crossed = None if native else cross_fitted(name, X[:ROWS], y[:ROWS], fresh)
-    response = str(clf._response.method)
+    on_probabilities = n_classes == 2 and clf.boundary_.scale == "probability"
+    response = "predict_proba" if on_probabilities else str(clf._response.method)
     inside, exported = carries(clf, fresh), exports(clf, fresh)
     return Column(response, prefit and same, crossed, inside, exported, trusted)
 
@@ -385,10 +402,12 @@ def cross_fitted(name: str, X: FloatArray, y: NDArray[Any], fresh: FloatArray) -
 
 
 def is_kept(clf: BoundShiftClassifier) -> bool:
-    """Return whether the model's own boundary stays, and is at zero."""
-    found = [clf.boundary_] if len(clf.classes_) == 2 else clf.boundaries_.values()
-    kept = all(boundary.status is Status.KEPT for boundary in found)
-    return kept and not shift_of(clf).any()
+    """Return whether the model's own boundary stays."""
+    if len(clf.classes_) == 2:
+        own = 0.5 if clf.boundary_.scale == "probability" else 0.0
+        return clf.boundary_.status is Status.KEPT and clf.threshold_ == own
+    kept = all(boundary.status is Status.KEPT for boundary in clf.boundaries_.values())
+    return kept and not clf.biases_.any()
 
 
 def as_row(name: str, two: Column, many: Column) -> str:

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from boundshift.models.response import find_methods, read_response
+from boundshift.models.scoring import find_methods, read_response
 from boundshift.typing import FloatArray
 from lab.harness.training import fit_quietly
 

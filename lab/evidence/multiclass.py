@@ -19,10 +19,10 @@ from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
 from boundshift import BoundShiftClassifier
-from boundshift.datasets import fetch_common, list_common
-from boundshift.models.response import Response
+from boundshift.models.scoring import Response
 from boundshift.rivals import BalancedWeights, tuned_threshold
 from boundshift.typing import FloatArray, IntArray
+from lab.data.common import fetch_common, list_common
 from lab.evidence.evidence import Facts, in_parallel, memory, run, table
 from lab.evidence.models import MODELS, SCORED, Halves, score_halves
 from lab.harness.quiet import quiet

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from boundshift import Cost, estimate_prevalence, find_boundary, guard_prevalence
-from boundshift.datasets import fetch_common, list_common
+from lab.data.common import fetch_common, list_common
 from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, in_parallel, memory, run, table
 from lab.evidence.models import MODELS, Halves
@@ -100,7 +100,7 @@ def examine(name: str, seed: int) -> list[dict[str, Any]]:
 
 def expected_cost(halves: Halves, prevalence: float | None, true: float) -> float:
     """Return the mean cost of a decision at the true prevalence."""
-    rule = Cost(*COSTS, prevalence=prevalence)
+    rule = Cost(false_positive=COSTS[0], false_negative=COSTS[1], prevalence=prevalence)
     with quiet():
         threshold = find_boundary(halves.y, halves.raw, rule=rule).threshold
     above = halves.fresh_raw > threshold

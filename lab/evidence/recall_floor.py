@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from boundshift import Status, find_boundary
-from boundshift.curves.clopper_pearson import ClopperPearson
+from boundshift.curves.counts import ClopperPearson
 from boundshift.rules import Floors
 from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, run, table

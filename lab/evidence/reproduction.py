@@ -17,9 +17,8 @@ from pathlib import Path
 
 from boundshift.writing import write_whole
 from lab.harness.canvas import save
-from lab.harness.markup import to_markdown
 from lab.harness.methods import Group
-from lab.harness.tables import Cell, Estimate, Section, Table
+from lab.harness.tables import Cell, Estimate, Section, Table, to_markdown
 from lab.reproduction import METHODS, PROBLEMS, Results, read_rows, write_rows
 from lab.reproduction.figures import FIGURES
 from lab.reproduction.methods import DEFAULT, title_of

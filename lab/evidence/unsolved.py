@@ -22,8 +22,6 @@ from boundshift import BoundShiftClassifier
 from boundshift.boundary import choose_claims
 from boundshift.curves import CURVES
 from boundshift.datasets import (
-    fetch_common,
-    list_common,
     load_breast_cancer,
     load_heart,
     load_hepatitis,
@@ -31,6 +29,7 @@ from boundshift.datasets import (
     make_gaussians,
 )
 from boundshift.rules import Cost, Floors, GMean, Minimax, Sum
+from lab.data.common import fetch_common, list_common
 from lab.evidence.evidence import Facts, in_parallel, memory, run, table
 from lab.evidence.models import MODELS, SCORED, Responses, responses
 from lab.harness.quiet import quiet

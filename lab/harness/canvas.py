@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import MissingExtraError
-from boundshift.plots.palette import LIGHT
+from boundshift.plots.canvas import LIGHT
 from boundshift.writing import write_whole
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["COLORS", "SHADES", "draw_points", "new_figure", "save", "to_png"]
 
 COLORS = LIGHT.classes
-SHADES = LIGHT.pale
+SHADES = ("#DCEBF5", "#FAE3D6")
 
 
 def new_figure(width: float, height: float) -> Figure:

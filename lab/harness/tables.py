@@ -1,4 +1,4 @@
-"""Tables as plain records: what stands in each cell, not how it looks."""
+"""Tables as plain records, and the one writer of Markdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lab.harness.statistics import Mean
 
-__all__ = ["Cell", "Estimate", "Number", "Section", "Table", "p_value"]
+__all__ = ["Cell", "Estimate", "Number", "Section", "Table", "p_value", "to_markdown"]
 
 
 @dataclass(frozen=True)
@@ -69,3 +69,48 @@ def p_value(p: float) -> str:
     ('<.001', '.031')
     """
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def to_markdown(table: Table) -> str:
+    """Write a table as Markdown, with section titles in italics.
+
+    Examples
+    --------
+    >>> section = Section("", (("SMOTE", Number(0.5)),))
+    >>> print(to_markdown(Table("t", "Caption.", ("Method", "F1"), (section,))))
+    Caption.
+    <BLANKLINE>
+    | Method | F1 |
+    |:--|--:|
+    | SMOTE | .500 |
+    <BLANKLINE>
+    """
+    width = len(table.header)
+    lines = [table.caption, "", f"| {' | '.join(table.header)} |", "|:--" + "|--:" * (width - 1)]
+    lines[-1] += "|"
+    for section in table.sections:
+        if section.title:
+            lines.append(f"| *{section.title}* |" + " |" * (width - 1))
+        lines += [f"| {' | '.join(map(_cell, line))} |" for line in section.lines]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(cell: Cell) -> str:
+    """Write a cell; the best of a column is bold."""
+    if isinstance(cell, str):
+        return cell.replace("|", "\\|")
+    bold = "**{}**" if cell.best else "{}"
+    if isinstance(cell, Estimate):
+        return f"{bold.format(_share(cell.value.mean))} ± {_share(cell.value.sd, 2)}"
+    if cell.value is None:
+        return bold.format("")
+    text = _share(cell.value, cell.digits, signed=cell.signed)
+    return bold.format(text.replace("-", "−"))
+
+
+def _share(value: float, digits: int = 3, *, signed: bool = False) -> str:
+    """Round a share and leave out the zero before the point, as the paper does."""
+    if value != value:
+        return "–"
+    text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text

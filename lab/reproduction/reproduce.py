@@ -11,8 +11,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.validation import as_choice
 from boundshift.writing import write_whole
 from lab.harness.cache import Progress, say_nothing
-from lab.harness.markup import to_html, to_latex, to_markdown
-from lab.harness.tables import Table
+from lab.harness.tables import Table, to_markdown
 from lab.reproduction.cache import ReproductionCache
 from lab.reproduction.classifiers import ClassifierOptions
 from lab.reproduction.fitted import SlackKind
@@ -106,7 +105,11 @@ def reproduce(
     )
     tables = make_tables(rows, problems)
     name = f"{problem}-{protocol}-{slack}"
-    files = [write_rows(folder / f"rows-{name}.csv", rows), *_write_tables(folder, name, tables)]
+    text = "\n".join(map(to_markdown, tables))
+    files = [
+        write_rows(folder / f"rows-{name}.csv", rows),
+        write_whole(folder / f"tables-{name}.md", text),
+    ]
     if figures:
         from lab.reproduction.figures import draw_figures
 
@@ -132,13 +135,3 @@ def _as_seeds(seeds: object) -> int:
     raise InvalidInputError(
         f"`seeds` must be a whole number of at least 1, got {seeds!r}. The paper has 10."
     )
-
-
-def _write_tables(folder: Path, name: str, tables: Sequence[Table]) -> list[Path]:
-    """Write all tables in three kinds of markup."""
-    stem = f"tables-{name}"
-    return [
-        write_whole(folder / f"{stem}.md", "\n".join(map(to_markdown, tables))),
-        write_whole(folder / f"{stem}.tex", "\n".join(map(to_latex, tables))),
-        write_whole(folder / f"{stem}.html", to_html(tables, f"Reproduction: {name}")),
-    ]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from boundshift.datasets.common import CommonDataset, fetch_common, list_common
 from boundshift.typing import FloatArray, IntArray
+from lab.data.common import CommonDataset, fetch_common, list_common
 
 __all__ = [
     "FOLDS",

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
-from boundshift.models.response import Response
-from boundshift.models.scales import find_factors
+from boundshift.models.scoring import Response
 from boundshift.typing import FloatArray, IntArray
 from lab.harness.fitted import Decision, Fitted, Sample, Scored, Source
 from lab.suite.models import ScoreKind
@@ -48,11 +47,6 @@ class FittedSplit(Fitted):
         return Sample(self.raw.y_train, self._scores(self.raw.out_of_fold))
 
     @cached_property
-    def fold_models(self) -> Sample:
-        """The out-of-fold scores, put on one scale where the models of the folds have none."""
-        return Sample(self.raw.y_train, self.out_of_fold.s * self._factors[self._place])
-
-    @cached_property
     def held_out(self) -> Sample:
         """Scores of the rows held out, by the model trained on the other training rows."""
         held = self.raw.held
@@ -67,7 +61,7 @@ class FittedSplit(Fitted):
         """Return the scores to decide on."""
         known = {
             "out-of-fold": "out_of_fold",
-            "fold-models": "fold_models",
+            "fold-models": "out_of_fold",
             "held-out": "held_out",
         }
         return getattr(self, known.get(source, "training"))  # type: ignore[no-any-return]
@@ -78,9 +72,8 @@ class FittedSplit(Fitted):
 
     @cached_property
     def fold_test_scores(self) -> FloatArray:
-        """Scores of the test rows by each of the folds' models, on one scale; shape (5, n_test)."""
-        tests = zip(self._factors, self.raw.fold_tests, strict=True)
-        return np.array([factor * self._scores(scores) for factor, scores in tests])
+        """Scores of the test rows by each of the folds' models, of shape (5, n_test)."""
+        return np.array([self._scores(scores) for scores in self.raw.fold_tests])
 
     @cached_property
     def _tests(self) -> dict[Source, FloatArray]:
@@ -93,17 +86,6 @@ class FittedSplit(Fitted):
             "smote": self._scores(self.raw.smote_test),
             "balanced": self._scores(self.raw.balanced_test),
         }
-
-    @cached_property
-    def _place(self) -> IntArray:
-        """Position of each training row's fold among the folds."""
-        return np.searchsorted(np.unique(self.raw.fold), self.raw.fold)
-
-    @cached_property
-    def _factors(self) -> FloatArray:
-        """What `BoundShiftClassifier` multiplies the scores of each fold's model by."""
-        found = find_factors([self.out_of_fold.s[rows] for rows in self.folds])
-        return np.ones(len(self.folds)) if found is None else np.array(found)
 
     def training_seconds(self, source: Source) -> float:
         """Return the time of all training that a decision from a source needs."""

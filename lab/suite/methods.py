@@ -8,18 +8,15 @@ To try a curve or a rule, add it to `CURVES_TRIED` or `RULES_TRIED`; to try anyt
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import get_args
 
-from boundshift.boundary import choose_claims, find_boundary
+from boundshift.boundary import choose_claims
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import CURVES, ErrorCurve, SupportRadius
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.nested import shift_loses
-from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
+from boundshift.rivals import bayes_risk_threshold, tuned_threshold
 from boundshift.rules import MCC, FBeta, GMean, Minimax, Rule, Sum
-from boundshift.typing import FloatArray, IntArray
 from lab.harness.fitted import Decision, Sample, Scored, Source
 from lab.harness.methods import (
     Decide,
@@ -30,10 +27,8 @@ from lab.harness.methods import (
     by_tuner,
     keep_boundary,
 )
-from lab.harness.quiet import quiet
 from lab.harness.tuner import QUALITIES
-from lab.rivals import prior_threshold
-from lab.suite.fitted import FittedSplit
+from lab.rivals import cost_threshold, prior_threshold
 
 __all__ = [
     "CANDIDATES",
@@ -102,27 +97,7 @@ def _differs(curve: str, rule: str) -> bool:
 def _method(curve: str, rule: str, source: Source) -> Method:
     """Return a curve with a rule on scores of a source."""
     decide = by_boundary(source, curve=CURVES_TRIED[curve], rule=RULES_TRIED[rule])
-    if (curve, rule, source) == (_DEFAULT_CURVE.name, _DEFAULT_RULE.name, "fold-models"):
-        decide = _unless_it_loses(decide)
     return Method(f"{curve}/{rule}@{source}", _group(curve, rule), decide, source)
-
-
-def _unless_it_loses(decide: Decide) -> Decide:
-    """Return the decision of the default, which keeps the model's boundary as the classifier does.
-
-    That is where rows left out of the choice say that the shift loses.
-    """
-
-    def choose(y: IntArray, s: FloatArray) -> float:
-        return find_boundary(y, s, curve=_DEFAULT_CURVE, rule=_DEFAULT_RULE).threshold
-
-    def guarded(fitted: FittedSplit) -> Decision:
-        decision = decide(fitted)
-        with quiet():
-            loses = shift_loses(*fitted.fold_models, fitted.raw.fold, choose, _DEFAULT_RULE)
-        return replace(decision, threshold=0.0, status="KEPT") if loses else decision
-
-    return guarded
 
 
 def _group(curve: str, rule: str) -> Group:

@@ -14,9 +14,9 @@ import numpy as np
 from boundshift.app.tables.frames import read_frame
 from boundshift.app.workflow.feature_columns import Columns, as_features, choose_columns
 from boundshift.app.workflow.target import read_target
-from boundshift.datasets.common import CommonDataset
 from boundshift.exceptions import InvalidInputError
 from boundshift.typing import FloatArray, IntArray
+from lab.data.common import CommonDataset
 from lab.suite.data import Rows, sample_down
 
 __all__ = ["LEAST_RARE", "OWN", "OwnData", "read_own"]

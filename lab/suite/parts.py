@@ -1,18 +1,14 @@
-"""What a page is made of, and a page as Markdown and HTML."""
+"""What a page is made of, and a page as Markdown."""
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
-from lab.harness.markup import html_page, html_table, to_markdown
-from lab.harness.tables import Table
+from lab.harness.tables import Table, to_markdown
 
-__all__ = ["Heading", "Page", "Part", "Picture", "pages_to_html"]
+__all__ = ["Heading", "Page", "Part", "Picture"]
 
 
 @dataclass(frozen=True)
@@ -37,10 +33,7 @@ Part = str | Heading | Table | Picture
 
 @dataclass(frozen=True)
 class Page:
-    """A page: the name of its file, its title, and its parts in their order.
-
-    Paragraphs are Markdown, of which HTML keeps the code and the names of links.
-    """
+    """A page: the name of its file, its title, and its parts in their order."""
 
     name: str
     title: str
@@ -61,38 +54,3 @@ class Page:
         }
         written = [write[type(part)](part) for part in self.parts]
         return "\n\n".join([f"# {self.title}", *written]) + "\n"
-
-    def to_html(self) -> str:
-        """Write the page as a part of HTML, which needs nothing else."""
-        write: dict[type, Callable[[Any], str]] = {
-            str: lambda part: f"<p>{_plain(part)}</p>",
-            Heading: lambda part: f"<h{part.level + 1}>{escape(part.text)}</h{part.level + 1}>",
-            Table: html_table,
-            Picture: _html_picture,
-        }
-        written = [write[type(part)](part) for part in self.parts]
-        return "\n".join([f"<h2>{escape(self.title)}</h2>", *written])
-
-
-def pages_to_html(pages: Sequence[Page], title: str) -> str:
-    """Write all pages as one document that needs nothing else."""
-    return html_page("\n".join(page.to_html() for page in pages), title)
-
-
-def _plain(text: str) -> str:
-    """Escape a text, set what stands between backticks as code, and leave out where links lead."""
-    pieces = escape(text).split("`")
-    return "".join(
-        f"<code>{p}</code>" if i % 2 else _without_links(p) for i, p in enumerate(pieces)
-    )
-
-
-def _without_links(text: str) -> str:
-    """Keep the words of links."""
-    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text).replace("**", "")
-
-
-def _html_picture(picture: Picture) -> str:
-    data = base64.b64encode(picture.png).decode("ascii")
-    text = escape(picture.text)
-    return f'<p><img alt="{text}" src="data:image/png;base64,{data}"></p>'

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from boundshift.datasets.common import CommonDataset
 from boundshift.promises.certificate import Certificate, Scores, certify_counts
+from lab.data.common import CommonDataset
 from lab.harness.fitted import Decision, Sample
 from lab.harness.methods import Method
 from lab.harness.rows import Outcome, failed_row, judge

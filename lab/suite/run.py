@@ -13,10 +13,10 @@ from typing import Any, Literal, get_args
 
 from joblib import Parallel, delayed
 
-from boundshift.datasets.common import CommonDataset
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.validation import as_choice
 from boundshift.writing import write_whole
+from lab.data.common import CommonDataset
 from lab.harness.cache import Progress, say_nothing
 from lab.harness.environment import environment
 from lab.harness.methods import Method
@@ -28,8 +28,7 @@ from lab.suite.halves import HalfChoice, half_of, in_half
 from lab.suite.methods import METHODS, choose_methods, default_method
 from lab.suite.models import MODELS
 from lab.suite.own_data import OWN, OwnData, read_own
-from lab.suite.pages import TITLE, make_pages
-from lab.suite.parts import pages_to_html
+from lab.suite.pages import make_pages
 from lab.suite.rows import SuiteRow, rows_of_fit
 from lab.suite.summary import summarise_half
 
@@ -323,7 +322,6 @@ def _write_pages(folder: Path, facts: dict[str, Any]) -> list[Path]:
     return [
         write_whole(folder / "summary.json", text),
         *(write_whole(folder / f"{page.name}.md", page.to_markdown()) for page in pages),
-        write_whole(folder / "benchmark.html", pages_to_html(pages, TITLE)),
         *(
             write_whole(images / f"{picture.name}.png", picture.png)
             for page in pages

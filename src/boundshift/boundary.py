@@ -16,15 +16,15 @@ from boundshift.curves.base import Solution, status_of
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost, Floors, Rule, as_rule
+from boundshift.rules.metric import bind_labels
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import collect_weighted, judge_weights
-from boundshift.search.row_costs import as_row_cost, search_row_costs
-from boundshift.status import QUIET
+from boundshift.search.row_costs import as_row_cost, own_cost, search_row_costs
 from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.source import Source
-from boundshift.validation import are_signs
+from boundshift.validation import are_signs, as_rows
 
 __all__ = [
     "check_row_cost",
@@ -61,7 +61,8 @@ def find_boundary(
         The claim on each class's error: "blend", "logistic", "smoothed", "student-t", "kth-point",
         "clopper-pearson", "dkw", "bernstein", the paper's "support" ("paper" and "authors" with
         their settings), or an object from :mod:`boundshift.curves`. None is the rule's own curve
-        ("clopper-pearson" for a floor, which asks for a guarantee), else "blend".
+        ("clopper-pearson" for floors that are promised, "empirical" for those that are not),
+        else "blend".
     rule : str or Rule, default=None
         How the two claims become one number: "g-mean", "sum", "minimax", "cost", or an object
         from :mod:`boundshift.rules`, such as ``Cost(false_negative=20)`` or
@@ -73,9 +74,11 @@ def find_boundary(
         How often each row counts, as a frequency: a weight of 2 is the row twice, fractions are
         allowed, and nothing is rescaled. For curves that estimate; those that count rows refuse.
         Of the same kind as labels and scores where these are read in passes.
-    row_cost : array-like of shape (n_samples,), default=None
+    row_cost : array-like of shape (n_samples,) or (n_samples, 2), default=None
         What is lost if the row is decided wrongly, an amount and not a frequency: the boundary is
-        where these rows cost least together. With no curve, and no rule but "cost".
+        where these rows cost least together. Two columns are the costs of a false positive and of
+        a false negative, of which each row takes that of its class. With no curve, and no rule but
+        "cost".
     scale : {"auto", "probability", "raw"}, default="auto"
         Whether scores are decided on their log-odds, and the threshold is returned as a
         probability. "auto": if all of them lie in [0, 1], unless all are 0 or 1 or the same.
@@ -103,7 +106,9 @@ def find_boundary(
     exception: what holds for scores holds for their log-odds :math:`\ln(p / (1 - p))`. An exact 0
     counts as half the odds of the least positive score, an exact 1 as twice the odds of the
     largest below 1. Curves that only count rows find the same gap between two scores either way;
-    the threshold stands in the middle of it by log-odds.
+    the threshold stands in the middle of it by log-odds. It lies in [0, 1], unless rows with a
+    probability of exactly 0 are to be flagged: only a threshold below 0 does that, as a row is
+    called positive iff its score is greater.
 
     Examples
     --------
@@ -122,6 +127,13 @@ def find_boundary(
 
     >>> round(find_boundary(labels, scores, curve="authors").threshold, 2)
     -0.31
+
+    A check-up costs 1 for everybody, and a missed patient 5 to 50, depending on the patient:
+
+    >>> costs = np.column_stack([np.ones(1010), rng.uniform(5, 50, 1010)])
+    >>> found = find_boundary(labels, scores, pos_label="sick", row_cost=costs)
+    >>> round(found.threshold, 2), found.wrong
+    (0.59, (2, 0))
     """
     if row_cost is not None:
         check_row_cost(curve, rule, sample_weight)
@@ -163,12 +175,11 @@ def decide_by_row(
             "`row_cost` must go with labels and scores in memory, got data that is read in "
             "passes. Load the columns first."
         )
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False).on_scale(scale)
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=False)
+    cost = own_cost(as_row_cost(row_cost, len(scores)), is_positive)
+    sample = replace(ScoreSample.from_labels(is_positive, scores), labels=labels).on_scale(scale)
     _check_direction(sample, Cost())
-    scores = sample.from_units(np.asarray(y_score, dtype=np.float64))
-    cost = as_row_cost(row_cost, len(scores))
-    positive = np.asarray(np.asarray(y_true) == sample.labels[1], dtype=np.float64)
-    found = search_row_costs(sample, positive, scores, cost)
+    found = search_row_costs(sample, is_positive, sample.from_units(scores), cost)
     return _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
 
 
@@ -201,10 +212,10 @@ def choose_claims(
     claims: ErrorCurve
     if curve is not None:
         claims = as_curve(curve)
+    elif isinstance(chosen, Floors):
+        claims = Empirical() if chosen.level is None else ClopperPearson(chosen.level)
     elif chosen is None or chosen.own_curve is None:
         claims = Blend()
-    elif isinstance(chosen, Floors) and chosen.confidence is not None:
-        claims = ClopperPearson(chosen.confidence)
     else:
         claims = as_curve(chosen.own_curve)
     return claims, chosen or claims.default_rule
@@ -229,15 +240,18 @@ def _decide_sample(
     """Return the boundary of a sample."""
     sample = sample.on_scale(scale)
     _check_direction(sample, rule)
+    rule = bind_labels(rule, sample.labels)
     return _record(curve.solve(sample, rule), sample, curve, rule)
 
 
 def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Boundary:
     """Put a solution into a record, in the units of the given scores."""
-    found, units = solution.found, sample.to_units
+    found = solution.found
     above, below = sample.count_wrong(np.array([found.threshold]))
+    threshold = sample.to_threshold(found.threshold)
+    low, high = (sample.to_units(end) for end in found.plateau)
     return Boundary(
-        threshold=sample.to_threshold(found.threshold),
+        threshold=threshold,
         status=solution.status,
         errors=found.errors,
         wrong=(above[0].item(), below[0].item()),
@@ -246,7 +260,8 @@ def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Ru
         labels=sample.labels,
         curve=curve,
         rule=rule,
-        plateau=(units(found.plateau[0]), units(found.plateau[1])),
+        # A threshold that flags an exact 0 is below it; others may be off by a rounding error.
+        plateau=(min(low, threshold), max(high, threshold)),
         geometry=solution.geometry,
         detail=solution.detail,
         scale="raw" if sample.log_odds is None else "probability",
@@ -268,7 +283,7 @@ def _check_direction(sample: ScoreSample, rule: Rule) -> None:
 
 def warn_of(boundary: Boundary, stacklevel: int) -> None:
     """Warn of a boundary that needs a second look."""
-    if boundary.status not in QUIET:
+    if boundary.needs_a_look:
         warnings.warn(boundary.message, BoundaryWarning, stacklevel=stacklevel)
 
 

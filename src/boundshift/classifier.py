@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
-from types import MethodType
 from typing import Any, Literal
 
 import numpy as np
@@ -14,23 +14,29 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift.boundary import choose_claims
-from boundshift.curves import ErrorCurve
+from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.models.callbacks import CALLER, CallbackSupportMixin, begin_fit, with_callbacks
-from boundshift.models.collected import Collector
-from boundshift.models.decision import Decided, Decider
-from boundshift.models.export import ShiftExportMixin
-from boundshift.models.folds import Deciding
-from boundshift.models.log_odds import find_winner, log_probabilities, probabilities
-from boundshift.models.mean import MeanOfModels
-from boundshift.models.response import ResponseMethod, check_response_method
-from boundshift.models.routing import read_rows, route_fit
-from boundshift.models.state import pack, unpack
-from boundshift.promises.zone import Zone
-from boundshift.rules import Rule
+from boundshift.models.callbacks import CALLER, CallbackSupportMixin, Task, with_callbacks
+from boundshift.models.decision import Decided, decide_model
+from boundshift.models.fingerprint import Fingerprint
+from boundshift.models.routing import route_fit
+from boundshift.models.scoring import (
+    ResponseMethod,
+    check_response_method,
+    find_winner,
+    read_response,
+)
+from boundshift.models.shift import ShiftExportMixin
+from boundshift.models.store import pack, unpack
+from boundshift.models.training import Scored, train
+from boundshift.promises.certificate import Certificate, certify
+from boundshift.promises.interval import threshold_interval
+from boundshift.promises.zone import Zone, find_zone
+from boundshift.rules import Rule, as_rule
 from boundshift.typing import FloatArray
 from boundshift.validation import as_choice, check_labels
 
@@ -43,40 +49,31 @@ _LEARNED = (
     "estimators_",
     "classes_",
     "boundary_",
-    "threshold_",
     "boundaries_",
     "biases_",
     "certificate_",
+    "fingerprint_",
     "n_features_in_",
     "feature_names_in_",
     "_response",
+    "_scored",
 )
 
 
-class _WithProbabilities:
-    """A method that is there iff shifted probabilities are; if not, the error says why."""
-
-    def __init__(self, method: Callable[..., Any]) -> None:
-        self.method = method
-        self.__doc__ = method.__doc__
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is None:
-            return self.method
-        reason = instance._why_no_probabilities()
-        if reason:
-            raise AttributeError(f"`{self.method.__name__}` is not there: {reason}")
-        return MethodType(self.method, instance)
+def _has(name: str) -> Callable[[Any], bool]:
+    """Return a check that the deployed model, or before `fit` the given one, has a method."""
+    return lambda clf: hasattr(getattr(clf, "estimator_", clf.estimator), name)
 
 
 class BoundShiftClassifier(
     CallbackSupportMixin, ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 ):
-    """A classifier whose decision boundary stands where class-wise error curves put it.
+    """A classifier with a decision threshold that class-wise error curves choose.
 
     The wrapped classifier gives every row a score; `find_boundary` says where on that score the
-    decision belongs. A trained model need not be trained again. Labels, scores and probabilities
-    shift together; the model's own are those of ``estimator_``.
+    decision belongs. As in scikit-learn's ``TunedThresholdClassifierCV``, only :meth:`predict`
+    moves: ``predict_proba``, ``predict_log_proba`` and ``decision_function`` are the model's own.
+    A trained model is used as it is with ``cv="prefit"``.
 
     Parameters
     ----------
@@ -99,15 +96,16 @@ class BoundShiftClassifier(
     ensemble : bool or "auto", default="auto"
         True deploys the mean of the folds' models, whose scores decided; of linear ones it is one
         model, of others K, which take K times the time and space. False trains one more model, on
-        all rows. "auto": True where the folds together train on every row, each on every class.
+        all rows. "auto" deploys the mean if the folds together train on every row, each on every
+        class, and the mean is one linear model or the rarest class has fewer than 100 rows.
     pos_label : label, default=None
         The class that a floor, a cost or F1 speaks of. None: the greater of 0 and 1, -1 and 1,
         False and True; of other labels the rarer one.
     response_method : {"auto", "margin", "decision_function", "predict_proba"} or callable, \
 default="auto"
-        Where the scores come from. "auto": the log-odds, or the margin of a model without
-        probabilities. A callable is called with (estimator, X) and returns one column for two
-        classes, or one per class.
+        Where the scores come from. "auto": the probabilities, or the margin of a model without
+        them. Probabilities are decided on their log-odds. A callable is called with (estimator, X)
+        and returns one column for two classes, or one per class.
     multi_class : {"joint", "pairwise", "one-vs-rest"}, default="joint"
         How more than two classes get one bias each: for all pairs of classes together, from each
         pair's own boundary by least squares (with the curve "support" always), or from each class
@@ -120,16 +118,18 @@ default="auto"
     Attributes
     ----------
     estimator_ : estimator object
-        The classifier whose scores are shifted, without the shift: a trained model, linear models
-        averaged into one, or a mean of models.
+        The deployed model: a trained model, linear models averaged into one, or a mean of models.
     estimators_ : list of estimator objects
         The models of the folds, where their mean is deployed.
     classes_ : array of shape (n_classes,)
         Labels, in sorted order.
     threshold_ : float
-        Of two classes: what is subtracted from the score of the second.
+        Of two classes: ``boundary_.threshold``. A row is positive iff its :meth:`positive_scores`
+        exceeds it: a probability of the positive class, or a margin where the model has no
+        probabilities or ``response_method`` asks for another score.
     boundary_ : Boundary
-        Of two classes: the boundary on :meth:`positive_scores`.
+        Of two classes: the boundary on :meth:`positive_scores`; ``boundary_.labels[1]`` is the
+        positive class.
     biases_ : array of shape (n_classes,)
         Of more classes: what is added to each class's score before the largest one wins.
     boundaries_ : dict
@@ -138,6 +138,9 @@ default="auto"
     certificate_ : Certificate
         Upper bounds of each class's error rate at 95%, from the scores that decided: *certified*
         if the model has not seen their rows, *cross-fitted* or *nominal* if not.
+    fingerprint_ : Fingerprint
+        Hashes of at most 10,000 rows of ``fit``, by which :meth:`certify`, :meth:`find_zone` and
+        :meth:`report` recognise rows that were used there.
     n_features_in_, feature_names_in_ : int, array
         What the estimator says of its features.
 
@@ -184,6 +187,44 @@ default="auto"
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def set_params(self, **params: Any) -> BoundShiftClassifier:
+        """Set parameters of this estimator, its model, its rule and its curve.
+
+        Rules and curves are immutable: ``rule__false_negative=5`` replaces the rule.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name, such as ``estimator__C`` or ``rule__false_negative``.
+
+        Returns
+        -------
+        self : object
+        """
+        makers: dict[str, Callable[[Any], Any]] = {"rule": as_rule, "curve": as_curve}
+        for name, make in makers.items():
+            nested = [key for key in params if key.startswith(f"{name}__")]
+            if not nested:
+                continue
+            given = params.get(name, getattr(self, name))
+            if given is None:
+                example = {"rule": "Cost()", "curve": "Smoothed()"}[name]
+                raise InvalidInputError(
+                    f"`{name}` must be an object before {nested[0]!r} can be set, got None. "
+                    f"Use {name}={example}, for example."
+                )
+            claim = make(given)
+            settings = {key.removeprefix(f"{name}__"): params.pop(key) for key in nested}
+            unknown = [key for key in settings if key not in claim.get_params()]
+            if unknown:
+                raise InvalidInputError(
+                    f"`{name}__{unknown[0]}` must name a setting of {type(claim).__name__}: "
+                    f"{', '.join(claim.get_params()) or 'it has none'}."
+                )
+            params[name] = replace(claim, **settings)
+        super().set_params(**params)
+        return self
+
     @with_callbacks
     def fit(self, X: Any, y: Any, **fit_params: Any) -> BoundShiftClassifier:
         """Fit the classifier, unless it is fitted already, and find its boundary.
@@ -202,9 +243,10 @@ default="auto"
             boundary; also as a pipeline's ``step__sample_weight``. With metadata routing
             ``set_fit_request(sample_weight=False)`` keeps it out of the boundary.
 
-            ``row_cost`` is what is lost if the row is decided wrongly, an amount. Of two classes,
-            with no curve and no rule but "cost": the boundary is where the rows that decide cost
-            least together. The model does not see it.
+            ``row_cost`` is what is lost if the row is decided wrongly, an amount, or two columns
+            (false positive, false negative). Of two classes, with no curve and no rule but "cost":
+            the boundary is where the rows that decide cost least together. The model does not see
+            it.
 
         Returns
         -------
@@ -220,39 +262,26 @@ default="auto"
             )
         if isinstance(self.cv, str):
             as_choice("cv", self.cv, ("prefit", "oob"))
-        is_prefit = isinstance(self.estimator, FrozenEstimator) or (
-            isinstance(self.cv, str) and self.cv == "prefit"
-        )
-        params = route_fit(self, fit_params, is_prefit=is_prefit)
-        weights, costs = read_rows(params.own, y, self.curve, self.rule)
+        params = route_fit(self, y, fit_params)
         curve, rule = choose_claims(self.curve, self.rule)
-        task = begin_fit(self)
-        collector = Collector(
-            self.estimator,
-            curve,
-            rule,
-            self.cv,
-            self.ensemble,
-            self.pos_label,
-            self.response_method,
-            self.random_state,
-            self.n_jobs,
-            task,
-        )
+        task = Task.of_fit(self)
         with task.run(X, y):
-            found = collector.collect(X, y, params, is_prefit=is_prefit)
-        estimator, classes = found.estimator, found.classes
-        decided = self._decide(classes, found.deciding.weighed(weights, costs), found.guide)
+            scored = train(self, X, y, params, curve, rule, task)
+        scored = scored.weighed(params.weights, params.costs)
+        decided = self._decide(scored.classes, scored, scored.guide)
         for doubt in decided.doubts:
             warnings.warn(doubt, BoundaryWarning, stacklevel=CALLER)
+        estimator = scored.estimator
         learned: dict[str, Any] = {
             "estimator_": estimator,
-            "classes_": classes,
-            "_response": found.response,
+            "classes_": scored.classes,
+            "fingerprint_": Fingerprint.of(X, y, params.weights),
+            "_response": scored.deployed,
+            "_scored": scored,
             **decided.learned,
         }
-        if found.estimators is not None:
-            learned["estimators_"] = found.estimators
+        if scored.estimators is not None:
+            learned["estimators_"] = scored.estimators
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(estimator, name):
                 learned[name] = getattr(estimator, name)
@@ -262,25 +291,14 @@ default="auto"
         self.__dict__.update(learned)
         return self
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return shifted scores.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-            Score minus threshold, above zero for the second of two classes; or each class's
-            score plus its bias.
-        """
-        check_is_fitted(self)
-        return self._shift(self._response.read(self.estimator_, X, self.classes_))
+    @property
+    def threshold_(self) -> float:
+        """Threshold of :meth:`positive_scores`, of two classes."""
+        threshold: float = self.boundary_.threshold
+        return threshold
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return labels: the sign, or the largest, of the shifted scores.
+        """Return labels: by the threshold, or the largest score plus bias of many classes.
 
         Parameters
         ----------
@@ -291,9 +309,68 @@ default="auto"
         -------
         array of shape (n_samples,)
         """
-        winner = find_winner(self.decision_function(X))
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            is_positive = self.positive_scores(X) > self.threshold_
+            winner = np.where(is_positive, self._positive_column, 1 - self._positive_column)
+        else:
+            if np.isnan(self.biases_).any():
+                raise InvalidInputError(
+                    f"`biases_` must be numbers, got {self.biases_!r}. Fit the classifier again."
+                )
+            winner = find_winner(
+                self._response.read(self.estimator_, X, self.classes_) + self.biases_
+            )
         labels: NDArray[Any] = self.classes_[winner]
         return labels
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the model's own probabilities, one column for each of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return read_response(self.estimator_, X, "predict_proba", self.classes_)
+
+    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the model's own log-probabilities, one column for each of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return read_response(self.estimator_, X, "predict_log_proba", self.classes_)
+
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the model's own margins; :meth:`predict` is not their sign.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return read_response(self.estimator_, X, "decision_function", self.classes_)
 
     def predict_zone(self, X: Any, zone: Zone, unsure: object = None) -> NDArray[Any]:
         """Return labels by the two limits of a zone, and another one for rows between them.
@@ -340,26 +417,11 @@ default="auto"
             )
         return np.asarray(zone.predict(scores, unsure))
 
-    @_WithProbabilities
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities shifted with the boundary: above one half iff predicted.
-
-        The logistic function of :meth:`decision_function`, or its softmax. They are there if the
-        model has probabilities and the scores are their log-odds; the model's own, which say how
-        likely a class is, are those of ``estimator_``. Rows as in :meth:`predict`, one column a
-        class.
-        """
-        return probabilities(self.decision_function(X))
-
-    @_WithProbabilities
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the logarithms of :meth:`predict_proba`."""
-        return log_probabilities(self.decision_function(X))
-
     def positive_scores(self, X: Any) -> FloatArray:
-        """Return the unshifted scores of the positive one of two classes.
+        """Return the scores of the positive one of two classes.
 
         They are what ``boundary_`` is about: ``boundary_.predict`` of them is :meth:`predict`.
+        Where ``boundary_.scale`` is "probability" they are a column of :meth:`predict_proba`.
 
         Parameters
         ----------
@@ -379,10 +441,121 @@ default="auto"
         if len(self.classes_) > 2:
             raise InvalidInputError(
                 f"`classes_` must be two for one class to be positive, got {len(self.classes_)}. "
-                "Use decision_function and biases_."
+                "Use predict_proba and biases_."
             )
+        if self.boundary_.scale == "probability":
+            return np.asarray(self.predict_proba(X)[:, self._positive_column])
         scores = self._response.read(self.estimator_, X, self.classes_)
-        return scores if self.boundary_.labels[1] == self.classes_[1] else -scores
+        return scores if self._positive_column == 1 else -scores
+
+    @property
+    def _positive_column(self) -> int:
+        """Number of the positive class among ``classes_``."""
+        return int(self.boundary_.labels[1] == self.classes_[1])
+
+    def certify(self, X: Any, y: Any, confidence: float = 0.95, **options: Any) -> Certificate:
+        """Bound each of two classes' error rate, by rows that ``fit`` has not seen.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows that were used for nothing else.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        confidence : float, default=0.95
+            Between 0 and 1.
+        **options : dict
+            `scores`, `chosen_here`, `joint` and `sample_weight` of :func:`~boundshift.certify`.
+
+        Returns
+        -------
+        Certificate
+            *Nominal* if some of the rows were used in ``fit``; a warning says how many. Only a
+            model that was trained elsewhere may be certified on them, with ``chosen_here=True``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+        >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X[:1000], y[:1000])
+        >>> shifted.certify(X[1000:], y[1000:]).status
+        'certified'
+        """
+        scores = self.positive_scores(X)
+        found = certify(y, scores, self.boundary_, confidence, **options)
+        is_paid = bool(options.get("chosen_here", False)) and self._is_prefit
+        reason = "" if is_paid else self._warn_of_reuse(X, y)
+        return replace(found, status="nominal", reason=reason) if reason else found
+
+    def find_zone(self, X: Any, y: Any, **options: Any) -> Zone:
+        """Find the limits outside of which each of two classes' errors are promised to be few.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows that the model has not seen.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        **options : dict
+            `errors` and `confidence` of :func:`~boundshift.find_zone`.
+
+        Returns
+        -------
+        Zone
+            For :meth:`predict_zone`. *Nominal* if some of the rows were used in ``fit``, unless
+            the model was trained elsewhere; a warning says how many.
+        """
+        scores = self.positive_scores(X)
+        known = {"pos_label": self.boundary_.labels[1], "scale": self.boundary_.scale}
+        zone = find_zone(y, scores, **(known | options))
+        return zone if self._is_prefit else replace(zone, reason=self._warn_of_reuse(X, y))
+
+    def threshold_interval(self, X: Any, y: Any, **options: Any) -> tuple[float, float]:
+        """Return where the thresholds of as many other rows would fall, by curve and rule of fit.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows that the model has not seen.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        **options : dict
+            `confidence`, `n_resamples` and `random_state` of
+            :func:`~boundshift.threshold_interval`.
+
+        Returns
+        -------
+        low, high : float
+        """
+        scores, boundary = self.positive_scores(X), self.boundary_
+        known = {
+            "curve": boundary.curve,
+            "rule": boundary.rule,
+            "pos_label": boundary.labels[1],
+            "scale": boundary.scale,
+        }
+        return threshold_interval(y, scores, **(known | options))
+
+    def plot(self, X: Any, y: Any, **settings: Any) -> Any:
+        """Draw error rates and rule at every threshold, around that of two classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows, best those that ``fit`` has not seen.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        **settings : dict
+            As in :meth:`Boundary.plot <boundshift.Boundary.plot>`.
+
+        Returns
+        -------
+        BoundaryDisplay
+            Drawn; its ``figure_`` is the figure.
+        """
+        scores = self.positive_scores(X)
+        return self.boundary_.plot(y, scores, **settings)
 
     def report(
         self,
@@ -440,7 +613,25 @@ default="auto"
         # A report stands above the classifier that it is about, so it is found by name.
         make = import_module("boundshift.report").report_classifier
         rows = {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}
+        # Many classes have no report: they are refused there, before their rows are read.
+        rows["nominal"] = self._warn_of_reuse(X, y) if len(self.classes_) == 2 else ""
         return make(self, X, y, names=names, confidence=confidence, prevalence=prevalence, **rows)
+
+    @property
+    def _is_prefit(self) -> bool:
+        """Whether the model was trained elsewhere, and rows of `fit` only chose the boundary."""
+        is_named = isinstance(self.cv, str) and self.cv == "prefit"
+        return is_named or isinstance(self.estimator, FrozenEstimator)
+
+    def _warn_of_reuse(self, X: Any, y: Any) -> str:
+        """Warn if rows were used in fit, and return how many as a reason, else nothing."""
+        known = getattr(self, "fingerprint_", None)  # none in files of older releases
+        used = "" if known is None else known.explain(X, y)
+        if not used:
+            return ""
+        reason = f"{used}; use rows that the model has not seen"
+        warnings.warn(f"What is found here is nominal: {reason}.", BoundaryWarning, stacklevel=3)
+        return reason
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata is routed to the estimator and the splitter."""
@@ -458,50 +649,29 @@ default="auto"
             return tags  # A Booster, a network, a function.
         inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
-        tags.classifier_tags.multi_class = inner.classifier_tags is None or (
-            inner.classifier_tags.multi_class
-        )
+        tags.no_validation = inner.no_validation
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+            tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        return pack(super().__getstate__())
+        state = super().__getstate__()
+        return pack({name: value for name, value in state.items() if name != "_scored"})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if "threshold_" in state:
+            raise InvalidInputError(
+                "A stored BoundShiftClassifier must keep its threshold in `boundary_`, got one "
+                "that an older boundshift stored on another scale. Fit it again."
+            )
         super().__setstate__(unpack(state))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_response")
 
-    def _decide(self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None) -> Decided:
+    def _decide(self, classes: NDArray[Any], scored: Scored, guide: Scored | None) -> Decided:
         """Return the boundary or one bias per class, and what is certified there."""
-        curve, rule = choose_claims(self.curve, self.rule)
-        return Decider(curve, rule, self.pos_label, self.multi_class).decide(
-            classes, deciding, guide
+        return decide_model(
+            scored, *choose_claims(self.curve, self.rule), self.pos_label, self.multi_class
         )
-
-    def _why_no_probabilities(self) -> str:
-        """Return why there are no shifted probabilities, or nothing if there are."""
-        model = getattr(self, "estimator_", self.estimator)
-        if isinstance(model, MeanOfModels):
-            name = type(model.estimators[0]).__name__
-        else:
-            name = type(model).__name__
-        if not hasattr(model, "predict_proba"):
-            return f"{name} has none. Calibrate it with CalibratedClassifierCV."
-        if not hasattr(self, "_response") or self._response.is_log_odds:
-            return ""
-        return (
-            f"the scores of response_method={self.response_method!r} are not the log-odds of "
-            f"{name}'s probabilities, which cannot shift with them. Use "
-            "response_method='auto', or the model's own at estimator_.predict_proba."
-        )
-
-    def _shift(self, scores: FloatArray) -> FloatArray:
-        """Return scores minus the threshold, or plus each class's bias."""
-        moved = self.threshold_ if len(self.classes_) == 2 else self.biases_
-        if np.any(np.isnan(moved)):
-            raise InvalidInputError(
-                f"The fitted threshold and biases must be numbers, got {moved!r}: no score is on "
-                "a side of NaN. Fit the classifier again."
-            )
-        return scores - self.threshold_ if len(self.classes_) == 2 else scores + self.biases_

@@ -12,20 +12,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.boundary import choose_claims, make_decision
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
-from boundshift.curves.base import Claim, PairCurve, Solution, status_of
-from boundshift.curves.confidence import ConfidenceCurve
+from boundshift.curves.base import Claim, PairCurve
+from boundshift.curves.counts import ConfidenceCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.result.json_values import as_numbers, check_format, from_numbers
 from boundshift.result.sql import group_expression
-from boundshift.rules import MCC, Cost, FBeta, Floors, Kappa, Markedness, Metric, Rule
+from boundshift.rules import MCC, Cost, FBeta, Kappa, Markedness, Metric, Rule
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import ErrorsAt, Found
-from boundshift.search.line import search_line
-from boundshift.status import QUIET, Status
+from boundshift.search.line import search_between, search_line
+from boundshift.status import Status
 from boundshift.typing import FloatArray
-from boundshift.validation import as_known_scores, as_positive
+from boundshift.validation import (
+    as_column,
+    as_known_scores,
+    as_positive,
+    as_rows,
+    count_missing,
+)
 
 __all__ = [
     "ROWS",
@@ -102,7 +108,7 @@ class GroupBoundaries(Mapping[Any, Boundary]):
         by : array-like of shape (n_samples,)
             Groups.
         """
-        scores = as_known_scores(y_score)
+        scores = as_known_scores(as_column("y_score", y_score, "Pass one score for each row."))
         groups, codes = _encode(by, len(scores), missing=True)
         found = [self.boundaries.get(group, self.common).threshold for group in groups]
         is_positive = scores > np.array(found)[codes]
@@ -293,11 +299,11 @@ def find_boundaries(
             )
     claim, aim = choose_claims(curve, rule)
     m = rows_to_lean_on(rows, claim)
-    everyone = ScoreSample.from_labels(y_true, y_score, pos_label, alike=aim.alike).on_scale(scale)
-    common = make_decision(claim, aim)(everyone)
-    scores = np.asarray(y_score, dtype=np.float64)
-    is_positive = np.asarray(np.asarray(y_true) == everyone.labels[1], dtype=np.bool_)
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=aim.alike)
     groups, codes = _encode(by, len(scores))
+    everyone = ScoreSample.from_labels(is_positive, scores)
+    everyone = replace(everyone, labels=labels).on_scale(scale)
+    common = make_decision(claim, aim)(everyone)
     boundaries: dict[Any, Boundary] = {}
     counts: dict[Any, GroupCounts] = {}
     for code, group in enumerate(groups):
@@ -377,25 +383,26 @@ class _Leaning(ErrorCurve):
 
         return at
 
-    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
-        """Return the best boundary, in the orientation that all rows have."""
-        if rule.alike and self.everyone.positive.median < self.everyone.negative.median:
-            turned = replace(self, everyone=self.everyone.reversed())
-            return turned.solve(sample.reversed(), rule).mirror_back()
-        if isinstance(rule, Floors):
-            return self._solve_floors(sample, rule)
-        return Solution(self._search(sample, rule), status_of(sample))
-
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        errors, everyone = self.errors(sample), self.everyone
+        everyone = self.everyone
+        if isinstance(self.own, PairCurve):
+            everyone = everyone.as_points()
+            # What repeats among all rows is an atom of the group, too.
+            sample = replace(sample.as_points(), given_atoms=everyone.atoms)
+            errors = replace(self, everyone=everyone).errors(sample)
+            if len(everyone.atoms):
+                return search_between(errors, rule, sample, everyone)
+            return search_line(errors, rule, sample, self.own.bends(everyone))
+        errors = self.errors(sample)
         if not isinstance(self.own, CountCurve):
-            bends = self.own.bends(everyone) if isinstance(self.own, PairCurve) else None
-            return search_line(errors, rule, sample, bends)
+            return search_line(errors, rule, sample)
         # Counts change at scores only; of the gaps between all of them the best is taken.
         parts = [everyone.negative.positions, everyone.positive.positions]
         values = np.unique(np.concatenate(parts))
         beyond = (everyone.spread or 1.0) / len(values)
-        edges = np.concatenate([[values[0] - beyond], values, [values[-1] + beyond]])
+        # Where a step is smaller than the distance of doubles, the next double is beyond.
+        lowest = min(values[0] - beyond, np.nextafter(values[0], -np.inf))
+        edges = np.concatenate([[lowest], values, [values[-1] + beyond]])
         above, below = errors(edges[:-1])
         losses = rule.value(above, below, sample.n_samples)
         # Between two edges no loss is less than that of the better end for each class.
@@ -408,6 +415,7 @@ class _Leaning(ErrorCurve):
         low = float(edges[first])
         high = float(edges[first + (len(run) if run.all() else int(np.argmin(run)))])
         threshold = low + (high - low) / 2
+        threshold = threshold if threshold < high else low  # no double lies between
         negative, positive = errors(np.array([threshold]))
         found = float(negative[0]), float(positive[0])
         return Found(threshold, (low, high), found, float(losses[first]))
@@ -417,12 +425,9 @@ def _encode(
     by: ArrayLike, n_rows: int, *, missing: bool = False
 ) -> tuple[list[Any], NDArray[np.intp]]:
     """Return the groups as they first appear, and the number of each row's."""
-    given = np.asarray(by)
-    if given.shape != (n_rows,):
-        raise InvalidInputError(
-            f"`by` must have one group for each of {n_rows} rows, got the shape {given.shape}. "
-            "Pass the column that names the group of each row."
-        )
+    given = as_column("by", by, "Pass the column that names the group of each row.", n_rows)
+    if not missing and count_missing(given):
+        raise missing_groups()
     known: dict[Any, int] = {}
     try:
         codes = np.array([known.setdefault(group, len(known)) for group in given.tolist()], np.intp)
@@ -430,9 +435,6 @@ def _encode(
         raise InvalidInputError(
             f"`by` must hold names or numbers, got {given[0]!r}. Pass one value for each row."
         ) from None
-    lacking = sum(group is None or group != group for group in known)  # NaN is not itself
-    if lacking and not missing:
-        raise missing_groups()
     return list(known), codes
 
 
@@ -489,7 +491,7 @@ def _share(part: int, whole: int) -> float:
 
 def warn_of_groups(boundaries: dict[Any, Boundary], stacklevel: int) -> None:
     """Warn once of all groups whose boundary needs a second look."""
-    doubts = [(group, b) for group, b in boundaries.items() if b.status not in QUIET]
+    doubts = [(group, b) for group, b in boundaries.items() if b.needs_a_look]
     if doubts:
         group, boundary = doubts[0]
         warnings.warn(

@@ -1,7 +1,8 @@
-"""Metrics that do not let a large class hide a small one."""
+"""Metrics for imbalanced classes, of predictions and at every threshold."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from boundshift.rules.floors import reached_rates
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.scores.sample import ScoreSample
 from boundshift.typing import FloatArray
+from boundshift.validation import as_column, as_labels, as_real_column, check_labels
 
 __all__ = [
     "METRICS",
@@ -48,7 +50,7 @@ METRICS = (
     "net_benefit",
     "standardised_net_benefit",
 )
-"""What :func:`metrics_at` gives at a cut, by name."""
+"""Names of the metrics of :func:`metrics_at`."""
 
 
 def binary_metrics(
@@ -111,7 +113,7 @@ def geometric_mean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        Between 0, if one class is never predicted rightly, and 1.
+        Between 0, if the recall of a class is 0, and 1.
 
     References
     ----------
@@ -132,8 +134,11 @@ def geometric_mean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 def _labels(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.generic], ...]:
     """Make two arrays of the same length."""
-    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
-    if truth.ndim != 1 or truth.shape != predicted.shape or len(truth) == 0:
+    truth = as_labels(y_true)
+    predicted = as_column("y_pred", y_pred, "Pass one label for each row.")
+    check_labels(truth)
+    check_labels(predicted, "y_pred")
+    if truth.shape != predicted.shape or len(truth) == 0:
         raise InvalidInputError(
             "`y_true` and `y_pred` must be one-dimensional, of the same length and not empty, got "
             f"the shapes {truth.shape} and {predicted.shape}."
@@ -162,30 +167,29 @@ def metrics_at(
     costs: Cost | None = None,
     pos_label: object = None,
 ) -> dict[str, FloatArray]:
-    r"""Return every metric at every cut of the scores, as columns of a tidy table.
+    r"""Return every metric at each threshold, as columns of a tidy table.
 
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_samples,)
         Labels and scores, as in :func:`~boundshift.find_boundary`. A
-        :class:`~boundshift.Boundary` alone gives the one row that its record knows: the rows that
-        decided, on either side of its threshold.
-    thresholds : array-like or Boundary, default=None
-        Where to cut: some thresholds, or that of a boundary, which then also says which class is
-        positive. None for the middle of every gap between two scores, and beyond the last.
+        :class:`~boundshift.Boundary` alone gives one row: its threshold on the rows that chose it.
+    thresholds : float, array-like or Boundary, default=None
+        One threshold, several, or that of a boundary, which then also says which class is
+        positive. None: the midpoint of every gap between two scores, and one beyond each end.
     prevalence : float, default=None
         Share of the positive class where decisions will be made; None takes the sample's.
     costs : Cost, default=None
-        Of a false alarm and of a miss, for ``cost`` and ``net_benefit``. None: each error costs
-        1, and the net benefit is that of a model whose scores are probabilities, each cut being
-        the probability from which on the user would act; for other scores it is NaN.
+        Costs of a false positive and a false negative, for ``cost`` and ``net_benefit``. None:
+        each error costs 1, and the net benefit takes each threshold as the probability at which
+        the user would act; it is NaN for scores that are not probabilities.
     pos_label : label, default=None
         The positive class; words need it.
 
     Returns
     -------
     dict of str to array
-        ``threshold`` and, with one number a cut, ``recall``, ``specificity``, ``precision``,
+        One entry per threshold: ``threshold``, ``recall``, ``specificity``, ``precision``,
         ``npv``, ``flagged``, ``f0.5``, ``f1``, ``f2``, ``mcc``, ``kappa``, ``youden``,
         ``markedness``, ``g_mean``, ``balanced_accuracy``, ``accuracy``, ``cost``,
         ``net_benefit`` and ``standardised_net_benefit``. A frame is
@@ -193,15 +197,15 @@ def metrics_at(
 
     Notes
     -----
-    With the prevalence :math:`\pi`, recall r, share of negatives flagged f, and costs of a false
-    alarm :math:`c_-` and of a miss :math:`c_+`, the cost of a decision is
-    :math:`\pi (1 - r)\, c_+ + (1 - \pi) f\, c_-`. The net benefit counts true positives, and
-    takes false alarms off at the rate at which they are worth one:
-    :math:`\pi r - (1 - \pi) f\, c_-/c_+`. Someone who acts from the probability p on has
-    :math:`c_-/c_+ = p/(1 - p)`. Standardised, it is divided by :math:`\pi`, and at most 1.
+    Let :math:`\pi` be the prevalence, r the recall, f the false positive rate, and :math:`c_-` and
+    :math:`c_+` the costs of a false positive and a false negative. The cost of a decision is
+    :math:`\pi (1 - r)\, c_+ + (1 - \pi) f\, c_-`. The net benefit is
+    :math:`\pi r - (1 - \pi) f\, c_-/c_+`; a user who acts at probability p has
+    :math:`c_-/c_+ = p/(1 - p)`. The standardised net benefit is divided by :math:`\pi`, so that
+    its maximum is 1.
 
-    Where nothing is flagged the precision is 1, and the npv where everything is; MCC, kappa and
-    markedness are 0 where they are not defined.
+    The precision is 1 where nothing is flagged, and the npv where everything is. MCC, kappa and
+    markedness are 0 where they are undefined.
 
     References
     ----------
@@ -215,7 +219,8 @@ def metrics_at(
     >>> table = metrics_at(y, s, [0.3, 0.7])
     >>> table["recall"].tolist(), table["precision"].round(2).tolist()
     ([1.0, 0.5], [0.67, 1.0])
-    >>> metrics_at(y, s, [0.3], costs=Cost(1, 20), prevalence=0.01)["cost"].round(2).tolist()
+    >>> costs = Cost(false_negative=20, prevalence=0.01)
+    >>> metrics_at(y, s, 0.3, costs=costs)["cost"].round(2).tolist()
     [0.33]
     >>> metrics_at(find_boundary(y, s, curve="empirical"))["balanced_accuracy"].round(2).tolist()
     [0.83]
@@ -260,7 +265,7 @@ def metrics_of_errors(
     Parameters
     ----------
     negative, positive : array-like
-        Shares of each class on the wrong side.
+        Error rates of both classes.
     n_samples : tuple of float
         Rows of each class, for their frequencies.
     prevalence : float, default=None
@@ -268,7 +273,7 @@ def metrics_of_errors(
     costs : Cost, default=None
         Of both errors; None for 1 and 1.
     odds : float or array, default=None
-        How many true positives a false alarm is worth, for the net benefit; None leaves it NaN.
+        Cost of a false positive over that of a false negative, for the net benefit; None: NaN.
     """
     low, high = np.asarray(negative, dtype=float), np.asarray(positive, dtype=float)
     weights = frequencies(prevalence, n_samples)
@@ -281,7 +286,7 @@ def metrics_of_errors(
     alarm = np.nan if odds is None else np.asarray(odds, dtype=float)
     benefit = share * rates["recall"] - (1.0 - share) * low * alarm
     f_beta = {
-        f"f{beta:g}": -FBeta(prevalence, beta=beta).value(low, high, n_samples)
+        f"f{beta:g}": -FBeta(beta, prevalence=prevalence).value(low, high, n_samples)
         for beta in (0.5, 1.0, 2.0)
     }
     return {
@@ -301,12 +306,12 @@ def metrics_of_errors(
 
 
 def odds_of(costs: Cost) -> float:
-    """Return how many true positives a false alarm is worth."""
+    """Return the cost of a false positive over that of a false negative."""
     return costs.false_positive / costs.false_negative
 
 
 def settle_costs(costs: Cost | None, prevalence: float | None) -> tuple[Cost | None, float | None]:
-    """Return costs without a prevalence, and the prevalence, which may stand in either."""
+    """Return costs without a prevalence, and the prevalence from either argument."""
     if costs is None:
         return None, prevalence
     if not isinstance(costs, Cost):
@@ -320,7 +325,7 @@ def settle_costs(costs: Cost | None, prevalence: float | None) -> tuple[Cost | N
             "the costs. Leave one out."
         )
     share = costs.prevalence if prevalence is None else prevalence
-    return Cost(costs.false_positive, costs.false_negative), share
+    return replace(costs, prevalence=None), share
 
 
 def _sample_to_cut(
@@ -334,7 +339,10 @@ def _sample_to_cut(
         )
     if isinstance(thresholds, Boundary):
         _, pos_label = read_threshold(thresholds, pos_label)
-    return ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+    if isinstance(thresholds, Boundary):
+        thresholds.check_scale(*sample.extremes, sum(sample.n_samples))
+    return sample
 
 
 def _cuts(sample: ScoreSample, thresholds: ArrayLike | Boundary | None) -> FloatArray:
@@ -345,14 +353,17 @@ def _cuts(sample: ScoreSample, thresholds: ArrayLike | Boundary | None) -> Float
         ends = np.concatenate([[values[0] - beyond], values, [values[-1] + beyond]])
         return np.asarray(ends[:-1] + np.diff(ends) / 2)
     if isinstance(thresholds, Boundary):
-        thresholds = [thresholds.threshold]
-    cuts = np.ldexp(np.asarray(thresholds, dtype=np.float64), -sample.exponent)
-    if cuts.ndim != 1 or not np.isfinite(cuts).all():
+        thresholds = thresholds.threshold
+    given: Any = [thresholds] if np.ndim(thresholds) == 0 else thresholds
+    cuts = as_real_column(
+        "thresholds", given, "Pass finite numbers, or leave it out for every cut."
+    )
+    if not np.isfinite(cuts).all():
         raise InvalidInputError(
-            f"`thresholds` must be a list of finite numbers, got {thresholds!r}. "
+            f"`thresholds` must be a finite number or a list of them, got {thresholds!r}. "
             "Leave it out for every cut."
         )
-    return np.asarray(cuts)
+    return np.ldexp(cuts.astype(np.float64), -sample.exponent)
 
 
 def _odds_at(sample: ScoreSample, cuts: FloatArray) -> FloatArray | None:

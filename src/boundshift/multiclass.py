@@ -17,6 +17,7 @@ the minimum is that of the rule itself, whichever it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -124,6 +125,7 @@ def find_biases(
     >>> found.biases.round(1).tolist(), round(found.boundaries[0, 2].threshold, 1)
     ([-0.9, 0.1, 0.8], -1.7)
     """
+    _check_rows(y, scores)
     n_classes = scores.shape[1]
     names = list(range(n_classes)) if labels is None else list(labels)
     counts = np.bincount(y, weights, minlength=n_classes)
@@ -135,6 +137,27 @@ def find_biases(
     biases, statuses = _one_vs_rest_biases(y, scores, curve, rule, weights)
     _favour_few(biases, counts, pairs)
     return _record(biases, pairs, names, statuses)
+
+
+def _check_rows(y: NDArray[np.intp], scores: FloatArray) -> None:
+    """Raise unless every row has a class and scores; some may be NaN, but not all of them."""
+    if np.ndim(scores) != 2 or np.shape(y) != np.shape(scores)[:1]:
+        raise InvalidInputError(
+            "`scores` must have a row for each label and a column for each class, got the shape "
+            f"{np.shape(scores)} for labels of the shape {np.shape(y)}. Pass decision_function(X)."
+        )
+    if len(y) and not (np.min(y) >= 0 and np.max(y) < scores.shape[1]):
+        raise InvalidInputError(
+            f"`y` must hold the numbers of classes from 0 to {scores.shape[1] - 1}, got "
+            f"{np.min(y)} to {np.max(y)}. Encode the labels first."
+        )
+    unknown = int(np.isnan(scores).all(axis=1).sum())
+    if unknown or np.isinf(scores).any():
+        raise InvalidInputError(
+            "`scores` must be finite, or NaN for a class that the model did not know, got "
+            f"{unknown} rows of NaN and {int(np.isinf(scores).sum())} infinite values. Drop those "
+            "rows."
+        )
 
 
 def decide_biases(
@@ -168,7 +191,7 @@ def decide_biases(
     if strategy == "own":
         biases = np.zeros(n_classes)
     elif strategy == "joint":
-        biases = _joint_biases(n_classes, pairs)
+        biases = _joint_biases(counts, pairs)
     else:
         own = {pair: problem.solve() for pair, problem in pairs.items()}
         biases = class_biases(n_classes, own, _weights(pairs))
@@ -292,6 +315,10 @@ class _PairProblem:
         self.status = solution.status
         return self.sample.to_units(solution.found.threshold)
 
+    def mirrored(self) -> _PairProblem:
+        """Return the problem with the classes in the other order."""
+        return _PairProblem(self.sample.mirrored(), self.curve, self.rule)
+
     def errors_at(self, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return what the curve claims at each threshold."""
         return self.errors_in_units(np.ldexp(thresholds, -self.sample.exponent))
@@ -391,11 +418,34 @@ def _middle_of_least(losses: FloatArray) -> int:
     return first + (run - 1) // 2
 
 
-def _joint_biases(n_classes: int, pairs: Mapping[Pair, _PairProblem]) -> FloatArray:
-    """Return the biases that are best for all pairs of classes together."""
-    tables = {pair: _LossTable.tabulate(problem) for pair, problem in pairs.items()}
+def _joint_biases(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> FloatArray:
+    """Return the biases that are best for all pairs of classes together.
+
+    A descent may end in another minimum if the classes come in another order. They come by size,
+    those of one size by their scores, so that other labels have the same answer.
+    """
+    number = np.argsort(_order(counts, pairs))
+    ordered = {}
+    for (i, j), problem in pairs.items():
+        first, second = int(number[i]), int(number[j])
+        if first < second:
+            ordered[first, second] = problem
+        else:
+            ordered[second, first] = problem.mirrored()
+    ordered = dict(sorted(ordered.items()))
+    tables = {pair: _LossTable.tabulate(problem) for pair, problem in ordered.items()}
     start = {pair: table.best for pair, table in tables.items()}
-    return _descend(class_biases(n_classes, start, _weights(pairs)), tables)
+    return _descend(class_biases(len(counts), start, _weights(ordered)), tables)[number]
+
+
+def _order(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> NDArray[np.intp]:
+    """Return the classes from the largest to the smallest, then by how far they stand out."""
+    margins: list[list[float]] = [[] for _ in counts]
+    for (i, j), problem in pairs.items():
+        margins[i].append(-problem.sample.unscale(problem.sample.negative.median))
+        margins[j].append(problem.sample.unscale(problem.sample.positive.median))
+    # fsum does not depend on the order of the terms.
+    return np.lexsort((np.array([math.fsum(values) for values in margins]), -counts))
 
 
 def _descend(biases: FloatArray, tables: Mapping[Pair, _LossTable]) -> FloatArray:

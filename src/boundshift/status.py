@@ -18,7 +18,7 @@ class Status(Enum):
         "may be another."
     )
     KEPT = (
-        "The model's own boundary stays: on rows left out of the choice the shifted one did worse. "
+        "The model's own boundaries stay: on rows left out of the choice the biases did worse. "
         "Train on more rows, or calibrate the model, to tell the classes apart better."
     )
     REVERSED = (
@@ -38,6 +38,10 @@ class Status(Enum):
     CHANCE = (
         "The positive class has no higher scores, neither in the middle nor on average, so this "
         "boundary may be no better than a guess. Train a model that separates the classes."
+    )
+    HARD_LABELS = (
+        "The scores take two values only, as hard labels do, so there is one cut to choose. Pass "
+        "probabilities or decision values for a choice."
     )
     LONE_ROW = (
         "A class has only one row, whose spread cannot be known; that of both classes stands in "

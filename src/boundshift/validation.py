@@ -16,17 +16,21 @@ from boundshift.exceptions import InvalidInputError
 __all__ = [
     "are_signs",
     "as_choice",
+    "as_column",
     "as_generator",
     "as_known_scores",
     "as_labels",
     "as_object",
     "as_pair",
     "as_positive",
+    "as_real_column",
+    "as_rows",
     "as_scores",
     "as_share",
     "as_weight",
     "check_labels",
     "check_spellings",
+    "count_missing",
     "find_distinct",
     "is_finite",
     "nearest_name",
@@ -74,15 +78,14 @@ def as_object(
     given: Any,
     kind: type[Any],
     named: Mapping[str, Callable[[], _T]],
-    synonyms: Mapping[str, str] | None = None,
 ) -> _T:
-    """Return a curve or a rule given itself or its name; synonyms are not taken but understood."""
+    """Return a curve or a rule given itself or its name."""
     if isinstance(given, kind):
         known: _T = given
         return known
     if isinstance(given, str) and given in named:
         return named[given]()
-    cure = nearest_name((synonyms or {}).get(str(given).lower(), given), named)
+    cure = nearest_name(given, named)
     if isinstance(given, type) and issubclass(given, kind):
         cure = f" Pass an object: {given.__name__}()."
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
@@ -152,17 +155,37 @@ def as_pair(name: str, value: object, cure: str = "") -> tuple[float, float]:
 
 def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
     """Return scores as a one-dimensional float64 array; finiteness is checked after sorting."""
-    cure = "Pass the column of the positive class, for example `proba[:, 1]`."
-    scores = _one_dimensional("y_score", y_score, cure)
+    return as_real_column(
+        "y_score",
+        y_score,
+        "Pass the decision function or the probability of the positive class, for example "
+        "`proba[:, 1]`.",
+    )
+
+
+def as_real_column(
+    name: str, values: ArrayLike, cure: str, n_rows: int | None = None
+) -> NDArray[np.float64]:
+    """Return real numbers, one for each row, as float64; NaN and infinity pass.
+
+    Examples
+    --------
+    >>> as_real_column("row_cost", [[1], [2]], "Pass amounts.", 2)
+    array([1., 2.])
+    >>> as_real_column("row_cost", [1j], "Pass amounts.")
+    Traceback (most recent call last):
+    boundshift.exceptions.InvalidInputError: `row_cost` must be real numbers, got complex128 ...
+    """
+    column = as_column(name, values, cure, n_rows)
     reason = ""
-    if scores.dtype.kind in "biufO":
+    if column.dtype.kind in "biufO":
         try:
-            return scores.astype(np.float64, copy=False)
+            with np.errstate(over="ignore"):  # A long double may become infinite.
+                return column.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError) as error:
             reason = f" ({error})"
     raise InvalidInputError(
-        f"`y_score` must be real numbers, got {scores.dtype} values{reason}. "
-        "Pass the decision function or the probability of the positive class."
+        f"`{name}` must be real numbers, got {column.dtype} values{reason}. {cure}"
     )
 
 
@@ -186,13 +209,16 @@ def as_generator(random_state: Any) -> np.random.Generator:
         ) from None
 
 
-def as_labels(y_true: ArrayLike) -> NDArray[Any]:
+def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
     """Return labels as a one-dimensional array in which missing ones are still missing."""
-    return _one_dimensional("y_true", y_true, "Pass one label for each row.")
+    labels = as_column(name, y_true, "Pass one label for each row.")
+    if labels.dtype.kind == "c":
+        raise InvalidInputError(f"`{name}` must not be complex, got {labels.dtype}. Use labels.")
+    return labels
 
 
 def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
-    """Return scores of any shape as float64, if none of them is missing.
+    """Return scores of any shape as float64, a single column as a vector; none may be missing.
 
     Examples
     --------
@@ -221,7 +247,7 @@ def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
             f"masked) among {scores.size}. Drop those rows, or decide about them by hand: a "
             "missing score is on neither side of a boundary."
         )
-    return scores
+    return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
 
 
 def _differs_from_itself(value: Any) -> bool:
@@ -248,20 +274,42 @@ def split_by_label(
     labels : tuple
         The two labels, (negative, positive).
     """
-    labels_seen = as_labels(y_true)
-    if len(labels_seen) != len(scores):
+    is_positive, _, labels = as_rows(y_true, scores, pos_label, alike=alike)
+    positive = scores[is_positive]
+    np.logical_not(is_positive, out=is_positive)
+    return scores[is_positive], positive, labels
+
+
+def as_rows(
+    y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None, *, alike: bool = True
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], tuple[Any, Any]]:
+    """Return labelled scores in the order of the rows, as arrays of one length.
+
+    Returns
+    -------
+    is_positive : array of bool
+        Fresh and writable.
+    scores : array of float64
+    labels : tuple
+        The two labels, (negative, positive).
+
+    Examples
+    --------
+    >>> as_rows(["no", "yes", "no"], [[0.1], [0.7], [0.4]])
+    (array([False,  True, False]), array([0.1, 0.7, 0.4]), ('no', 'yes'))
+    """
+    y, scores = as_labels(y_true), as_scores(y_score)
+    if len(y) != len(scores):
         raise InvalidInputError(
-            f"`y_true` and `y_score` must have the same length, got {len(labels_seen)} labels and "
+            f"`y_true` and `y_score` must have the same length, got {len(y)} labels and "
             f"{len(scores)} scores. Pass one score for each row."
         )
     if len(scores) == 0:
         raise InvalidInputError(
             "`y_true` must not be empty, got 0 rows. Pass rows of both classes."
         )
-    is_positive, labels = _positive_mask(labels_seen, pos_label, alike)
-    positive = scores[is_positive]
-    np.logical_not(is_positive, out=is_positive)
-    return scores[is_positive], positive, labels
+    is_positive, labels = _positive_mask(y, pos_label, alike)
+    return is_positive, scores, labels
 
 
 def _positive_mask(
@@ -383,7 +431,7 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> None:
     """
     if np.asarray(y_true).ndim != 1:
         return
-    y = _one_dimensional(name, y_true, "Pass one label for each row.")
+    y = as_column(name, y_true, "Pass one label for each row.")
     _refuse_missing(y, name)
     if y.dtype.kind in "OUST":
         try:
@@ -407,12 +455,22 @@ def check_spellings(labels: Sequence[Any]) -> None:
             )
 
 
+def count_missing(values: NDArray[Any]) -> int:
+    """Return how many values are NaN, NaT, None or pandas.NA.
+
+    Examples
+    --------
+    >>> count_missing(np.array(["a", None, float("nan")], dtype=object))
+    2
+    """
+    if values.dtype.kind == "O":
+        return sum(value is None or _differs_from_itself(value) for value in values.tolist())
+    return int(np.count_nonzero(values != values))
+
+
 def _refuse_missing(y: NDArray[Any], name: str) -> None:
-    """Raise and count if labels are NaN, NaT, None or pandas.NA."""
-    if y.dtype.kind == "O":
-        missing = sum(label is None or _differs_from_itself(label) for label in y.tolist())
-    else:
-        missing = int(np.count_nonzero(y != y))
+    """Raise if labels are missing."""
+    missing = count_missing(y)
     if missing:
         raise InvalidInputError(
             f"`{name}` must hold a label for each row, got {missing} missing (NaN, NaT or None) "
@@ -429,7 +487,7 @@ def find_distinct(y: NDArray[Any]) -> NDArray[Any]:
     ([1, 3], ['a', 'b'])
     """
     numbers = _two_numbers(y)
-    return np.unique(y) if numbers is None else numbers.labels
+    return _all_labels(y) if numbers is None else numbers.labels
 
 
 class _TwoNumbers(NamedTuple):
@@ -458,13 +516,33 @@ def _all_labels(y: NDArray[Any]) -> NDArray[Any]:
         raise InvalidInputError(_NOT_COMPARABLE.format(error)) from None
 
 
-def _one_dimensional(name: str, values: ArrayLike, cure: str) -> NDArray[Any]:
-    """Return an array with one dimension; a single column counts as one."""
+def as_column(name: str, values: ArrayLike, cure: str, n_rows: int | None = None) -> NDArray[Any]:
+    """Return one value for each row as a one-dimensional array, the form every argument takes.
+
+    An array of shape (n, 1) is a column. Masked values are refused, since NumPy would use what the
+    mask hides.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for the message.
+    values : array-like
+        As the user gave them.
+    cure : str
+        What to pass instead.
+    n_rows : int, default=None
+        How many values there must be; None for any number.
+
+    Examples
+    --------
+    >>> as_column("by", [["a"], ["b"]], "Pass one group for each row.").tolist()
+    ['a', 'b']
+    """
     masked = int(np.ma.getmaskarray(values).sum()) if np.ma.isMaskedArray(values) else 0
     if masked:
         raise InvalidInputError(
             f"`{name}` must hold a value for each row, got {masked} masked ones. "
-            "Drop those rows from `y_true` and `y_score`."
+            "Drop those rows from all arguments."
         )
     try:
         array = np.asarray(values)
@@ -476,17 +554,21 @@ def _one_dimensional(name: str, values: ArrayLike, cure: str) -> NDArray[Any]:
     if is_text and not all(isinstance(value, str | bytes) for value in values):  # type: ignore[union-attr]
         # NumPy would write NaN among words as the word "nan".
         array = np.array(values, dtype=object)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
     is_nested = array.dtype.kind == "O" and any(isinstance(v, tuple) for v in array.flat[:1])
     if array.dtype.kind == "V" or is_nested:
         raise InvalidInputError(
             f"`{name}` must hold one value for each row, got records or tuples "
             f"({type(values).__name__}). {cure}"
         )
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
     if array.ndim != 1:
         raise InvalidInputError(
             f"`{name}` must be one-dimensional, got shape {array.shape} "
             f"({type(values).__name__}). {cure}"
+        )
+    if n_rows is not None and len(array) != n_rows:
+        raise InvalidInputError(
+            f"`{name}` must have one value for each of {n_rows} rows, got {len(array)}. {cure}"
         )
     return array

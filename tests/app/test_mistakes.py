@@ -27,7 +27,7 @@ MISTAKES = {
     "empty file": (["threshold", "empty.csv", *SCORES], ["must have rows", "empty"]),
     "header only": (["threshold", "header.csv", *SCORES], ["must have rows"]),
     "one class": (["threshold", "one.csv", *SCORES], ["Two classes", "only 'no'"]),
-    "three classes": (["threshold", "three.csv", *SCORES], ["holds 3", "--positive"]),
+    "three classes": (["threshold", "three.csv", *SCORES], ["holds 3", "--ignore"]),
     "unknown positive": (
         ["threshold", "scores.csv", *SCORES, "--positive", "sick"],
         ["'no', 'yes'", "'sick'"],

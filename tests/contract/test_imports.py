@@ -23,7 +23,7 @@ ROOMS = [
     "scores",
     "rules",
     "search",
-    "support",
+    "paper",
     "curves",
     "streaming",
     "result",

@@ -13,8 +13,7 @@ from boundshift.datasets import (
     load_hepatitis,
     load_pima,
 )
-from boundshift.datasets.tables import read_table
-from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.exceptions import MissingExtraError
 
 LOADERS = {
     load_pima: (768, 8, 268),
@@ -98,7 +97,7 @@ def _checksums():
 
 def test_provenance_lists_every_bundled_data_file():
     files = resources.files("boundshift.datasets").joinpath("data").iterdir()
-    bundled = {file.name for file in files if file.name.endswith(".csv")} - {"common.csv"}
+    bundled = {file.name for file in files if file.name.endswith(".csv")}
     assert {name for name, _ in _checksums()} == bundled
 
 
@@ -108,17 +107,6 @@ def test_bundled_file_has_its_checksum(name, checksum):
     assert hashlib.sha256(content).hexdigest() == checksum
 
 
-def test_a_word_among_numbers_is_refused():
-    with pytest.raises(InvalidInputError, match=r"must be a number.*'\?'"):
-        read_table(["a,b", "1,?"]).numbers(["a", "b"])
-
-
-def test_an_empty_table_is_refused():
-    with pytest.raises(InvalidInputError, match="header"):
-        read_table([])
-
-
 def test_public_names():
-    names = "CommonDataset fetch_common list_common make_gaussians"
     loaders = "load_breast_cancer load_heart load_hepatitis load_pima"
-    assert boundshift.datasets.__all__ == sorted(f"{names} {loaders}".split())
+    assert boundshift.datasets.__all__ == [*loaders.split(), "make_gaussians"]

@@ -55,9 +55,6 @@ def folder(tmp_path_factory):
         "table": table,
         "loans": table.assign(amount=columns["amount"]),
         "labels": table.assign(late=(table["dose"] > 1).astype(int)),
-        "kinds": pd.DataFrame(
-            features | {"kind": np.where(y == 1, "rare", np.where(table["dose"] > 0, "a", "b"))}
-        ),
     }
     for name, frame in files.items():
         frame.to_csv(place / f"{name}.csv", index=False)

@@ -5,7 +5,9 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, precision_score, recall_score
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import boundshift
 from boundshift import (
@@ -14,6 +16,7 @@ from boundshift import (
     Floors,
     InvalidInputError,
     Status,
+    certify,
     compare_boundaries,
     find_boundary,
 )
@@ -31,7 +34,7 @@ def rows():
 def scores(rows):
     X, X_new, y, y_new = rows
     trained = LogisticRegression().fit(X, y)
-    return y_new, trained.decision_function(X_new)
+    return y_new, trained.predict_proba(X_new)[:, 1]
 
 
 def predict_new(rows, model):
@@ -44,7 +47,7 @@ def test_f1_is_better_than_the_model_s_own(rows):
     assert f1_score(*predict_new(rows, BoundShiftClassifier(MODEL, rule="f1"))) > own
 
 
-@pytest.mark.parametrize("written", ["F1", "f1_score", "f-1"])
+@pytest.mark.parametrize("written", ["F1", "f-1"])
 def test_another_spelling_of_f1_is_answered_with_the_right_one(scores, written):
     with pytest.raises(InvalidInputError, match="'f1'"):
         find_boundary(*scores, rule=written)
@@ -80,8 +83,8 @@ def test_costs_by_row_come_out_lower(scores):
     y, s = scores
     amounts = np.random.default_rng(0).lognormal(3, 1, len(y))
     chosen = find_boundary(y, s, row_cost=amounts).threshold
-    lost = {t: amounts[(s > t) != y].sum() for t in (chosen, 0.0)}
-    assert lost[chosen] <= lost[0.0]
+    lost = {t: amounts[(s > t) != y].sum() for t in (chosen, 0.5)}
+    assert lost[chosen] <= lost[0.5]
 
 
 def test_weights_count_like_repeated_rows(scores):
@@ -115,10 +118,43 @@ def test_a_saved_model_decides_alike(rows, tmp_path):
     assert loaded.predict(X_new).tolist() == model.predict(X_new).tolist()
 
 
+def test_the_threshold_is_a_probability_that_one_can_compare_with(rows):
+    X, X_new, y, _ = rows
+    model = BoundShiftClassifier(MODEL).fit(X, y)
+    by_hand = model.predict_proba(X_new)[:, 1] > model.threshold_
+    np.testing.assert_array_equal(model.predict(X_new), by_hand)
+
+
+def test_a_certificate_takes_the_model_s_probabilities(rows):
+    X, X_new, y, y_new = rows
+    model = BoundShiftClassifier(MODEL).fit(X, y)
+    found = certify(y_new, model.predict_proba(X_new)[:, 1], model.boundary_)
+    missed = 1 - recall_score(y_new, model.predict(X_new))
+    assert found.errors[1] == pytest.approx(missed)
+    assert found.error_bounds[1] > missed
+
+
+def test_weights_need_no_name_of_a_step(rows):
+    X, _, y, _ = rows
+    model = BoundShiftClassifier(make_pipeline(StandardScaler(), MODEL), rule="f1")
+    model.fit(X, y, sample_weight=np.where(y == 1, 2.0, 1.0))
+    assert model.boundary_.n_samples == (np.sum(y == 0), 2 * np.sum(y == 1))
+
+
+def test_one_word_takes_the_place_of_scikit_learn_s_class(rows):
+    X, X_new, y, y_new = rows
+    for kind in (TunedThresholdClassifierCV, BoundShiftClassifier):
+        model = kind(MODEL).fit(X, y)
+        own = model.estimator_
+        np.testing.assert_array_equal(model.predict_proba(X_new), own.predict_proba(X_new))
+        np.testing.assert_array_equal(model.decision_function(X_new), own.decision_function(X_new))
+        assert recall_score(y_new, model.predict(X_new)) > recall_score(y_new, own.predict(X_new))
+
+
 def test_two_boundaries_are_compared_on_the_same_rows(scores):
     y, s = scores
     new = find_boundary(y[::2], s[::2])
-    compared = compare_boundaries(y[1::2], s[1::2], 0.0, s[1::2], new)
+    compared = compare_boundaries(y[1::2], s[1::2], 0.5, s[1::2], new)
     assert "0.95" in str(compared) or "95%" in str(compared)
 
 

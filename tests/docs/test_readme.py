@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lab import demo
-from lab.harness.markup import to_markdown
+from lab.harness.tables import to_markdown
 from lab.speed import speed
 from lab.suite.tables import short_table
 

@@ -6,8 +6,8 @@ import mlflow
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 
 from boundshift import Boundary, BoundShiftClassifier, InvalidInputError
 from boundshift.integrations.mlflow_ import load_model, log_model
@@ -62,10 +62,14 @@ def test_many_classes_have_a_bias_each():
 
 
 def test_types_that_nobody_trusts_are_named_and_then_taken():
-    shifted, X = fitted(RandomForestClassifier(5, random_state=0))
-    with pytest.raises(InvalidInputError, match=r"sklearn\.tree\._tree\.Tree"):
+    shifted, X = fitted(KNeighborsClassifier(algorithm="kd_tree"))
+    with pytest.raises(InvalidInputError, match=r"sklearn\.neighbors\._kd_tree\.KDTree"):
         log(shifted)
-    info, _ = log(shifted, trusted=["sklearn.tree._tree.Tree"])
+    names = [
+        "sklearn.neighbors._kd_tree.KDTree",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+    ]
+    info, _ = log(shifted, trusted=names)
     np.testing.assert_array_equal(load_model(info.model_uri).predict(X), shifted.predict(X))
 
 
@@ -95,6 +99,7 @@ import sys
 import mlflow
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from boundshift import BoundShiftClassifier
 
 mlflow.set_tracking_uri("sqlite:///" + sys.argv[1] + "/autolog.db")

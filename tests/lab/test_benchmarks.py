@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boundshift import SupportRadius, find_boundary
-from boundshift.support.windows import SequentialPath
+from boundshift.paper import sequential_path
 from lab.evidence.brute_force import GRID_SIZE, _shares, brute_force
 
 ROOT = Path(__file__).parents[2]
@@ -54,9 +54,7 @@ def test_exact_solver_is_as_good_as_brute_force(seed, penalty, make):
 
 @pytest.mark.parametrize("sizes", [(1000, 10), (10, 1000), (50, 50), (7, 3), (2, 5)])
 def test_points_are_given_up_in_the_same_order(sizes):
-    path = SequentialPath(sizes)
-    levels = path.given_up(np.arange(path.last + 1))
-    assert list(zip(*levels.tolist(), strict=True)) == _shares(sizes)
+    assert list(zip(*sequential_path(sizes).tolist(), strict=True)) == _shares(sizes)
 
 
 def test_brute_force_has_no_answer_where_classes_coincide():

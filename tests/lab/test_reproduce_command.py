@@ -16,7 +16,7 @@ def test_reproduce_writes_rows_and_tables(tmp_path):
     assert result.exit_code == 0, result.output
     assert "rows in" in result.output
     assert (tmp_path / "rows-synthetic-honest-binary.csv").is_file()
-    assert (tmp_path / "tables-synthetic-honest-binary.html").is_file()
+    assert (tmp_path / "tables-synthetic-honest-binary.md").is_file()
 
 
 def test_an_error_is_a_message_and_not_a_traceback(tmp_path):

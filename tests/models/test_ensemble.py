@@ -27,12 +27,13 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 import boundshift
-from boundshift import BoundShiftClassifier, Floors, GMean, InvalidInputError
-from boundshift.models.collapse import collapse_linear
-from boundshift.models.mean import MeanOfModels, mean_scores
-from boundshift.models.nested import shift_loses
+from boundshift import BoundShiftClassifier, GMean, InvalidInputError
+from boundshift.models.decision import shift_loses
+from boundshift.models.mean import MeanOfModels, collapse_linear, mean_scores
+from boundshift.models.training import MANY_RARE_ROWS
 from boundshift.status import Status
 
 
@@ -96,7 +97,7 @@ def test_linear_models_become_one_of_the_same_kind(problem, name):
 @pytest.mark.parametrize("name", MANY)
 def test_other_models_keep_their_parts(problem, name):
     X, y = problem
-    clf = BoundShiftClassifier(MANY[name], cv=3).fit(X, y)
+    clf = BoundShiftClassifier(MANY[name], cv=3, ensemble=True).fit(X, y)
     assert isinstance(clf.estimator_, MeanOfModels)
     assert len(clf.estimators_) == 3
     with pytest.raises(InvalidInputError, match=r"got the mean of 3 .* Fit with ensemble=False"):
@@ -105,27 +106,38 @@ def test_other_models_keep_their_parts(problem, name):
 
 def test_it_is_log_odds_that_are_averaged(problem):
     X, y = problem
-    clf = BoundShiftClassifier(HistGradientBoostingClassifier(max_iter=5), cv=3).fit(X, y)
+    clf = BoundShiftClassifier(HistGradientBoostingClassifier(max_iter=5), cv=3, ensemble=True)
+    clf.fit(X, y)
     if len(clf.classes_) == 2:
-        scores = np.mean([part.decision_function(X) for part in clf.estimators_], axis=0)
-        own, shifted = expit(scores), expit(scores - clf.threshold_)
-        found = clf.estimator_.predict_proba(X)[:, 1], clf.predict_proba(X)[:, 1]
+        own = expit(np.mean([part.decision_function(X) for part in clf.estimators_], axis=0))
+        np.testing.assert_allclose(clf.predict_proba(X)[:, 1], own, rtol=1e-9)
+        np.testing.assert_array_equal(clf.predict(X), clf.predict_proba(X)[:, 1] > clf.threshold_)
     else:
         parts = [log_softmax(part.decision_function(X), axis=1) for part in clf.estimators_]
         scores = np.mean(parts, axis=0)
-        own, shifted = softmax(scores, axis=1), softmax(scores + clf.biases_, axis=1)
-        found = clf.estimator_.predict_proba(X), clf.predict_proba(X)
-    np.testing.assert_allclose(found[0], own, rtol=1e-9)
-    np.testing.assert_allclose(found[1], shifted, rtol=1e-9)
-    np.testing.assert_array_equal(clf.predict(X), clf.classes_[clf.predict_proba(X).argmax(axis=1)])
+        np.testing.assert_allclose(clf.predict_proba(X), softmax(scores, axis=1), rtol=1e-9)
+        expected = clf.classes_[(scores + clf.biases_).argmax(axis=1)]
+        np.testing.assert_array_equal(clf.predict(X), expected)
 
 
 def test_the_mean_of_machines_has_no_probabilities(two):
     X, y = two
     clf = BoundShiftClassifier(SVC(), cv=2).fit(X, y)
     assert not hasattr(clf.estimator_, "predict_proba")
-    with pytest.raises(AttributeError, match=r"SVC has none. Calibrate it"):
-        clf.predict_proba(X)
+    assert not hasattr(clf, "predict_proba")
+
+
+@pytest.mark.filterwarnings("ignore:The scores take two values only")
+def test_out_of_fold_rows_of_trees_are_scored_as_their_mean_is():
+    """A tree says 0 or 1, their mean does not: a threshold between them would flag no row."""
+    X, y = draw(2)
+    keep = np.sort(np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:40]]))
+    clf = BoundShiftClassifier(DecisionTreeClassifier(random_state=0), ensemble=True)
+    clf.fit(X[keep], y[keep])
+    votes = np.mean([tree.predict(X) for tree in clf.estimators_], axis=0)
+    p = clf.predict_proba(X)[:, 1]
+    assert len(np.unique(p.round(12))) == len(np.unique(votes.round(12)))
+    assert p[votes == 0].max() < clf.threshold_ < p[votes == 1].min()
 
 
 class Counted(ClassifierMixin, BaseEstimator):
@@ -142,21 +154,44 @@ class Counted(ClassifierMixin, BaseEstimator):
         return self.inner_.predict_proba(X)
 
 
-@pytest.mark.parametrize(("ensemble", "fits"), [("auto", 5), (True, 5), (False, 6)])
-def test_a_mean_spares_one_fit(two, ensemble, fits):
+@pytest.mark.parametrize(
+    ("ensemble", "rare", "fits"),
+    [
+        ("auto", MANY_RARE_ROWS - 1, 5),
+        ("auto", MANY_RARE_ROWS, 6),
+        (True, MANY_RARE_ROWS, 5),
+        (False, 50, 6),
+    ],
+)
+def test_a_mean_is_deployed_where_rare_rows_are_few(ensemble, rare, fits):
+    X, y = make_classification(1500, n_informative=5, weights=[0.8], random_state=1)
+    keep = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:rare]])
     Counted.fits = 0
-    clf = BoundShiftClassifier(Counted(), ensemble=ensemble).fit(*two)
+    clf = BoundShiftClassifier(Counted(), ensemble=ensemble).fit(X[keep], y[keep])
     assert Counted.fits == fits
-    assert hasattr(clf, "estimators_") == (ensemble is not False)
+    assert hasattr(clf, "estimators_") == (fits == 5)
+    assert clf.boundary_.n_samples[1] == rare
+
+
+def test_many_rare_rows_train_the_model_that_people_expect():
+    X, y = make_classification(2000, weights=[0.8], random_state=0)
+    forest = RandomForestClassifier(10, random_state=0)
+    clf = BoundShiftClassifier(forest, cv=3).fit(X, y)
+    alone = clone(forest).fit(X, y)
+    np.testing.assert_array_equal(clf.predict_proba(X), alone.predict_proba(X))
+    np.testing.assert_array_equal(clf.estimator_.feature_importances_, alone.feature_importances_)
+    linear = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X, y)
+    assert len(linear.estimators_) == 3  # one model anyway
 
 
 def test_the_same_scores_decide_either_way(two):
     X, y = two
     options = {"estimator": RandomForestClassifier(10, random_state=0), "cv": 3}
     mean, one = (BoundShiftClassifier(**options, ensemble=e).fit(X, y) for e in (True, False))
-    assert mean.boundary_ == one.boundary_
-    assert mean.certificate_ == one.certificate_
-    assert (mean.decision_function(X) != one.decision_function(X)).any()
+    assert mean.boundary_.wrong == one.boundary_.wrong
+    assert mean.threshold_ == pytest.approx(one.threshold_, abs=0.01)
+    assert mean.certificate_.error_bounds == one.certificate_.error_bounds
+    assert (mean.predict_proba(X) != one.predict_proba(X)).any()
 
 
 @pytest.mark.parametrize(
@@ -208,11 +243,11 @@ def test_ensemble_is_true_false_or_auto(two):
 def test_a_mean_is_stored_and_loaded(problem, name, tmp_path):
     pytest.importorskip("skops")
     X, y = problem
-    clf = BoundShiftClassifier(MANY[name], cv=2).fit(X, y)
+    clf = BoundShiftClassifier(MANY[name], cv=2, ensemble=True).fit(X, y)
     path = boundshift.save(clf, tmp_path / "model.skops")
     loaded = boundshift.load(path, trusted=["sklearn.tree._tree.Tree"])
     for again in (loaded, pickle.loads(pickle.dumps(clf)), copy.deepcopy(clf)):
-        np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
+        np.testing.assert_array_equal(again.predict(X), clf.predict(X))
         assert len(again.estimators_) == 2
     assert not hasattr(clone(clf), "estimators_")
 
@@ -221,7 +256,8 @@ def test_a_mean_has_the_features_of_its_parts(two):
     pandas = pytest.importorskip("pandas")
     X, y = two
     frame = pandas.DataFrame(X, columns=list("abcdef"))
-    clf = BoundShiftClassifier(RandomForestClassifier(5, random_state=0), cv=2).fit(frame, y)
+    forest = RandomForestClassifier(5, random_state=0)
+    clf = BoundShiftClassifier(forest, cv=2, ensemble=True).fit(frame, y)
     assert clf.feature_names_in_.tolist() == list("abcdef")
     assert clf.estimator_.n_features_in_ == 6
 
@@ -270,19 +306,6 @@ def test_a_choice_never_sees_the_rows_that_judge_it(judged):
         assert len(chosen_on) == 480
 
 
-@pytest.mark.parametrize("labels", [[0, 1], ["rare", "usual"]])
-def test_a_boundary_that_is_kept_is_the_models_own(judged, labels, monkeypatch):
-    monkeypatch.setattr("boundshift.models.decision.shift_loses", lambda *args: True)
-    X, y = draw(2)
-    y = np.array(labels)[1 - y] if labels[0] == "rare" else y
-    clf = BoundShiftClassifier(RandomForestClassifier(10, random_state=0), cv=3).fit(X, y)
-    assert clf.boundary_.status is Status.KEPT
-    assert clf.threshold_ == 0.0
-    assert "own boundary stays" in clf.boundary_.message
-    np.testing.assert_array_equal(clf.predict(X), clf.estimator_.predict(X))
-    np.testing.assert_array_equal(clf.boundary_.predict(clf.positive_scores(X)), clf.predict(X))
-
-
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_many_classes_keep_their_own_boundaries_where_the_shift_loses():
     from sklearn.datasets import load_digits
@@ -293,13 +316,3 @@ def test_many_classes_keep_their_own_boundaries_where_the_shift_loses():
     assert not clf.biases_.any()
     own = GaussianNB().fit(X[::2], y[::2]).score(X[1::2], y[1::2])
     assert clf.score(X[1::2], y[1::2]) > own - 0.02
-
-
-@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-def test_a_floor_never_yields():
-    from sklearn.datasets import load_digits
-
-    X, y = load_digits(return_X_y=True)
-    rule = Floors(recall=0.95)
-    clf = BoundShiftClassifier(GaussianNB(), rule=rule).fit(X, (y == 8).astype(int))
-    assert clf.boundary_.status is not Status.KEPT

@@ -57,7 +57,30 @@ def test_the_boundary_rests_on_rows_that_the_model_has_not_seen() -> None:
     assert model.certificate_.status == "certified"
     scores = model.positive_scores(X[held])
     again = certify(Y[held], scores, model.boundary_, chosen_here=True)
-    assert model.certificate_.error_bounds == again.error_bounds
+    # The negative class has no floor, the positive one a better bound than every boundary has.
+    assert model.certificate_.error_bounds[0] == again.error_bounds[0]
+    assert model.certificate_.error_bounds[1] <= 0.2 < again.error_bounds[1]
+
+
+def test_the_summary_says_how_many_rows_were_held_out() -> None:
+    model = BoundShiftClassifier(LogisticRegression(), rule=Floors(recall=0.8)).fit(X, Y)
+    held = sum(model.boundary_.n_samples)
+    sentence = f"{held} of 450 rows were held out of training to choose it."
+    assert sentence in model.boundary_.summary()
+    for rule in (Floors(recall=0.8, confidence=None), Floors(flagged=0.2)):
+        estimate = BoundShiftClassifier(LogisticRegression(), rule=rule).fit(X, Y)
+        assert "held out" not in estimate.boundary_.summary()
+        assert sum(estimate.boundary_.n_samples) == 450
+
+
+def test_a_cap_beside_a_floor_needs_no_rows_of_its_own() -> None:
+    alone, both = (
+        held_share(ClopperPearson(), floors, (300, 150))
+        for floors in (Floors(recall=0.8), Floors(recall=0.8, flagged=0.02))
+    )
+    assert alone == both
+    promised = Floors(recall=0.8, flagged=0.02, confidence=0.95)
+    assert held_share(ClopperPearson(), promised, (300, 150)) != alone
 
 
 def test_the_floor_is_kept_by_the_deployed_model_of_many_features() -> None:
@@ -69,7 +92,7 @@ def test_the_floor_is_kept_by_the_deployed_model_of_many_features() -> None:
         assert model.boundary_.status is Status.OPTIMAL
         coef = model.estimator_.coef_[0]
         # The score of a positive row is normal: its true recall is known.
-        mean = 0.3 * coef.sum() + model.estimator_.intercept_[0] - model.threshold_
+        mean = 0.3 * coef.sum() + model.to_linear().intercept_[0]
         kept.append(stats.norm.sf(0, mean, np.linalg.norm(coef)) >= 0.8)
     assert np.mean(kept) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 60)
 

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import InvalidInputError, MissingExtraError, load, save
 from boundshift.app.workflow import TRUSTED
-from boundshift.models import loaded
+from boundshift.models import checks
 
 
 @pytest.fixture(scope="module")
@@ -216,4 +216,4 @@ def test_a_folder_and_a_device_are_no_files(tmp_path):
 
 
 def test_nothing_is_checked_in_what_has_no_structure():
-    loaded.check_model({"a": [1, np.array([None, "x"], dtype=object)]})
+    checks.check_model({"a": [1, np.array([None, "x"], dtype=object)]})

@@ -230,8 +230,8 @@ def test_a_classifier_of_ones_own():
     y = np.repeat([0, 1], [200, 20])
     X = np.random.default_rng(0).normal(size=(220, 2)) + 4 * y[:, None]
     clf = BoundShiftClassifier(Duck(), cv="prefit").fit(X, y)
-    assert clf.threshold_ == pytest.approx(find_boundary(y, X[:, 0]).threshold)
-    np.testing.assert_allclose(clf.predict_proba(X)[:, 1], expit(X[:, 0] - clf.threshold_))
+    assert clf.threshold_ == pytest.approx(expit(find_boundary(y, X[:, 0]).threshold))
+    np.testing.assert_array_equal(clf.predict_proba(X), Duck().predict_proba(X))
     with pytest.raises(InvalidInputError, match="`cv` must be 'prefit' for a Duck"):
         BoundShiftClassifier(Duck()).fit(X, y)
 
@@ -252,3 +252,9 @@ def test_no_library_is_imported_to_look():
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "[]"
+
+
+def test_single_precision_probabilities_are_compared_in_double(data):
+    X, y = data
+    model = BoundShiftClassifier(xgboost.XGBClassifier(n_estimators=5, n_jobs=1), cv=2).fit(X, y)
+    assert model.predict_proba(X).dtype == np.float64

@@ -34,5 +34,6 @@ def test_a_disagreement_would_be_seen():
     X, y = matrix.draw(2)
     model = matrix.MODELS["LogisticRegression"].make().fit(X, y)
     clf = matrix.shifter(model, "prefit").fit(X, y)
-    assert matrix.agrees(clf, y, model.decision_function(X))
-    assert not matrix.agrees(clf, y, model.decision_function(X) + 0.01)
+    p = model.predict_proba(X)[:, 1]
+    assert matrix.agrees(clf, y, p)
+    assert not matrix.agrees(clf, y, 0.99 * p)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from boundshift.models.nested import _change_of_recall, shift_loses
+from boundshift.models.decision import _change_of_recall, shift_loses
 from boundshift.rules import GMean
 
 

@@ -42,6 +42,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier, InvalidInputError, MissingExtraError, to_onnx
+from boundshift.models.scoring import final_step
 from boundshift.status import Status
 
 ROWS = 10_000
@@ -102,6 +103,14 @@ def fit(estimator, X, y, **options):
     return BoundShiftClassifier(estimator, **{"cv": 2, **options}).fit(X[:TRAINED], y[:TRAINED])
 
 
+def decisive(clf, X):
+    """Return the scores that a threshold or the largest one decides by."""
+    clf, X = final_step(clf, X)
+    if len(clf.classes_) == 2:
+        return clf.positive_scores(X)
+    return clf._response.read(clf.estimator_, X, clf.classes_) + clf.biases_
+
+
 @pytest.mark.tool("ONNX", "to_onnx(clf, X)")
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", KINDS)
@@ -112,13 +121,15 @@ def test_labels_and_scores_are_ours_on_every_row(name, n_classes):
     label, score, *found = run(to_onnx(clf, X), X)
     np.testing.assert_array_equal(label, clf.predict(X))
     tolerance = 3e-6 if name in ROUNDED else 1e-9
-    np.testing.assert_allclose(score, clf.decision_function(X), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(score, decisive(clf, X), rtol=tolerance, atol=tolerance)
     assert bool(found) == hasattr(clf, "predict_proba")
     if found:
         np.testing.assert_allclose(found[0], clf.predict_proba(X), rtol=0, atol=tolerance)
-        np.testing.assert_array_equal(clf.classes_[found[0].argmax(axis=1)], label)
+        if n_classes == 2:
+            np.testing.assert_array_equal(found[0][:, 1] > clf.threshold_, label == 1)
+    own = 0.5 if hasattr(clf, "predict_proba") else 0.0
     found = [clf.boundary_] if n_classes == 2 else clf.boundaries_.values()
-    has_shift = np.any(clf.threshold_ if n_classes == 2 else clf.biases_)
+    has_shift = np.any(clf.threshold_ - own if n_classes == 2 else clf.biases_)
     assert has_shift or {boundary.status for boundary in found} == {Status.KEPT}
 
 
@@ -141,18 +152,16 @@ def test_rows_closer_to_the_boundary_than_float32_can_tell(name):
         middle = (low + high) / 2
         above = clf.predict(middle)[:, None] == 1
         low, high = np.where(above, low, middle), np.where(above, middle, high)
-        clear = np.abs(clf.decision_function(low)) > 1e-11
+        clear = np.abs(clf.positive_scores(low) - clf.threshold_) > 1e-11
     rows = np.concatenate([low[clear], high[clear]])
     if len(rows) == 0:
         rows = np.concatenate([low - 1e-10, high + 1e-10])
-    scores = np.abs(clf.decision_function(rows))
+    scores = np.abs(clf.positive_scores(rows) - clf.threshold_)
     rows = rows[scores > 1e-12]
     assert np.median(scores) < 1e-8
-    label, score, *found = run(to_onnx(clf, X), rows)
+    label, score, *_ = run(to_onnx(clf, X), rows)
     np.testing.assert_array_equal(label, clf.predict(rows))
-    for p in found:
-        np.testing.assert_array_equal(p[:, 1] > 0.5, score > 0)
-        assert (p[:, 1] != 0.5).all()
+    np.testing.assert_array_equal(label == 1, score > clf.threshold_)
 
 
 @pytest.mark.parametrize("name", ["forest", "histogram boosting", "XGBoost", "LightGBM"])
@@ -160,7 +169,10 @@ def test_missing_values_take_the_same_branch(name):
     X, y = draw(2)
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
     clf = fit(KINDS[name], X, y)
-    np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
+    # A mean of tied log-odds may fall on the threshold, to rounding.
+    clear = np.abs(clf.positive_scores(X) - clf.threshold_) > 1e-12
+    assert clear.mean() > 0.9
+    np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0][clear], clf.predict(X)[clear])
 
 
 @pytest.mark.parametrize("name", ["histogram boosting", "LightGBM", "XGBoost"])
@@ -250,6 +262,18 @@ class BackwardsForest(RandomForestClassifier):
         return self
 
 
+@pytest.mark.parametrize("pos_label", [0, 1])
+@pytest.mark.parametrize("name", ["logistic regression", "machine, rbf", "forest", "XGBoost"])
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_either_class_may_be_positive(name, pos_label, ensemble):
+    X, y = draw(2)
+    clf = fit(KINDS[name], X, y, pos_label=pos_label, ensemble=ensemble)
+    label, score, *_ = run(to_onnx(clf, X), X)
+    np.testing.assert_array_equal(label, clf.predict(X))
+    np.testing.assert_allclose(score, clf.positive_scores(X), atol=3e-6)
+    np.testing.assert_array_equal(label == pos_label, score > clf.threshold_)
+
+
 @pytest.mark.parametrize(
     ("model", "n_classes"), [(Backwards(), 2), (BackwardsForest(5, random_state=0), 3)]
 )
@@ -258,9 +282,12 @@ def test_classes_of_any_order(model, n_classes):
     clf = fit(model, X, y)
     assert clf.estimators_[0].classes_.tolist() == list(range(n_classes))[::-1]
     label, score, found = run(to_onnx(clf, X), X)
-    np.testing.assert_array_equal(label, clf.predict(X))
-    np.testing.assert_allclose(score, clf.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(score, decisive(clf, X), atol=1e-9)
     np.testing.assert_allclose(found, clf.predict_proba(X), atol=1e-9)
+    differs = label != clf.predict(X)  # only where two classes tie, to rounding
+    assert not differs.any() or n_classes == 3
+    best = np.sort(decisive(clf, X).reshape(len(X), -1), axis=1)[differs]
+    assert (np.diff(best[:, -2:]) < 1e-12).all()
     assert np.mean(label == y) > 0.7
 
 
@@ -296,7 +323,7 @@ def test_the_last_step_of_a_pipeline_in_a_search(inner):
     search.fit(X[:TRAINED], y[:TRAINED])
     label, score, _ = run(to_onnx(search, X), X)
     np.testing.assert_array_equal(label, search.predict(X))
-    np.testing.assert_allclose(score, search.decision_function(X), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(score, decisive(search, X), rtol=1e-5, atol=1e-5)
 
 
 def test_the_page_on_models_counts_them():
@@ -389,7 +416,7 @@ def test_other_boosters_of_xgboost(booster):
 def test_a_converter_that_is_wrong_is_found_out(monkeypatch):
     X, y = draw(2)
     clf = fit(LogisticRegression(), X, y)
-    monkeypatch.setattr(clf, "decision_function", lambda X: np.full(len(X), 99.0))
+    monkeypatch.setattr(clf, "positive_scores", lambda X: np.full(len(X), 99.0))
     refuses(clf, X, "whose converter is right, got scores off by")
 
 
@@ -432,7 +459,7 @@ def agree_on_frame(estimator, frame, y):
     clf = BoundShiftClassifier(estimator, cv=2).fit(frame[:TRAINED], y[:TRAINED])
     label, score, *_ = run(to_onnx(clf, frame[:TRAINED]), frame)
     np.testing.assert_array_equal(label, clf.predict(frame))
-    np.testing.assert_allclose(score, clf.decision_function(frame), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(score, decisive(clf, frame), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", SIZED)
@@ -479,7 +506,7 @@ def test_columns_with_numbers_as_names():
     np.testing.assert_array_equal(label, clf.predict(frame))
 
 
-@pytest.mark.parametrize("name", ["label", "shifted_score", "probabilities", "boundshift_add_1"])
+@pytest.mark.parametrize("name", ["label", "decision_score", "probabilities", "boundshift_add_1"])
 def test_columns_called_like_outputs(name):
     frame, y = frame_of_sizes()
     frame = frame.rename(columns={"few": name})
@@ -512,7 +539,7 @@ def test_other_naive_bayes(model):
     clf = fit(model, X, y)
     label, score, *_ = run(to_onnx(clf, X), X)
     np.testing.assert_array_equal(label, clf.predict(X))
-    np.testing.assert_allclose(score, clf.decision_function(X), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(score, decisive(clf, X), rtol=1e-9, atol=1e-9)
 
 
 def test_no_export_that_loses_the_shift_is_advised():

@@ -11,7 +11,6 @@ from imblearn.pipeline import make_pipeline as make_sampling_pipeline
 from imblearn.under_sampling import RandomUnderSampler
 from lightgbm import LGBMClassifier
 from mlxtend.classifier import EnsembleVoteClassifier, SoftmaxRegression, StackingClassifier
-from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
@@ -73,7 +72,8 @@ def test_a_sampler_inside_sees_training_rows_only(data):
     clf = BoundShiftClassifier(inner, cv=StratifiedKFold(3)).fit(X, y)
     scores = np.empty(len(y))
     for train, test in StratifiedKFold(3).split(X, y):
-        scores[test] = sklearn.base.clone(inner).fit(X[train], y[train]).decision_function(X[test])
+        part = sklearn.base.clone(inner).fit(X[train], y[train])
+        scores[test] = part.predict_proba(X[test])[:, 1]
     assert clf.boundary_ == find_boundary(y, scores)
     assert sum(clf.boundary_.n_samples) == len(y)
 
@@ -84,8 +84,8 @@ def test_a_sampler_before_a_booster(data):
     inner = make_sampling_pipeline(StandardScaler(), SMOTE(random_state=0), booster)
     clf = BoundShiftClassifier(inner, cv=3, ensemble=False).fit(X, y)
     rows = clf.estimator_[0].transform(X)
-    margin = clf.estimator_[-1].predict(rows, output_margin=True).astype(np.float64)
-    np.testing.assert_array_equal(clf.decision_function(X), margin - clf.threshold_)
+    own = clf.estimator_[-1].predict_proba(rows)[:, 1].astype(np.float64)
+    np.testing.assert_array_equal(clf.positive_scores(X), own)
     np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
 
 
@@ -130,12 +130,11 @@ def test_calibration_inside(data):
     clf = BoundShiftClassifier(calibrated.fit(X[:450], y[:450]), cv="prefit")
     clf.fit(X[450:], y[450:])
     p = calibrated.predict_proba(X)
-    scores = np.log(p[:, 1] / p[:, 0])
-    np.testing.assert_allclose(clf.predict_proba(X)[:, 1], expit(scores - clf.threshold_))
-    assert clf.threshold_ == pytest.approx(find_boundary(y[450:], scores[450:]).threshold)
+    np.testing.assert_array_equal(clf.predict_proba(X), p)
+    assert clf.boundary_ == find_boundary(y[450:], p[450:, 1])
 
 
-def test_calibration_outside_keeps_the_order_of_shifted_scores(data):
+def test_calibration_outside_keeps_the_order_of_scores(data):
     X, y = data
     shifted = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X[:450], y[:450])
     model = CalibratedClassifierCV(FrozenEstimator(shifted)).fit(X[450:], y[450:])
@@ -243,8 +242,7 @@ def test_a_model_of_mlxtend_that_names_no_classes(data):
     model = SoftmaxRegression(epochs=20, minibatches=1, random_seed=0).fit(X, y)
     clf = BoundShiftClassifier(model, cv="prefit").fit(X, y)
     p = model.predict_proba(X)
-    expected = find_boundary(y, np.log(p[:, 1] / p[:, 0])).threshold
-    assert clf.threshold_ == pytest.approx(expected)
+    assert clf.boundary_ == find_boundary(y, p[:, 1])
     assert balanced_accuracy_score(y, clf.predict(X)) > 0.7
 
 
@@ -256,5 +254,5 @@ def test_a_stack_without_a_final_estimator_has_its_methods_after_fit(data):
     assert not hasattr(stack, "decision_function")
     clf = BoundShiftClassifier(stack).fit(X, y)
     own = np.mean([part.decision_function(X) for part in clf.estimators_], axis=0)
-    assert np.allclose(clf.positive_scores(X), own)
+    assert np.allclose(clf.positive_scores(X), 1 / (1 + np.exp(-own)))
     assert balanced_accuracy_score(y, clf.predict(X)) > 0.8

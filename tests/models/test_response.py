@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 from boundshift import InvalidInputError
 from boundshift.models import Response, find_methods, read_response
-from boundshift.models.response import check_response_method, choose_method
+from boundshift.models.scoring import check_response_method, choose_method
 
 
 class Scorer:

@@ -1,12 +1,14 @@
 """A copy of the model that carries the shift itself predicts alike, row for row."""
 
 import copy
+from dataclasses import replace
 
 import lightgbm
 import numpy as np
 import pytest
 import xgboost
 from catboost import CatBoostClassifier
+from scipy.special import expit, logit
 from sklearn.datasets import make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
@@ -95,12 +97,30 @@ def test_the_copy_decides_alike_row_for_row(problem, name):
     found = np.asarray(copied.predict(X)).ravel()
     np.testing.assert_array_equal(found, clf.predict(X))
     own = np.asarray(clf.estimator_.predict(X)).ravel()
-    moved = clf.threshold_ if len(clf.classes_) == 2 else clf.biases_
-    assert (found != own).any() == np.any(moved)
-    assert hasattr(clf, "predict_proba") == (hasattr(copied, "predict_proba") and name not in SUMS)
-    if hasattr(clf, "predict_proba"):
-        found = copied.predict_proba(X)
-        np.testing.assert_allclose(found, clf.predict_proba(X), rtol=1e-4, atol=1e-6)
+    two = len(clf.classes_) == 2
+    on_probabilities = two and clf.boundary_.scale == "probability"
+    unmoved = 0.5 if on_probabilities else 0.0
+    assert (found != own).any() == np.any(clf.threshold_ != unmoved if two else clf.biases_)
+    if on_probabilities:
+        log_odds = logit(np.clip(clf.predict_proba(X)[:, 1], 1e-12, 1 - 1e-12))
+        expected = expit(log_odds - logit(clf.threshold_))
+        np.testing.assert_allclose(copied.predict_proba(X)[:, 1], expected, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["logistic regression", "machine", "gradient boosting"])
+def test_the_first_class_may_be_positive(two, name):
+    X, y = two
+    options = {"cv": 2, "ensemble": False, "pos_label": 0}
+    clf = BoundShiftClassifier(MODELS[name], **options).fit(X[ROWS:], y[ROWS:])
+    np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
+
+
+def test_a_threshold_that_no_intercept_reaches_is_refused(two):
+    X, y = two
+    clf = BoundShiftClassifier(LogisticRegression(), cv=None).fit(X[ROWS:], y[ROWS:])
+    clf.boundary_ = replace(clf.boundary_, threshold=1.0)
+    with pytest.raises(InvalidInputError, match="`threshold_` must lie between 0 and 1 for an"):
+        clf.shifted_estimator()
 
 
 def test_classes_of_any_order_are_shifted_in_place():
@@ -121,9 +141,9 @@ def test_classes_of_any_order_are_shifted_in_place():
 def test_the_model_itself_stays(two, name):
     X, y = two
     clf = BoundShiftClassifier(copy.deepcopy(MODELS[name]), cv=None).fit(X[ROWS:], y[ROWS:])
-    before = clf.decision_function(X[:500])
+    before = clf.positive_scores(X[:500])
     clf.shifted_estimator()
-    np.testing.assert_array_equal(clf.decision_function(X[:500]), before)
+    np.testing.assert_array_equal(clf.positive_scores(X[:500]), before)
 
 
 def test_the_intercept_is_the_papers(two):
@@ -131,7 +151,7 @@ def test_the_intercept_is_the_papers(two):
     clf = BoundShiftClassifier(LogisticRegression()).fit(X[ROWS:], y[ROWS:])
     linear = clf.to_linear()
     np.testing.assert_array_equal(linear.coef_, clf.estimator_.coef_)
-    np.testing.assert_allclose(linear.intercept_, clf.estimator_.intercept_ - clf.threshold_)
+    np.testing.assert_allclose(linear.intercept_, clf.estimator_.intercept_ - logit(clf.threshold_))
     p = linear.predict_proba(X)[:, 1]
     np.testing.assert_array_equal(p > 0.5, clf.predict(X) == 1)
 

@@ -3,20 +3,44 @@ import math
 import pickle
 import runpy
 import sys
-import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
+from subprocess import run
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
-from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from sklearn.feature_selection import SelectKBest
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    StandardScaler,
+)
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import (
     DKW,
@@ -52,6 +76,10 @@ def boundary():
 @pytest.fixture(scope="module")
 def fitted(data):
     return BoundShiftClassifier(LogisticRegression(), cv=3).fit(*data)
+
+
+def shout(X):
+    return X
 
 
 class Bomb:
@@ -155,7 +183,9 @@ def test_the_page_on_formats_names_every_field(boundary):
 
 def same(a, b, X):
     np.testing.assert_array_equal(a.predict(X), b.predict(X))
-    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
+    assert hasattr(a, "predict_proba") == hasattr(b, "predict_proba")
+    if hasattr(a, "predict_proba"):
+        np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
 
 
 def test_a_model_needs_no_trust(data, fitted, tmp_path):
@@ -200,12 +230,75 @@ def test_curves_rules_and_splitters_as_parameters_need_no_trust(data, tmp_path, 
     assert (copy.boundary_.curve, copy.boundary_.rule) == (curve, rule)
 
 
+PARTS = {
+    "tree": DecisionTreeClassifier(max_depth=3),
+    "forest": RandomForestClassifier(5),
+    "extra trees": ExtraTreesClassifier(5),
+    "boosting": GradientBoostingClassifier(n_estimators=5),
+    "hist boosting": HistGradientBoostingClassifier(max_iter=5),
+    "bagging": BaggingClassifier(n_estimators=3),
+    "ada boost": AdaBoostClassifier(n_estimators=3),
+    "network": MLPClassifier((4,), max_iter=5),
+    "svm": SVC(),
+    "gaussian process": GaussianProcessClassifier(),
+    "sigmoid": CalibratedClassifierCV(LinearSVC(), cv=2),
+    "isotonic": CalibratedClassifierCV(GaussianNB(), method="isotonic", cv=2),
+    "voting": VotingClassifier(
+        [("a", LogisticRegression()), ("b", RandomForestClassifier(3))], voting="soft"
+    ),
+    "stacking": StackingClassifier(
+        [("a", LogisticRegression()), ("b", RandomForestClassifier(3))], cv=2
+    ),
+    "search": GridSearchCV(LogisticRegression(), {"C": [1, 2]}, cv=2),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize("name", PARTS)
+def test_a_pipeline_of_parts_of_scikit_learn_needs_no_trust(name, tmp_path):
+    X, y = make_classification(120, 5, random_state=0)
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(town=np.where(X[:, 0] > 0, "r", "b"))
+    frame.loc[::10, "a"] = np.nan
+    numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler(), SelectKBest(k=4))
+    prepare = ColumnTransformer(
+        [
+            ("numbers", numbers, list("abc")),
+            ("bins", KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"), ["d"]),
+            ("towns", OneHotEncoder(handle_unknown="ignore"), ["town"]),
+        ],
+        remainder="passthrough",
+        sparse_threshold=0,
+    )
+    inner = make_pipeline(prepare, PARTS[name])
+    model = BoundShiftClassifier(inner, cv=2).fit(frame, y)
+    same(load(save(model, tmp_path / "model.skops")), model, frame)
+
+
+def test_a_tree_that_belongs_to_no_model_is_refused(data, tmp_path):
+    X, y = data
+    tree = DecisionTreeClassifier(max_depth=2).fit(X, y).tree_
+    model = LogisticRegression().fit(X, y)
+    model.step = tree
+    path = save(model, tmp_path / "model.skops")
+    with pytest.raises(InvalidInputError, match="a tree belongs to no model"):
+        load(path)
+
+
+@pytest.mark.parametrize("function", [shout, np.save, run], ids=["own", "numpy", "standard"])
+def test_functions_stay_refused(data, tmp_path, function):
+    model = make_pipeline(FunctionTransformer(function), LogisticRegression())
+    path = save(model, tmp_path / "model.skops")
+    with pytest.raises(InvalidInputError, match=r"`trusted` must name every type"):
+        load(path)
+
+
 def test_a_pipeline_and_a_search_with_one_inside(data, tmp_path):
     X, y = data
     inner = make_pipeline(StandardScaler(), BoundShiftClassifier(LogisticRegression(), cv=2))
     search = GridSearchCV(inner, {"boundshiftclassifier__curve": ["dkw", None]}, cv=2).fit(X, y)
     path = save(search, tmp_path / "search.skops")
-    same(load(path, trusted=["sklearn.metrics._scorer._PassthroughScorer"]), search, X)
+    same(load(path), search, X)
 
 
 @dataclass(frozen=True)
@@ -232,10 +325,6 @@ def test_a_pickle_keeps_curves_of_ones_own_and_labels_of_any_kind(data):
 def test_a_model_can_be_fitted_again_after_loading(data, fitted, tmp_path):
     copy = load(save(fitted, tmp_path / "model.skops"))
     assert copy.fit(*data).boundary_ == fitted.boundary_
-
-
-def shout(X):
-    return X
 
 
 def test_a_type_that_is_not_trusted_is_named(data, tmp_path):
@@ -290,7 +379,7 @@ def test_a_trusted_pickle_is_loaded(data, fitted, tmp_path, compress):
 
 
 def test_a_file_of_a_newer_release_says_so(tmp_path):
-    stored = {"format": "boundshift.object", "version": 3, "object": 1}
+    stored = {"format": "boundshift.object", "version": 4, "object": 1}
     (tmp_path / "x").write_bytes(skops.io.dumps(stored))
     with pytest.raises(InvalidInputError, match="upgrade"):
         load(tmp_path / "x")
@@ -322,17 +411,18 @@ def test_a_boundary_is_loaded_without_skops(boundary, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("folder", STORED, ids=lambda path: path.name)
-def test_files_of_earlier_releases_load(folder):
+def test_boundaries_of_every_version_load(folder):
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    loaded = load(folder / "boundary.json")
+    assert loaded.predict(expected["scores"]).tolist() == expected["boundary"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
+def test_models_of_this_version_load():
+    folder = STORED[-1]
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     rows = np.array(expected["rows"])
-    assert (
-        load(folder / "boundary.json").predict(expected["scores"]).tolist()
-        == (expected["boundary"])
-    )
-    with warnings.catch_warnings():
-        # Linear models of other releases of scikit-learn load as well.
-        warnings.simplefilter("ignore", InconsistentVersionWarning)
-        models = {name: load(folder / f"{name}.skops") for name in ("two_classes", "three_classes")}
+    models = {name: load(folder / f"{name}.skops") for name in ("two_classes", "three_classes")}
     for name, model in models.items():
         assert model.predict(rows).tolist() == expected[name]
         repr(model)
@@ -340,8 +430,19 @@ def test_files_of_earlier_releases_load(folder):
     assert models["two_classes"].boundary_.curve == DKW()
 
 
-def test_a_release_has_stored_files():
-    assert STORED
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
+@pytest.mark.parametrize("name", ["two_classes", "three_classes"])
+def test_models_of_an_earlier_version_are_refused(name):
+    with pytest.raises(InvalidInputError, match="an older boundshift"):
+        load(STORED[-2] / f"{name}.skops")
+
+
+def test_the_threshold_of_an_edited_boundary_decides(data, fitted):
+    X, _ = data
+    copy = pickle.loads(pickle.dumps(fitted))
+    copy.boundary_ = replace(copy.boundary_, threshold=0.9)
+    assert copy.threshold_ == 0.9
+    np.testing.assert_array_equal(copy.predict(X), 1 * (fitted.predict_proba(X)[:, 1] > 0.9))
 
 
 def test_stored_files_can_be_made_again(tmp_path):

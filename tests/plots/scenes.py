@@ -14,15 +14,12 @@ from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from matplotlib.legend import Legend
 from matplotlib.text import Text
-from sklearn.linear_model import LogisticRegression
 
-from boundshift import BoundShiftClassifier, Cost, Monitor, find_boundary
+from boundshift import Cost, Monitor, find_boundary
 from boundshift.plots import (
     BoundaryDisplay,
-    ComparisonDisplay,
     CostDisplay,
     DecisionCurveDisplay,
-    DecisionDisplay,
     MetricDisplay,
     MonitorDisplay,
     OperatingPointDisplay,
@@ -54,14 +51,6 @@ def _scores():
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1], [400, 25])
     return y, rng.normal(3.2 * y - 3)
-
-
-@cache
-def _plane():
-    rng = np.random.default_rng(5)
-    y = np.repeat([0, 1], [400, 25])
-    X = rng.normal(size=(425, 2)) + 1.8 * y[:, None]
-    return X, y, BoundShiftClassifier(LogisticRegression(), cv=None).fit(X, y)
 
 
 @scene("projection", 8.0, 4.8)
@@ -101,25 +90,6 @@ def _plateau(ax, theme):
     )
 
 
-@scene("decision", 9.0, 4.8)
-def _decision(ax, theme):
-    X, y, model = _plane()
-    DecisionDisplay.from_estimator(model, X, y, grid_resolution=80, ax=ax, theme=theme)
-
-
-@scene("comparison", 9.0, 2.8)
-def _comparison(ax, theme):
-    rng = np.random.default_rng(2)
-    metrics = ("g_mean", "f1", "recall_positive", "recall_negative")
-    centre = {"untouched": 0.6, "SMOTE": 0.8, "tuned threshold": 0.82, "boundshift": 0.87}
-    rows = [
-        {"method": name} | {m: middle + rng.normal(0, 0.03) for m in metrics}
-        for name, middle in centre.items()
-        for _ in range(5)
-    ]
-    ComparisonDisplay.from_rows(rows, metrics=metrics, ax=ax, theme=theme)
-
-
 @scene("monitor", 8.0, 5.2)
 def _monitor(ax, theme):
     rng = np.random.default_rng(7)
@@ -153,7 +123,7 @@ def _decision_curve(ax, theme):
 @scene("cost", 8.0, 4.6)
 def _cost(ax, theme):
     CostDisplay.from_predictions(
-        *_scores(), costs=Cost(1, 10), old_threshold=0.0, ax=ax, theme=theme
+        *_scores(), costs=Cost(false_negative=10), old_threshold=0.0, ax=ax, theme=theme
     )
 
 

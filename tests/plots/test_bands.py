@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from boundshift import Cost, InvalidInputError
 from boundshift.metrics import METRICS, metrics_of_errors
-from boundshift.plots.bands import check_metrics, error_band, metric_bands
+from boundshift.plots import MetricDisplay
+from boundshift.plots.threshold import error_band, metric_bands
 
 RUNS = 2000
-SETTINGS = {"prevalence": 0.05, "costs": Cost(1, 7), "odds": 1 / 7}
+SETTINGS = {"prevalence": 0.05, "costs": Cost(false_negative=7), "odds": 1 / 7}
 
 
 @pytest.mark.parametrize(("n", "errors"), [((60, 12), (0.1, 0.2)), ((400, 30), (0.02, 0.6))])
@@ -43,6 +44,7 @@ def test_no_pair_of_errors_inside_has_a_metric_outside(negative, positive, preva
 
 
 def test_unknown_metrics_are_refused():
-    assert check_metrics("f1") == ("f1",)
+    y, scores = [0, 0, 1, 1], [0, 1, 2, 3]
+    assert list(MetricDisplay.from_predictions(y, scores, metrics="f1").bands) == ["f1"]
     with pytest.raises(InvalidInputError, match="`metrics` must be one of"):
-        check_metrics(["f3"])
+        MetricDisplay.from_predictions(y, scores, metrics=["f3"])

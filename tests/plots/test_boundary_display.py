@@ -4,6 +4,7 @@ from matplotlib.figure import Figure
 from scipy.stats import binomtest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 from boundshift import (
     BoundaryWarning,
@@ -110,7 +111,7 @@ def test_from_estimator_uses_the_models_own_scores_curve_and_rule():
     X, y = make_classification(400, weights=[0.9], random_state=0)
     model = BoundShiftClassifier(LogisticRegression(), cv=None, curve="authors").fit(X, y)
     display = BoundaryDisplay.from_estimator(model, X, y)
-    assert display.old_threshold == 0.0
+    assert display.old_threshold == 0.5
     assert display.boundary.threshold == model.threshold_
     at = np.flatnonzero(display.thresholds == model.threshold_)[0]
     assert display.rule_values[at] == pytest.approx(model.boundary_.loss, rel=1e-6)
@@ -183,3 +184,14 @@ def test_missing_matplotlib_is_named_with_its_extra(problem, monkeypatch):
 def test_wrong_confidence_is_refused(problem):
     with pytest.raises(InvalidInputError, match="`confidence` must be between 0 and 1"):
         BoundaryDisplay.from_predictions(*problem, confidence=95)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC()], ids=str)
+@pytest.mark.parametrize("names", [(0, 1), ("healthy", "a sick one")], ids=["codes", "mirrored"])
+def test_a_classifier_draws_its_boundary_on_these_rows(model, names):
+    X, y = make_classification(600, weights=[0.8], flip_y=0.1, random_state=0)
+    y = np.array(names)[y]
+    shifted = BoundShiftClassifier(model).fit(X[:300], y[:300])
+    display = shifted.plot(X[300:], y[300:], theme="light")
+    assert isinstance(display, BoundaryDisplay)
+    assert display.boundary == shifted.boundary_

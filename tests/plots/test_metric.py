@@ -43,7 +43,7 @@ def test_both_boundaries_are_marked_on_every_line(problem):
 
 def test_the_cost_is_counted_and_least_at_the_boundary_of_counts(problem):
     y, scores = problem
-    costs = Cost(1, 20)
+    costs = Cost(false_negative=20)
     display = CostDisplay.from_predictions(y, scores, costs=costs, curve="empirical", rule=costs)
     for i in range(0, len(display.thresholds), 97):
         flagged = scores > display.thresholds[i]
@@ -54,7 +54,7 @@ def test_the_cost_is_counted_and_least_at_the_boundary_of_counts(problem):
 
 
 def test_the_costs_of_the_rule_are_drawn_where_none_are_given(problem):
-    display = CostDisplay.from_predictions(*problem, rule=Cost(1, 5))
+    display = CostDisplay.from_predictions(*problem, rule=Cost(false_negative=5))
     assert display.flag_none == pytest.approx(5 * 30 / 330)
 
 
@@ -67,13 +67,15 @@ def test_costs_by_row_are_summed(problem):
         is_wrong = (scores > display.thresholds[i]) != (y == 1)
         assert display.cost.value[i] == pytest.approx(np.mean(amounts * is_wrong))
     assert display.cost.value.min() == pytest.approx(display.boundary.loss)
+    column = CostDisplay.from_predictions(y[:, None], scores[:, None], row_cost=amounts[:, None])
+    np.testing.assert_array_equal(column.cost.value, display.cost.value)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"costs": Cost(1, 2), "row_cost": np.ones(330)}, "`costs` must be left out"),
-        ({"row_cost": np.ones(3)}, "`row_cost` must have one cost"),
+        ({"costs": Cost(false_negative=2), "row_cost": np.ones(330)}, "`costs` must be left out"),
+        ({"row_cost": np.ones(3)}, "`row_cost` must have one value"),
         ({"costs": 3}, "`costs` must be a Cost|`rule` must"),
         ({"confidence": 1.5}, "`confidence` must"),
     ],

@@ -112,14 +112,14 @@ def test_large_classes_are_drawn_without_points():
     assert points(few) == []
 
 
-def test_from_estimator_shows_raw_scores_and_the_models_own_boundary_at_zero():
+def test_from_estimator_shows_probabilities_and_the_models_own_boundary_at_one_half():
     X, y = make_classification(400, weights=[0.9], random_state=0)
     model = LogisticRegression().fit(X, y)
     shifted = BoundShiftClassifier(model, cv="prefit").fit(X, y)
     display = ProjectionDisplay.from_estimator(shifted, X, y)
-    expected = np.sort(model.decision_function(X[y == 1]))
+    expected = np.sort(model.predict_proba(X[y == 1])[:, 1])
     np.testing.assert_allclose(display.scores[1], expected)
-    assert vertical_lines(display) == [0.0, shifted.threshold_]
+    assert sorted(vertical_lines(display)) == sorted([0.5, shifted.threshold_])
 
 
 def test_own_response_function_has_no_old_boundary_unless_given():
@@ -165,7 +165,7 @@ def test_a_model_whose_positive_class_is_the_lesser_label_is_drawn_by_its_scores
     model = LogisticRegression().fit(X, labels)
     shifted = BoundShiftClassifier(model, cv="prefit", pos_label="a sick").fit(X, labels)
     display = ProjectionDisplay.from_estimator(shifted, X, labels)
-    expected = np.sort(-model.decision_function(X[labels == "a sick"]))
+    expected = np.sort(model.predict_proba(X[labels == "a sick"])[:, 0])
     np.testing.assert_allclose(display.scores[1], expected)
 
 

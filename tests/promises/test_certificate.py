@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -6,7 +8,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from boundshift import BoundShiftClassifier, InvalidInputError, certify, find_boundary
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    Floors,
+    InvalidInputError,
+    certify,
+    find_boundary,
+)
 from boundshift.promises.certificate import certify_counts
 
 Y = np.repeat([0, 1], [60, 15])
@@ -145,7 +154,8 @@ class TestClassifier:
         assert certificate.method == "uniform"
 
     def test_training_scores_are_nominal(self) -> None:
-        model = BoundShiftClassifier(DecisionTreeClassifier(random_state=0), cv=None)
+        tree = DecisionTreeClassifier(min_samples_leaf=4, random_state=0)
+        model = BoundShiftClassifier(tree, cv=None)
         assert model.fit(self.X, self.y).certificate_.status == "nominal"
 
     def test_held_out_counts_are_those_of_predict(self) -> None:
@@ -171,3 +181,88 @@ def test_a_notebook_shows_the_word_the_bounds_and_escaped_labels() -> None:
     assert "<b>certified</b>" in shown
     assert "<td>&lt;b&gt;</td>" in shown
     assert f"<td>{certificate.error_bounds[1]:.4f}</td>" in shown
+
+
+@pytest.mark.parametrize("flag", ["joint", "chosen_here"])
+def test_a_flag_of_numpy_is_one_of_python(flag: str) -> None:
+    found = certify(Y, S, 0.1, **{flag: np.True_})  # type: ignore[arg-type]
+    assert found == certify(Y, S, 0.1, **{flag: True})  # type: ignore[arg-type]
+    assert type(found.joint) is bool
+
+
+@pytest.mark.parametrize("flag", ["joint", "chosen_here"])
+@pytest.mark.parametrize("value", ["no", 1, None])
+def test_a_flag_that_is_none_is_refused(flag: str, value: object) -> None:
+    with pytest.raises(InvalidInputError, match=f"`{flag}` must be True or False"):
+        certify(Y, S, 0.1, **{flag: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threshold", [-1.7, 2.0])
+def test_all_rows_on_one_side_are_warned_of(threshold: float) -> None:
+    with pytest.warns(BoundaryWarning, match="both sides of the threshold"):
+        certify(Y, S, threshold)
+
+
+def test_a_boundary_on_probabilities_refuses_margins() -> None:
+    p = 1 / (1 + np.exp(-5 * S))
+    boundary = find_boundary(Y, p)
+    with pytest.raises(InvalidInputError, match="must be probabilities"):
+        certify(Y, 5 * S, boundary)
+    with pytest.raises(InvalidInputError, match="must be probabilities"):
+        boundary.predict(5 * S)
+    assert certify(Y, p, boundary).wrong == boundary.wrong
+    # A mean of probabilities may be above 1 by its last digit.
+    assert boundary.predict([1 + 1e-12]).tolist() == [1]
+
+
+def test_a_boundary_on_margins_doubts_probabilities() -> None:
+    boundary = find_boundary(Y, 5 * S - 4)  # its threshold is far below 0
+    p = 1 / (1 + np.exp(4 - 5 * S))
+    assert boundary.threshold < 0
+    with pytest.warns(BoundaryWarning, match="like probabilities"):
+        boundary.predict(p)
+    with pytest.warns(BoundaryWarning, match="like probabilities|both sides"):
+        certify(Y, p, boundary)
+    # A single row may well have such a margin.
+    assert boundary.predict([0.3]).tolist() == [1]
+
+
+MODEL = lambda X: np.asarray(X)[:, 0]  # noqa: E731
+FLOORS = [{"recall": 0.8}, {"recall": 0.8, "specificity": 0.6}, {"recall": 0.7, "precision": 0.3}]
+
+
+def promised(asked: dict[str, float], seed: int, gap: float = 1.6) -> BoundShiftClassifier:
+    """Return a classifier whose boundary promises floors, decided on 250 and 80 rows."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [250, 80])
+    rule = Floors(**asked)  # type: ignore[arg-type]
+    model = BoundShiftClassifier(MODEL, cv="prefit", rule=rule)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        return model.fit((rng.normal(size=330) + gap * y)[:, None], y)
+
+
+@pytest.mark.parametrize("asked", FLOORS)
+def test_floors_are_promised_with_one_number(asked: dict[str, float]) -> None:
+    model = promised(asked, 0, gap=2.5)
+    assert model.boundary_.errors == model.certificate_.error_bounds
+    assert f"{model.certificate_.error_bounds[1]:.4g}" in model.boundary_.summary()
+    assert model.certificate_.error_bounds[1] <= 1 - asked["recall"]
+    assert model.certificate_.at(0.95) == model.certificate_
+    # The most misses that the floor allows, counted by hand; one row more would break it.
+    delta = 0.05 / len(asked)
+    allowed = max(k for k in range(80) if exact(k, 80, 1 - delta) <= 1 - asked["recall"])
+    assert model.certificate_.error_bounds[1] == pytest.approx(exact(allowed, 80, 1 - delta))
+
+
+@pytest.mark.parametrize("gap", [1.2, 2.0])
+@pytest.mark.parametrize("asked", FLOORS)
+def test_certificates_of_floors_hold(asked: dict[str, float], gap: float) -> None:
+    """At both gaps the true error rates are known; some of the floors are met by luck only."""
+    broken = np.zeros(2)
+    for seed in range(400):
+        certificate = promised(asked, seed, gap).certificate_
+        t = certificate.threshold
+        assert t is not None
+        broken += np.array([stats.norm.sf(t), stats.norm.cdf(t - gap)]) > certificate.error_bounds
+    assert stats.binom.sf(broken - 1, 400, 0.05).min() > 1e-3

@@ -4,6 +4,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.metrics import recall_score
 
 from boundshift import Cost, InvalidInputError, compare_boundaries, find_boundary
 from boundshift.promises.comparison import _upper
@@ -11,11 +12,12 @@ from boundshift.promises.comparison import _upper
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], [400, 80])
 OLD = RNG.normal(1.5 * Y)
+EQUAL = Cost()
 NEW = OLD + RNG.normal(3 * (Y - 0.5), 0.4)
 
 
 def test_counts_are_those_of_the_predictions():
-    found = compare_boundaries(Y, OLD, 1.0, NEW, 0.7)
+    found = compare_boundaries(Y, OLD, 1.0, NEW, 0.7, cost=EQUAL)
     old, new = (OLD > 1.0) != Y, (NEW > 0.7) != Y
     for k in (0, 1):
         assert found.mended[k] == np.sum(old & ~new & (k == Y))
@@ -25,13 +27,13 @@ def test_counts_are_those_of_the_predictions():
 
 
 def test_p_values_are_those_of_the_exact_binomial_test():
-    found = compare_boundaries(Y, OLD, 1.0, NEW, 0.7)
+    found = compare_boundaries(Y, OLD, 1.0, NEW, 0.7, cost=EQUAL)
     for b, c, p in zip(found.mended, found.broken, found.p_values, strict=True):
         assert p == pytest.approx(stats.binomtest(b, b + c, alternative="greater").pvalue)
 
 
 def test_one_boundary_twice_is_undecided():
-    found = compare_boundaries(Y, OLD, 1.0, OLD, 1.0)
+    found = compare_boundaries(Y, OLD, 1.0, OLD, 1.0, cost=EQUAL)
     assert found.differences == (0, 0)
     assert found.p_values == (1, 1)
     assert found.verdict == "undecided"
@@ -39,20 +41,26 @@ def test_one_boundary_twice_is_undecided():
 
 
 def test_who_is_better_turns_with_the_order():
-    one = compare_boundaries(Y, OLD, 1.0, NEW, 1.0, cost=Cost(1, 10))
-    two = compare_boundaries(Y, NEW, 1.0, OLD, 1.0, cost=Cost(1, 10))
+    one = compare_boundaries(Y, OLD, 1.0, NEW, 1.0, cost=Cost(false_negative=10))
+    two = compare_boundaries(Y, NEW, 1.0, OLD, 1.0, cost=Cost(false_negative=10))
     assert one.verdict == "better"
     assert two.verdict == "worse"
     assert one.cost_interval == pytest.approx((-two.cost_interval[1], -two.cost_interval[0]))
 
 
 def test_the_confidence_is_where_the_bound_crosses_zero():
-    found = compare_boundaries(Y, OLD, 1.0, NEW, 1.0, cost=Cost(1, 10))
+    found = compare_boundaries(Y, OLD, 1.0, NEW, 1.0, cost=Cost(false_negative=10))
     # Two sides share the risk of an interval: it excludes 0 at half the one-sided risk, not above.
     edge = 1 - 2 * (1 - found.better_confidence)
     arguments = (Y, OLD, 1.0, NEW, 1.0)
-    assert compare_boundaries(*arguments, edge - 1e-6, cost=Cost(1, 10)).verdict == "better"
-    assert compare_boundaries(*arguments, edge + 1e-6, cost=Cost(1, 10)).verdict == "undecided"
+    assert (
+        compare_boundaries(*arguments, edge - 1e-6, cost=Cost(false_negative=10)).verdict
+        == "better"
+    )
+    assert (
+        compare_boundaries(*arguments, edge + 1e-6, cost=Cost(false_negative=10)).verdict
+        == "undecided"
+    )
 
 
 @pytest.mark.parametrize("rates", [(0.1, 0.1), (0.02, 0.3), (0.4, 0.5), (0.0, 0.05), (0.3, 0.05)])
@@ -68,8 +76,8 @@ def test_the_bound_of_a_difference_holds_exactly(rates):
 
 
 def test_a_prevalence_weighs_the_classes():
-    rare = compare_boundaries(Y, OLD, 1.0, NEW, 0.2, cost=Cost(1, 1, prevalence=0.001))
-    often = compare_boundaries(Y, OLD, 1.0, NEW, 0.2, cost=Cost(1, 1, prevalence=0.999))
+    rare = compare_boundaries(Y, OLD, 1.0, NEW, 0.2, cost=Cost(prevalence=0.001))
+    often = compare_boundaries(Y, OLD, 1.0, NEW, 0.2, cost=Cost(prevalence=0.999))
     assert rare.cost_difference == pytest.approx(rare.differences[0], abs=1e-3)
     assert often.cost_difference == pytest.approx(often.differences[1], abs=1e-3)
 
@@ -91,9 +99,53 @@ def test_boundaries_bring_their_labels_and_text_says_it():
         ({"confidence": 95}, "`confidence` must be between 0 and 1"),
         ({"y_true": np.zeros(480)}, "two classes"),
         ({"new": "high"}, "`threshold` must be a finite number"),
+        ({"cost": None}, "neither boundary has a rule"),
+        ({"y_true": np.ma.masked_array(Y, Y == 1)}, "80 masked"),
     ],
 )
 def test_input_is_checked(change, words):
-    given = {"y_true": Y, "old_score": OLD, "old": 1.0, "new_score": NEW, "new": 0.7}
+    given = {"y_true": Y, "old_score": OLD, "old": 1.0, "new_score": NEW, "new": 0.7, "cost": EQUAL}
     with pytest.raises(InvalidInputError, match=words):
         compare_boundaries(**(given | change))
+
+
+def test_the_cost_is_that_of_the_boundary():
+    cost = Cost(false_positive=1, false_negative=20)
+    old, new = find_boundary(Y, OLD, rule=cost), find_boundary(Y, NEW, rule=cost)
+    found = compare_boundaries(Y, OLD, old, NEW, new)
+    assert found == compare_boundaries(Y, OLD, old, NEW, new, cost=cost)
+    wrong = [(old.threshold < OLD) != Y, (new.threshold < NEW) != Y]
+    before, after = (np.where(Y, 20, 1)[w].sum() / len(Y) for w in wrong)
+    assert found.cost_difference == pytest.approx(after - before)
+    assert compare_boundaries(Y, OLD, 1.0, NEW, new).cost == cost
+
+
+@pytest.mark.parametrize("rule", ["g-mean", "sum", "youden", "minimax"])
+def test_symmetric_rules_are_compared_by_the_balanced_error(rule):
+    """By equal costs nearly every shift of the default is worse."""
+    y = np.repeat([0, 1], [4500, 500])
+    s = np.random.default_rng(1).normal(2 * y)
+    new = find_boundary(y[::2], s[::2], rule=rule)
+    own = 1 + np.log(9) / 2  # of equal costs
+    found = compare_boundaries(y[1::2], s[1::2], own, s[1::2], new)
+    assert found.verdict == "better"
+    assert compare_boundaries(y[1::2], s[1::2], own, s[1::2], new, cost=EQUAL).verdict == "worse"
+    recalls = [recall_score(y[1::2], s[1::2] > t, average="macro") for t in (own, new.threshold)]
+    assert found.cost_difference == pytest.approx(recalls[0] - recalls[1])
+    assert "its balanced error is" in str(found)
+
+
+def test_rules_that_do_not_agree_or_have_no_bound_ask_for_a_cost():
+    one, two = find_boundary(Y, OLD, rule="sum"), find_boundary(Y, OLD, rule="minimax")
+    with pytest.raises(InvalidInputError, match="different rules"):
+        compare_boundaries(Y, OLD, one, NEW, two)
+    assert compare_boundaries(Y, OLD, one, NEW, two, cost=EQUAL).cost == EQUAL
+    with pytest.raises(InvalidInputError, match="where the rule is FBeta"):
+        compare_boundaries(Y, OLD, 1.0, OLD, find_boundary(Y, OLD, rule="f1"))
+
+
+def test_scores_are_on_the_scale_of_their_boundary():
+    p = 1 / (1 + np.exp(-OLD))
+    boundary = find_boundary(Y, p)
+    with pytest.raises(InvalidInputError, match="must be probabilities"):
+        compare_boundaries(Y, OLD, boundary, p, boundary)

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from boundshift import Cost, Floors, InvalidInputError, Metric, find_boundary, threshold_interval
-from boundshift.promises.interval import _sizes, _widen
+from boundshift.boundary import choose_claims
+from boundshift.promises.interval import _resample, _sizes, _widen
+from boundshift.scores.sample import ScoreSample
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], [300, 30])
@@ -76,7 +78,7 @@ def test_very_many_rows_are_drawn_in_part_and_narrow_the_interval() -> None:
     assert widths[1] == pytest.approx(widths[0] / 4, rel=0.4)
 
 
-@pytest.mark.parametrize("rule", [Cost(1, 20), "f1"])
+@pytest.mark.parametrize("rule", [Cost(false_negative=20), "f1"])
 def test_a_rule_of_frequencies_varies_as_on_other_rows_of_the_same_mix(rule: object) -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [19_000, 1000])
@@ -113,3 +115,51 @@ def test_it_leaves_the_process_s_warning_filters_alone() -> None:
     before = list(warnings.filters)
     threshold_interval(Y, S, n_resamples=2, random_state=0)
     assert warnings.filters == before
+
+
+def draw(seed: int, sizes: tuple[int, int], gap: float) -> tuple[np.ndarray, np.ndarray]:
+    y = np.repeat([0, 1], sizes)
+    return y, np.random.default_rng(seed).normal(size=len(y)) + gap * y
+
+
+@pytest.mark.parametrize("curve", ["blend", "smoothed", "logistic"])
+def test_resamples_stray_as_fresh_rows_do(curve: str) -> None:
+    fresh = [find_boundary(*draw(k, (3000, 100), 2.0), curve=curve).threshold for k in range(100)]
+    rows, (claim, aim) = draw(200, (3000, 100), 2.0), choose_claims(curve)
+    sample = ScoreSample.from_labels(*rows)
+    counted, _ = _resample(sample, claim, aim, 150, np.random.default_rng(0))
+    here = find_boundary(*rows, curve=curve).threshold
+    assert np.median(counted) == pytest.approx(here, abs=np.std(fresh) / 2)
+    assert np.std(counted) == pytest.approx(np.std(fresh), rel=0.35)
+
+
+def test_the_interval_of_a_probability_is_that_of_its_log_odds() -> None:
+    y, scores = draw(0, (300, 30), 2.0)
+    log_odds = threshold_interval(y, scores, random_state=0, n_resamples=50)
+    found = threshold_interval(y, 1 / (1 + np.exp(-scores)), random_state=0, n_resamples=50)
+    assert np.log(np.array(found) / (1 - np.array(found))) == pytest.approx(log_odds, abs=1e-6)
+
+
+@pytest.mark.parametrize("rule", [None, Floors(recall=0.8)])
+@pytest.mark.parametrize("digits", [0, 1])
+def test_discrete_scores_have_their_threshold_inside(rule: object, digits: int) -> None:
+    for seed in range(5):
+        y, scores = draw(seed, (300, 60), 1.0)
+        for s in (np.round(scores, digits), np.round(np.clip(scores / 4 + 0.3, 0, 1), 1 + digits)):
+            low, high = threshold_interval(y, s, rule=rule, random_state=0, n_resamples=20)
+            assert low <= find_boundary(y, s, rule=rule).threshold <= high
+
+
+def test_thresholds_on_a_few_scores_are_held_as_often_as_asked() -> None:
+    rng, rule = np.random.default_rng(0), Floors(recall=0.8)
+    y = np.repeat([0, 1], [200, 60])
+
+    def scores() -> np.ndarray:
+        return np.round(rng.normal(size=260) + 2 * y)
+
+    others = np.array([find_boundary(y, scores(), rule=rule).threshold for _ in range(60)])
+    inside = []
+    for _ in range(15):
+        low, high = threshold_interval(y, scores(), rule=rule, random_state=rng, n_resamples=60)
+        inside.append(np.mean((low <= others) & (others <= high)))
+    assert np.mean(inside) > 0.9

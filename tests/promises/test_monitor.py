@@ -2,11 +2,12 @@ import datetime
 import itertools
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
 
-from boundshift import InvalidInputError, Monitor, certify
+from boundshift import BoundaryWarning, InvalidInputError, Monitor, certify, find_boundary
 from boundshift.promises.bet import ODDS_RATIOS, Bet
 from boundshift.promises.certificate import certify_counts
 
@@ -101,7 +102,9 @@ class TestAlarm:
     @pytest.mark.parametrize("scores", ["held-out", "out-of-fold", "training"])
     def test_no_word_is_said_that_the_certificate_does_not_have(self, scores):
         certificate = certify([0] * 50 + [1] * 50, [0.1] * 50 + [0.9] * 50, 0.5, scores=scores)
-        alarm = Monitor(certificate).update([1] * 40, [0.1] * 40).alarm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BoundaryWarning)
+            alarm = Monitor(certificate).update([1] * 40, [0.1] * 40).alarm
         assert not {"certified", "promised"} & set(alarm.message.replace(":", "").split())
 
     def test_stays_after_better_days(self):
@@ -235,3 +238,36 @@ class TestInput:
         del stored["classes"][0]["log_starts"]
         with pytest.raises(InvalidInputError, match="as to_dict has written it"):
             Monitor.from_dict(stored)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"y_true": np.ma.masked_array([0, 1], [False, True])}, "`y_true` .* 1 masked"),
+        ({"y_score": np.ma.masked_array([0.1, 0.9], [False, True])}, "`y_score` .* 1 masked"),
+        ({"when": np.ma.masked_array([1, 2], [False, True])}, "`when` .* masked"),
+        ({"y_true": np.array([0, 1 + 0j])}, "`y_true` must .*complex"),
+        ({"y_score": np.array([0.1, 0.9 + 2j])}, "`y_score` must be real numbers"),
+        ({"y_true": [0]}, "got 1 for 2 rows"),
+    ],
+)
+def test_nothing_is_counted_that_is_masked_or_complex(change, words):
+    monitor = Monitor(CERTIFICATE)
+    with pytest.raises(InvalidInputError, match=words):
+        monitor.update(**({"y_true": [0, 1], "y_score": [0.1, 0.9]} | change))
+    assert monitor.n_samples == (0, 0)
+
+
+def test_a_mask_that_hides_nothing_is_no_mask():
+    y, s = np.ma.masked_array([0, 1], False), np.ma.masked_array([0.1, 0.9], False)
+    assert Monitor(CERTIFICATE).update(y, s).n_samples == (1, 1)
+
+
+def test_scores_on_another_scale_than_the_boundary_are_refused():
+    y, s = draw(np.random.default_rng(0), 200)
+    s = np.clip(s + np.linspace(-0.05, 0.05, 200), 0.01, 0.99)
+    certificate = certify(y, s, find_boundary(y, s))
+    monitor = Monitor.from_json(Monitor(certificate).to_json())
+    with pytest.raises(InvalidInputError, match="must be probabilities"):
+        monitor.update(y, np.log(s / (1 - s)))
+    assert sum(monitor.update(y, s).n_samples) == 200

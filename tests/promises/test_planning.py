@@ -35,7 +35,8 @@ def test_the_certificate_comes_out_as_often_as_asked(share: float, chance: float
 
 
 def test_a_floor_of_nine_tenths_needs_twenty_nine_rows() -> None:
-    assert rows_needed(0.1) == int(np.ceil(np.log(0.05) / np.log(0.9)))
+    needed = int(np.ceil(np.log(0.05) / np.log(0.9)))
+    assert rows_needed(error=0.1, confidence=0.95) == rows_needed(0.1) == needed
 
 
 @pytest.mark.parametrize("share", [-0.1, 0.1, 0.2])
@@ -56,10 +57,11 @@ def test_a_share_next_to_the_bound_needs_too_many() -> None:
         Floors(specificity=0.8, recall=0.9, confidence=0.9),
         Floors(precision=0.8),
         Floors(npv=0.7, precision=0.7),
-        Floors(flagged=0.8),
+        Floors(flagged=0.8, confidence=0.95),
         Floors(precision=0.5, prevalence=0.2),
         Floors(npv=0.95, prevalence=0.3),
-        Floors(flagged=0.2, prevalence=0.1),
+        Floors(flagged=0.2, prevalence=0.1, confidence=0.95),
+        Floors(recall=0.8, flagged=0.6),
         Floors(recall=0.8, flagged=0.3, prevalence=0.1, confidence=0.8),
     ],
     ids=repr,
@@ -92,7 +94,9 @@ def test_a_rare_class_takes_more_rows_for_the_same_precision() -> None:
     [
         (Floors(precision=0.5), {"confidence": 0.9}, "must be left out with Floors"),
         (Floors(precision=0.5), {"chosen_here": True}, "must be left out with Floors"),
-        (Floors(precision=1.0), {}, "rows of each class can keep"),
+        (Floors(flagged=0.1), {}, r"promises nothing.*Set Floors\(confidence=0.95\)"),
+        (Floors(recall=0.9, confidence=None), {}, "promises nothing"),
+        (Floors(precision=1.0), {}, "rows of each class can promise"),
     ],
 )
 def test_floors_that_cannot_be_planned_get_a_sentence(rule, options, message) -> None:

@@ -17,7 +17,7 @@ from sklearn.metrics import (
 
 from boundshift import BoundaryWarning, InvalidInputError, certify, find_boundary
 from boundshift.report import collect_facts
-from boundshift.report.stops import N_STOPS
+from boundshift.report.panels import N_STOPS
 from tests.report.problems import NAMES, clopper_pearson, facts, rows, uniform
 
 

@@ -6,6 +6,7 @@ from sklearn import metrics as sk
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import (
+    BoundaryWarning,
     BoundShiftClassifier,
     Cost,
     FBeta,
@@ -15,7 +16,7 @@ from boundshift import (
     find_boundary,
 )
 from boundshift.report import collect_facts, render_report
-from boundshift.report.row_details import RowDetails
+from boundshift.report.evidence import RowDetails
 from tests.report.problems import NAMES, clopper_pearson, rows
 
 METRICS = {
@@ -111,14 +112,15 @@ def test_what_may_be_chance_is_said_to_be():
     few, many = (report_on("f1", test=(n, n // 10, 1))[0]["goal"] for n in (300, 60_000))
     assert few["word"].endswith("may be chance")
     assert few["sentence"].endswith("so that it may be chance.")
-    assert (many["state"], many["word"]) == ("met", "Better")
+    assert many["state"] == "better"
+    assert many["word"] == "Better than at the model's own threshold"
     assert "chance" not in many["sentence"]
 
 
 def test_rows_that_chose_the_threshold_prove_nothing_better():
     y, s = rows()
     facts = collect_facts(y, s, boundary=find_boundary(y, s, rule="youden"), names=NAMES)
-    assert facts["goal"]["state"] == "reached"
+    assert facts["goal"]["state"] == "unsure"
     assert "on the rows that chose the threshold" in facts["goal"]["sentence"]
 
 
@@ -126,7 +128,7 @@ def test_a_worse_metric_is_called_worse():
     y, s = rows()
     found = find_boundary(y, s, rule="f1")
     facts = collect_facts(y, s, boundary=found, test=(y, s + 3.0), old_threshold=3.5)
-    assert facts["goal"]["state"] == "missed"
+    assert facts["goal"]["state"] == "worse"
     assert ". Worse: " in facts["goal"]["sentence"]
 
 
@@ -138,6 +140,32 @@ def test_what_comes_after_floors_is_told_after_them():
     told = f"F1: {now:.3f} on the test rows instead of {before:.3f} at the model's own threshold"
     assert told in facts["goal"]["sentence"]
     assert facts["goal"]["word"] == "Met"
+
+
+RATES = {
+    "recall": sk.recall_score,
+    "specificity": lambda y, p: sk.recall_score(y, p, pos_label=0),
+    "precision": sk.precision_score,
+}
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_a_rate_that_comes_after_floors_is_told_as_itself(rate):
+    if rate == "recall":
+        # Nothing else is asked for, so nearly every row is flagged, and that is said.
+        with pytest.warns(BoundaryWarning, match="nearly every row is predicted as 1"):
+            facts, tested = report_on(Floors(recall=0.5, then=rate))
+    else:
+        facts, tested = report_on(Floors(recall=0.5, then=rate))
+    now, before = both_at(RATES[rate], tested, facts)
+    sentence = facts["goal"]["sentence"]
+    assert f"and then the greatest {rate}. " in sentence
+    told = f"{rate.capitalize()}: {100 * now:.1f}% on the test rows instead of {100 * before:.1f}%"
+    assert told in sentence
+    low, high = facts["goal"]["aim"]["difference"]
+    assert low <= now - before <= high
+    one_lead = f"By {rate}, ours is {'ahead of' if now > before else 'behind'} model's own"
+    assert one_lead in facts["comparison"]["paired"]["lead"]
 
 
 def test_the_rule_of_a_curve_that_was_not_asked_for_is_no_goal():
@@ -191,7 +219,7 @@ def test_weighted_costs_are_those_of_a_thousand_weighted_decisions():
     y, _ = rows()
     weight = amounts(890, 7)
     facts, (y_test, s_test) = report_on(
-        Cost(1, 20),
+        Cost(false_negative=20),
         sample_weight=amounts(len(y), 3) / 60,
         details=RowDetails(sample_weight=weight, column="times"),
     )
@@ -220,14 +248,17 @@ METHODS = [{"method": "boundshift", "threshold": None}, {"method": "low", "thres
 
 
 @pytest.mark.parametrize(
-    ("rule", "title"), [("f1", "F1"), (Cost(1, 50), "cost of 1,000 decisions"), (None, "G-mean")]
+    ("rule", "title"),
+    [("f1", "F1"), (Cost(false_negative=50), "cost of 1,000 decisions"), (None, "G-mean")],
 )
 def test_methods_are_compared_by_the_goal(rule, title):
     y, s = rows()
     found = find_boundary(y, s, rule=rule)
     methods = [dict(METHODS[0], threshold=found.threshold), METHODS[1]]
     facts = collect_facts(y, s, boundary=found, test=rows(seed=1), comparison=methods)
-    assert facts["comparison"]["paired"]["lead"].startswith(f"By {title}, ours is ")
+    asked = "" if rule is None else "The others may have had another goal. "
+    assert facts["comparison"]["paired"]["lead"].startswith(f"{asked}By {title}, ours is ")
+    assert "best of" not in facts["comparison"]["paired"]["lead"]
 
 
 def test_methods_are_asked_first_whether_they_keep_the_floors():
@@ -239,26 +270,28 @@ def test_methods_are_asked_first_whether_they_keep_the_floors():
     ]
     lead = collect_facts(y, s, boundary=found, test=rows(seed=1), comparison=methods)
     assert lead["comparison"]["paired"]["lead"] == (
-        "None of the others reaches the goal on these rows; ours does."
+        "Of 1 other method, which may have had another goal, none reaches this one on these rows; "
+        "ours does."
     )
     methods.append({"method": "low", "threshold": -9.0})
     lead = collect_facts(y, s, boundary=found, test=rows(seed=1), comparison=methods)
     assert lead["comparison"]["paired"]["lead"].startswith(
-        "Of the others, low reaches the goal on these rows, and so does ours. By G-mean, ours is "
-        "ahead of it: "
+        "Of 2 other methods, which may have had another goal, low reaches this one on these rows; "
+        "ours does. By G-mean, ours is ahead of low: "
     )
 
 
 def fitted(**known):
     rng = np.random.default_rng(5)
-    y = (rng.random(600) < 0.25).astype(int)
-    X = rng.normal(size=(600, 2)) + y[:, None]
-    return BoundShiftClassifier(LogisticRegression()).fit(X, y, **known), X, y
+    y = (rng.random(1200) < 0.25).astype(int)
+    X = rng.normal(size=(1200, 2)) + y[:, None]
+    model = BoundShiftClassifier(LogisticRegression()).fit(X[:600], y[:600], **known)
+    return model, X[600:], y[600:]
 
 
 def test_a_classifier_fitted_by_row_costs_reports_them():
-    paid = amounts(600, 1)
-    model, X, y = fitted(row_cost=paid)
+    paid = amounts(600, 2)
+    model, X, y = fitted(row_cost=amounts(600, 1))
     facts = model.report(X, y, row_cost=paid).facts
     lost = 1000 * np.mean(paid * (model.predict(X) != y))
     assert f"1,000 decisions cost {lost:,.0f} on the test rows" in facts["goal"]["sentence"]

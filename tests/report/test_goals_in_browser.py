@@ -39,7 +39,7 @@ def files(tmp_path_factory):
     y, s = rows()
     towns = np.random.default_rng(0).choice(["Bonn", "Rome", "Oslo"], 890)
     details = RowDetails(probability=1 / (1 + np.exp(-TEST[1])), groups={"town": towns})
-    found = find_boundary(y, s, rule=Cost(1, 20))
+    found = find_boundary(y, s, rule=Cost(false_negative=20))
     known = collect_facts(
         y,
         s,
@@ -96,6 +96,8 @@ def test_precision_and_alarms_follow_the_prevalence_that_is_typed(page):
     assert share(browser, "precision") == pytest.approx(hits / (hits + false), abs=6e-4)
     assert float(text(browser, "alarms")) == pytest.approx(1000 * (hits + false), abs=0.06)
     assert float(text(browser, "hits")) == pytest.approx(1000 * hits, abs=0.06)
+    printed = [float(text(browser, name)) for name in ("hits", "false-alarms", "alarms")]
+    assert printed[0] + printed[1] == pytest.approx(printed[2])
     certificate = certify(*TEST, threshold(browser))
     expected = certificate.rates(0.005).precision
     assert share(browser, "precision-bound") == pytest.approx(expected, abs=1.1e-3)
@@ -134,7 +136,7 @@ def test_people_that_can_be_called_move_the_line_to_where_so_many_are_flagged(pa
     assert f"calls about {flagged} of 890 patients" in note
     assert "--top 50" in note
     rates = certify(*TEST, t, chosen_here=True).rates(90 / 890)
-    assert f"and at most {np.ceil(1000 * rates.flagged) / 10:.1f}% called" in note
+    assert f"in the long run at most {np.ceil(1000 * rates.flagged) / 10:.1f}% are called" in note
 
 
 def test_a_new_prevalence_keeps_the_goal(page):

@@ -77,6 +77,9 @@ def check_numbers(browser, marks):
         assert number(browser, name) == pytest.approx(
             math.ceil(1000 * bound(k, n, 0.05) - 1e-3) / 10, abs=0.11
         )
+    assert number(browser, "found") + number(browser, "missed") == pytest.approx(100)
+    assert text(browser, "people-missed-bound") == text(browser, "missed-bound")
+    assert text(browser, "people-flagged-bound") == text(browser, "flagged-bound")
     assert number(browser, "people-missed") == pytest.approx(100 * fn / 90, abs=0.51)
     painted = browser.find_elements("css selector", "#dots-positive .is")
     assert len(painted) == number(browser, "people-missed")

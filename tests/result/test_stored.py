@@ -34,7 +34,7 @@ def problem():
         (SupportRadius(alpha=(1, 2), solver=SLSQP(start=0.5), budget=200), "sum"),
         (ClopperPearson(0.9), Floors(recall=0.7)),
         (ClopperPearson(0.9), Floors(specificity=0.7)),
-        (Smoothed(0.5), Cost(1, 20, prevalence=0.01)),
+        (Smoothed(0.5), Cost(false_negative=20, prevalence=0.01)),
         ("kth-point", GMean(tolerance=0)),
     ],
 )

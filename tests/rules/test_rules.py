@@ -2,9 +2,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import f1_score, fbeta_score, make_scorer, matthews_corrcoef
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    cohen_kappa_score,
+    f1_score,
+    fbeta_score,
+    make_scorer,
+    matthews_corrcoef,
+)
 
-from boundshift import InvalidInputError, find_boundary
+from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary, threshold_interval
+from boundshift.metrics import geometric_mean_score
 from boundshift.rules import (
     RULES,
     Cost,
@@ -34,8 +44,8 @@ def test_every_rule_is_known_by_its_name() -> None:
 @pytest.mark.parametrize(
     "rule",
     [
-        Cost(1, 20),
-        Cost(1, 20, prevalence=0.01),
+        Cost(false_negative=20),
+        Cost(false_negative=20, prevalence=0.01),
         Floors(recall=0.9),
         Floors(specificity=0.9),
         GMean(),
@@ -53,6 +63,39 @@ def test_rules_grow_with_each_error(rule: Rule, a: float, b: float, c: float, d:
     assert lower <= upper + 1e-12
 
 
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("accuracy", accuracy_score),
+        ("accuracy_score", accuracy_score),
+        ("balanced_accuracy", balanced_accuracy_score),
+        ("balanced_accuracy_score", balanced_accuracy_score),
+        ("cohen_kappa", cohen_kappa_score),
+        ("cohen_kappa_score", cohen_kappa_score),
+        ("f1_score", f1_score),
+        ("geometric_mean_score", geometric_mean_score),
+        ("matthews_corrcoef", matthews_corrcoef),
+    ],
+)
+def test_names_of_metrics_are_rules_that_put_that_metric_first(name: str, metric: object) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [70, 30])
+    s = rng.normal(size=100) + y
+    rule = as_rule(name)
+    if isinstance(rule, GMean):
+        rule = GMean(0)
+    found = find_boundary(y, s, curve="empirical", rule=rule)
+    best = max(metric(y, s > t) for t in s)
+    assert metric(y, found.predict(s)) == pytest.approx(best)
+
+
+def test_costs_go_by_name_and_beta_comes_first() -> None:
+    with pytest.raises(TypeError, match="positional"):
+        Cost(1, 20)
+    assert FBeta(2) == FBeta(beta=2)
+    assert FBeta(2, prevalence=0.1).prevalence == 0.1
+
+
 def test_sum_adds_and_minimax_takes_the_larger() -> None:
     assert one(Sum(), 0.2, 0.3) == pytest.approx(0.5)
     assert one(Minimax(), 0.2, 0.3) == 0.3
@@ -64,7 +107,7 @@ def test_g_mean_is_that_of_the_recalls() -> None:
 
 
 def test_cost_multiplies_costs_with_frequencies() -> None:
-    assert one(Cost(1, 20), 0.2, 0.1) == pytest.approx(0.9 * 0.2 + 0.1 * 20 * 0.1)
+    assert one(Cost(false_negative=20), 0.2, 0.1) == pytest.approx(0.9 * 0.2 + 0.1 * 20 * 0.1)
 
 
 def test_cost_takes_the_frequencies_of_deployment() -> None:
@@ -104,12 +147,14 @@ def test_metric_takes_a_scorer_with_its_arguments() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Cost(1, -1), "`false_negative` must be a positive"),
-        (lambda: Cost((1, 20)), "`false_positive` must be a positive"),
+        (lambda: Cost(false_negative=-1), "`false_negative` must be a positive"),
+        (lambda: Cost(false_positive=(1, 20)), "`false_positive` must be a positive"),
         (lambda: Cost(prevalence=0), "`prevalence` must be a positive"),
         (lambda: Cost(prevalence=1), "`prevalence` must be between 0 and 1"),
         (lambda: as_rule("least"), "`rule` must be a Rule or one of 'cost'"),
         (lambda: as_rule("gmean"), "Did you mean 'g-mean'"),
+        (lambda: as_rule("balanced"), r"'balanced_accuracy'.*Did you mean 'balanced_accuracy'"),
+        (lambda: as_rule("fbeta_score"), r"pass FBeta\(3\)"),
         (lambda: as_rule("floors"), "which floor"),
         (lambda: as_rule("metric"), "which metric"),
         (lambda: Metric("f1x"), "Did you mean 'f1'"),
@@ -141,3 +186,50 @@ def test_a_metric_is_asked_for_a_few_hundred_values_and_finds_its_best(curve: st
     best = find_boundary(y, s, curve=curve, rule="f1")
     assert calls < 600
     assert found.loss == pytest.approx(best.loss, abs=1e-6)
+
+
+@pytest.mark.parametrize("labels", [(1, 2), (-1, 1), (False, True), ("no", "yes"), (3, 1)])
+@pytest.mark.parametrize("named", [0, 1])
+@pytest.mark.parametrize("curve", ["empirical", "smoothed"])
+def test_a_scorer_that_names_a_label_gets_the_labels_of_the_rows(labels, named, curve) -> None:
+    rng = np.random.default_rng(1)
+    codes = np.repeat([0, 1], [150, 50])
+    s = rng.normal(size=200) + 1.5 * codes
+    y = np.array(labels)[codes]
+    rule = Metric(make_scorer(f1_score, pos_label=labels[named]))
+    found = find_boundary(y, s, curve=curve, rule=rule, pos_label=labels[1])
+    # F1 of either class, by the rule that has no scorer: of the other one with the roles changed.
+    turned = find_boundary(1 - codes, -s, curve=curve, rule=FBeta(), pos_label=1)
+    plain = find_boundary(codes, s, curve=curve, rule=FBeta(), pos_label=1)
+    expected = (-turned.threshold, turned.loss) if named == 0 else (plain.threshold, plain.loss)
+    assert (found.threshold, found.loss) == pytest.approx(expected, abs=1e-4)
+    reached = f1_score(y, found.predict(s), pos_label=labels[named])
+    if curve == "empirical":
+        assert -found.loss == pytest.approx(reached)
+    found.to_dict()
+
+
+def test_a_scorer_gets_the_labels_in_the_classifier_and_in_an_interval() -> None:
+    rng = np.random.default_rng(1)
+    y = np.repeat(["no", "yes"], [150, 50])
+    X = rng.normal(size=(200, 1)) + 1.5 * (y == "yes")[:, None]
+    rule = Metric(make_scorer(f1_score, pos_label="yes"))
+    plain = Metric(f1_score)
+    assert threshold_interval(
+        y, X[:, 0], curve="student-t", rule=rule, pos_label="yes", n_resamples=5, random_state=0
+    ) == threshold_interval(
+        y, X[:, 0], curve="student-t", rule=plain, pos_label="yes", n_resamples=5, random_state=0
+    )
+    found, expected = (
+        BoundShiftClassifier(LogisticRegression(), rule=r, pos_label="yes").fit(X, y)
+        for r in (rule, plain)
+    )
+    assert found.threshold_ == expected.threshold_
+
+
+def test_a_scorer_that_names_another_label_is_refused() -> None:
+    rule = Metric(make_scorer(f1_score, pos_label="ill"))
+    with pytest.raises(InvalidInputError, match="`metric` must name labels of the rows, 'no' and"):
+        find_boundary(["no", "no", "yes", "yes"], [1, 2, 3, 4], rule=rule, pos_label="yes")
+    with pytest.raises(InvalidInputError, match="`labels` must be two different"):
+        Metric("f1", labels=("yes",))

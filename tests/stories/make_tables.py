@@ -1,7 +1,7 @@
-"""Write the tables of four stories, as messy as those that people have.
+"""Write the tables of six stories, as messy as those that people have.
 
-``python tests/stories/make_tables.py FOLDER`` writes fraud.csv, churn.csv, screening.csv, calls.csv
-and next_week.csv.
+``python tests/stories/make_tables.py FOLDER`` writes fraud.csv, churn.csv, screening.csv,
+calls.csv, next_week.csv, machines.csv and loans.csv.
 """
 
 import sys
@@ -81,6 +81,38 @@ def make_calls(n=2000, seed=4):
     )
 
 
+def make_machines(n=1500, seed=6):
+    """Machines of which some were written twice, and some were never inspected."""
+    rng = np.random.default_rng(seed)
+    broken = rng.random(n) < 0.15
+    state = np.where(broken, "broken", "fine").astype(object)
+    state[rng.random(n) < 0.08] = "not inspected"
+    table = pd.DataFrame(
+        {
+            "heat": rng.normal(60 + 14 * broken, 9).round(2),
+            "noise": np.where(rng.random(n) < 0.05, np.nan, rng.normal(1.0 * broken).round(3)),
+            "site": rng.choice(["north", "south"], n),
+            "state": state,
+        }
+    )
+    return pd.concat([table, table.sample(400, random_state=seed)], ignore_index=True)
+
+
+def make_loans(n=3000, seed=7):
+    """Loans of which a few are not paid back."""
+    rng = np.random.default_rng(seed)
+    default = rng.random(n) < 0.08
+    return pd.DataFrame(
+        {
+            "loan_id": [f"L{i:06d}" for i in rng.permutation(n)],
+            "income": np.exp(rng.normal(8 - 0.5 * default, 0.4)).round(2),
+            "debt": np.exp(rng.normal(6 + 0.9 * default, 0.6)).round(2),
+            "region": rng.choice(["east", "west", ""], n, p=[0.5, 0.4, 0.1]),
+            "default": np.where(default, "yes", "no"),
+        }
+    )
+
+
 def write_tables(folder):
     """Write every table of the stories."""
     folder = Path(folder)
@@ -88,6 +120,8 @@ def write_tables(folder):
     make_churn().to_csv(folder / "churn.csv", index=False, sep=";")
     make_screening().to_csv(folder / "screening.csv", index=False)
     make_calls().to_csv(folder / "calls.csv", index=False)
+    make_machines().to_csv(folder / "machines.csv", index=False)
+    make_loans().to_csv(folder / "loans.csv", index=False)
     make_calls(600, seed=5).drop(columns="gives").to_csv(folder / "next_week.csv", index=False)
 
 

@@ -1,18 +1,26 @@
-"""A second program: what a report must say first, from the files alone.
+"""A second program: every figure of a report and of the terminal, from the files alone.
 
-It knows the table, the scores that `boundshift predict` wrote, and the threshold in boundary.json.
-Three rows in ten of each class judge, by scikit-learn's split; bounds are quantiles of SciPy's beta
-distribution. It shares no code with the package.
+It knows the table, what `boundshift predict` wrote, boundary.json and comparison.csv. Three rows in
+ten of each class judge, by scikit-learn's split, copies beside the row that they copy; bounds are
+quantiles of SciPy's beta distribution. It shares no code with the package. `explain` takes away
+from a page what was recomputed; no figure may be left.
 """
 
 import csv
+import html
 import json
 import math
+import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import beta
+from sklearn import metrics as sk
 from sklearn.model_selection import train_test_split
+
+DELTA = 0.05
+GAPS = ("", "NA")
 
 
 def read_column(path, name, separator=","):
@@ -24,20 +32,77 @@ def upper(wrong, n, delta):
     return 1.0 if wrong >= n else float(beta.isf(delta, wrong + 1, n - wrong))
 
 
-class Judged:
-    """Labels, scores and thresholds of the rows that judge."""
+def percent(part, whole=1):
+    """Return a share in percent: of counts exactly, ties to even."""
+    exact = isinstance(part, int | np.integer) and isinstance(whole, int | np.integer)
+    share = Fraction(int(part), int(whole)) if exact else part / whole
+    return f"{round(1000 * share) / 10:.1f}%"
 
-    def __init__(self, table, scores, folder, target, positive, separator=","):
+
+def most(bound):
+    return f"{math.ceil(1000 * bound - 1e-9) / 10:.1f}%"
+
+
+def least(bound):
+    return f"{math.floor(1000 * bound + 1e-9) / 10:.1f}%"
+
+
+def amount(value):
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def short(value):
+    return f"{value:.4g}".replace("-", "−")
+
+
+def difference(more, fewer, n):
+    """Return the interval of a difference of shares, in points."""
+    ends = [-(upper(b, n, DELTA / 4) - (1 - upper(n - a, n, DELTA / 4)))
+            for a, b in ((more, fewer), (fewer, more))]  # fmt: skip
+    low, high = ends[0], -ends[1]
+    return low, high
+
+
+class Judged:
+    """Labels, scores and thresholds of the rows that judge, and what a page must say of them."""
+
+    def __init__(self, table, scores, folder, target, positive, separator=",", *, features=(),
+                 ignore=()):  # fmt: skip
+        self.table, self.separator, self.folder = table, separator, Path(folder)
         labels = read_column(table, target, separator)
-        known = labels != ""
-        y = (labels == positive)[known]
-        s = read_column(scores, "score").astype(float)[known]
-        _, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0)
-        self.y, self.s = y[test], s[test]
-        boundary = json.loads((Path(folder) / "boundary.json").read_text(encoding="utf-8"))
-        self.threshold = boundary["threshold"]
+        self.known = (labels != "") & ~np.isin(labels, ignore)
+        y = (labels == positive)[self.known]
+        s = read_column(scores, "score").astype(float)[self.known]
+        self.first, self.copied = self._first_of(features, y)
+        drawn = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0)[1]
+        test = np.isin(self.first, drawn)
+        self.test, self.y, self.s = test, y[test], s[test]
+        self.training = y[~test], s[~test]
+        self.probability = read_column(scores, "probability").astype(float)[self.known][test]
+        self.boundary = json.loads((self.folder / "boundary.json").read_text(encoding="utf-8"))
+        self.threshold = self.boundary["threshold"]
+        # The model's own threshold: a probability of one half, or log-odds of 0.
+        self.own = 0.5 if s.min() >= 0 and s.max() <= 1 else 0.0
         self.n = int(np.sum(~self.y)), int(np.sum(self.y))
         self.share = self.n[1] / sum(self.n)
+
+    def _first_of(self, features, y):
+        """Return the first row with each row's features, and how many rows are copies."""
+        rows = np.arange(len(y))
+        cells = [self.column(name)[self.known] for name in features]
+        seen, groups = {}, {}
+        for row, key in enumerate(zip(*cells, strict=True)):
+            seen.setdefault(key, row)
+            groups.setdefault(key, []).append(y[row])
+        mixed = sum(len(g) for g in groups.values() if len(set(g)) == 2)
+        alike = sum(len(g) for g in groups.values() if len(g) > 1 and len(set(g)) == 1)
+        if not features or mixed > alike:
+            return rows, 0
+        first = np.array([seen[key] for key in zip(*cells, strict=True)])
+        return first, int(np.sum(first != rows))
+
+    def column(self, name):
+        return read_column(self.table, name, self.separator)
 
     def wrong(self, threshold):
         flagged = self.s > threshold
@@ -45,7 +110,9 @@ class Judged:
 
     def verdict(self, positives, unit):
         """Return the two sentences of a verdict."""
-        (flagged, missed), (flagged_before, missed_before) = map(self.wrong, (self.threshold, 0.0))
+        (flagged, missed), (flagged_before, missed_before) = map(
+            self.wrong, (self.threshold, self.own)
+        )
         n = self.n[1]
         base = 100
         while any(0 < k / n * base < 0.95 for k in (missed, missed_before)):
@@ -53,70 +120,358 @@ class Judged:
         change = f"instead of {round(base * missed_before / n)}"
         if round(base * missed / n) == round(base * missed_before / n):
             change = "as before"
-        most = math.ceil(1000 * upper(missed, n, 0.05)) / 10
         rows = sum(self.n)
         hits, hits_before = n - missed, n - missed_before
         alarms = round(1000 * (hits + flagged) / rows)
         alarms_before = round(1000 * (hits_before + flagged_before) / rows)
         right = round(1000 * hits / rows)
+        now, before = (
+            percent(a, a + b) for a, b in ((hits, flagged), (hits_before, flagged_before))
+        )
+        instead = "" if alarms == alarms_before else f" instead of {alarms_before}"
         return (
             f"Of {base:,} {positives} the shifted model is expected to miss "
-            f"{round(base * missed / n)} {change}, in the long run at most {most:.1f}% with 95% "
-            f"confidence. Of 1,000 {unit}, with {round(1000 * self.share)} {positives} among them, "
-            f"it flags {alarms} instead of {alarms_before}: {right} hits and {alarms - right} "
-            f"false alarms, a precision of {100 * hits / (hits + flagged):.1f}% instead of "
-            f"{100 * hits_before / (hits_before + flagged_before):.1f}%."
+            f"{round(base * missed / n)} {change}, in the long run at most "
+            f"{most(upper(missed, n, DELTA))} with 95% confidence. Of 1,000 {unit}, with "
+            f"{round(1000 * self.share)} {positives} among them, it flags {alarms}{instead}: "
+            f"{right} hits and {alarms - right} false alarms, a precision of {now}"
+            f"{'' if now == before else f' instead of {before}'}."
         )
 
+    def floor_goal(self, wish, floor, right, n):
+        """Return the sentences of one floor on the share of a class that is decided rightly."""
+        low = least(1 - upper(n - right, n, DELTA))
+        found = f"{percent(right, n)} on the test rows"
+        claim = f"in the long run at least {low} with 95% confidence"
+        shown = 1 - upper(n - right, n, DELTA) >= floor
+        printed = float((low if shown else percent(right, n))[:-1])
+        points = f"{abs(printed - 100 * floor):.4g} points"
+        if shown:
+            return f"Goal: {wish}. Met: {found}; {claim}, {points} above the goal."
+        word, side = ("Not proved", "above") if right / n >= floor else ("Missed", "below")
+        return f"Goal: {wish}. {word}: {found}, {points} {side} the goal; {claim}."
+
     def recall_goal(self, floor, positives):
-        """Return the sentence of a recall floor."""
-        missed, n = self.wrong(self.threshold)[1], self.n[1]
-        found = f"{100 * (n - missed) / n:.1f}% on the test rows"
-        low = math.floor(1000 * (1 - upper(missed, n, 0.05))) / 10
-        wish = f"Goal: find at least {100 * floor:g}% of {positives}."
-        claim = f"in the long run at least {low:.1f}% with 95% confidence"
-        if low >= 100 * floor:
-            return f"{wish} Met: {found}; {claim}, {low - 100 * floor:.1f} points above the goal."
-        word, side = "Missed", "below"
-        if (n - missed) / n >= floor:
-            word, side = "Reached, not proved", "above"
-        points = abs(math.floor(1000 * (n - missed) / n) / 10 - 100 * floor)
-        return f"{wish} {word}: {found}, {points:.1f} points {side} the goal; {claim}."
+        wish = f"find at least {100 * floor:g}% of {positives}"
+        return self.floor_goal(wish, floor, self.n[1] - self.wrong(self.threshold)[1], self.n[1])
 
     def cost_goal(self, alarm, miss):
         """Return the beginning of the sentence of a cost: what is wished, spent and bounded."""
-        spent = []
-        for t in (self.threshold, 0.0):
-            flagged, missed = self.wrong(t)
-            spent.append(1000 * (alarm * flagged + miss * missed) / sum(self.n))
+        spent = [self.cost(t, alarm, miss) for t in (self.threshold, self.own)]
         flagged, missed = self.wrong(self.threshold)
-        most = 1000 * (
-            alarm * (1 - self.share) * upper(flagged, self.n[0], 0.05 / 3)
-            + miss * self.share * upper(missed, self.n[1], 0.05 / 3)
+        top = 1000 * (
+            alarm * (1 - self.share) * upper(flagged, self.n[0], DELTA / 3)
+            + miss * self.share * upper(missed, self.n[1], DELTA / 3)
         )
-        digits = 10.0 ** (math.floor(math.log10(most)) - 3)
-        most = math.ceil(most / digits) * digits
-        less = 100 * abs(spent[1] - spent[0]) / spent[1]
-        word = "Met" if self._cheaper(alarm, miss) else "Not proved"
+        digits = 10.0 ** (math.floor(math.log10(top)) - 3)
+        top = math.ceil(top / digits) * digits
+        less = percent(abs(spent[1] - spent[0]), spent[1])
+        lower = spent[0] < spent[1]
         return (
-            f"Goal: the least cost, where a miss costs {miss} and a false alarm {alarm}. {word}: "
-            f"1,000 decisions cost {amount(spent[0])} instead of {amount(spent[1])}, {less:.1f}% "
-            f"{'less' if spent[0] < spent[1] else 'more'}, in the long run at most {amount(most)} "
-            "with 95% confidence."
+            f"Goal: the least cost, where a miss costs {miss} and a false alarm {alarm}. "
+            f"{'Lower' if lower else 'Higher'} cost: 1,000 decisions cost {amount(spent[0])} "
+            f"instead of {amount(spent[1])} at the model's own threshold, {less} "
+            f"{'less' if lower else 'more'}, in the long run at most {amount(top)} with 95% "
+            "confidence."
         )
 
-    def _cheaper(self, alarm, miss):
+    def cost(self, threshold, alarm, miss):
+        flagged, missed = self.wrong(threshold)
+        return 1000 * (alarm * flagged + miss * missed) / sum(self.n)
+
+    def cheaper(self, alarm, miss):
         """Return whether the rows that both decide otherwise show a lower cost."""
-        now, before = (self.s > t for t in (self.threshold, 0.0))
+        now, before = (self.s > t for t in (self.threshold, self.own))
         bound = 0.0
         for of_class, weight in ((~self.y, alarm * (1 - self.share)), (self.y, miss * self.share)):
             wrong_now, wrong_before = (made[of_class] != self.y[of_class] for made in (now, before))
             n = int(of_class.sum())
-            broken = upper(int(np.sum(wrong_now & ~wrong_before)), n, 0.05 / 8)
+            broken = upper(int(np.sum(wrong_now & ~wrong_before)), n, DELTA / 8)
             mended = int(np.sum(wrong_before & ~wrong_now))
-            bound += weight * (broken - (1 - upper(n - mended, n, 0.05 / 8)))
+            bound += weight * (broken - (1 - upper(n - mended, n, DELTA / 8)))
         return bound < 0
 
+    def claims(self, positives, negatives):
+        """Return the four bounds."""
+        for t, model in ((self.threshold, "shifted model"), (self.own, "model as it was")):
+            flagged, missed = self.wrong(t)
+            for k, n, verb, who in (
+                (missed, self.n[1], "misses", positives),
+                (flagged, self.n[0], "flags", negatives),
+            ):
+                yield (
+                    f"The {model} {verb} at most {most(upper(k, n, DELTA))} of {who} in the long "
+                    f"run (95% confidence; {k:,} of {n:,} seen)."
+                )
 
-def amount(value):
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    def findings(self, positives, negatives):
+        """Return the sentences below the slider."""
+        flagged, missed = self.wrong(self.threshold)
+        area = sk.roc_auc_score(self.y, self.s)
+        yield f"in {round(100 * area)} of 100 such pairs"
+        yield "a coin would in 50"
+        alarmed, found, _ = sk.roc_curve(self.y, self.s, drop_intermediate=False)
+        best = float(np.min(alarmed + 1 - found)) / 2
+        yield f"gets {percent(best)} of both classes wrong on average"
+        here = (flagged / self.n[0] + missed / self.n[1]) / 2
+        yield f"At the boundary {percent(here)} of both classes are wrong on average, " \
+            f"{percent(here - best)} more than"  # fmt: skip
+        both = upper(flagged, self.n[0], DELTA / 2) + upper(missed, self.n[1], DELTA / 2)
+        yield (
+            f"With 95% confidence, the shares of {positives} missed and of {negatives} flagged add "
+            f"up to at most {most(both)} in the long run; those of a guess add up to 100%"
+        )
+        right = (self.n[1] - missed) / (self.n[1] - missed + flagged)
+        base = 100 if right >= 0.0095 else 1000
+        yield f"Of {base:,} alarms about {base - round(base * right):,} are false"
+        learned = sk.roc_auc_score(*self.training)
+        ranks = [round(100 * value) for value in (learned, area)]
+        yield f"ranks {ranks[0]} of 100 pairs rightly, on fresh ones {ranks[1]}"
+        i = int(np.argmin(self.n))
+        floor = 1 - DELTA ** (1 / self.n[i])
+        yield f"With {self.n[i]:,} {(negatives, positives)[i]}, no error rate below {most(floor)}"
+        needed = next(n for n in range(1, 1000) if 1 - DELTA ** (1 / n) <= 0.05)
+        yield f"For a claim of at most 5%, collect {needed} or more"
+
+    def held_out(self):
+        """Return how many rows a floor keeps out of training."""
+        kept, rows = sum(self.boundary["n_samples"]), len(self.training[0])
+        return f"{kept:,} of {rows:,} rows were held out of training to choose it."
+
+    def tiles(self, positives, negatives, unit):
+        """Return the tiles, the table of rows and the legends at the shifted boundary."""
+        flagged, missed = self.wrong(self.threshold)
+        hits, rows = self.n[1] - missed, sum(self.n)
+        alarms, misses = upper(flagged, self.n[0], DELTA / 3), upper(missed, self.n[1], DELTA / 3)
+        kept = self.share * (1 - misses)
+        sure = kept / (kept + (1 - self.share) * alarms)
+        deciding, wrong = self.boundary["n_samples"], self.boundary["wrong"]
+        yield f"boundary chosen on {deciding[1]:,} {positives}, {deciding[0]:,} {negatives}"
+        yield f"tested on {self.n[1]:,} and {self.n[0]:,} others"
+        yield f"Measured on {rows:,} test rows."
+        if self.copied:
+            rows_have = f"{self.copied:,} rows have" if self.copied > 1 else "1 row has"
+            yield f"{rows_have} the same features as an earlier row"
+        yield f"threshold {short(self.threshold)} the shifted boundary"
+        yield (
+            f"{positives} found {percent(hits, self.n[1])} {percent(missed, self.n[1])} missed, "
+            f"at most {most(upper(missed, self.n[1], DELTA))}"
+        )
+        yield (
+            f"{negatives} flagged {percent(flagged, self.n[0])} at most "
+            f"{most(upper(flagged, self.n[0], DELTA))}"
+        )
+        yield (
+            f"precision: alarms that are right {percent(hits, hits + flagged)} at least "
+            f"{least(sure)}"
+        )
+        yield f"alarms per 1,000 {unit} {1000 * (hits + flagged) / rows:.1f} hits"
+        for i, who in ((1, positives), (0, negatives)):
+            yield f"{who} {deciding[i]:,} rows" + (
+                f", {wrong[i]:,} on the wrong side" if wrong[i] else ""
+            )
+        yield f"Shifted boundary {short(self.threshold)}"
+        yield f"Model's own {short(self.own)}"
+        yield f"--threshold {self.threshold}"
+        yield f"What becomes of the {rows:,} test rows"
+        yield f"{positives} {hits:,} {missed:,}"
+        yield f"{negatives} {flagged:,} {self.n[0] - flagged:,}"
+        for name, t in (("the model's own threshold", self.own),
+                        ("the shifted boundary", self.threshold)):  # fmt: skip
+            alarmed, lost = self.wrong(t)
+            found = self.n[1] - lost
+            yield (
+                f"{name}: finds {percent(found, self.n[1])}, right in "
+                f"{percent(found, found + alarmed)}"
+            )
+        yield f"at every threshold, if {percent(self.n[1], rows)} are {positives}"
+
+    def calibration(self, positives):
+        """Return what is said of the model's own probabilities, in groups of equal size."""
+        order = np.argsort(self.probability, kind="stable")
+        said, true = self.probability[order], self.y[order]
+        count = min(max(len(said) // 20, 1), 10)
+        at = np.linspace(0, len(said), count + 1).round().astype(int)[1:-1]
+        borders = sorted({int(np.sum(said < said[i])) for i in at} - {0})
+        groups = list(zip([0, *borders], [*borders, len(said)], strict=True))
+        off = 0
+        for a, b in groups:
+            k, n = int(true[a:b].sum()), b - a
+            low, high = 1 - upper(n - k, n, DELTA / 2), upper(k, n, DELTA / 2)
+            off += not low <= said[a:b].mean() <= high
+        yield (
+            f"On average the model's own probability is {percent(said.mean())}, and "
+            f"{percent(int(true.sum()), len(true))} are {positives};"
+        )
+        if off:
+            yield f"in {off} of {len(groups)} groups of rows"
+
+    def methods(self):
+        """Return the rows of both tables of methods, and each method's errors on these rows."""
+        negative, positive = self.n
+        ours = self.wrong(self.threshold)
+        with (self.folder / "comparison.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.errors, self.terminal, paired = {}, [], []
+        for row in rows:
+            cut = float(row["threshold"]) if row["threshold"] else None
+            # Of a retrained model nothing is known but its two recalls, which are counts.
+            counts = [n * (1 - float(row[f"recall_{k}"]))
+                      for n, k in ((negative, "negative"), (positive, "positive"))]  # fmt: skip
+            assert all(abs(k - round(k)) < 1e-6 for k in counts), row
+            flagged, missed = wrong = tuple(map(round, counts)) if cut is None else self.wrong(cut)
+            self.errors[row["method"]] = wrong
+            cell = [negative - flagged, flagged, missed, positive - missed]
+            truth, made = np.repeat([0, 0, 1, 1], cell), np.repeat([0, 1, 0, 1], cell)
+            each = 1 - flagged / negative, 1 - missed / positive
+            gmean, f1 = math.sqrt(each[0] * each[1]), sk.f1_score(truth, made)
+            values = [gmean, sum(each) / 2, f1, sk.matthews_corrcoef(truth, made),
+                      sk.accuracy_score(truth, made), each[1], each[0]]  # fmt: skip
+            cells = " ".join(f"{v:.3f}".replace("-", "−") for v in values)
+            at = "–" if cut is None else f"{cut:.3f}".replace("-", "−")
+            yield f"{row['method']} {cells} {at}"
+            self.terminal.append(" ".join([row["method"], *(f"{v:.3f}" for v in
+                                           (gmean, f1, each[0], each[1]))]))  # fmt: skip
+            if row["method"] != "boundshift":
+                paired.append((row["method"], cut, missed - ours[1], ours[0] - flagged))
+        now = self.s > self.threshold
+        for name, cut, found, more in paired:
+            told = [f"{found:+d}", f"{more:+d}"]
+            if cut is None:
+                yield re.compile(rf"{re.escape(name)} {signed(told[0])} {BETWEEN} "
+                                 rf"{signed(told[1])} {BETWEEN}")  # fmt: skip
+                continue
+            other = self.s > cut
+            between = []
+            for of_class, n in ((self.y, self.n[1]), (~self.y, self.n[0])):
+                only, lost = np.sum(of_class & now & ~other), np.sum(of_class & other & ~now)
+                ends = difference(only, lost, n)
+                between.append(" to ".join(f"{100 * end:+.1f}" for end in ends))
+            cells = f"{told[0]} {between[0]} {told[1]} {between[1]}"
+            yield f"{name} {cells.replace('-', '−')}"
+
+    def lead(self, title, measure, text, positives, negatives, keeps=None):
+        """Return how far ours is from the best of the others; after :meth:`methods`."""
+        others = {name: wrong for name, wrong in self.errors.items() if name != "boundshift"}
+        kept, who = others, "the others"
+        if keeps is not None:
+            kept, who = {name: w for name, w in others.items() if keeps(*w)}, "these"
+            told = f"{len(kept)} reach" if len(kept) > 1 else f"{next(iter(kept), 'none')} reaches"
+            yield (
+                f"Of {len(others)} other methods, which may have had another goal, {told} this one "
+                f"on these rows; ours {'does' if keeps(*self.errors['boundshift']) else 'does not'}"
+            )
+            if not kept or not keeps(*self.errors["boundshift"]):
+                return
+        ours = measure(*self.errors["boundshift"])
+        best = max(kept, key=lambda name: measure(*kept[name]))
+        theirs = measure(*kept[best])
+        place = "level with" if ours == theirs else "ahead of" if ours > theirs else "behind"
+        whom = best if len(kept) == 1 else f"the best of {who}, {best}"
+        yield f"By {title}, ours is {place} {whom}: {text(ours)} against {text(theirs)}."
+        found = kept[best][1] - self.errors["boundshift"][1]
+        more = self.errors["boundshift"][0] - kept[best][0]
+        if found or more:
+            yield (
+                f"finds {abs(found):,} {'fewer' if found < 0 else 'more'} of {self.n[1]:,} "
+                f"{positives} and flags {abs(more):,} {'fewer' if more < 0 else 'more'} of "
+                f"{self.n[0]:,} {negatives}"
+            )
+
+    def groups(self, name):
+        """Return the rows of a table of groups."""
+        values = self.column(name)[self.known][self.test]
+        flagged = self.s > self.threshold
+        for level in set(values):
+            here = values == level
+            hits, found = int(np.sum(self.y & here)), int(np.sum(self.y & here & flagged))
+            alarms, rows = int(np.sum(flagged & here)), int(here.sum())
+            shares = [(found, hits), (alarms - found, rows - hits), (found, alarms)]
+            cells = " ".join(
+                f"{percent(k, n)} {percent(1 - upper(n - k, n, DELTA / 2))} to "
+                f"{percent(upper(k, n, DELTA / 2))}"
+                for k, n in shares
+            )
+            yield f"{level or '(missing)'} {rows:,} {hits:,} {cells}"
+
+    def columns(self, names):
+        """Return how many cells of each column are missing."""
+        for name in names:
+            missing = int(np.isin(self.column(name)[self.known], GAPS).sum())
+            if missing:
+                yield f"{missing:,} of {int(self.known.sum()):,}"
+
+    def details(self, positives, negatives):
+        """Return the figures that boundary.json has, as the page prints them."""
+        found = self.boundary
+        claimed = [f"{100 * error:.3g}%" for error in found["errors"]]
+        yield f"placed: {claimed[1]} of {positives} missed, {claimed[0]} of {negatives} flagged"
+        yield "rows {:,} {:,}".format(*found["n_samples"])
+        yield "on the wrong side {:,} {:,}".format(*found["wrong"])
+        yield "claimed error {} {}".format(*map(short, found["errors"]))
+        yield f"Threshold {self.threshold}, by"
+
+    def script(self, page):
+        """Check what the slider shows at each of its stops."""
+        data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+        for stop in range(0, len(data["threshold"]), 25):
+            counts = self.wrong(data["threshold"][stop])
+            assert counts == (data["wrong"][0][stop], data["wrong"][1][stop])
+        for mark, t in (("old", self.own), ("shifted", self.threshold)):
+            k = self.wrong(t)
+            bounds = [upper(k[i], self.n[i], DELTA) for i in (0, 1)]
+            assert np.allclose(data["marks"][mark]["bounds"], bounds)
+        assert math.isclose(data["prevalence"], self.share)
+
+
+BETWEEN = r"[+−][\d.]+ to [+−][\d.]+"
+
+
+def signed(text):
+    return re.escape(text.replace("-", "−"))
+
+
+def visible(page):
+    """Return the words of a page, without pictures, axes, badges and lines of code."""
+    page = page.split("<header>", 1)[1].split("<script", 1)[0]
+    page = re.sub(r"<(svg|pre)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    page = re.sub(r'<div class="ticks".*?</div>', " ", page, flags=re.DOTALL)
+    page = re.sub(r'<span class="(level|badge)[^"]*".*?</span>', " ", page, flags=re.DOTALL)
+    text = html.unescape(re.sub("<[^>]*>", " ", page))
+    return re.sub(r"\s+([,;.%])(?=\s|$)", r"\1", " ".join(text.split()))
+
+
+# Said of every page, or random: where the threshold falls, and a difference, by resampling.
+FIXED = (
+    "alarms per 1,000",
+    "F1 Matthews",
+    "GMean(tolerance=0.0025)",
+    re.compile(r"label \S+ \S+(?= rows)"),
+    re.compile(r"'\S+' is [\d.]+"),  # how a cell of the table is read
+    "At a threshold probability of 20% one hit is worth four false alarms",
+    re.compile(r"fallen between −?[\d.]+ and −?[\d.]+"),
+    re.compile(r"Interval −?[\d.]+ to −?[\d.]+"),
+    re.compile(r"The difference lies between \S+ and \S+ \(95%, by resampling\)"),
+    re.compile(r"Of 100 .*? about are (missed|flagged), at most in the long run"),
+    re.compile(r"\S+ among 100 \S+"),
+    re.compile(r"boundshift \d+\.\d+\S*"),
+    "95% confidence allows",
+    "with 95% confidence.",
+    "with 95% intervals",
+    "Both 95% intervals contain 0",
+    re.compile(r"Where an interval contains 0"),
+    re.compile(r", [1-9] beyond the edge"),  # of the picture alone
+)
+
+
+def explain(text, expected, optional=()):
+    """Take away what was recomputed; return what is not there, and figures that are left."""
+
+    def pattern(told):
+        return told if isinstance(told, re.Pattern) else re.compile(re.escape(told))
+
+    absent = [told for told in expected if not pattern(told).search(text)]
+    known = [pattern(told) for told in (*expected, *optional, *FIXED)]
+    for told in sorted(known, key=lambda p: -len(p.pattern)):
+        text = told.sub(" ", text)
+    return absent, re.findall(r"\S*\s*\S*\s*\S*\d\S*", text)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from imblearn.over_sampling import SMOTE
 from numpy.typing import NDArray
 
 from boundshift.metrics import binary_metrics
-from boundshift.rivals import SMOTEClassifier
 from boundshift.typing import FloatArray
 from lab.harness.canvas import COLORS, SHADES, draw_points, new_figure
 from lab.reproduction.collect import ModelName
@@ -81,7 +81,7 @@ def draw_classifiers() -> Figure:
     split = overlapping()
     figure = new_figure(9.6, 4.6)
     axes = figure.subplots(1, 2, sharex=True, sharey=True)
-    smote = SMOTEClassifier(None, random_state=0)._sampler(10)
+    smote = SMOTE(random_state=0)
     rows: dict[ModelName, tuple[FloatArray, NDArray[np.int64]]] = {
         "untouched": (split.X_train, split.y_train),
         "smote": smote.fit_resample(split.X_train, split.y_train),

@@ -154,7 +154,7 @@ class Goal:
     def claims(self) -> tuple[ErrorCurve, Rule]:
         """Return the curve and the rule, as `find_boundary` takes them."""
         from boundshift.boundary import choose_claims
-        from boundshift.curves.confidence import ConfidenceCurve
+        from boundshift.curves.counts import ConfidenceCurve
 
         chosen, by = choose_claims(self.curve, self._rule())
         if isinstance(chosen, ConfidenceCurve):
@@ -178,7 +178,7 @@ class Goal:
             )
         wanted: Rule | None = None
         if self.floors:
-            return Floors(**self.floors, then=self.then or "g-mean", prevalence=self.prevalence)
+            return Floors(**self.floors, then=self.then, prevalence=self.prevalence)
         if self.metric is not None:
             wanted = Metric(self.metric)
         elif self.costs is not None:

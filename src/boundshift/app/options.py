@@ -63,8 +63,8 @@ LabelOption = Annotated[str, optional("Column of labels.")]
 PositiveOption = Annotated[
     str | None,
     optional(
-        "Label of the class to be found; all others are negative. Default: the greater of 0 "
-        "and 1, -1 and 1, false and true; of any other two the rarer."
+        "Label of the class to be found. Default: the greater of 0 and 1, -1 and 1, false and "
+        "true; of any other two the rarer."
     ),
 ]
 ScaleOption = Annotated[

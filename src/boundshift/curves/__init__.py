@@ -1,4 +1,4 @@
-"""Error curves: one small frozen dataclass an inequality, each in a file of its own.
+"""Error curves: one frozen dataclass per inequality.
 
 | name | claim |
 |---|---|
@@ -17,18 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from boundshift.curves.base import Claim, CountCurve, ErrorCurve, PairCurve, ShapeCurve
-from boundshift.curves.bernstein import EmpiricalBernstein
-from boundshift.curves.blend import Blend
-from boundshift.curves.clopper_pearson import ClopperPearson
-from boundshift.curves.dkw import DKW
-from boundshift.curves.empirical import Empirical
-from boundshift.curves.kth_point import KthPoint
-from boundshift.curves.logistic import Logistic
-from boundshift.curves.smoothed import Smoothed
-from boundshift.curves.student_t import StudentT
+from boundshift.curves.counts import DKW, ClopperPearson, Empirical, EmpiricalBernstein, KthPoint
+from boundshift.curves.smooth import Blend, Logistic, Smoothed, StudentT
 from boundshift.curves.support import SupportRadius
-from boundshift.support.exact import Exact
-from boundshift.support.slsqp import SLSQP
+from boundshift.paper import SLSQP, Exact
 from boundshift.validation import as_object
 
 __all__ = [

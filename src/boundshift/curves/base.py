@@ -12,20 +12,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from boundshift.curves.floors import describe_unmet, search_estimates
 from boundshift.exceptions import InvalidInputError
+from boundshift.paper import SupportGeometry
 from boundshift.rules import Floors, GMean, Rule
+from boundshift.rules.base import Settings
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.search.found import ErrorsAt, Found
 from boundshift.search.gaps import search_gaps
-from boundshift.search.line import search_line
+from boundshift.search.line import search_between, search_line
 from boundshift.status import Status
-from boundshift.support.geometry import SupportGeometry
 from boundshift.typing import FloatArray
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "ShapeCurve",
     "Solution",
     "Tail",
+    "count_above",
     "status_of",
 ]
 
@@ -76,19 +78,9 @@ class Solution:
     geometry: SupportGeometry | None = None
     detail: str = ""
 
-    def mirror_back(self) -> Solution:
-        """Return the solution of the problem whose scores have the other sign."""
-        low, high = self.found.plateau
-        return Solution(
-            self.found._replace(threshold=-self.found.threshold, plateau=(-high, -low)),
-            Status.REVERSED if self.status.solved else self.status,
-            None if self.geometry is None else self.geometry.mirror_back(),
-            self.detail,
-        )
-
 
 @dataclass(frozen=True)
-class ErrorCurve(ABC):
+class ErrorCurve(Settings, ABC):
     """A claim on the share of each class on the wrong side of a boundary.
 
     A curve of your own is a frozen dataclass with `errors` and the five class attributes below;
@@ -131,9 +123,6 @@ class ErrorCurve(ABC):
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
         """Return the boundary at which the rule on this curve is least.
 
-        A rule that treats both classes alike is solved in the orientation in which the positive
-        class lies above.
-
         Parameters
         ----------
         sample : ScoreSample
@@ -141,15 +130,13 @@ class ErrorCurve(ABC):
         rule : Rule
             What to minimise.
         """
-        if rule.alike and sample.positive.median < sample.negative.median:
-            return self.solve(sample.reversed(), rule).mirror_back()
         if isinstance(rule, Floors):
             return self._solve_floors(sample, rule)
         return Solution(self._search(sample, rule), status_of(sample))
 
     def _solve_floors(self, sample: ScoreSample, rule: Floors) -> Solution:
         """Return the best boundary that meets all floors as this curve estimates them."""
-        if rule.confidence is not None:
+        if rule.confidence not in (None, "auto"):
             raise InvalidInputError(
                 f"`confidence` of Floors must be left out with the curve {self.name!r}, got "
                 f"{rule.confidence!r}: it makes no promise. Use 'clopper-pearson', or no curve."
@@ -181,7 +168,17 @@ def status_of(sample: ScoreSample) -> Status:
         return Status.CHANCE
     if sample.is_reversed:
         return Status.REVERSED
+    if _are_hard_labels(sample):
+        return Status.HARD_LABELS
     return Status.LONE_ROW if min(sample.n_samples) == 1 else Status.OPTIMAL
+
+
+def _are_hard_labels(sample: ScoreSample) -> bool:
+    """Return whether scores take two values that do not separate the classes."""
+    negative, positive = sample.negative, sample.positive
+    low, high = min(negative.minimum, positive.minimum), max(negative.maximum, positive.maximum)
+    are_two = all(c.count_at_most(low) == c.count_below(high) for c in (negative, positive))
+    return bool(are_two and (negative.maximum == high or positive.minimum == low) and low < high)
 
 
 @dataclass(frozen=True)
@@ -245,6 +242,9 @@ def _have_no_shape(sample: ScoreSample) -> bool:
 class PairCurve(ErrorCurve):
     """A curve that sees the scores of both classes at once."""
 
+    spreads_rows: ClassVar[bool] = True
+    """Whether a row counts on both sides of a boundary nearby; atoms never do."""
+
     @abstractmethod
     def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
         """Return both classes' tails, as `ShapeCurve.tail` does; the positive one's mirrored.
@@ -270,10 +270,17 @@ class PairCurve(ErrorCurve):
         """
         return None
 
+    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
+        """Return the boundary at which the rule on this curve is least."""
+        return super().solve(sample.as_points() if self.spreads_rows else sample, rule)
+
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         if _have_no_shape(sample):
             return search_gaps(_fresh_share, rule, sample)
-        return search_line(self._errors_for(sample, rule), rule, sample, self.bends(sample))
+        errors = self._errors_for(sample, rule)
+        if self.spreads_rows and len(sample.atoms):
+            return search_between(errors, rule, sample)
+        return search_line(errors, rule, sample, self.bends(sample))
 
     def _errors_for(self, sample: ScoreSample, rule: Rule) -> ErrorsAt:
         """Return the errors for a search; where the rule is not least they may be larger."""
@@ -282,7 +289,10 @@ class PairCurve(ErrorCurve):
 
 @dataclass(frozen=True)
 class ShapeCurve(PairCurve):
-    """A curve that sees the scores of one class at a time."""
+    """A curve that sees the scores of one class at a time.
+
+    Scores that repeat are atoms: their rows count as they are, and `tail` sees the others.
+    """
 
     @abstractmethod
     def tail(self, scores: OrderedScores, pooled: float) -> Tail:
@@ -299,5 +309,39 @@ class ShapeCurve(PairCurve):
 
     def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
         """Return both classes' tails; the positive one's in mirrored scores."""
-        pooled = sample.pooled_std
-        return self.tail(sample.negative, pooled), self.tail(sample.positive.mirrored(), pooled)
+        atoms = sample.atoms
+        negative = self._tail_with_atoms(sample.negative, atoms, sample.pooled_std)
+        # A row at the boundary is negative: below it for one class, beyond it for the other.
+        mirrored = sample.positive.mirrored(), -atoms[::-1], sample.pooled_std
+        return negative, self._tail_with_atoms(*mirrored, side="left")
+
+    def _tail_with_atoms(
+        self,
+        scores: OrderedScores,
+        atoms: FloatArray,
+        pooled: float,
+        side: Literal["left", "right"] = "right",
+    ) -> Tail:
+        """Return the share above boundaries: atoms as they are, the other rows by `tail`."""
+        if not len(atoms):
+            return self.tail(scores, pooled)
+        above = count_above(atoms, scores.count_at_most(atoms) - scores.count_below(atoms), side)
+        rest = scores.without(atoms)
+        if rest is None:
+            return lambda t: np.clip(above(t) / scores.n, 0.0, 1.0)
+        spread = self.tail(rest, pooled)
+        return lambda t: np.clip((above(t) + rest.n * spread(t)) / scores.n, 0.0, 1.0)
+
+
+def count_above(
+    atoms: FloatArray, counts: NDArray[Any], side: Literal["left", "right"] = "right"
+) -> Tail:
+    """Return the function from boundaries to the count above them, "left": at them too.
+
+    Examples
+    --------
+    >>> count_above(np.array([0.0, 1.0]), np.array([5.0, 2.0]))(np.array([-1.0, 0.0])).tolist()
+    [7.0, 2.0]
+    """
+    above = np.append(np.cumsum(counts[::-1])[::-1], 0.0)
+    return lambda t: np.asarray(above[np.searchsorted(atoms, t, side=side)])

@@ -1,17 +1,47 @@
-"""Boundaries that meet floors, and what is said where none does."""
+r"""Boundaries that meet floors, the tests that promise them, and the message where none does.
+
+`pass_in_order` tests a share in a fixed order from several starting places; its tests hold jointly.
+
+Of the m rows above an order statistic of all scores, the number of positives is binomial with the
+precision there as its probability. So each number m of flagged rows has a p-value for "the
+precision is below the floor". The numbers are tested from few rows to many by the fallback
+procedure: a few starting places, fixed by the rows, the floor and the confidence, have an equal
+part of :math:`\delta` each; a test that passes hands its level on to the next number of rows, where
+it is added to what that one has of its own; a test that fails loses its level.
+
+All boundaries that pass hold together with probability :math:`1 - \delta`, whatever the classes
+look like. Call a boundary bad if its precision p(t) is below the floor, and cut the line at the
+ends of the intervals of bad boundaries. At each of these ends p(t) is the floor, so of the rows
+between two of them the share of positives is the floor too, and given how many rows lie in each
+interval, the positives in each are binomial with the floor. An order statistic inside a bad
+interval adds rows with a share below the floor. So its count of positives is at most, in
+distribution, binomial with the floor, and its p-value uniform, given the numbers of rows in the
+intervals. These numbers alone say which boundaries are bad, and so to which bad boundary, the
+first at or after it, each starting place can at most have handed its part. The levels of the bad
+boundaries, before any of them passes, add up to :math:`\delta` at most, and so does the probability
+that one passes.
+
+This is for scores without ties. Ties leave fewer numbers of rows to test, and the order as it is.
+
+References
+----------
+Wiens and Dmitrienko (2005). The fallback procedure for evaluating a single family of hypotheses.
+Journal of Biopharmaceutical Statistics 15, 929-942.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr
 
-from boundshift.curves.sequence import largest_floor, pass_in_order
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules.floors import Floors, missed_by, reached_rates
@@ -20,7 +50,17 @@ from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import Found
 from boundshift.typing import FloatArray, IntArray
 
-__all__ = ["Promised", "describe_unmet", "search_estimates", "search_promises"]
+__all__ = [
+    "Promised",
+    "describe_unmet",
+    "largest_floor",
+    "most_wrong",
+    "pass_in_order",
+    "search_estimates",
+    "search_promises",
+    "start_of",
+    "starting_places",
+]
 
 Bound = Callable[[ArrayLike, int], FloatArray]
 BoundAt = Callable[[ArrayLike, int, float], FloatArray]
@@ -34,10 +74,12 @@ _ROUNDING = 1e-12
 _MANY = 8192
 # Lower floors that are tried where one is not met.
 _STEPS = 8
+# How near a floor that could be promised comes to the largest one.
+_NEAR = 1e-4
 
 
 class Promised(NamedTuple):
-    """A boundary, and by how much each floor is missed there; nothing, if all are promised."""
+    """A boundary and the shortfall of each floor there; empty if all are met."""
 
     found: Found
     unmet: dict[str, float]
@@ -45,7 +87,7 @@ class Promised(NamedTuple):
 
 @dataclass(frozen=True)
 class _Gaps:
-    """Every way to cut the scores; the boundary stands on the lower end of its gap.
+    """Every gap between neighbouring scores; the boundary stands on its lower end.
 
     Parameters
     ----------
@@ -119,7 +161,7 @@ def search_promises(bound: BoundAt, rule: Floors, sample: ScoreSample, delta: fl
     delta : float
         Probability with which any of the floors may fail.
     """
-    gaps, each = _Gaps.of(sample), delta / len(rule.asked)
+    gaps, each = _Gaps.of(sample), delta / len(rule.promised)
 
     def claim(wrong: ArrayLike, n: int) -> FloatArray:
         return bound(wrong, n, each)
@@ -170,7 +212,7 @@ def _found(rule: Floors, gaps: _Gaps, bound: Bound, place: int, share: float) ->
 
 
 def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, Test]:
-    """Return for each floor where it is promised, and how to compute what is shown everywhere."""
+    """Return for each floor the gaps that pass, and a function for the rate shown at each gap."""
     negative, positive = gaps.n_samples
     flagged = gaps.hits + gaps.alarms
     rows = negative + positive
@@ -181,9 +223,13 @@ def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, T
     ):
         if name in rule.asked:
             tests[name] = _test_counts(claim, wrong, n, 1.0 - rule.asked[name], complement=True)
+    if rule.flagged is not None and "flagged" not in rule.promised:
+        weights = frequencies(rule.prevalence, gaps.n_samples)
+        counted = reached_rates(gaps.alarms / negative, gaps.misses / positive, weights)["flagged"]
+        tests["flagged"] = missed_by("flagged", rule.flagged, counted) <= 0.0, lambda: counted
     if rule.prevalence is not None:
         return tests | _test_at_prevalence(rule, gaps, delta)
-    if rule.flagged is not None:
+    if rule.flagged is not None and "flagged" in rule.promised:
 
         def share(k: ArrayLike, n: int) -> FloatArray:
             return clopper_pearson(k, n, delta)
@@ -202,6 +248,22 @@ def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, T
 
 def _test_counts(bound: Bound, wrong: IntArray, n: int, most: float, complement: bool) -> Test:
     """Test a bound that grows with the count: all counts up to some number pass."""
+
+    def shown() -> FloatArray:
+        values = _of_counts(bound, wrong, n)
+        return 1.0 - values if complement else values
+
+    return wrong <= most_wrong(bound, n, most), shown
+
+
+def most_wrong(bound: Bound, n: int, most: float) -> int:
+    """Return the largest count whose bound is at most some error, -1 if there is none.
+
+    Examples
+    --------
+    >>> most_wrong(lambda wrong, n: clopper_pearson(wrong, n, 0.05), 100, 0.2)
+    13
+    """
     low, high = -1, n
     while low < high:
         middle = (low + high + 1) // 2
@@ -209,16 +271,11 @@ def _test_counts(bound: Bound, wrong: IntArray, n: int, most: float, complement:
             low = middle
         else:
             high = middle - 1
-
-    def shown() -> FloatArray:
-        values = _of_counts(bound, wrong, n)
-        return 1.0 - values if complement else values
-
-    return wrong <= low, shown
+    return low
 
 
 def _test_at_prevalence(rule: Floors, gaps: _Gaps, delta: float) -> dict[str, Test]:
-    """Test what is shown at a prevalence: both classes bounded for all boundaries at once."""
+    """Test rates at a prevalence, by uniform bounds on both classes' errors."""
 
     def band(wrong: IntArray, n: int) -> FloatArray:
         return _of_counts(lambda k, n: uniform_bound(k, n, delta / 2), wrong, n, exact=True)
@@ -232,7 +289,7 @@ def _test_at_prevalence(rule: Floors, gaps: _Gaps, delta: float) -> dict[str, Te
     ]
     tests: dict[str, Test] = {}
     for name in ("precision", "npv", "flagged"):
-        if name in rule.asked:
+        if name in rule.promised:
             passed = missed_by(name, rule.asked[name], worst[name]) <= 0.0
             tests[name] = passed, partial(worst.__getitem__, name)
     return tests
@@ -257,9 +314,9 @@ def _test_in_order(wrong: IntArray, n: IntArray, floor: float, delta: float) -> 
 
 
 def _of_counts(bound: Bound, wrong: IntArray, n: int, exact: bool = False) -> FloatArray:
-    """Return a bound at each gap; of very many counts some, and a straight line between them.
+    """Return a bound at each gap, interpolated where a class has very many rows.
 
-    A promise asks for `exact`, where a count between two looks up the larger one's bound.
+    With `exact` a count between two grid points takes the larger one's bound, as a promise must.
     """
     if n < _MANY:
         return bound(np.arange(n + 1), n)[wrong]
@@ -275,7 +332,7 @@ def _of_counts(bound: Bound, wrong: IntArray, n: int, exact: bool = False) -> Fl
 def describe_unmet(
     rule: Floors, unmet: dict[str, float], n_samples: tuple[int, int], delta: float | None
 ) -> str:
-    """Return which floors fail, by how much, and what would be needed.
+    """Return the message for floors that are not met: which, by how much, and the remedy.
 
     Parameters
     ----------
@@ -306,11 +363,11 @@ def describe_unmet(
 def _cure(
     rule: Floors, unmet: dict[str, float], n_samples: tuple[int, int], delta: float | None
 ) -> str:
-    """Return what would be needed: rows, or a lower floor."""
+    """Return the remedy: more rows, or weaker floors."""
     if delta is None:
         names = " or ".join(rule.asked)
-        return f"Lower {names}, or train a model that separates the classes better."
-    each = delta / len(rule.asked)
+        return f"Relax {names}, or train a model that separates the classes better."
+    each = delta / len(rule.promised)
     negative, positive = n_samples
     rows = {
         "recall": ("positive rows, all on the right side", positive),
@@ -337,6 +394,128 @@ def _cure(
     others = [name for name in rule.asked if name not in unmet]
     against = f" that {', '.join(others)} leaves room for" if others else ""
     return (
-        f"Lower {' or '.join(unmet)} to what is reached{against}, lower the confidence, collect "
+        f"Relax {' or '.join(unmet)} to what is reached{against}, lower the confidence, collect "
         "more rows, or train a model that separates the classes better."
     )
+
+
+def start_of(floor: float, delta: float, most: int) -> int:
+    """Return the number of rows at which a sequence of tests starts.
+
+    It depends only on the floor, the confidence and the number of rows. It is the least number at
+    which an observed share halfway between the floor and 1 would pass, if that is at most half of
+    the rows; else the least number at which a share of 1 would pass.
+
+    Examples
+    --------
+    >>> start_of(0.5, 0.05, 1000), start_of(0.9, 0.05, 1000), start_of(0.5, 0.05, 20)
+    (11, 76, 5)
+    """
+    least = _least(floor, delta)
+    for first in range(least, most // 2 + 1, 1024):
+        n = np.arange(first, min(first + 1024, most // 2 + 1))
+        enough = bdtr(np.floor(n * (1.0 - floor) / 2), n, 1.0 - floor) <= delta
+        if enough.any():
+            return int(n[np.argmax(enough)])
+    return least
+
+
+def _least(floor: float, delta: float) -> int:
+    """Return the least number of rows that pass a floor if none is wrong."""
+    return math.ceil(math.log(delta) / math.log(floor) - 1e-9)
+
+
+def starting_places(
+    floor: float, delta: float, most: int, ratio: int = 3, most_share: float = 0.5
+) -> list[int]:
+    """Return the numbers of rows at which tests start, each with an equal part of delta.
+
+    They form a geometric sequence with factor `ratio`, up to the fraction `most_share` of all
+    rows; both were chosen by ``python -m lab.evidence.starting_places``.
+
+    Examples
+    --------
+    >>> starting_places(0.5, 0.05, 50), starting_places(0.5, 0.05, 1000)
+    ([11], [11, 33, 99, 297])
+    """
+    first = start_of(floor, delta, most)
+    places = [first]
+    while places[-1] * ratio <= most_share * most:
+        places.append(places[-1] * ratio)
+    # A start must be able to pass with its own part of delta alone.
+    least = _least(floor, delta / len(places))
+    return [max(place, least) for place in places]
+
+
+def pass_in_order(
+    wrong: IntArray,
+    n: IntArray,
+    floor: float,
+    delta: float,
+    places: Sequence[int] | None = None,
+) -> NDArray[np.bool_]:
+    """Return the boundaries at which the share right meets the floor, jointly with 1 − delta.
+
+    Parameters
+    ----------
+    wrong, n : arrays of int
+        Rows on the wrong side and rows in all, at each boundary; n must not fall.
+    floor : float
+        Least share of rows on the right side.
+    delta : float
+        Probability with which one of the boundaries that pass may miss the floor.
+    places : sequence of int, default=None
+        Numbers of rows at which tests start; None takes `starting_places`.
+
+    Examples
+    --------
+    Of 300 rows the first two are wrong, and all others right:
+
+    >>> n = np.arange(301)
+    >>> passed = pass_in_order(np.minimum(n, 2), n, 0.8, 0.05)
+    >>> np.flatnonzero(passed)[[0, -1]]
+    array([ 90, 300])
+    """
+    passed = np.zeros(len(n), dtype=np.bool_)
+    if floor >= 1.0:
+        return passed
+    if places is None:
+        places = starting_places(floor, delta, int(n.max(initial=0)))
+    level = 0.0
+    for start, end in pairwise([*np.searchsorted(n, places), len(n)]):
+        level += delta / len(places)
+        # The p-value of this few errors under a share at the floor.
+        unlikely = bdtr(wrong[start:end], n[start:end], 1.0 - floor) <= level
+        stop = end if unlikely.all() else start + int(np.argmin(unlikely))
+        passed[start:stop] = True
+        if stop < end:
+            level = 0.0
+    return passed
+
+
+def largest_floor(wrong: IntArray, n: IntArray, floor: float, delta: float) -> float:
+    """Return the largest floor up to this one that some boundary passes, to 1e-4; else 0.
+
+    Examples
+    --------
+    >>> n = np.arange(101)
+    >>> largest_floor(n // 10, n, 0.9, 0.05)
+    0.7999
+    """
+    low, high = 0, math.ceil(floor / _NEAR)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (
+            (middle, high) if _any_passes(wrong, n, middle * _NEAR, delta) else (low, middle)
+        )
+    return round(low * _NEAR, 4)
+
+
+def _any_passes(wrong: IntArray, n: IntArray, floor: float, delta: float) -> bool:
+    """Return whether any boundary passes: whether one of the starting places does."""
+    places = starting_places(floor, delta, int(n.max(initial=0)))
+    # Places that ties put on one boundary have their levels together.
+    starts, together = np.unique(np.searchsorted(n, places), return_counts=True)
+    starts, together = starts[starts < len(n)], together[starts < len(n)]
+    levels = together * (delta / len(places))
+    return bool((bdtr(wrong[starts], n[starts], 1.0 - floor) <= levels).any())

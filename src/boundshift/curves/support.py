@@ -3,24 +3,17 @@ r"""The paper's support radius as an error curve."""
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Self
 
 import numpy as np
 
-from boundshift.curves.base import Claim, ShapeCurve, Solution, Tail
+from boundshift.curves.base import Claim, PairCurve, Solution, Tail
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import Floors, Rule, Sum
+from boundshift.paper import SupportSettings, Windows, fall_back, solve_paper
+from boundshift.rules import Rule, Sum
 from boundshift.rules.base import changed_repr
 from boundshift.scores.sample import OrderedScores, ScoreSample
 from boundshift.scores.weighted import refuse_weights
-from boundshift.search.found import ErrorsAt
-from boundshift.support.claims import BoundedClaims, Claims, deciding_boundaries
-from boundshift.support.exact import Exact
-from boundshift.support.settings import SupportSettings
-from boundshift.support.solve import Fallback, Solver, fall_back, solve_support
-from boundshift.support.windows import Windows
-from boundshift.typing import IntArray
-from boundshift.validation import is_finite
+from boundshift.typing import FloatArray
 
 __all__ = ["SupportRadius"]
 
@@ -30,7 +23,7 @@ _SHAPE = ("gamma", "constant", "radius", "centre", "fallback")
 
 
 @dataclass(frozen=True)
-class SupportRadius(SupportSettings, ShapeCurve):
+class SupportRadius(SupportSettings, PairCurve):
     r"""The paper's claim: points given up, plus the average error of what is kept.
 
     With the rule "sum", its own, the paper's problem is solved exactly: both classes give up the
@@ -106,91 +99,17 @@ class SupportRadius(SupportSettings, ShapeCurve):
     formula = "min over m of m/n + (1 - d)/(n - m + 1) + d, d = exp(-((t - edge)/a - c)^2 / 2)"
     reference = "Clifford et al. 2024, ECAI"
     default_rule = Sum()
-
-    solver: Solver = Exact()  # noqa: RUF009 (it is frozen)
-    fallback: Fallback = "edges"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (hasattr(self.solver, "solve") and hasattr(self.solver, "is_global")):
-            raise InvalidInputError(
-                f"`solver` must be Exact() or SLSQP(), got {self.solver!r}. "
-                "Use solver=Exact() for the global optimum."
-            )
-        object.__setattr__(self, "fallback", _as_fallback(self.fallback))
+    spreads_rows = False
 
     def __repr__(self) -> str:
         return changed_repr(self)
-
-    @classmethod
-    def paper(cls, **changes: Any) -> Self:
-        """Return the paper's text: constant 2, two-sided radius, penalty by count, every level."""
-        own: dict[str, Any] = {"constant": 2.0, "radius": "two-sided", "penalty": "count"}
-        return cls(**{**own, "centre": "mean", **changes})
-
-    @classmethod
-    def authors(cls, **changes: Any) -> Self:
-        """Return the settings of the authors' code.
-
-        Constant 2, two-sided radius, proportional penalty, half of the rows as budget, no slack
-        where none is needed.
-        """
-        own: dict[str, Any] = {"constant": 2.0, "radius": "two-sided", "centre": "mean"}
-        return cls(**{**own, "budget": 0.5, "stop_at_zero": True, **changes})
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
         """Return the boundary of the paper's problem, or the rule's best on the curve."""
         refuse_weights(sample, self.name)
         if rule == Sum():
             settings = self.resolve(sum(sample.n_samples), sample.labels)
-            return Solution(*solve_support(sample, settings, self.solver, self.fallback))
-        self._refuse_what_only_the_sum_uses(rule)
-        solution = super().solve(sample, rule)
-        if solution.found.errors == (1.0, 1.0):
-            return Solution(*fall_back(sample, self, self.fallback)[:2])
-        return solution
-
-    def tail(self, scores: OrderedScores, pooled: float) -> Tail:
-        """Return the function from boundaries to the claimed share of the class above them."""
-        return self._claims(Windows(scores, self.centre), _levels(scores.n)).least
-
-    def _claims(self, windows: Windows, given_up: IntArray) -> Claims:
-        """Return what each number of points given up claims."""
-        kept = windows.keep(given_up)
-        mean = windows.mean(kept.start, kept.end)
-        radius = kept.high - mean
-        if self.radius == "two-sided":
-            radius = np.maximum(radius, mean - kept.low)
-        return Claims.of(self, windows.n, given_up, mean + radius, radius)
-
-    def _errors_for(self, sample: ScoreSample, rule: Rule) -> ErrorsAt:
-        """Return the errors, known one by one only for levels that may decide by the rule."""
-        facing = sample.negative, sample.positive.mirrored()
-        if all(c.exact for c in facing) or isinstance(rule, Floors) or rule.costly:
-            return self.errors(sample)
-        windows = [Windows(c, self.centre) for c in facing]
-        levels = [_levels(c.n) for c in facing]
-        known = [BoundedClaims.of(self, w, m) for w, m in zip(windows, levels, strict=True)]
-        allowed, _ = rule.tolerance_towards(sample.n_samples)
-        middle = deciding_boundaries(
-            (known[0], known[1]),
-            lambda below, above: rule.value(below, above, sample.n_samples),
-            (
-                min(sample.negative.minimum, sample.positive.minimum),
-                max(sample.negative.maximum, sample.positive.maximum),
-            ),
-            allowed,
-        )
-        if middle is None:
-            return self.errors(sample)
-        found = []
-        for w, m, c, t in zip(windows, levels, known, (middle, -middle[::-1]), strict=True):
-            which = c.deciding(t)
-            found.append(c.most.replaced(which, self._claims(w, m[which])))
-        return lambda t: (found[0].least(t), found[1].least(-t))
-
-    def _refuse_what_only_the_sum_uses(self, rule: Rule) -> None:
-        """Raise if a setting was changed that another rule than the sum cannot use."""
+            return Solution(*solve_paper(sample, settings))
         plain = SupportRadius()
         for name in (f.name for f in fields(self) if f.name not in _SHAPE):
             if getattr(self, name) != getattr(plain, name):
@@ -198,20 +117,35 @@ class SupportRadius(SupportSettings, ShapeCurve):
                     f"`{name}` of SupportRadius must be left as it is with the rule "
                     f"{rule.name!r}, got {getattr(self, name)!r}. Only the rule 'sum' uses it."
                 )
+        solution = super().solve(sample, rule)
+        if solution.found.errors == (1.0, 1.0):
+            return Solution(*fall_back(sample, self)[:2])
+        return solution
 
+    def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
+        """Return both classes' tails; the positive one's in mirrored scores."""
+        return self._tail(sample.negative), self._tail(sample.positive.mirrored())
 
-def _levels(n: int) -> IntArray:
-    """Return the numbers of points of a class that may be given up."""
-    return np.unique(np.linspace(0, max(n - 2, 0), _MOST_LEVELS).astype(np.int64))
+    def _tail(self, scores: OrderedScores) -> Tail:
+        """Return the least claim over the slack levels of one class."""
+        windows, n = Windows(scores, self.centre), scores.n
+        removed = np.unique(np.linspace(0, max(n - 2, 0), _MOST_LEVELS).astype(np.int64))
+        kept, count = windows.keep(removed), (n - removed).astype(np.float64)
+        mean = windows.reference + kept.mean
+        radius = kept.high - mean
+        if self.radius == "two-sided":
+            radius = np.maximum(radius, mean - kept.low)
+        step = self.gamma * radius / np.sqrt(count)
+        foot = mean + radius + self.constant * step
+        floor, weight = removed / n + 1 / (count + 1), count / (count + 1)
 
+        def above(t: FloatArray) -> FloatArray:
+            distance = np.asarray(t, dtype=np.float64)[:, None] - foot
+            with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
+                delta = np.exp(-0.5 * (distance / step) ** 2)
+            # A class of radius zero is certain as soon as the boundary has passed it.
+            delta = np.where(step == 0, 0.0, delta)
+            claims = np.where(distance >= 0, np.minimum(floor + weight * delta, 1.0), 1.0)
+            return np.asarray(claims.min(axis=1))
 
-def _as_fallback(value: object) -> Fallback:
-    """Return "edges", "means", or a finite float."""
-    if isinstance(value, str) and value in ("edges", "means"):
-        return value  # type: ignore[return-value]
-    if is_finite(value) and not isinstance(value, bool):
-        return float(value)  # type: ignore[arg-type]
-    raise InvalidInputError(
-        f"`fallback` must be 'edges', 'means' or a finite number, got {value!r}. "
-        "Use fallback='edges' for the middle between what is kept of the classes."
-    )
+        return above

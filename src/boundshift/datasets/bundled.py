@@ -1,17 +1,45 @@
-"""The paper's medical data sets, which come with the package or with scikit-learn."""
+"""The paper's data: four medical sets that need no download, and two Gaussian classes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib import resources
+from inspect import cleandoc
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn import datasets
+from numpy.typing import ArrayLike, NDArray
+from sklearn import datasets as sklearn_datasets
+from sklearn.utils import Bunch, check_random_state
 
-from boundshift.datasets.bunch import Contents, as_loader
-from boundshift.datasets.tables import Table, read_bundled
+from boundshift.exceptions import InvalidInputError, MissingExtraError
 
-__all__ = ["load_breast_cancer", "load_heart", "load_hepatitis", "load_pima"]
+__all__ = [
+    "Contents",
+    "Loaded",
+    "load_breast_cancer",
+    "load_heart",
+    "load_hepatitis",
+    "load_pima",
+    "make_bunch",
+    "make_gaussians",
+]
+
+# A Bunch, or the tuple (X, y) with return_X_y=True; scikit-learn ships no types.
+Loaded: TypeAlias = Any
+
+
+class Contents(NamedTuple):
+    """A data set as it was read; 1 or True is the positive class."""
+
+    name: str
+    data: NDArray[np.float64]
+    target: NDArray[Any]
+    feature_names: Sequence[str]
+    target_names: Sequence[str]
+    descr: str
+
 
 _PIMA = """Pima Indians diabetes: 768 women, 8 measurements, 500 without and 268 with diabetes.
 
@@ -37,18 +65,76 @@ UCI Machine Learning Repository 46, donor G. Gong, 1988.
 """
 
 
-def _contents(
-    table: Table,
-    column: str,
-    is_positive: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
-    name: str,
-    labels: tuple[str, str],
-    descr: str,
-) -> Contents:
-    """Take one column of a table for the labels, and all others for features."""
-    features = [feature for feature in table.header if feature != column]
-    target = is_positive(table.numbers([column])[:, 0]).astype(np.int64)
-    return Contents(name, table.numbers(features), target, features, labels, descr)
+_OPTIONS = """\
+Parameters
+----------
+return_X_y : bool, default=False
+    Return ``(data, target)`` instead of a Bunch.
+as_frame : bool, default=False
+    Return pandas objects; needs the extra ``data``.
+
+Returns
+-------
+Bunch or (data, target)
+    With the keys data, target (0 or 1), feature_names, target_names (in the order of the labels),
+    frame, name and DESCR.
+"""
+
+
+def as_loader(read: Callable[[], Contents]) -> Callable[..., Loaded]:
+    """Give a function that reads a data set the options of a loader, and their documentation."""
+
+    @wraps(read, assigned=("__module__", "__name__", "__qualname__"))
+    def load(*, return_X_y: bool = False, as_frame: bool = False) -> Loaded:
+        return make_bunch(read(), return_X_y=return_X_y, as_frame=as_frame)
+
+    text, heading, examples = cleandoc(read.__doc__ or "").partition("Examples\n")
+    load.__doc__ = f"{text}{_OPTIONS}\n{heading}{examples}"
+    # Else its signature would be that of the function inside.
+    del load.__wrapped__
+    return load
+
+
+def make_bunch(
+    contents: Contents, *, return_X_y: bool = False, as_frame: bool = False, **facts: Any
+) -> Loaded:
+    """Pack a data set the way scikit-learn's own loaders do; `facts` become further keys."""
+    frame = None
+    columns: Any = contents.data
+    labels: Any = np.asarray(contents.target, dtype=np.int64)
+    names = list(contents.feature_names)
+    if as_frame:
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtraError("pandas", "data") from error
+        frame = pd.DataFrame(contents.data, columns=names).assign(target=labels)
+        columns, labels = frame[names], frame["target"]
+    if return_X_y:
+        return columns, labels
+    return Bunch(
+        name=contents.name,
+        data=columns,
+        target=labels,
+        frame=frame,
+        feature_names=names,
+        target_names=np.array(contents.target_names),
+        DESCR=contents.descr,
+        **facts,
+    )
+
+
+def _read(
+    filename: str, label: str, without: Sequence[str] = ()
+) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
+    """Return names, features and labels of a bundled file, less rows that miss a value."""
+    text = resources.files("boundshift.datasets").joinpath("data", filename).read_text("utf-8")
+    header, *lines = text.splitlines()
+    names = header.split(",")
+    features = [name for name in names if name not in (label, *without)]
+    values = np.genfromtxt(lines, delimiter=",")[:, [names.index(n) for n in (*features, label)]]
+    values = values[~np.isnan(values).any(axis=1)]
+    return features, np.ascontiguousarray(values[:, :-1]), values[:, -1]
 
 
 @as_loader
@@ -62,9 +148,8 @@ def load_pima() -> Contents:
     >>> pima.data.shape, int(pima.target.sum())
     ((768, 8), 268)
     """
-    table = read_bundled("pima.csv")
-    labels = ("no diabetes", "diabetes")
-    return _contents(table, "Outcome", lambda outcome: outcome == 1, "pima", labels, _PIMA)
+    features, X, outcome = _read("pima.csv", "Outcome")
+    return Contents("pima", X, outcome == 1, features, ("no diabetes", "diabetes"), _PIMA)
 
 
 @as_loader
@@ -80,9 +165,9 @@ def load_heart() -> Contents:
     >>> heart.data.shape, int(heart.target.sum())
     ((212, 11), 48)
     """
-    table = read_bundled("heart_cleveland_0_3_4.csv").without(["ca", "thal"])
+    features, X, diagnosis = _read("heart_cleveland_0_3_4.csv", "num", ("ca", "thal"))
     labels = ("no disease", "severe disease")
-    return _contents(table, "num", lambda diagnosis: diagnosis > 0, "heart", labels, _HEART)
+    return Contents("heart", X, diagnosis > 0, features, labels, _HEART)
 
 
 @as_loader
@@ -97,8 +182,8 @@ def load_hepatitis() -> Contents:
     ((137, 16), 26)
     """
     sparse = ("PROTIME", "ALKPHOSPHATE", "ALBUMIN")
-    table = read_bundled("hepatitis.csv").without(sparse).complete()
-    return _contents(table, "Class", lambda c: c == 1, "hepatitis", ("live", "die"), _HEPATITIS)
+    features, X, fate = _read("hepatitis.csv", "Class", sparse)
+    return Contents("hepatitis", X, fate == 1, features, ("live", "die"), _HEPATITIS)
 
 
 @as_loader
@@ -115,12 +200,75 @@ def load_breast_cancer() -> Contents:
     >>> cancer.target_names.tolist(), int(cancer.target.sum())
     (['benign', 'malignant'], 212)
     """
-    original = datasets.load_breast_cancer()
+    original = sklearn_datasets.load_breast_cancer()
     return Contents(
         name="breast_cancer",
         data=np.asarray(original.data, dtype=np.float64),
-        target=(original.target == 0).astype(np.int64),
+        target=original.target == 0,
         feature_names=[str(name) for name in original.feature_names],
         target_names=("benign", "malignant"),
         descr="Labels swapped: malignant = 1, benign = 0.\n\n" + original.DESCR,
     )
+
+
+def make_gaussians(
+    n_samples: Sequence[int] = (1000, 10),
+    *,
+    mean: ArrayLike = (1.0, 1.0),
+    covariance: ArrayLike | None = None,
+    shuffle: bool = True,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    r"""Draw two Gaussian classes with opposite means and a common covariance.
+
+    Parameters
+    ----------
+    n_samples : sequence of two int, default=(1000, 10)
+        Negative and positive rows.
+    mean : array-like of shape (n_features,), default=(1, 1)
+        Mean μ of the positive class; the negative class has −μ.
+    covariance : array-like of shape (n_features, n_features), default=None
+        Covariance of both classes; None is the identity.
+    shuffle : bool, default=True
+        Mix the rows; otherwise the negative ones come first.
+    random_state : int, RandomState or None, default=None
+        Source of randomness. Draw a test set with another seed, or with the same RandomState
+        once more; the same seed would draw the training rows again.
+
+    Returns
+    -------
+    X : ndarray of shape (n_negative + n_positive, n_features)
+    y : ndarray of shape (n_negative + n_positive,)
+        0 or 1.
+
+    Notes
+    -----
+    With Σ the covariance, the Bayes classifier for equal class weights predicts positive iff
+    :math:`x^\top Σ^{-1} μ > 0`, and errs with probability
+    :math:`Φ(-\sqrt{μ^\top Σ^{-1} μ})` on either class: 0.079 for the default.
+
+    Examples
+    --------
+    >>> from boundshift.datasets import make_gaussians
+    >>> X, y = make_gaussians(random_state=0)
+    >>> X.shape, int(y.sum())
+    ((1010, 2), 10)
+    """
+    mu = np.atleast_1d(np.asarray(mean, dtype=np.float64))
+    sigma = np.eye(len(mu)) if covariance is None else np.asarray(covariance, dtype=np.float64)
+    if len(n_samples) != 2 or min(n_samples) < 1:
+        raise InvalidInputError(
+            f"`n_samples` must be two positive integers, got {n_samples!r}. "
+            "Use (1000, 10) for the paper's setting."
+        )
+    if mu.ndim != 1 or sigma.shape != (len(mu), len(mu)):
+        raise InvalidInputError(
+            "`covariance` must be a square matrix with one row per entry of `mean`, got shape "
+            f"{sigma.shape} for a mean of shape {mu.shape}. Use None for the identity."
+        )
+    rng = check_random_state(random_state)
+    means = (-mu, mu)
+    X = np.vstack([rng.multivariate_normal(means[i], sigma, n_samples[i]) for i in (0, 1)])
+    y = np.repeat(np.array([0, 1], dtype=np.int64), n_samples)
+    order = rng.permutation(len(y)) if shuffle else np.arange(len(y))
+    return X[order], y[order]

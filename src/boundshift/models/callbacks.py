@@ -4,69 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 try:
-    from sklearn.callback import CallbackSupportMixin
-    from sklearn.callback import with_callbacks as _with_callbacks
-
-    # The stack level at which a warning in a method with callbacks names its caller's line.
-    CALLER = 3
+    import sklearn.callback as _callback
 except ImportError:  # scikit-learn before 1.9 has no callbacks
+    _callback = None
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands where nothing can be set."""
-
-    def _with_callbacks(method: Any) -> Any:
-        """Return the method as it is."""
-        return method
-
-    CALLER = 2
-
-
-__all__ = [
-    "CALLER",
-    "NOBODY_LISTENS",
-    "CallbackSupportMixin",
-    "Task",
-    "begin_fit",
-    "with_callbacks",
-]
+__all__ = ["CALLER", "CallbackSupportMixin", "Task", "with_callbacks"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+CallbackSupportMixin: Any = getattr(_callback, "CallbackSupportMixin", type("NoSupport", (), {}))
+# The stack level at which a warning in a method with callbacks names its caller's line.
+CALLER = 3 if _callback else 2
 
 
 def with_callbacks(method: Method) -> Method:
     """Return a method that tears down its callbacks in the end."""
-    return cast(Method, _with_callbacks(method))
+    return cast(Method, _callback.with_callbacks(method)) if _callback else method
 
 
-@dataclass(frozen=True)
-class Task:
-    """A task that callbacks hear of.
-
-    Parameters
-    ----------
-    caller : estimator
-        Whose task it is.
-    context : CallbackContext
-        Scikit-learn's own record of the task; None where nobody listens.
-    """
+class Task(NamedTuple):
+    """A task that callbacks hear of: whose it is, and scikit-learn's record of it, if any."""
 
     caller: Any
-    context: Any
+    context: Any = None
 
-    def part(self, name: str, place: int, parts: int = 0) -> Task:
-        """Return one of the tasks that this one consists of, itself of so many parts."""
+    @classmethod
+    def of_fit(cls, estimator: Any) -> Task:
+        """Return the task of a fit: the fits of folds, and one on all rows."""
+        if not any(hasattr(estimator, name) for name in ("_skl_callbacks", "_parent_callback_ctx")):
+            return cls(estimator)
+        context = estimator._init_callback_context(max_subtasks=2, sequential_subtasks=False)
+        return cls(estimator, context)
+
+    def part(self, name: str, place: int = 1, parts: int = 0) -> Task:
+        """Return a subtask, itself of so many parts."""
         if self.context is None:
-            return self
-        return Task(
-            self.caller,
-            self.context.subcontext(
-                task_name=name, task_id=place, max_subtasks=parts, sequential_subtasks=False
-            ),
-        )
+            return Task(None)
+        known = {"task_name": name, "task_id": place, "max_subtasks": parts}
+        return Task(self.caller, self.context.subcontext(**known, sequential_subtasks=False))
 
     @contextmanager
     def run(self, X: Any, y: Any, model: Any = None) -> Iterator[None]:
@@ -81,14 +58,3 @@ class Task:
         with self.context.propagate_callback_context(model) if hears else nullcontext():
             yield
         self.context.call_on_fit_task_end(**told)
-
-
-NOBODY_LISTENS = Task(None, None)
-
-
-def begin_fit(estimator: Any) -> Task:
-    """Return the task of a fit: the fits of folds, and one on all rows."""
-    if not any(hasattr(estimator, name) for name in ("_skl_callbacks", "_parent_callback_ctx")):
-        return NOBODY_LISTENS
-    context = estimator._init_callback_context(max_subtasks=2, sequential_subtasks=False)
-    return Task(estimator, context)

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.boundary import decide_by_row, make_decision
-from boundshift.curves import ErrorCurve
+from boundshift.curves import Empirical, ErrorCurve
+from boundshift.curves.counts import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.by_class import check_by_class, decide_by_class
-from boundshift.models.folds import Deciding
-from boundshift.models.holdout import qualify_promise
-from boundshift.models.log_odds import find_winner
-from boundshift.models.nested import shift_loses
-from boundshift.models.sure_gain import surely_gains
-from boundshift.multiclass import ClassBiases, boundary_at, find_biases
-from boundshift.promises.certificate import Certificate, certify_counts, certify_shares
-from boundshift.rules import ClassRule, Rule
+from boundshift.models.holdout import is_promise, qualify_promise
+from boundshift.models.scoring import find_winner
+from boundshift.models.training import Scored
+from boundshift.multiclass import ClassBiases, find_biases, pair_boundaries
+from boundshift.promises.certificate import (
+    Certificate,
+    certify_counts,
+    certify_floors,
+    certify_shares,
+)
+from boundshift.promises.class_floors import ClassRows, meet_floors, promise_floors
+from boundshift.result.boundary import Boundary
+from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
+from boundshift.rules.metric import bind_labels
+from boundshift.scores.log_odds import LogOdds, Scale
 from boundshift.scores.sample import ScoreSample
-from boundshift.scores.weighted import collect_weighted, judge_weights
+from boundshift.scores.weighted import LEAST_WEIGHT, collect_weighted, judge_weights
+from boundshift.search.biases import search_biases
 from boundshift.status import QUIET, Status
-from boundshift.typing import FloatArray
+from boundshift.typing import FloatArray, IndexArray
 from boundshift.validation import order_labels
 
-__all__ = ["Decided", "Decider"]
+__all__ = ["STANDARD_ERRORS", "Decided", "decide_model", "shift_loses"]
+
+Strategy = Literal["joint", "pairwise", "one-vs-rest"]
+
+# How many times wider one fold's scores may spread than another's, beyond what chance makes of few
+# rows; and the width, relative to the median, below which scores are constant but for rounding.
+_WILD, _CHANCE, _NEARLY_CONSTANT = 10.0, 4.0, 1e-6
+# By how many standard errors the model's own boundary must be better to stay.
+STANDARD_ERRORS = 2.0
 
 
 class Decided(NamedTuple):
@@ -37,197 +53,321 @@ class Decided(NamedTuple):
     doubts: list[str]
 
 
-@dataclass(frozen=True)
-class Decider:
-    """Finds the shift on scores that were collected; settings as in BoundShiftClassifier."""
+def decide_model(
+    scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any, multi_class: Strategy
+) -> Decided:
+    """Return the boundary or one bias per class, and what is certified there.
 
-    curve: ErrorCurve
-    rule: Rule
-    pos_label: Any
-    multi_class: Literal["joint", "pairwise", "one-vs-rest"]
-
-    def decide(self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None) -> Decided:
-        """Return the boundary or one bias per class, and what is certified there."""
-        y, scores = deciding.y, deciding.scores
-        if len(classes) == 2:
-            found, doubts = self._decide_two(classes, deciding)
-            shifted = scores - found["threshold_"]
-            boundary = qualify_promise(found["boundary_"], deciding.origin)
-            found["boundary_"] = boundary
-            if boundary.status not in QUIET:
-                doubts.append(boundary.message)
-        else:
-            found, doubts = self._decide_many(classes, deciding, guide)
-            # A fold's model cannot choose a class that it did not know.
-            shifted = np.nan_to_num(scores, nan=-np.inf) + found["biases_"]
-        if deciding.factors is not None:
-            doubts.insert(0, _doubt_scales(deciding.factors))
-        is_wrong = find_winner(shifted) != y
-        if deciding.weights is not None:
-            found["certificate_"] = _certify_weighted(
-                y, is_wrong, deciding.weights, classes, found.get("threshold_")
+    Parameters
+    ----------
+    scored : Scored
+        The rows that decide.
+    curve, rule, pos_label, multi_class
+        As in BoundShiftClassifier.
+    """
+    classes, y, threshold = scored.classes, scored.y, None
+    found: dict[str, Any]
+    if len(classes) == 2:
+        boundary, doubts = _decide_two(scored, curve, rule, pos_label)
+        found, threshold = {"boundary_": boundary}, boundary.threshold
+        positive = classes.tolist().index(boundary.labels[1])
+        is_wrong = (scored.scores_of(positive) > threshold) != (y == positive)
+    else:
+        if pos_label is not None:
+            raise InvalidInputError(
+                f"`pos_label` must be None with more than two classes, got {pos_label!r}, of "
+                f"{len(classes)}. Fit on y == {pos_label!r} to tell one from the rest."
             )
-            return Decided(found, doubts)
-        wrong = y[is_wrong]
+        if isinstance(rule, ClassRule):
+            found, doubts = _decide_by_class(scored, curve, rule, multi_class)
+        else:
+            found, doubts = _decide_many(scored, curve, rule, multi_class)
+        is_wrong = find_winner(_known(scored).scores + found["biases_"]) != y
+    doubts = _doubt_scales(scored) + doubts
+    if scored.weights is not None:
+        found["certificate_"] = _certify_weighted(scored, is_wrong, threshold)
+    elif len(classes) == 2 and scored.origin == "held-out" and is_promise(curve, rule):
+        found |= _certify_promise(found["boundary_"], classes.tolist())
+    else:
         found["certificate_"] = certify_counts(
-            tuple(np.bincount(wrong, minlength=len(classes)).tolist()),
+            tuple(np.bincount(y[is_wrong], minlength=len(classes)).tolist()),
             tuple(np.bincount(y, minlength=len(classes)).tolist()),
             tuple(classes.tolist()),
             chosen_here=True,
-            scores=deciding.origin,
-            threshold=found.get("threshold_"),
+            scores=scored.origin,
+            threshold=threshold,
         )
-        return Decided(found, doubts)
+    return Decided(found, doubts)
 
-    def _decide_two(self, classes: NDArray[Any], deciding: Deciding) -> Decided:
-        """Find the boundary on the positive class's score, and the threshold on the second's."""
-        curve, rule = self.curve, self.rule
-        labels = classes.tolist()
-        weights = deciding.weights
-        sizes = np.bincount(deciding.y, weights, minlength=2).tolist()
-        counts = dict(zip(labels, sizes, strict=True))
-        ends = order_labels(labels, self.pos_label, counts=counts, alike=rule.alike)
-        is_mirrored = ends[1] == labels[0]
-        decide = make_decision(curve, rule)
 
-        def orient(y: NDArray[np.intp], scores: FloatArray) -> tuple[Any, FloatArray]:
-            return (y == 0, -scores) if is_mirrored else (y == 1, scores)
-
-        def gather(
-            y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None = None
-        ) -> ScoreSample:
-            rows = orient(y, scores)
-            if weights is None:
-                sample = ScoreSample.from_labels(*rows)
-            else:
-                sample = collect_weighted(*rows, weights)
-            # Weights by label need the names.
-            return replace(sample, labels=ends) if rule.alike else sample
-
-        def choose(
-            y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None = None
-        ) -> float:
-            return _mirror(decide(gather(y, scores, weights)).threshold, is_mirrored)
-
-        doubts = []
-        if deciding.costs is not None:
-            boundary = decide_by_row(*orient(deciding.y, deciding.scores), deciding.costs)
+def _decide_two(
+    scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any
+) -> tuple[Boundary, list[str]]:
+    """Find the boundary on the positive class's probability or margin."""
+    labels, weights = scored.classes.tolist(), scored.weights
+    sizes = np.bincount(scored.y, weights, minlength=2).tolist()
+    counts = dict(zip(labels, sizes, strict=True))
+    ends = order_labels(labels, pos_label, counts=counts, alike=rule.alike)
+    rule = bind_labels(rule, ends)
+    k = labels.index(ends[1])
+    scale: Scale = "probability" if scored.are_probabilities else "raw"
+    is_positive, scores = scored.y == k, scored.scores_of(k)
+    doubts: list[str] = []
+    if scored.costs is not None:
+        boundary = decide_by_row(is_positive, scores, scored.costs, scale=scale)
+    else:
+        if weights is None:
+            sample = ScoreSample.from_labels(is_positive, scores)
         else:
-            sample = gather(deciding.y, deciding.scores, weights)
-            if weights is not None:
-                doubts = judge_weights(replace(sample, labels=ends))
-            boundary = decide(sample)
+            sample = collect_weighted(is_positive, scores, weights)
+            doubts = judge_weights(replace(sample, labels=ends))
+        # Weights by label need the names.
+        sample = replace(sample, labels=ends) if rule.alike else sample
+        boundary = make_decision(curve, rule, scale)(sample)
+    n_trained = None if scored.guide is None else len(scored.guide.y)
+    boundary = replace(boundary, labels=ends, scale=scale)
+    boundary = qualify_promise(boundary, scored.origin, n_trained)
+    return boundary, doubts + ([boundary.message] if boundary.needs_a_look else [])
 
-            def is_sure() -> bool:
-                if weights is not None or deciding.parts is None:
-                    return False
-                rows = (*orient(deciding.y, deciding.scores), deciding.parts)
-                return surely_gains(sample, boundary.threshold, rows, curve, rule)
 
-            if self._keeps_own(deciding, choose, is_sure):
-                own = _mirror(0.0, is_mirrored)
-                kept = boundary_at(replace(sample, labels=ends), curve, rule, own)
-                boundary = replace(kept, status=Status.KEPT)
-        threshold = _mirror(boundary.threshold, is_mirrored)
-        learned = {"boundary_": replace(boundary, labels=ends), "threshold_": threshold}
-        return Decided(learned, doubts)
+def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Strategy) -> Decided:
+    """Find one bias per class."""
+    classes, doubts = scored.classes, []
 
-    def _decide_many(
-        self, classes: NDArray[Any], deciding: Deciding, guide: Deciding | None
-    ) -> Decided:
-        """Find one bias per class."""
-        if self.pos_label is not None:
-            raise InvalidInputError(
-                f"`pos_label` must be None with more than two classes, got {self.pos_label!r}, of "
-                f"{len(classes)}. Fit on y == {self.pos_label!r} to tell one from the rest."
-            )
-        curve, rule = self.curve, self.rule
-        if isinstance(rule, ClassRule):
-            check_by_class(rule, curve, self.multi_class, classes.tolist())
-            by_class = decide_by_class(classes.tolist(), deciding, guide, curve, rule)
-            learned = {"biases_": by_class.biases, "boundaries_": by_class.boundaries}
-            return Decided(learned, [by_class.message] if by_class.message else [])
+    def find(
+        y: IndexArray, scores: FloatArray, weights: FloatArray | None = None, own: bool = False
+    ) -> ClassBiases:
+        strategy = "own" if own else multi_class
+        return find_biases(y, scores, curve, rule, strategy, classes.tolist(), weights)
 
-        def find(
-            y: NDArray[np.intp],
-            scores: FloatArray,
-            weights: FloatArray | None = None,
-            own: bool = False,
-        ) -> ClassBiases:
-            strategy = "own" if own else self.multi_class
-            return find_biases(y, scores, curve, rule, strategy, classes.tolist(), weights)
+    lone = classes[np.bincount(scored.y, minlength=len(classes)) == 1]
+    if len(lone) and scored.parts is not None:
+        doubts.append(
+            f"The only row of {', '.join(map(repr, lone.tolist()))} cannot be left out of "
+            "training and score itself; the largest bias of the other classes stands in. "
+            "Collect more rows of that class."
+        )
+    rows = (scored.y, scored.scores, scored.weights)
+    # Nobody knows where a function's own boundary is.
+    has_own = not callable(scored.response.method) or scored.response.is_log_odds
+    keeps_own = (
+        scored.parts is not None
+        and rule.alike
+        and has_own
+        and shift_loses(
+            *rows[:2], scored.parts, lambda *rows: find(*rows).biases, rule, scored.weights
+        )
+    )
+    found = find(*rows, own=keeps_own)
+    loud = [status for status in found.statuses if status not in QUIET]
+    if loud:
+        doubts.append(
+            f"{len(loud)} of the {len(found.statuses)} binary problems behind the class "
+            f"biases need a second look. First: {loud[0].value}"
+        )
+    return Decided({"biases_": found.biases, "boundaries_": found.boundaries}, doubts)
 
-        doubts = []
-        lone = classes[np.bincount(deciding.y, minlength=len(classes)) == 1]
-        if len(lone) and deciding.parts is not None:
-            doubts.append(
-                f"The only row of {', '.join(map(repr, lone.tolist()))} cannot be left out of "
-                "training and score itself; the largest bias of the other classes stands in. "
-                "Collect more rows of that class."
-            )
-        rows = (deciding.y, deciding.scores, deciding.weights)
-        found = find(*rows)
-        if self._keeps_own(deciding, lambda *rows: find(*rows).biases):
-            found = find(*rows, own=True)
-        loud = [status for status in found.statuses if status not in QUIET]
-        if loud:
-            doubts.append(
-                f"{len(loud)} of the {len(found.statuses)} binary problems behind the class "
-                f"biases need a second look. First: {loud[0].value}"
-            )
-        return Decided({"biases_": found.biases, "boundaries_": found.boundaries}, doubts)
 
-    def _keeps_own(
-        self,
-        deciding: Deciding,
-        choose: Callable[..., Any],
-        is_sure: Callable[[], bool] = lambda: False,
-    ) -> bool:
-        """Return whether left-out rows say that the model's own boundary should stay.
+def _decide_by_class(
+    scored: Scored, curve: ErrorCurve, rule: ClassRule, multi_class: Strategy
+) -> Decided:
+    """Find the biases for a rule that names every class: costs of mistakes, or floors."""
+    labels = scored.classes.tolist()
+    _check_by_class(rule, curve, multi_class, labels)
+    rows = _known(scored)
+    status, detail = Status.SHARED, ""
+    if not isinstance(rule, ClassFloors):
+        counts = np.bincount(rows.y, minlength=len(labels)).tolist()
+        biases = search_biases(
+            *rows, rule.losses(labels), lambda losses: rule.total(losses, labels, counts)
+        )
+    elif scored.origin == "held-out":
+        guide = None if scored.guide is None else _known(scored.guide)
+        biases, status, detail = promise_floors(rows, rule, labels, guide)
+    else:
+        biases, status = meet_floors(rows, rule, labels), Status.NOT_PROMISED
+    boundaries = pair_boundaries(scored.y, scored.scores, biases, labels, curve, rule.for_pair)
+    doubts = []
+    if status not in QUIET:
+        doubts = [detail or status.value]
+        boundaries = {
+            pair: replace(boundary, status=status, detail=detail)
+            for pair, boundary in boundaries.items()
+        }
+    return Decided({"biases_": biases, "boundaries_": boundaries}, doubts)
 
-        They need not be asked where the shift is sure to gain.
-        """
-        if deciding.parts is None or not self.rule.alike:
+
+def _check_by_class(
+    rule: ClassRule, curve: ErrorCurve, multi_class: str, labels: Sequence[Any]
+) -> None:
+    """Raise if the rule does not fit the classes, or a setting would have no effect."""
+    rule.check_classes(labels)
+    if not isinstance(curve, Empirical):
+        raise InvalidInputError(
+            f"`curve` must be None or 'empirical' with {type(rule).__name__}, whose biases are "
+            f"found by counting rows, got {curve!r}. Leave it out."
+        )
+    if multi_class != "joint":
+        raise InvalidInputError(
+            f"`multi_class` must be 'joint' with {type(rule).__name__}, which decides all classes "
+            f"together, got {multi_class!r}. Leave it out."
+        )
+
+
+def _known(scored: Scored) -> ClassRows:
+    """Return rows whose unknown classes cannot win: no model chooses a class it did not know."""
+    return ClassRows(scored.y, np.nan_to_num(scored.scores, nan=-np.inf))
+
+
+def shift_loses(
+    y: IndexArray,
+    scores: FloatArray,
+    parts: IndexArray,
+    choose: Callable[..., Any],
+    rule: Rule,
+    weights: FloatArray | None = None,
+) -> bool:
+    """Return whether the model's own boundary is better on rows left out of the choice.
+
+    The shift is chosen on all parts but one and judged on that one, part after part. It loses if
+    the mean of the classes' recalls falls by more than two standard errors, so that chance alone
+    seldom says so, and the rule, of two classes, finds it worse too. A class with few rows has a
+    large standard error even where none of them changed sides.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Class numbers.
+    scores : array of shape (n_samples,) or (n_samples, n_classes)
+        Margins of the second of two classes, or one score per class.
+    parts : array of shape (n_samples,)
+        Numbers of the parts.
+    choose : callable
+        Gives the threshold, or one bias per class, for (y, scores), and weights if there are any.
+    rule : Rule
+        One that treats classes symmetrically.
+    weights : array of shape (n_samples,), default=None
+        How often each row counts; None for once.
+
+    References
+    ----------
+    A. Agresti, Y. Min, "Simple improved confidence intervals for comparing matched proportions",
+    Statistics in Medicine 24, 2005.
+    """
+
+    def predict(scores: FloatArray, chosen: Any) -> NDArray[np.intp]:
+        if scores.ndim == 1:
+            return find_winner(scores - chosen)
+        return find_winner(np.nan_to_num(scores, nan=-np.inf) + chosen)
+
+    present = np.flatnonzero(np.bincount(y))
+    times = np.ones(len(y)) if weights is None else weights
+    least = 1.0 if weights is None else LEAST_WEIGHT
+    shifted = np.full(len(y), -1)
+    for part in np.flatnonzero(np.bincount(parts)):
+        out = parts == part
+        if all(times[~out & (y == k)].sum() >= least for k in present):
+            kept = () if weights is None else (weights[~out],)
+            shifted[out] = predict(scores[out], choose(y[~out], scores[~out], *kept))
+    judged = shifted >= 0
+    y, times, shifted = y[judged], times[judged], shifted[judged]
+    unmoved = predict(scores[judged], 0.0)
+    change, variance, errors, sizes = 0.0, 0.0, [], []
+    for k in present:
+        of_class = y == k
+        if not of_class.any():
             return False
-        if callable(deciding.response.method) and not deciding.response.is_log_odds:
-            return False  # Nobody knows where a function's own boundary is.
-        if is_sure():
-            return False
-        rows = (deciding.y, deciding.scores, deciding.parts)
-        return shift_loses(*rows, choose, self.rule, deciding.weights)
+        gain = (shifted == k)[of_class].astype(int) - (unmoved == k)[of_class]
+        counts = times[of_class]
+        gained, lost = counts[gain > 0].sum(), counts[gain < 0].sum()
+        mean, spread = _change_of_recall(gained, lost, counts.sum())
+        change += mean / len(present)
+        variance += spread / len(present) ** 2
+        errors.append(
+            [np.average((answer != k)[of_class], weights=counts) for answer in (shifted, unmoved)]
+        )
+        sizes.append(float(counts.sum()))
+    if not change < -STANDARD_ERRORS * np.sqrt(variance):
+        return False
+    if len(present) > 2:
+        return True
+    with_shift, without = rule.value(np.array(errors[0]), np.array(errors[1]), (sizes[0], sizes[1]))
+    return bool(with_shift > without)
+
+
+def _change_of_recall(gained: float, lost: float, rows: float) -> tuple[float, float]:
+    """Return the change of a class's recall and its variance, after Agresti and Min.
+
+    Half a row is added to each of the four ways in which a row may fare under two boundaries. With
+    the plain variance, a rare class of which no row changed sides would count as known not to gain,
+    however few its rows are.
+    """
+    n = rows + 2
+    mean = (gained - lost) / n
+    return mean, (gained + lost + 1 - n * mean**2) / n**2
+
+
+def _certify_promise(boundary: Boundary, labels: list[Any]) -> dict[str, Any]:
+    """Return the certificate of floors, and the boundary with the same bounds as its claims."""
+    assert isinstance(boundary.curve, ConfidenceCurve)
+    assert isinstance(boundary.rule, Floors)
+    certificate = certify_floors(boundary, boundary.curve, boundary.rule)
+    negative, positive = certificate.error_bounds
+    boundary = replace(boundary, errors=(negative, positive))
+    if boundary.labels[0] != labels[0]:
+        pairs = ("error_bounds", "errors", "wrong", "n_samples", "labels", "floors")
+        certificate = replace(certificate, **{n: getattr(certificate, n)[::-1] for n in pairs})
+    certificate = replace(certificate, threshold=boundary.threshold)
+    return {"boundary_": boundary, "certificate_": certificate}
 
 
 def _certify_weighted(
-    y: NDArray[np.intp],
-    is_wrong: NDArray[np.bool_],
-    weights: FloatArray,
-    classes: NDArray[Any],
-    threshold: float | None,
+    scored: Scored, is_wrong: NDArray[np.bool_], threshold: float | None
 ) -> Certificate:
     """Return what may be said of the errors among rows with weights."""
-    n = len(classes)
+    y, weights, n = scored.y, scored.weights, len(scored.classes)
+    assert weights is not None
     total, squares = (np.bincount(y, weights**power, minlength=n) for power in (1, 2))
     wrong = np.bincount(y, weights * is_wrong, minlength=n)
-    safe = np.where(total > 0, total, 1.0)
     return certify_shares(
-        (wrong / safe).tolist(),
+        (wrong / np.where(total > 0, total, 1.0)).tolist(),
         (total**2 / np.where(squares > 0, squares, 1.0)).tolist(),
-        tuple(classes.tolist()),
+        tuple(scored.classes.tolist()),
         chosen_here=True,
         threshold=threshold,
     )
 
 
-def _mirror(threshold: float, is_mirrored: bool) -> float:
-    """Return a threshold of one class's scores as one of the other's."""
-    # A row at the very boundary is negative, which is the second class where all is mirrored.
-    return float(np.nextafter(-threshold, -np.inf)) if is_mirrored else threshold
+def _doubt_scales(scored: Scored) -> list[str]:
+    """Return a warning if the scores of fold models are on wildly different scales.
 
-
-def _doubt_scales(factors: tuple[float, ...]) -> str:
-    """Return a sentence on fold models whose scores had to be put on one scale."""
-    return (
-        f"The scores of one fold's model spread {max(factors) / min(factors):.3g} times as wide as "
-        "those of another; they were put on one scale. Scale the features, hold the model back "
-        "(more regularisation, fewer features), or calibrate it with CalibratedClassifierCV."
-    )
+    A fold counts only if most of its scores are finite and distinct: a width of tied or
+    near-constant scores says nothing about a scale.
+    """
+    if scored.parts is None or scored.origin != "out-of-fold":
+        return []
+    scores = scored.scores
+    if scored.are_probabilities:
+        scores = LogOdds().of(scores[:, 1])
+    elif scores.ndim == 2:
+        scores = scores - np.nanmean(scores, axis=1, keepdims=True)
+    widths, fewest = [], np.inf
+    for part in np.unique(scored.parts):
+        own = scores[scored.parts == part]
+        known = own[np.isfinite(own)]
+        if len(np.unique(known)) <= own.size / 2:
+            continue
+        low, middle, high = np.quantile(known, [0.1, 0.5, 0.9]).tolist()
+        if high - low > _NEARLY_CONSTANT * abs(middle):
+            widths.append(high - low)
+            fewest = min(fewest, len(own))
+    if len(widths) < 2:
+        return []
+    ratio = max(widths) / min(widths)
+    if ratio <= _WILD * np.exp(_CHANCE / np.sqrt(fewest)):
+        return []
+    return [
+        f"The scores of one fold's model spread {ratio:.3g} times as wide as those of another, so "
+        "one threshold cannot suit them all. Scale the features, regularise the model, use fewer "
+        "features, or calibrate it with CalibratedClassifierCV."
+    ]

@@ -15,18 +15,27 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
 
 from boundshift.curves import ErrorCurve
-from boundshift.curves.confidence import ConfidenceCurve
-from boundshift.curves.sequence import start_of
-from boundshift.models.folds import as_random_state
+from boundshift.curves.counts import ConfidenceCurve
+from boundshift.curves.floors import start_of
+from boundshift.exceptions import InvalidInputError
 from boundshift.promises.planning import rows_needed
 from boundshift.result.boundary import Boundary
 from boundshift.rules import ClassFloors, Floors, Rule
 from boundshift.status import QUIET, Status
 from boundshift.typing import IndexArray
 
-__all__ = ["held_share", "held_share_of_classes", "hold_out", "qualify_promise", "splits_within"]
+__all__ = [
+    "as_random_state",
+    "held_share",
+    "held_share_of_classes",
+    "hold_out",
+    "is_promise",
+    "qualify_promise",
+    "splits_within",
+]
 
 
 # At least so much is kept apart, for a boundary that is not too cautious; at most so much, for a
@@ -92,11 +101,12 @@ def _demands(
     """Return for each floor the fewest rows that can promise it, a good number, and those there."""
     assert isinstance(rule, Floors)
     assert isinstance(curve, ConfidenceCurve)
-    each = curve.delta / len(rule.asked)
+    each = curve.delta / len(rule.promised)
     negative, positive = n_samples
     rows = {"recall": positive, "specificity": negative, "precision": positive, "npv": negative}
     demands: list[tuple[float, float, int]] = []
-    for name, value in rule.asked.items():
+    for name in rule.promised:
+        value = rule.asked[name]
         floor = 1.0 - value if name == "flagged" else value
         if floor >= 1.0:
             return [(math.inf, math.inf, 1)]
@@ -157,18 +167,24 @@ def hold_out(
                 break
         held = np.unique(np.concatenate(parts))
     train = np.setdiff1d(np.arange(len(y)), held)
-    return train, np.sort(_keep_order(held, number == 1, totals) if len(totals) == 2 else held)
+    if len(totals) == 2 and totals[0] != totals[1]:
+        # The rarer class names the positive one, so it stays the rarer one here.
+        is_rarer = number[held] == np.argmin(totals)
+        most = np.count_nonzero(~is_rarer) - 1
+        held = held[~is_rarer | (np.cumsum(is_rarer) <= most)]
+    return train, np.sort(held)
 
 
-def _keep_order(held: IndexArray, y: NDArray[np.bool_], totals: IndexArray) -> IndexArray:
-    """Drop rows until the rarer class is the rarer one here too: it names the positive class."""
-    if totals[0] == totals[1]:
-        return held
-    rarer = bool(totals[1] < totals[0])
-    is_rarer = y[held] == rarer
-    most = np.count_nonzero(~is_rarer) - 1
-    rank = np.cumsum(is_rarer)
-    return np.asarray(held[~is_rarer | (rank <= most)])
+def as_random_state(random_state: Any) -> np.random.RandomState:
+    """Return scikit-learn's generator of random numbers out of a seed."""
+    try:
+        random: np.random.RandomState = check_random_state(random_state)
+    except (ValueError, OverflowError):
+        raise InvalidInputError(
+            "`random_state` must be a whole number from 0 to 2**32 - 1, a RandomState or None, "
+            f"got {random_state!r}. Use random_state=0."
+        ) from None
+    return random
 
 
 def splits_within(cv: Any, train: IndexArray) -> Any:
@@ -186,9 +202,11 @@ def splits_within(cv: Any, train: IndexArray) -> Any:
 
 
 def qualify_promise(
-    boundary: Boundary, origin: Literal["held-out", "out-of-fold", "training"]
+    boundary: Boundary,
+    origin: Literal["held-out", "out-of-fold", "training"],
+    n_trained: int | None = None,
 ) -> Boundary:
-    """Return a boundary that says so if its floors are met, but not promised of what is deployed.
+    """Return a boundary that says which rows its promise rests on, or why it is none.
 
     Parameters
     ----------
@@ -196,8 +214,14 @@ def qualify_promise(
         As decided.
     origin : {"held-out", "out-of-fold", "training"}
         Where the scores that decided come from.
+    n_trained : int, default=None
+        Rows that `fit` trained on after it held out the others; None if it held out none.
     """
     curve, rule = boundary.curve, boundary.rule
+    if n_trained is not None and is_promise(curve, rule):
+        held = sum(boundary.n_samples)
+        said = f"{held:,} of {held + n_trained:,} rows were held out of training to choose it."
+        return replace(boundary, detail=f"{boundary.message} {said}")
     if origin == "held-out" or not is_promise(curve, rule) or boundary.status not in QUIET:
         return boundary
     return replace(boundary, status=Status.NOT_PROMISED, detail=_why_not(boundary, origin))

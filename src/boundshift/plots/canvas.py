@@ -1,102 +1,272 @@
-"""Axes to draw on: new or given, one or several, on light or dark paper."""
+"""What every display shares: colours on light and dark paper, axes, marks and legends.
+
+Blue and vermilion are Okabe and Ito's, which colour-blind readers can tell apart; on dark paper
+they are lighter. No figure relies on colour alone: classes also differ by place, name or mark.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.plots.palette import Palette, Theme, choose_palette
+from boundshift.result.boundary import Boundary
+from boundshift.rules import Rule
+from boundshift.scores.sample import ScoreSample
+from boundshift.typing import FloatArray
+from boundshift.validation import as_choice
+from boundshift.view.axis import choose_axis
+from boundshift.view.rows import settle_boundary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from boundshift.plots.bands import Band
-
 __all__ = [
+    "DARK",
+    "LIGHT",
+    "DecidedSample",
+    "Display",
+    "Palette",
+    "ScoreDisplay",
+    "Theme",
     "add_legend",
-    "boundary_marks",
-    "draw_band",
+    "area_key",
+    "boundary_keys",
+    "choose_palette",
     "draw_boundaries",
+    "draw_grid",
+    "line_key",
     "line_style",
-    "mark_boundaries",
-    "open_axes",
     "percent_axis",
-    "split_axes",
 ]
 
-_LINES = ("-", "--", "-.", ":")
+Theme = Literal["auto", "light", "dark"]
 
+_LINES = ("-", "--", "-.", ":")
+_N_THRESHOLDS = 801
 # Characters of a sentence that fit on a figure of ordinary width.
 _LINE = 100
 
 
-def open_axes(ax: Axes | None, theme: Theme, size: tuple[float, float]) -> tuple[Axes, Palette]:
-    """Return axes, new ones if none are given, and the palette that suits them."""
-    if ax is None:
-        ax = _pyplot().subplots(figsize=size, layout="constrained")[1]
-    palette = _paint(ax, theme)
-    _style(ax, palette)
-    return ax, palette
+@dataclass(frozen=True)
+class Palette:
+    """Colours by purpose: paper, text, secondary text, thin lines; classes are (−, +)."""
+
+    surface: str
+    ink: str
+    soft: str
+    line: str
+    classes: tuple[str, str]
 
 
-def split_axes(
-    ax: Axes | None, theme: Theme, size: tuple[float, float], rows: int, columns: int, **grid: Any
-) -> tuple[list[Axes], Palette]:
-    """Return several axes: on a new figure, or in the place of the axes that are given.
+LIGHT = Palette("#FFFFFF", "#1A1A1A", "#5F6368", "#D8D8D8", ("#0072B2", "#D55E00"))
+DARK = Palette("#16181B", "#F0F0EE", "#A9ADB3", "#3C4046", ("#62B5EA", "#FF9A57"))
 
-    Parameters
-    ----------
-    ax : Axes or None
-        Switched off if given; the new ones take its place.
-    theme : {"auto", "light", "dark"}
-        Of the paper.
-    size : tuple of float
-        Of a new figure, in inches.
-    rows, columns : int
-        Of the axes.
-    **grid : dict
-        `sharex`, `sharey`, `height_ratios` and the like.
+
+def choose_palette(theme: Theme, paper: tuple[float, ...]) -> Palette:
+    """Return the palette of a theme; "auto" goes by the paper's red, green and blue.
+
+    Examples
+    --------
+    >>> choose_palette("auto", (0.0, 0.0, 0.0)) is DARK
+    True
     """
-    shared = {name: grid.pop(name) for name in ("sharex", "sharey") if name in grid}
-    if ax is None:
-        figure = _pyplot().figure(figsize=size, layout="constrained")
-        spec = figure.add_gridspec(rows, columns, **grid)
-    else:
-        place = ax.get_subplotspec()
-        if place is None:
+    as_choice("theme", theme, ("auto", "light", "dark"))
+    if theme != "auto":
+        return LIGHT if theme == "light" else DARK
+    red, green, blue = paper[:3]
+    return DARK if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.4 else LIGHT
+
+
+class Display(ABC):
+    """A figure that can be drawn."""
+
+    size: ClassVar[tuple[float, float]]
+    """Of a new figure, in inches."""
+    panels: ClassVar[tuple[int, int]] = (1, 1)
+    """Rows and columns; panels below each other share the axis of x."""
+    heights: ClassVar[tuple[float, float] | None] = None
+    """Relative heights of the rows."""
+
+    def plot(self, ax: Axes | None = None, *, theme: Theme = "auto") -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; several panels take their place. None makes a new figure.
+        theme : {"auto", "light", "dark"}, default="auto"
+            Paper to draw on; "auto" follows the axes, or matplotlib's style.
+
+        Returns
+        -------
+        display : the display itself, with the panels as ``axes_``, the first of them as ``ax_``,
+            and their figure as ``figure_``
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        self.axes_ = self._open(ax)
+        self.ax_ = self.axes_[0]
+        self.figure_ = self.ax_.figure
+        for panel in self.axes_:
+            palette = _paint(panel, theme)
+        self._draw(palette)
+        return self
+
+    def _open(self, ax: Axes | None) -> list[Axes]:
+        """Return the panels: on a new figure, or in the place of the axes that are given."""
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError as error:
+                raise MissingExtraError("matplotlib", "plot") from error
+            figure = pyplot.figure(figsize=self.size, layout="constrained")
+            spec: Any = figure.add_gridspec(*self.panels, height_ratios=self.heights)
+        elif self.panels == (1, 1):
+            return [ax]
+        else:
+            place = ax.get_subplotspec()
+            if place is None:
+                raise InvalidInputError(
+                    "`ax` must belong to a grid of subplots, since several panels take its place, "
+                    "got axes with a place of their own. Use ax=figure.subplots()."
+                )
+            spec = place.subgridspec(*self.panels, height_ratios=self.heights)
+            ax.set_axis_off()
+        return list(spec.subplots(squeeze=False, sharex=self.panels[0] > 1).ravel())
+
+    @abstractmethod
+    def _draw(self, palette: Palette) -> None:
+        """Draw on the panels."""
+
+
+class DecidedSample(NamedTuple):
+    """Labelled scores, the boundary to draw on them, and where the classifier decided before."""
+
+    boundary: Boundary
+    sample: ScoreSample
+    old_threshold: float | None
+
+    @property
+    def places(self) -> list[float]:
+        """The boundary and, if it is known, the old one."""
+        old = [] if self.old_threshold is None else [self.old_threshold]
+        return [self.boundary.threshold, *old]
+
+    def grid(self, *marks: float) -> FloatArray:
+        """Return thresholds from end to end of the axis, with all marks among them."""
+        known = [*self.places, *marks]
+        axis = choose_axis([self.sample], known, linear=True)
+        shown = [mark for mark in known if np.isfinite(mark)]
+        return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))
+
+
+class ScoreDisplay(Display):
+    """A display of labelled scores and their boundary."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        old_threshold: float | Literal["auto"] | None = "auto",
+        **settings: Any,
+    ) -> Self:
+        """Draw a fitted `BoundShiftClassifier` with two classes.
+
+        Parameters
+        ----------
+        estimator : BoundShiftClassifier
+            Fitted.
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows to draw: those given to ``fit``, or fresh ones. The boundary and its claims always
+            belong to the scores that decided, which with cross-validation are not the final
+            model's.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        old_threshold : float, "auto" or None, default="auto"
+            Where the wrapped classifier decides. "auto" is 0.5 on probabilities and 0 on other
+            scores, or nothing where the scores come from a function of the user's.
+        **settings : dict
+            `ax` and `theme`, as in :meth:`plot`, and other parameters of the class by name.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        check_is_fitted(estimator)
+        if len(estimator.classes_) != 2:
             raise InvalidInputError(
-                "`ax` must belong to a grid of subplots, since several panels take its place, got "
-                "axes with a place of their own. Use ax=figure.subplots()."
+                f"`estimator` must have two classes, got {len(estimator.classes_)}. Draw one of "
+                "its `boundaries_` with ProjectionDisplay(boundary, scores).plot()."
             )
-        figure = ax.figure
-        spec = place.subgridspec(rows, columns, **grid)
-        ax.set_axis_off()
-    axes = [axis for row in np.atleast_2d(spec.subplots(squeeze=False, **shared)) for axis in row]
-    palette = _paint(axes[0], theme)
-    for axis in axes:
-        _paint(axis, theme)
-        _style(axis, palette)
-    return axes, palette
+        old = old_threshold
+        if old == "auto":
+            own = 0.5 if estimator.boundary_.scale == "probability" else 0.0
+            old = None if callable(estimator.response_method) else own
+        known: dict[str, Any] = {"boundary": estimator.boundary_, "old_threshold": old}
+        return cls.from_predictions(y, estimator.positive_scores(X), **known, **settings)
 
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        boundary: Boundary | None = None,
+        old_threshold: float | None = None,
+        curve: str | ErrorCurve | None = None,
+        rule: str | Rule | None = None,
+        pos_label: object = None,
+        ax: Axes | None = None,
+        theme: Theme = "auto",
+        **settings: Any,
+    ) -> Self:
+        """Draw labels and scores.
 
-def add_legend(
-    ax: Axes, handles: list[Any], palette: Palette, *, title: str = "", **style: Any
-) -> None:
-    """Explain the marks, by default below the axes, under a sentence."""
-    place: dict[str, Any] = {
-        "loc": "upper center",
-        "bbox_to_anchor": (0.5, -0.13),
-        "ncols": 4,
-        "frameon": False,
-        "fontsize": "small",
-        "title_fontsize": "small",
-    }
-    style = place | style | {"title": fill(title, _LINE)}
-    legend = ax.legend(handles=handles, labelcolor=palette.ink, **style)
-    legend.get_title().set(color=palette.soft, multialignment="center")
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Two labels of any kind.
+        y_score : array-like of shape (n_samples,)
+            Real scores.
+        boundary : Boundary, default=None
+            The boundary to draw, with its labels, curve and rule; None finds it.
+        old_threshold : float, default=None
+            Where the classifier decided before, if that is to be drawn.
+        curve, rule, pos_label
+            How to find the boundary, as in :func:`~boundshift.find_boundary`.
+        ax, theme
+            As in :meth:`plot`.
+        **settings : dict
+            Other parameters of the class, by name.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        boundary, sample = settle_boundary(
+            y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label
+        )
+        decided = DecidedSample(boundary, sample, old_threshold)
+        return cls._from_sample(decided, **settings).plot(ax, theme=theme)
+
+    @classmethod
+    @abstractmethod
+    def _from_sample(cls, decided: DecidedSample, *_: Any, **settings: Any) -> Self:
+        """Return the display of a boundary on a sample, not drawn yet."""
 
 
 def draw_boundaries(ax: Axes, new: float, old: float | None, palette: Palette) -> None:
@@ -106,48 +276,16 @@ def draw_boundaries(ax: Axes, new: float, old: float | None, palette: Palette) -
     ax.axvline(new, color=palette.ink, lw=1.8, zorder=6)
 
 
-def mark_boundaries(
-    ax: Axes, x: Any, y: Any, new: float, old: float | None, color: str, palette: Palette
-) -> None:
-    """Mark where a line stands at the new boundary, filled, and at the old one, hollow."""
-    for place, face in ((old, palette.surface), (new, color)):
-        if place is None:
-            continue
-        at = int(np.argmin(np.abs(x - place)))
-        edge = palette.surface if face == color else color
-        style: dict[str, Any] = {"mfc": face, "mec": edge, "ms": 9, "mew": 1.5}
-        ax.plot(place, y[at], "o", color=color, zorder=7, clip_on=False, **style)
-
-
-def boundary_marks(old: float | None, palette: Palette) -> list[Any]:
-    """Return the legend's lines for the new boundary, and the old one if it is known."""
-    from matplotlib.lines import Line2D
-
-    marks = [Line2D([], [], color=palette.ink, lw=1.8, label="new boundary")]
-    if old is not None:
-        marks.append(Line2D([], [], color=palette.soft, lw=1.8, ls=":", label="old boundary"))
-    return marks
-
-
 def line_style(i: int, palette: Palette) -> dict[str, Any]:
     """Return how the i-th of several lines is drawn: by a colour and a dash of its own."""
     colors = (*palette.classes, palette.ink, palette.soft)
     return {"color": colors[i % len(colors)], "ls": _LINES[(i + i // 4) % len(_LINES)], "lw": 2}
 
 
-def draw_band(ax: Axes, x: Any, band: Band, style: dict[str, Any], alpha: float = 0.15) -> None:
-    """Draw a quantity as a line with its band."""
-    ax.fill_between(x, band.low, band.high, color=style["color"], alpha=alpha, lw=0)
-    ax.plot(x, band.value, **style)
-
-
-def finish_thresholds(ax: Axes, x: Any, title: str, palette: Palette) -> None:
-    """Name an axis of thresholds from end to end, with level lines and a title."""
-    ax.set_xlim(float(x[0]), float(x[-1]))
-    ax.set_xlabel("threshold on the score")
-    ax.grid(axis="y", color=palette.line, lw=0.7)
+def draw_grid(ax: Axes, palette: Palette, axis: Literal["both", "x", "y"] = "y") -> None:
+    """Draw thin lines behind the data."""
+    ax.grid(axis=axis, color=palette.line, lw=0.7)
     ax.set_axisbelow(True)
-    ax.set_title(title)
 
 
 def percent_axis(axis: Any) -> None:
@@ -155,17 +293,47 @@ def percent_axis(axis: Any) -> None:
     axis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%".replace("-", "−"))
 
 
-def _pyplot() -> Any:
-    """Return pyplot, or say which extra brings it."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot") from error
-    return pyplot
+def add_legend(
+    ax: Axes,
+    keys: list[Any],
+    palette: Palette,
+    *,
+    below: float = 0.13,
+    title: str = "",
+    **style: Any,
+) -> None:
+    """Explain the marks below the axes, under a sentence."""
+    place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -below), "ncols": 4}
+    fonts = {"fontsize": "small", "title_fontsize": "small", "labelcolor": palette.ink}
+    place |= fonts | style
+    legend = ax.legend(handles=keys, frameon=False, title=fill(title, _LINE), **place)
+    legend.get_title().set(color=palette.soft, multialignment="center")
+
+
+def line_key(label: str, **style: Any) -> Any:
+    """Return the legend's entry of a line or a marker."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **style)
+
+
+def area_key(label: str, color: str, alpha: float = 0.3) -> Any:
+    """Return the legend's entry of a filled area."""
+    from matplotlib.patches import Patch
+
+    return Patch(color=color, alpha=alpha, lw=0, label=label)
+
+
+def boundary_keys(old: float | None, palette: Palette) -> list[Any]:
+    """Return the legend's lines for the new boundary, and the old one if it is known."""
+    keys = [line_key("new boundary", color=palette.ink, lw=1.8)]
+    if old is not None:
+        keys.append(line_key("old boundary", color=palette.soft, lw=1.8, ls=":"))
+    return keys
 
 
 def _paint(ax: Axes, theme: Theme) -> Palette:
-    """Choose the palette; a theme that is asked for also paints the paper."""
+    """Colour text and lines; a theme that is asked for also paints the paper."""
     from matplotlib.colors import to_rgba
 
     paper = to_rgba(ax.get_facecolor())
@@ -175,16 +343,9 @@ def _paint(ax: Axes, theme: Theme) -> Palette:
     if theme != "auto":
         ax.figure.set_facecolor(palette.surface)
         ax.set_facecolor(palette.surface)
-    return palette
-
-
-def _style(ax: Axes, palette: Palette) -> None:
-    """Colour text and lines, and leave out what encloses."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color(palette.soft)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(palette.soft)
     ax.tick_params(colors=palette.soft, labelcolor=palette.ink)
-    ax.xaxis.label.set_color(palette.ink)
-    ax.yaxis.label.set_color(palette.ink)
-    ax.title.set_color(palette.ink)
+    for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
+        text.set_color(palette.ink)
+    return palette

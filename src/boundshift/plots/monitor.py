@@ -9,9 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.plots.canvas import add_legend
-from boundshift.plots.display import PanelsDisplay, stacked
-from boundshift.plots.palette import Palette, Theme
+from boundshift.plots.canvas import (
+    Display,
+    Palette,
+    Theme,
+    add_legend,
+    line_key,
+    percent_axis,
+)
 from boundshift.promises.monitor import Alarm, ClassPath, Monitor
 
 if TYPE_CHECKING:
@@ -23,7 +28,7 @@ _LINES = ("-", "--", "-.", ":")
 
 
 @dataclass(eq=False, repr=False)
-class MonitorDisplay(PanelsDisplay):
+class MonitorDisplay(Display):
     """How the classes fared after deployment, and what speaks against the certificate.
 
     Above, the share of each class on the wrong side among all its rows so far, beside its
@@ -60,7 +65,8 @@ class MonitorDisplay(PanelsDisplay):
     """
 
     size = (8.0, 5.2)
-    layout = stacked(1.6)
+    panels = (2, 1)
+    heights = (1.6, 1)
 
     paths: tuple[ClassPath, ...]
     e_value_needed: float
@@ -102,20 +108,33 @@ class MonitorDisplay(PanelsDisplay):
         bottom.set_ylim(0.01, max(3 * self.e_value_needed, 2 * float(np.exp(min(max(seen), 300)))))
         top.set_ylim(bottom=0)
         top.set_ylabel("on the wrong side")
-        top.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
+        percent_axis(top.yaxis)
         top.tick_params(labelbottom=False)
         bottom.set_xlabel("date" if self._has_dates else "rows seen")
         if self._has_dates:
-            _space_dates(bottom)
+            from matplotlib import dates
+
+            locator = dates.AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
+            bottom.xaxis.set_major_locator(locator)
+            bottom.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
         for alarm in self.alarms:
             self._draw_alarm(alarm, palette)
         top.set_title(self._title())
-        self._add_legend(bottom, palette)
+        keys = [
+            line_key(
+                f"class {path.label}, at most {100 * path.bound:.3g}%",
+                **self._style(i, palette),
+                lw=2,
+            )
+            for i, path in enumerate(self.paths)
+        ]
+        keys.append(line_key("enough for an alarm", color=palette.ink, lw=1.2))
+        add_legend(bottom, keys, palette, below=0.3)
 
     def _draw_class(self, i: int, path: ClassPath, palette: Palette) -> None:
         """Draw the error rate and the evidence of one class."""
         top, bottom = self.axes_
-        style: dict[str, Any] = {"color": self._color(i, palette), "ls": _LINES[i % len(_LINES)]}
+        style = self._style(i, palette)
         x = self._places(path.when, path.rows)
         top.plot(x, path.wrong / path.n_samples, lw=2, **style)
         if path.bound < 1:
@@ -126,7 +145,7 @@ class MonitorDisplay(PanelsDisplay):
         """Mark an alarm, and shade from where its errors began."""
         ends = self._places((alarm.since, alarm.when), np.array([alarm.since_row, alarm.row]))
         place = [path.label for path in self.paths].index(alarm.label)
-        color = self._color(place, palette)
+        color = self._style(place, palette)["color"]
         for axes in self.axes_:
             axes.axvspan(ends[0], ends[1], color=color, alpha=0.12, lw=0)
         self.axes_[1].plot(
@@ -143,9 +162,9 @@ class MonitorDisplay(PanelsDisplay):
         return np.array([_as_date(w) for w in when]) if self._has_dates else rows
 
     @staticmethod
-    def _color(i: int, palette: Palette) -> str:
-        """Return the colour of a class; those after the second differ by their lines."""
-        return palette.classes[i] if i < len(palette.classes) else palette.soft
+    def _style(i: int, palette: Palette) -> dict[str, Any]:
+        """Return the look of a class's lines; those after the second differ by their dashes."""
+        return {"color": (*palette.classes, palette.soft)[min(i, 2)], "ls": _LINES[i % 4]}
 
     def _title(self) -> str:
         """Say whether the certificate is kept."""
@@ -153,18 +172,6 @@ class MonitorDisplay(PanelsDisplay):
             return "Nothing speaks against the certificate"
         labels = ", ".join(str(alarm.label) for alarm in self.alarms)
         return f"Class {labels} errs more often than its certificate says"
-
-    def _add_legend(self, ax: Axes, palette: Palette) -> None:
-        """Explain the lines below the axes."""
-        from matplotlib.lines import Line2D
-
-        marks = [
-            Line2D([], [], color=self._color(i, palette), ls=_LINES[i % len(_LINES)], lw=2,
-                   label=f"class {path.label}, at most {100 * path.bound:.3g}%")
-            for i, path in enumerate(self.paths)
-        ]  # fmt: skip
-        marks.append(Line2D([], [], color=palette.ink, lw=1.2, label="enough for an alarm"))
-        add_legend(ax, marks, palette, bbox_to_anchor=(0.5, -0.3))
 
 
 def _as_date(when: object) -> np.datetime64 | None:
@@ -176,12 +183,3 @@ def _as_date(when: object) -> np.datetime64 | None:
     except ValueError:
         return None
     return None if np.isnat(date) else date.astype("datetime64[s]")
-
-
-def _space_dates(ax: Axes) -> None:
-    """Name only as many dates as there is room for."""
-    from matplotlib import dates
-
-    locator = dates.AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
-    ax.xaxis.set_major_locator(locator)
-    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]

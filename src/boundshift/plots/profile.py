@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from boundshift.curves import ErrorCurve, Exact, SupportRadius
+from boundshift.paper import Levels, SupportProblem
 from boundshift.rules import Rule, Sum
 from boundshift.scores.sample import ScoreSample
-from boundshift.support.levels import Levels, SupportProblem
 from boundshift.typing import FloatArray
 
 __all__ = ["rule_values"]
@@ -46,12 +46,9 @@ def rule_values(
         sample = sample.on_scale("auto")
     t = sample.from_units(thresholds)
     if isinstance(curve, SupportRadius) and rule == Sum():
-        if sample.is_reversed:
-            sample, t = sample.reversed(), -t
+        if sample.is_reversed:  # The paper claims nothing there.
+            return np.full(len(t), 2.0)
         return _paper_loss(sample, t, curve)
-    # As a curve is solved: where the positive class lies below, for rules that do not mind.
-    if rule.alike and sample.positive.median < sample.negative.median:
-        sample, t = sample.reversed(), -t
     negative, positive = curve.errors(sample)(t)
     return rule.value(negative, positive, sample.n_samples)
 

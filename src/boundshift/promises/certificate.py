@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -27,10 +28,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundshift.curves.counts import ConfidenceCurve
+from boundshift.curves.floors import most_wrong
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.promises.rates import Prevalence, RateBounds, bound_rates
 from boundshift.result.boundary import Boundary
+from boundshift.rules import Floors
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import collect_weighted
 from boundshift.streaming.dispatch import find_source
@@ -41,8 +45,10 @@ __all__ = [
     "Certificate",
     "CertificateStatus",
     "Scores",
+    "as_flag",
     "certify",
     "certify_counts",
+    "certify_floors",
     "certify_shares",
     "certify_weights",
     "count_at_threshold",
@@ -111,6 +117,8 @@ class Certificate:
     threshold : float or None, default=None
         The boundary that the claim is about: the second class is called iff its score is greater.
         None where it is not one number, as with many classes.
+    scale : {"raw", "probability"} or None, default=None
+        Of the boundary's scores, where a :class:`~boundshift.Boundary` was certified.
     """
 
     error_bounds: tuple[float, ...]
@@ -125,6 +133,7 @@ class Certificate:
     reason: str
     floors: tuple[float, ...]
     threshold: float | None = None
+    scale: str | None = None
 
     @property
     def certified(self) -> bool:
@@ -172,16 +181,20 @@ class Certificate:
         >>> certificate.at(0.99).error_bounds > certificate.error_bounds
         True
         """
+        joint = self.joint if joint is None else joint
+        if (confidence, joint) == (self.confidence, self.joint):
+            return self
         again = certify_counts(
             self.wrong,
             self.n_samples,
             self.labels,
             confidence=confidence,
-            joint=self.joint if joint is None else joint,
+            joint=joint,
             chosen_here=self.method == "uniform",
             threshold=self.threshold,
         )
-        return replace(again, errors=self.errors, status=self.status, reason=self.reason)
+        kept = ("errors", "status", "reason", "scale")
+        return replace(again, **{name: getattr(self, name) for name in kept})
 
     def rates(
         self,
@@ -255,7 +268,7 @@ def certify(
         Scores of the rows.
     threshold : float or Boundary
         A row is called positive iff its score is greater. A boundary brings its labels along:
-        its positive class is positive here too.
+        its positive class is positive here too, and scores on another scale are refused.
     confidence : float, default=0.95
         Between 0 and 1.
     pos_label : label, default=None
@@ -278,11 +291,25 @@ def certify(
     -------
     Certificate
 
+    Raises
+    ------
+    InvalidInputError
+        If a boundary on probabilities is given scores outside [0, 1].
+
+    Warns
+    -----
+    BoundaryWarning
+        If all rows are on one side of the threshold, which often is one of another scale.
+
+    See Also
+    --------
+    BoundShiftClassifier.certify : The same of a classifier, which scores the rows itself.
+
     Notes
     -----
     For k of n rows on the wrong side of a threshold fixed before, Clopper and Pearson's bound at
     :math:`1 - \delta`. For a threshold chosen here, the exact band of equal local levels up to
-    2,000 rows of a class (see :mod:`boundshift.curves.band`); beyond, the smaller of the DKW band
+    2,000 rows of a class (:mod:`boundshift.curves.uniform`); beyond, the smaller of the DKW band
     at :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
 
     Examples
@@ -298,31 +325,36 @@ def certify(
     as_choice("scores", scores, tuple(_REASON))
     t, pos_label = read_threshold(threshold, pos_label)
     source = find_source(y_true, y_score, sample_weight)
-    if sample_weight is not None:
-        claims = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
-        if source is not None:
-            return decide_in_passes(
-                source, lambda sample: certify_weights(sample, t, **claims), pos_label=pos_label
-            )[0]
-        weighted = collect_weighted(y_true, y_score, sample_weight, pos_label)
-        return certify_weights(weighted, t, **claims)
-    if source is None:
-        sample = ScoreSample.from_labels(y_true, y_score, pos_label)
-        wrong, n_samples, labels = count_at_threshold(sample, t)
+    claims: dict[str, Any] = {
+        "confidence": confidence,
+        "joint": joint,
+        "chosen_here": chosen_here,
+        "threshold": t,
+    }
+
+    def claim(sample: ScoreSample) -> tuple[Certificate, ScoreSample]:
+        if sample_weight is not None:
+            return certify_weights(sample, **claims), sample
+        return certify_counts(*count_at_threshold(sample, t), scores=scores, **claims), sample
+
+    if source is not None:
+        (found, sample), _ = decide_in_passes(source, claim, pos_label=pos_label)
+    elif sample_weight is None:
+        found, sample = claim(ScoreSample.from_labels(y_true, y_score, pos_label))
     else:
-        (wrong, n_samples, labels), _ = decide_in_passes(
-            source, lambda sample: count_at_threshold(sample, t), pos_label=pos_label
+        found, sample = claim(collect_weighted(y_true, y_score, sample_weight, pos_label))
+    if isinstance(threshold, Boundary):
+        found = replace(found, scale=threshold.scale)
+        threshold.check_scale(*sample.extremes, int(sum(sample.n_samples)))
+    if sorted(found.errors) == [0.0, 1.0]:
+        warnings.warn(
+            f"Scores should be on both sides of the threshold {t:.6g}, got all "
+            f"{'above' if found.errors[0] else 'at or below'} it: one class is always right and "
+            "the other always wrong. Use a threshold on the scale of the scores.",
+            BoundaryWarning,
+            stacklevel=2,
         )
-    return certify_counts(
-        wrong,
-        n_samples,
-        labels,
-        confidence=confidence,
-        joint=joint,
-        chosen_here=chosen_here,
-        scores=scores,
-        threshold=t,
-    )
+    return found
 
 
 def read_threshold(threshold: float | Boundary, pos_label: object) -> tuple[float, object]:
@@ -449,6 +481,7 @@ def certify_counts(
     >>> certify_counts((0, 1), (100, 20), ("no", "yes")).error_bounds[1].__round__(3)
     0.216
     """
+    joint, chosen_here = as_flag("joint", joint), as_flag("chosen_here", chosen_here)
     delta = 1.0 - as_share("confidence", confidence)
     delta /= len(labels) if joint else 1
     bounds, floors = [], []
@@ -469,6 +502,80 @@ def certify_counts(
         floors=tuple(floors),
         threshold=threshold,
     )
+
+
+def certify_floors(boundary: Boundary, curve: ConfidenceCurve, rule: Floors) -> Certificate:
+    r"""Return what is certified where floors decided, by the same rows.
+
+    Parameters
+    ----------
+    boundary : Boundary
+        As decided on rows that the model has not seen.
+    curve, rule : ConfidenceCurve, Floors
+        What decided.
+
+    Returns
+    -------
+    Certificate
+        Of (negative, positive), each bound with the confidence :math:`1 - \delta` of the floors.
+
+    Notes
+    -----
+    A floor of recall or specificity allows up to k rows of its class on the wrong side, and k
+    depends on nothing but the floor, the confidence and the number of rows. So every boundary that
+    it allows errs no more often than the order statistic that has k rows beyond it, and for that
+    one Clopper and Pearson's bound holds as it is. With F floors the bound is at
+    :math:`\delta/F`, as the floor was tested. A class without a floor has the band that holds for
+    every boundary at once.
+
+    A class with more than k rows on the wrong side, whose floor was not met, has that band at
+    :math:`\delta - \delta/F`: together both cases fail with probability :math:`\delta` at most.
+    With one floor it is not met only where no number of rows is allowed, whatever the scores; the
+    band is then at :math:`\delta`.
+
+    Examples
+    --------
+    >>> from boundshift import find_boundary
+    >>> from boundshift.curves import ClopperPearson
+    >>> rng = np.random.default_rng(0)
+    >>> y, rule = np.repeat([0, 1], [900, 100]), Floors(recall=0.8)
+    >>> boundary = find_boundary(y, rng.normal(size=1000) + 2 * y, rule=rule)
+    >>> certify_floors(boundary, ClopperPearson(), rule).error_bounds[1] <= 0.2
+    True
+    """
+    found = certify_counts(
+        boundary.wrong,
+        boundary.n_samples,
+        boundary.labels,
+        confidence=curve.confidence,
+        chosen_here=True,
+        threshold=boundary.threshold,
+    )
+    delta, n_floors = 1.0 - curve.confidence, len(rule.asked)
+    tested = replace(curve, confidence=1.0 - delta / n_floors)
+    bounds = list(found.error_bounds)
+    for i, name in enumerate(("specificity", "recall")):
+        if name in rule.asked:
+            wrong, n = boundary.wrong[i], boundary.n_samples[i]
+            allowed = most_wrong(tested.bound, n, 1.0 - rule.asked[name])
+            if wrong <= allowed:
+                bounds[i] = float(clopper_pearson(allowed, n, delta / n_floors))
+            elif n_floors > 1:
+                bounds[i] = float(uniform_bound(wrong, n, delta - delta / n_floors))
+    return replace(found, error_bounds=tuple(bounds), scale=boundary.scale)
+
+
+def as_flag(name: str, value: object) -> bool:
+    """Return True or False, of Python or of NumPy.
+
+    Examples
+    --------
+    >>> as_flag("joint", np.True_)
+    True
+    """
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InvalidInputError(f"`{name}` must be True or False, got {value!r}. Use {name}=True.")
 
 
 def _bound(wrong: int, n: int, delta: float, n_classes: int, chosen_here: bool) -> float:

@@ -17,9 +17,9 @@ from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import read_threshold
 from boundshift.result.boundary import Boundary
-from boundshift.rules.cost import Cost
+from boundshift.rules import Cost, GMean, Minimax, Rule, Sum, Youden
 from boundshift.rules.prevalence import frequencies
-from boundshift.validation import as_scores, as_share, order_labels
+from boundshift.validation import as_labels, as_scores, as_share, find_distinct, order_labels
 
 __all__ = ["BoundaryComparison", "compare_boundaries"]
 
@@ -27,6 +27,8 @@ Pair = tuple[float, float]
 
 # Steps that settle a confidence to ten digits.
 _BISECTIONS = 40
+# Half the sum of both error rates, as a cost.
+_BALANCED = Cost(prevalence=0.5)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class BoundaryComparison:
         The confidence with which the new one is cheaper: the greatest at which a one-sided bound
         of the difference of costs is below 0; 0 if there is none.
     cost : Cost
-        What errors cost, and how frequent positives are.
+        What errors cost, and how frequent positives are; one each at a prevalence of one half
+        makes the cost the balanced error.
     confidence : float
         Of each interval.
     """
@@ -86,8 +89,9 @@ class BoundaryComparison:
             "undecided": "It is undecided which one is better",
         }
         low, high = self.cost_interval
+        compared = "balanced error" if self.cost == _BALANCED else "expected cost"
         lines = [
-            f"{words[self.verdict]} at {self.confidence:.4g}: its expected cost is "
+            f"{words[self.verdict]} at {self.confidence:.4g}: its {compared} is "
             f"{self.cost_difference:+.4g} beside the old one's, between {low:+.4g} and "
             f"{high:+.4g}.",
             f"{'':<14}{'rows':>8}{'mended':>8}{'broken':>8}{'error':>9}{'between':>9}"
@@ -126,14 +130,21 @@ def compare_boundaries(
     confidence : float, default=0.95
         Of each interval.
     cost : Cost, default=None
-        What errors cost; None is one each. Its prevalence is that of these rows if it has none,
-        and is then taken as known.
+        What errors cost. None takes the rule of the boundaries, which must agree: a Cost as it
+        is, and for "sum", "youden", "g-mean" and "minimax" the balanced error, half the sum of
+        both error rates. With other rules, or two numbers, it must be given. Its prevalence is
+        that of these rows if it has none, and is then taken as known.
     pos_label : label, default=None
         The positive class; None takes that of a boundary, or the greater label.
 
     Returns
     -------
     BoundaryComparison
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not known what errors cost, or scores are not on the scale of their boundary.
 
     Notes
     -----
@@ -150,7 +161,7 @@ def compare_boundaries(
     >>> from boundshift import Cost, compare_boundaries
     >>> y = np.repeat([0, 1], [9000, 1000])
     >>> s = np.concatenate([np.linspace(-3, 1, 9000), np.linspace(-1, 3, 1000)])
-    >>> print(compare_boundaries(y, s, 0.9, s, 0.5, cost=Cost(1, 20)))
+    >>> print(compare_boundaries(y, s, 0.9, s, 0.5, cost=Cost(false_negative=20)))
     The new one is better at 0.95: its expected cost is -0.11 beside the old one's, between
     -0.1695 and -0.04785.
                       rows  mended  broken    error  between      and  p-value
@@ -158,7 +169,8 @@ def compare_boundaries(
     class 1           1000     100       0  -0.1000  -0.1233  -0.0754 7.89e-31
     """
     delta = 1 - as_share("confidence", confidence)
-    cost = Cost() if cost is None else cost
+    if cost is None:
+        cost = _cost_of([b.rule for b in (old, new) if isinstance(b, Boundary)])
     if not isinstance(cost, Cost):
         raise InvalidInputError(
             f"`cost` must be a Cost, got {cost!r}. Use Cost(false_positive=1, false_negative=20), "
@@ -167,8 +179,8 @@ def compare_boundaries(
     old_threshold, positive = read_threshold(old, pos_label)
     new_threshold, positive = read_threshold(new, positive)
     y, labels = _read_labels(y_true, positive)
-    old_wrong = (_read_scores(old_score, len(y)) > old_threshold) != y
-    new_wrong = (_read_scores(new_score, len(y)) > new_threshold) != y
+    old_wrong = (_read_scores(old_score, len(y), old) > old_threshold) != y
+    new_wrong = (_read_scores(new_score, len(y), new) > new_threshold) != y
     mended = _count(old_wrong & ~new_wrong, y)
     broken = _count(~old_wrong & new_wrong, y)
     rows = _count(np.ones(len(y), dtype=bool), y)
@@ -199,6 +211,28 @@ def compare_boundaries(
     )
 
 
+def _cost_of(rules: list[Rule]) -> Cost:
+    """Return what errors cost by the rules of the boundaries; raise where they do not say."""
+    remedy = "Use cost=Cost(false_positive=1, false_negative=20), for example."
+    if not rules:
+        raise InvalidInputError(
+            f"`cost` must be given where neither boundary has a rule, got None. {remedy}"
+        )
+    if rules[0] != rules[-1]:
+        raise InvalidInputError(
+            "`cost` must be given where the boundaries have different rules, got None with "
+            f"{rules[0]!r} and {rules[-1]!r}. {remedy}"
+        )
+    if isinstance(rules[0], Cost):
+        return rules[0]
+    if isinstance(rules[0], Sum | Youden | GMean | Minimax):
+        return _BALANCED
+    raise InvalidInputError(
+        f"`cost` must be given where the rule is {rules[0]!r}, which does not say what an error "
+        f"costs, got None. {remedy}"
+    )
+
+
 def _upper(mended: int, broken: int, n: int, delta: float) -> float:
     """Return an upper bound of the share broken minus the share mended."""
     most = float(clopper_pearson(broken, n, delta / 2))
@@ -218,23 +252,21 @@ def _least_level(bound: Any) -> float:
 
 def _read_labels(y_true: ArrayLike, pos_label: object) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
     """Return which rows are positive, and the labels."""
-    y = np.asarray(y_true)
-    if y.ndim != 1:
-        raise InvalidInputError(
-            f"`y_true` must be one-dimensional, got shape {y.shape}. Pass one label for each row."
-        )
-    labels = order_labels(np.unique(y).tolist(), pos_label)
+    y = as_labels(y_true)
+    labels = order_labels(find_distinct(y).tolist(), pos_label)
     return np.asarray(y == labels[1], dtype=np.bool_), labels
 
 
-def _read_scores(y_score: ArrayLike, n: int) -> NDArray[np.float64]:
-    """Return finite scores, one for each row."""
+def _read_scores(y_score: ArrayLike, n: int, cut: float | Boundary) -> NDArray[np.float64]:
+    """Return finite scores, one for each row, on the scale of the boundary."""
     scores = as_scores(y_score)
     if len(scores) != n or not np.isfinite(scores).all():
         raise InvalidInputError(
             f"Scores must be finite, one for each of {n} rows, got {len(scores)} of which "
             f"{int((~np.isfinite(scores)).sum())} are not finite. Score the same rows twice."
         )
+    if isinstance(cut, Boundary):
+        cut.check_scale(float(scores.min()), float(scores.max()), n)
     return scores
 
 

@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import RegularGridInterpolator
 from scipy.stats import norm, t
 
 from boundshift.boundary import choose_claims, make_decision
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
+from boundshift.curves.base import PairCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.promises.resampled import resample_thresholds
-from boundshift.promises.tabulated import TabulatedRule
 from boundshift.rules import Floors, Rule
+from boundshift.rules.metric import bind_labels
 from boundshift.scores.log_odds import Scale
-from boundshift.scores.sample import ClassScores, OrderedScores, ScoreSample, robust_std
+from boundshift.scores.sample import ClassScores, OrderedScores, ScoreSample, is_among, robust_std
+from boundshift.scores.weighted import WeightedScores
 from boundshift.typing import FloatArray
 from boundshift.validation import as_generator, as_share
 
 __all__ = ["threshold_interval"]
 
-# Rows that are drawn, of both classes in their proportion; of the smaller class at least, and of
-# the larger at most, so many. More cost time and change little. Floors, which keep the proportion
-# and are slow to test, have fewer.
+Draw = Callable[[np.random.Generator], OrderedScores]
+
+_DRAWS, _SLOW_DRAWS = 200, 50
+# Smooth curves: cells of equal width, and as many of equal counts, in which rows are drawn.
+_CELLS = 1024
+# Other curves: rows drawn of both classes together; of the smaller class at least, and of the
+# larger one at most. Floors count both classes together and keep their proportion.
 _DRAWN, _LEAST_DRAWN, _MOST_DRAWN = 4000, 1000, 10_000
 _LEAST_FOR_FLOORS = 200
-# Draws, and for the paper's curve, whose search takes longer.
-_DRAWS, _DRAWS_OF_SUPPORT = 200, 50
+# Nodes of each error where a slow metric is tabulated.
+_NODES = 11
 
 
 def threshold_interval(
@@ -79,15 +86,15 @@ def threshold_interval(
     Student's quantile for n - 1 degrees of freedom to the normal one, n being the rows of the
     smaller class.
 
-    For the curves "blend", "smoothed" and "logistic" it is drawn how many rows fall into each of
-    some hundred cells, which takes about as long for a million rows as for a thousand. For others
-    rows are drawn: of more than 4,000 a share m/n, the same of both classes (4,000 rows, or 1,000
-    of the smaller class; of the larger one at most 10,000). Deviations then shrink with n as
-    estimates do, by :math:`(m/n)^{1/2}`, and rules that depend on how frequent the classes are take
-    the frequencies of all rows. A metric that is slow to compute is looked up in a table around
-    the errors found. Curves of counts jump at every row, and there a plain bootstrap fails: rows
-    are drawn with normal noise of the width :math:`s n^{-1/5}`, s being the class's robust standard
-    deviation, and deviations shrink with the power 1/3.
+    Smooth curves see each class in some thousand cells of rows that share their mean, and a draw
+    is a multinomial count of these: a million rows take as long as a thousand. Scores that repeat
+    are cells of their own. For the other curves rows are drawn: of more than 4,000 a share m/n
+    (4,000 rows, or 1,000 of the smaller class; of the larger one at most 10,000). Deviations then
+    shrink with n as estimates do, by :math:`(m/n)^{1/2}`, and rules of frequencies keep those of
+    all rows. Curves of counts jump at every row, where a plain bootstrap fails: rows are drawn with
+    normal noise of the width :math:`s n^{-1/5}`, s being the class's robust standard deviation, and
+    deviations shrink with the power 1/3. Scores that repeat get no noise and do not shrink; the
+    interval then holds the middle share of the resampled thresholds as well.
 
     How often the thresholds of other rows fell inside at 95%, by curve, shape of the classes and
     number of rows, is measured in ``docs/evidence/interval.md``: between 92% and 97%, and more
@@ -108,26 +115,28 @@ def threshold_interval(
         raise InvalidInputError(
             f"`n_resamples` must be a whole number of at least 2, got {n_resamples!r}. Use 200."
         )
-    claims = choose_claims(curve, rule)
-    given = ScoreSample.from_labels(y_true, y_score, pos_label, alike=claims[1].alike)
-    given = given.on_scale(scale)
-    sample = replace(given, log_odds=None)
-    random = as_generator(random_state)
-    found = make_decision(*claims)(sample)
+    claim, aim = choose_claims(curve, rule)
+    given = ScoreSample.from_labels(y_true, y_score, pos_label, alike=aim.alike)
+    threshold = make_decision(claim, aim, scale)(given).threshold
+    sample, aim = given.on_scale(scale), bind_labels(aim, given.labels)
     if n_resamples is None:
-        n_resamples = _DRAWS_OF_SUPPORT if isinstance(claims[0], SupportRadius) else _DRAWS
-    thresholds, shrink = None, 1.0
-    if not isinstance(claims[1], Floors):
-        quick = _as_drawn(claims[1], sample.n_samples, sample.n_samples, found.errors)
-        thresholds = resample_thresholds(claims[0], quick, sample, n_resamples, random)
-    if thresholds is None:
-        thresholds, shrink = _draw_rows(sample, *claims, found.errors, n_resamples, random)
-    low_end, middle, high_end = np.quantile(thresholds, [(1 - share) / 2, 0.5, (1 + share) / 2])
-    factor, centre = math.sqrt(2.0) * shrink * _widen(min(sample.n_samples), share), found.threshold
-    ends = centre - factor * float(middle - low_end), centre + factor * float(high_end - middle)
-    if given.log_odds is None:
-        return ends
-    return given.to_units(ends[0]), given.to_units(ends[1])
+        n_resamples = _SLOW_DRAWS if isinstance(claim, SupportRadius) else _DRAWS
+    solution = claim.solve(sample, aim).found
+    quick = _Table.near(aim, sample.n_samples, solution.errors) if aim.costly else aim
+    thresholds, shrink = _resample(sample, claim, quick, n_resamples, as_generator(random_state))
+    first, middle, last = np.quantile(thresholds, [(1 - share) / 2, 0.5, (1 + share) / 2]).tolist()
+    centre = solution.threshold
+    factor = math.sqrt(2.0) * shrink * _widen(min(sample.n_samples), share)
+    low, high = centre - factor * (middle - first), centre + factor * (last - middle)
+    if len(sample.atoms):  # thresholds jump between gaps, and none in between says anything
+        low, high = min(low, first), max(high, last)
+    log_odds = sample.log_odds
+    if log_odds is not None:
+        # Every threshold below an exact 0 flags all rows; on probabilities these are below 0.
+        low = max(low, float(np.nextafter(log_odds.low, -np.inf)))
+        high = max(high, log_odds.low)
+    low, high = sample.to_threshold(low), sample.to_threshold(high)
+    return min(low, threshold), max(high, threshold)
 
 
 def _widen(n: int, share: float) -> float:
@@ -136,66 +145,115 @@ def _widen(n: int, share: float) -> float:
     return math.sqrt((free + 1) / free) * float(t.ppf(tail, free) / norm.ppf(tail))
 
 
-def _draw_rows(
+def _resample(
     sample: ScoreSample,
     curve: ErrorCurve,
     rule: Rule,
-    errors: tuple[float, float],
     n_resamples: int,
     random: np.random.Generator,
 ) -> tuple[FloatArray, float]:
-    """Return the thresholds of some of the rows, and how much less those of all would stray."""
-    is_step = isinstance(curve, CountCurve)
-    sizes = _sizes(sample.n_samples, rule)
-    classes = (sample.negative, sample.positive)
-    drawn = [_Draws(c, size, is_step) for c, size in zip(classes, sizes, strict=True)]
-    decide = make_decision(curve, _as_drawn(rule, sample.n_samples, sizes, errors))
+    """Return thresholds of resamples, and how much less those of all rows would stray."""
+    classes, atoms = (sample.negative, sample.positive), sample.atoms
+    shrink = 1.0
+    if isinstance(curve, PairCurve) and not isinstance(curve, SupportRadius):
+        draws = [_draw_cells(c, atoms) for c in classes]
+    else:
+        is_step = isinstance(curve, CountCurve)
+        sizes = _sizes(sample.n_samples, rule)
+        draws = [
+            _draw_rows(c, size, atoms, robust_std(c) * c.n**-0.2 if is_step else 0.0)
+            for c, size in zip(classes, sizes, strict=True)
+        ]
+        rule = _as_drawn(rule, sample.n_samples, sizes)
+        if not len(atoms):
+            # The rarer class decides how far the boundary strays.
+            rows, size = min(zip(sample.n_samples, sizes, strict=True))
+            shrink = float(size / rows) ** (1 / 3 if is_step else 1 / 2)
     thresholds = np.empty(n_resamples)
     for k in range(n_resamples):
-        low, high = (c.draw(random) for c in drawn)
-        resampled = ScoreSample(low, high, sample.exponent, sample.labels)
-        thresholds[k] = decide(resampled).threshold
-    # The rarer class decides how far the boundary strays.
-    rarest = min(drawn, key=lambda c: c.scores.n)
-    return thresholds, (rarest.size / rarest.scores.n) ** (1 / 3 if is_step else 1 / 2)
+        negative, positive = (draw(random) for draw in draws)
+        drawn = np.concatenate([negative.positions, positive.positions])
+        kept = np.intersect1d(atoms, drawn)  # a rare atom may not be drawn
+        resampled = replace(sample, negative=negative, positive=positive, given_atoms=kept)
+        thresholds[k] = curve.solve(resampled, rule).found.threshold
+    return thresholds, shrink
+
+
+def _draw_cells(scores: OrderedScores, atoms: FloatArray) -> Draw:
+    """Return what draws as many rows as there are, by how many fall into each cell."""
+    values, n = scores.positions, scores.n
+    ranks = np.linspace(0, n - 1, _CELLS).astype(np.int64)
+    equal = np.linspace(values[0], values[-1], _CELLS)
+    edges = np.concatenate([equal, values[ranks], atoms, np.nextafter(atoms, np.inf)])
+    first = np.unique(np.append(0, np.searchsorted(values, edges)))
+    first = first[first < n]
+    counts = np.diff(first, append=n)
+    means = scores.median + np.add.reduceat(values - scores.median, first) / counts
+    # The mean of one score, met again and again, is that score to its last digit.
+    means = np.where(values[first] == values[first + counts - 1], values[first], means)
+
+    def draw(random: np.random.Generator) -> OrderedScores:
+        rows = random.multinomial(n, counts / n)
+        return WeightedScores(means[rows > 0], rows[rows > 0].astype(np.float64))
+
+    return draw
+
+
+def _draw_rows(scores: OrderedScores, size: int, atoms: FloatArray, noise: float) -> Draw:
+    """Return what draws some rows, with noise on scores that do not repeat."""
+    values = scores.positions
+    width = np.where(is_among(values, atoms), 0.0, noise)
+
+    def draw(random: np.random.Generator) -> OrderedScores:
+        rows = random.integers(0, len(values), size)
+        chosen = values[rows] + (random.normal(size=size) * width[rows] if noise else 0.0)
+        return ClassScores(np.sort(chosen))
+
+    return draw
+
+
+@dataclass(frozen=True)
+class _Table(Rule):
+    """A metric that is slow to compute, tabulated around the errors of a boundary."""
+
+    name = "table"
+
+    at: RegularGridInterpolator
+
+    @classmethod
+    def near(cls, rule: Rule, n_samples: tuple[int, int], errors: tuple[float, float]) -> _Table:
+        """Tabulate a rule within 8 standard errors of both error rates."""
+        axes = []
+        for error, n in zip(errors, n_samples, strict=True):
+            reach = 8.0 * math.sqrt((error * (1.0 - error) + 1.0 / n) / n)
+            axes.append(np.linspace(max(error - reach, 0.0), min(error + reach, 1.0), _NODES))
+        negative, positive = np.meshgrid(*axes, indexing="ij")
+        values = rule.value(negative.ravel(), positive.ravel(), n_samples)
+        return cls(RegularGridInterpolator(axes, np.reshape(values, negative.shape)))
+
+    def value(
+        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
+    ) -> FloatArray:
+        """Return values between those of the nodes; beyond them they rise."""
+        errors = np.stack([negative, positive], axis=-1)
+        low, high = (np.array([axis[end] for axis in self.at.grid]) for end in (0, -1))
+        inside = np.clip(errors, low, high)
+        beyond = np.sum((errors - inside) / (high - low), axis=-1)
+        return np.asarray(self.at(inside) + beyond * np.ptp(self.at.values))
 
 
 def _sizes(n_samples: tuple[int, int], rule: Rule) -> tuple[int, int]:
     """Return how many rows of each class to draw."""
-    # Floors of precision count the rows of both classes together: their proportion must stay.
     keeps = isinstance(rule, Floors)
     least, most = (_LEAST_FOR_FLOORS, max(n_samples)) if keeps else (_LEAST_DRAWN, _MOST_DRAWN)
     share = min(max(_DRAWN / sum(n_samples), least / min(n_samples)), 1.0)
-    sizes = [min(math.ceil(share * n), most) for n in n_samples]
-    return sizes[0], sizes[1]
+    negative, positive = (min(math.ceil(share * n), most) for n in n_samples)
+    return negative, positive
 
 
-def _as_drawn(
-    rule: Rule,
-    n_samples: tuple[int, int],
-    sizes: tuple[int, int],
-    errors: tuple[float, float],
-) -> Rule:
+def _as_drawn(rule: Rule, n_samples: tuple[int, int], sizes: tuple[int, int]) -> Rule:
     """Return the rule for draws in another proportion: at the frequencies of all rows."""
-    if sizes != n_samples and not isinstance(rule, Floors) and hasattr(rule, "prevalence"):
-        frequency = n_samples[1] / sum(n_samples)
-        own = rule.prevalence
-        rule = replace(rule, prevalence=frequency if own is None else own)  # type: ignore[call-arg]
-    return TabulatedRule.near(rule, sizes, errors) if rule.costly else rule
-
-
-class _Draws:
-    """Draws from the scores of a class, with noise where the curve jumps at every row."""
-
-    def __init__(self, scores: OrderedScores, size: int, is_step: bool) -> None:
-        self.scores, self.size = scores, size
-        self.values = scores.at(np.arange(scores.n))
-        self.noise = robust_std(scores) * scores.n**-0.2 if is_step else 0.0
-
-    def draw(self, random: np.random.Generator) -> ClassScores:
-        """Return as many scores as there are, at most some thousands."""
-        chosen = self.values[random.integers(0, self.scores.n, self.size)]
-        if self.noise > 0.0:
-            chosen = chosen + random.normal(0.0, self.noise, self.size)
-        chosen.sort()
-        return ClassScores(chosen)
+    is_open = not isinstance(rule, Floors) and getattr(rule, "prevalence", 0.0) is None
+    if sizes == n_samples or not is_open:
+        return rule
+    return replace(rule, prevalence=n_samples[1] / sum(n_samples))  # type: ignore[call-arg]

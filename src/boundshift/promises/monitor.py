@@ -10,6 +10,7 @@ import datetime
 import json
 import math
 import numbers
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -19,13 +20,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.promises.bet import Bet, When, as_count, as_when
 from boundshift.promises.certificate import Certificate
 from boundshift.promises.stored import certificate_from_dict, certificate_to_dict
+from boundshift.result.boundary import check_probabilities
 from boundshift.result.json_values import as_numbers, check_format, read_json
 from boundshift.typing import FloatArray
-from boundshift.validation import as_scores, as_share, is_finite
+from boundshift.validation import as_labels, as_scores, as_share, is_finite
 from boundshift.writing import write_whole
 
 __all__ = ["Alarm", "ClassPath", "Monitor"]
@@ -132,7 +134,8 @@ class Monitor:
     Parameters
     ----------
     certificate : Certificate
-        From :func:`~boundshift.certify`; a claim that is only nominal can be watched as well.
+        From :func:`~boundshift.certify`; a claim that is only nominal can be watched as well,
+        with a warning.
     threshold : float, default=None
         A row is called positive iff its score is greater; None takes the certificate's.
     confidence : float, default=0.95
@@ -198,6 +201,12 @@ class Monitor:
                 f"`certificate` must be a Certificate, got {type(certificate).__name__}. Pass what "
                 "boundshift.certify returned."
             )
+        if certificate.status == "nominal":
+            warnings.warn(
+                f"`certificate` should be certified, got a nominal one: {certificate.reason}.",
+                BoundaryWarning,
+                stacklevel=2,
+            )
         self.certificate = certificate
         self.threshold = certificate.threshold if threshold is None else _finite(threshold)
         self.confidence = as_share("confidence", confidence)
@@ -215,7 +224,7 @@ class Monitor:
         y_true : array-like of shape (n_samples,)
             Labels of the certificate; one class alone is fine, and so are no rows.
         y_score : array-like of shape (n_samples,)
-            Scores, on the scale of the threshold.
+            Scores, on the scale of the threshold: probabilities if those of the boundary were.
         when : date, datetime, str, number, or array-like of these, default=None
             When the rows came: of all of them, or of each. It is reported, and does not decide.
 
@@ -240,6 +249,9 @@ class Monitor:
                 f"`y_score` must be finite, got {int((~np.isfinite(scores)).sum())} values that "
                 "are not. Drop those rows."
             )
+        known = self.threshold == self.certificate.threshold and self.certificate.scale
+        if known == "probability" and len(scores):
+            check_probabilities(float(scores.min()), float(scores.max()))
         classes = self._read_labels("y_true", y_true, len(scores))
         self._take(classes, (scores > self.threshold) != (classes == 1), when)
         return self
@@ -267,11 +279,11 @@ class Monitor:
 
     def _read_labels(self, name: str, values: ArrayLike, n: int | None) -> NDArray[np.intp]:
         """Return labels as places in the certificate's."""
-        y = np.asarray(values)
-        if y.ndim != 1 or (n is not None and len(y) != n):
+        y = as_labels(values, name)
+        if n is not None and len(y) != n:
             raise InvalidInputError(
-                f"`{name}` must be one-dimensional, one label for each row, got shape {y.shape}"
-                f"{'' if n is None else f' for {n} rows'}."
+                f"`{name}` must have one label for each row, got {len(y)} for {n} rows. Pass "
+                "labels and scores of the same rows."
             )
         places = np.full(len(y), -1, dtype=np.intp)
         for place, label in enumerate(self.certificate.labels):
@@ -428,6 +440,8 @@ class Monitor:
             if bound >= 1
         ]
         silent = f" Class {', '.join(unbound)} has no bound to watch." if unbound else ""
+        if self.certificate.status == "nominal":
+            silent += f" The certificate is nominal: {self.certificate.reason}."
         return f"Nothing in {self._rows} rows speaks against the certificate.{silent}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -499,6 +513,11 @@ class _Dates:
 
     def __init__(self, when: ArrayLike | object, n: int) -> None:
         is_one = when is None or isinstance(when, str | numbers.Real | datetime.date)
+        if np.ma.isMaskedArray(when) and np.ma.getmaskarray(when).any():
+            raise InvalidInputError(
+                "`when` must hold a date for each row, got masked ones. Leave `when` out where it "
+                "is not known."
+            )
         values: Any = when if is_one else np.asarray(when)
         if not is_one and values.ndim == 0:
             is_one, values = True, values[()]

@@ -17,7 +17,6 @@ from boundshift.validation import as_share
 
 __all__ = ["rows_needed"]
 
-# Nobody counts more rows of a class than this for a certificate.
 _MOST = 10**9
 # Rows of each class up to which floors are tried out.
 _MOST_TRIED = 10**6
@@ -25,7 +24,7 @@ _ROUNDING = 1e-12
 
 
 def rows_needed(
-    bound: float | Floors,
+    error: float | Floors,
     confidence: float | None = None,
     *,
     wrong_share: float = 0.0,
@@ -34,75 +33,78 @@ def rows_needed(
 ) -> int:
     r"""Return how many rows of a class it takes to certify an error rate.
 
-    For a recall floor of 0.9 the bound is 0.1, on rows of the positive class.
+    A recall of 0.9 is an error rate of 0.1 among rows of the positive class.
 
     Parameters
     ----------
-    bound : float or Floors
-        The error rate that shall not be exceeded, between 0 and 1; or floors, alone or together,
-        also of precision, npv and the share flagged, at a prevalence or at that of the rows.
+    error : float or Floors
+        Upper bound on the error rate, between 0 and 1; or the floors to promise together.
     confidence : float, default=None
-        Of the certificate; None is 0.95. Floors have their own.
+        Confidence of the certificate; None is 0.95. Floors have their own.
     wrong_share : float, default=0
-        Share of the rows that will be on the wrong side; below `bound`.
+        Share of the rows that will be on the wrong side; below `error`.
     chance : float, default=None
-        None: the share is what will be observed. Between 0 and 1: the share is the true error
-        rate, what will be observed varies, and the certificate comes out as wanted with at least
-        this probability.
+        Power. None: `wrong_share` is the observed share. Between 0 and 1: it is the true error
+        rate, and the certificate succeeds with at least this probability.
     chosen_here : bool, default=False
         Whether the threshold will be chosen on the same rows.
 
     Returns
     -------
     int
-        The fewest rows. A few more may not do: they may bring one more wrong row. For floors the
-        fewest rows of each class, as many of both, at which they can be promised at all: if no
-        row is on the wrong side. Fewer do not suffice, and more are needed if classes overlap.
+        The fewest rows that suffice. A slightly larger sample may fail, if it brings one more
+        error. For floors: the fewest rows per class that can promise them, with equal classes
+        and no errors. Classes that overlap need more.
 
     Notes
     -----
     With no row on the wrong side and a threshold fixed before,
-    :math:`n = \lceil \ln\delta / \ln(1 - \text{bound}) \rceil`.
+    :math:`n = \lceil \ln\delta / \ln(1 - \text{error}) \rceil`.
 
     Examples
     --------
     >>> from boundshift import rows_needed
-    >>> rows_needed(0.1), rows_needed(0.05), rows_needed(0.05, wrong_share=0.02)
-    (29, 59, 181)
-    >>> rows_needed(0.1, wrong_share=0.05, chance=0.8)
+    >>> rows_needed(error=0.05, confidence=0.95), rows_needed(error=0.05, wrong_share=0.02)
+    (59, 181)
+    >>> rows_needed(error=0.1, wrong_share=0.05, chance=0.8)
     179
 
-    Nine alarms in ten shall be real where one row in a hundred is positive:
+    A precision of 0.9 where one row in a hundred is positive:
 
     >>> from boundshift import Floors
     >>> rows_needed(Floors(recall=0.9)), rows_needed(Floors(precision=0.9, prevalence=0.01))
     (29, 12303)
     """
-    if isinstance(bound, Floors):
+    if isinstance(error, Floors):
         if confidence is not None or wrong_share or chance is not None or chosen_here:
             raise InvalidInputError(
                 "`confidence`, `wrong_share`, `chance` and `chosen_here` must be left out with "
-                f"{bound!r}, which has a confidence of its own and is chosen on the same rows. Set "
+                f"{error!r}, which has a confidence of its own and is chosen on the same rows. Set "
                 "Floors(confidence=...), or ask for the rows of one error rate."
             )
-        return _rows_for(bound)
+        if error.level is None:
+            raise InvalidInputError(
+                f"`error` must be floors that are promised, got {error!r}, which promises nothing "
+                "and needs no number of rows. Set Floors(confidence=0.95)."
+            )
+        return _rows_for(error)
     confidence = 0.95 if confidence is None else confidence
-    bound, share = as_share("bound", bound), float(wrong_share)
+    error, share = as_share("error", error), float(wrong_share)
     delta = 1.0 - as_share("confidence", confidence)
     if chance is not None:
         as_share("chance", chance)
-    if not 0.0 <= share < bound:
+    if not 0.0 <= share < error:
         raise InvalidInputError(
-            f"`wrong_share` must be at least 0 and below the bound {bound:g}, got {wrong_share!r}: "
-            "a larger share of errors shows the opposite. Ask for a larger bound."
+            f"`wrong_share` must be at least 0 and below `error`, {error:g}, got "
+            f"{wrong_share!r}: a larger share shows the opposite. Use a larger error."
         )
 
     def fewest(wrong: int) -> int:
-        """Return the fewest rows that show the bound with so many of them wrong."""
-        return _least(lambda n: _bound(wrong, n, delta, chosen_here) <= bound + _ROUNDING, wrong)
+        """Return the fewest rows that certify the error rate with this many wrong."""
+        return _least(lambda n: _bound(wrong, n, delta, chosen_here) <= error + _ROUNDING, wrong)
 
     def suffices(wrong: int) -> bool:
-        """Return whether so many wrong rows are not too few to expect."""
+        """Return whether no more wrong rows than these are to be expected."""
         n = fewest(wrong)
         if chance is None:
             return share * n <= wrong + _ROUNDING
@@ -114,7 +116,7 @@ def rows_needed(
 
 
 def _rows_for(rule: Floors) -> int:
-    """Return the fewest rows of each class that keep floors if no row is on the wrong side."""
+    """Return the fewest rows of each class that promise floors, if no row is wrong."""
     decide = make_decision(rule=rule)
 
     def is_kept(n: int) -> bool:
@@ -126,7 +128,7 @@ def _rows_for(rule: Floors) -> int:
     while not is_kept(high):
         if high >= _MOST_TRIED:
             raise InvalidInputError(
-                f"`bound` must be a promise that {_MOST_TRIED:,} rows of each class can keep, got "
+                f"`error` must be floors that {_MOST_TRIED:,} rows of each class can promise, got "
                 f"{rule!r}. Ask for a lower floor or a lower confidence."
             )
         low, high = high, min(2 * high, _MOST_TRIED)
@@ -141,14 +143,14 @@ def _least(is_enough: Callable[[int], bool], start: int) -> int:
         low, high, step = high, high + step, 2 * step
         if high > _MOST:
             raise InvalidInputError(
-                f"`wrong_share` must be farther below the bound: more than {_MOST:,} rows would be "
-                "needed. Ask for a larger bound."
+                f"`wrong_share` must be farther below `error`: more than {_MOST:,} rows would be "
+                "needed. Use a larger error."
             )
     return _between(is_enough, low, high)
 
 
 def _between(is_enough: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the least number that is enough, above one that is not and up to one that is."""
+    """Return the least number that is enough, in (low, high]."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
@@ -156,7 +158,7 @@ def _between(is_enough: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def _bound(wrong: int, n: int, delta: float, chosen_here: bool) -> float:
-    """Return the bound of a certificate; nothing is shown by no rows."""
+    """Return the bound of a certificate, 1 for no rows."""
     if n == 0:
         return 1.0
     if chosen_here:

@@ -81,6 +81,8 @@ def _find_wrong(given: Certificate) -> str | None:
         _is_number(given.threshold) and math.isfinite(given.threshold)
     ):
         return "threshold"
+    if given.scale not in (None, "raw", "probability"):
+        return "scale"
     texts = {"method": str, "reason": str, "joint": bool}
     for name, kind in texts.items():
         if not isinstance(getattr(given, name), kind):

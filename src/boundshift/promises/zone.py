@@ -62,6 +62,8 @@ class Zone:
         Of each limit by itself.
     unsure : tuple of float
         Share of each class, among those rows, that lies between the limits.
+    reason : str, default=""
+        Why the promises are nominal; empty where they are not.
     """
 
     low: float
@@ -71,10 +73,16 @@ class Zone:
     labels: tuple[Any, Any]
     confidence: float
     unsure: tuple[float, float]
+    reason: str = ""
 
     @property
     def status(self) -> str:
-        """In a word: "open" where a limit is infinite, "empty" without an unsure row, or "zone"."""
+        """In a word: "nominal" where nothing is promised, "open", "empty" or "zone".
+
+        It is open where a limit is infinite, and empty where no row is unsure.
+        """
+        if self.reason:
+            return "nominal"
         if math.isinf(self.low) or math.isinf(self.high):
             return "open"
         return "empty" if self.low == self.high else "zone"
@@ -82,7 +90,7 @@ class Zone:
     @property
     def message(self) -> str:
         """What the limits are worth, and what would be needed for more."""
-        said = []
+        said = [f"Nominal: {self.reason}."] if self.reason else []
         for i, (limit, kept) in enumerate(((self.high, "above"), (self.low, "up to"))):
             if math.isinf(limit):
                 needed = math.ceil(math.log(1 - self.confidence) / math.log(1 - self.errors[i]))
@@ -198,6 +206,7 @@ class Zone:
             "version": _VERSION,
             "labels": [as_label(label) for label in self.labels],
             **{name: as_numbers(getattr(self, name)) for name in _NUMBERS},
+            "reason": self.reason,
         }
 
     @classmethod
@@ -208,7 +217,10 @@ class Zone:
         if not isinstance(labels, list | tuple) or len(labels) != 2:
             raise InvalidInputError(f"'labels' must be two labels, got {labels!r}.")
         numbers = {name: from_numbers(name, stored[name], like) for name, like in _NUMBERS.items()}
-        zone = cls(labels=(as_label(labels[0]), as_label(labels[1])), **numbers)
+        reason = stored.get("reason", "")
+        if not isinstance(reason, str):
+            raise InvalidInputError(f"'reason' must be text, got {reason!r}. Find the zone again.")
+        zone = cls(labels=(as_label(labels[0]), as_label(labels[1])), reason=reason, **numbers)
         shares = (*zone.errors, *zone.unsure, zone.confidence)
         if (
             not zone.low <= zone.high

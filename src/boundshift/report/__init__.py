@@ -5,12 +5,10 @@ stores it; `Report` holds both, for notebooks. The page needs no network and no 
 pictures are drawn as SVG when it is made, and a few lines of script move the threshold.
 """
 
-from boundshift.report.document import Report
-from boundshift.report.facts import collect_facts
-from boundshift.report.of_classifier import report_classifier
-from boundshift.report.page import render_report, write_report
-from boundshift.report.row_details import RowDetails
-from boundshift.report.unsure import add_zone
+from boundshift.report.evidence import RowDetails
+from boundshift.report.facts import collect_facts, report_classifier
+from boundshift.report.page import Report, render_report, write_report
+from boundshift.report.sentences import add_zone
 
 __all__ = [
     "Report",

@@ -11,32 +11,43 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift import __version__
+from boundshift.curves import Empirical
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate, Scores, certify_counts
-from boundshift.report.calibration import collect_calibration
-from boundshift.report.claims import collect_claims
-from boundshift.report.comparison import collect_comparison, compare_thresholds
-from boundshift.report.diagnosis import diagnose
+from boundshift.report.evidence import Evidence, JudgedOn, PairedRows, RowDetails
 from boundshift.report.goal import judge_goal
-from boundshift.report.paired import compare_pairs
-from boundshift.report.paired_rows import PairedRows
-from boundshift.report.projection import collect_projection
-from boundshift.report.row_details import RowDetails
-from boundshift.report.stops import collect_stops
-from boundshift.report.subgroups import collect_subgroups
-from boundshift.report.trade_offs import collect_decision_curve, collect_precision_recall
-from boundshift.report.verdict import JudgedOn, decide_verdict
+from boundshift.report.page import Report
+from boundshift.report.panels import (
+    MOST_LEVELS,
+    collect_calibration,
+    collect_comparison,
+    collect_decision_curve,
+    collect_precision_recall,
+    collect_projection,
+    collect_stops,
+    collect_subgroups,
+    compare_pairs,
+)
+from boundshift.report.sentences import collect_claims, diagnose, say_verdict
 from boundshift.result.boundary import Boundary
 from boundshift.result.text import class_rows
-from boundshift.rules import Rule
+from boundshift.rules import Cost
 from boundshift.scores.sample import ScoreSample
-from boundshift.validation import as_choice, as_scores, as_share, is_finite
+from boundshift.search.row_costs import own_cost
+from boundshift.validation import as_choice, as_labels, as_scores, as_share, is_finite
 from boundshift.view.axis import choose_axis, is_probability
-from boundshift.view.rows import as_score, count_wrong_at, read_sample, settle_boundary
+from boundshift.view.rows import (
+    as_score,
+    count_wrong_at,
+    metrics_at,
+    read_sample,
+    settle_boundary,
+)
 from boundshift.view.words import claim_text, read_names
 
-__all__ = ["collect_facts"]
+__all__ = ["check_levels", "collect_facts", "own_probability", "report_classifier"]
+
 
 Pair = tuple[ArrayLike, ArrayLike]
 
@@ -63,6 +74,7 @@ def collect_facts(
     columns: Sequence[Sequence[str]] | None = None,
     shell: str | None = None,
     top: str | None = None,
+    nominal: str = "",
 ) -> dict[str, Any]:
     """Collect everything that a report says, as plain values that JSON can hold.
 
@@ -113,6 +125,8 @@ def collect_facts(
         A line of the shell that predicts with a threshold, where it says ``{threshold}``.
     top : str, default=None
         A line of the shell that finds the rows with the highest scores, as many as ``{top}``.
+    nominal : str, default=""
+        Why nothing is certified on the rows of the verdict, such as rows used in training.
 
     Returns
     -------
@@ -138,53 +152,87 @@ def collect_facts(
     confidence = as_share("confidence", confidence)
     as_choice("scores", scores, ("held-out", "out-of-fold", "training"))
     boundary, deciding = settle_boundary(y_true, y_score, boundary, pos_label=pos_label)
-    labels = boundary.labels
+    labels, threshold = boundary.labels, boundary.threshold
     tested, trained = (
         _read_pair(name, pair, labels) for name, pair in (("test", test), ("training", training))
     )
-    old = _old_threshold(old_threshold, deciding)
-    interval = _interval(interval)
-    told = read_names(names, labels)
-    tested = _test_rows(tested, deciding, chosen_here, boundary)
-    judged_on: JudgedOn = "deciding" if tested is None else "test"
-    judging = deciding if tested is None else tested
-    is_positive, judged_scores = _in_order(test or (y_true, y_score), labels)
-    details = (details or RowDetails()).check(len(judged_scores))
-    share = _prevalence(prevalence, boundary.rule, judging.n_samples)
-    seen: Scores = scores if tested is None else "held-out"
-    after = _certify(judging, boundary.threshold, confidence, judged_on == "deciding", seen)
-    before = _certify(judging, old, confidence, False, seen)
-    geometry = boundary.geometry
-    means = [as_score(boundary, mean) for mean in geometry.means] if geometry else []
-    drawn = [deciding] if tested is None else [deciding, tested]
-    axis = choose_axis(drawn, [boundary.threshold, old, *means])
-    if comparison is None:
-        methods = {"model's own threshold": old, "shifted": boundary.threshold}
-        comparison = compare_thresholds(judging, methods)
-    comparison = list(comparison)
-    table = collect_comparison(comparison)
-    verdict = decide_verdict(after, before, judged_on, share, told)
-    diagnosis = diagnose(
-        boundary=boundary,
-        judging=judging,
-        certificate=after,
-        training=trained,
-        trained_on=scores == "training",
-        interval=interval,
-        old_threshold=old,
-        precision=verdict["alarms"]["precision"],
-        names=told,
+    if old_threshold is None:
+        old_threshold = 0.5 if is_probability(deciding) else 0.0
+    old = _finite("old_threshold", old_threshold)
+    interval = _read_interval(interval)
+    if not chosen_here and tested is not None:
+        raise InvalidInputError(
+            "`chosen_here` must be True where `test` is given or no boundary is, got False. Pass "
+            "the test rows as y_true and y_score, with the boundary."
+        )
+    tested = tested if chosen_here else deciding
+    judging, judged_on = (
+        (deciding, JudgedOn.DECIDING) if tested is None else (tested, JudgedOn.TEST)
     )
-    rows = _pair_rows(is_positive, judged_scores > old, judged_scores > boundary.threshold, details)
-    aimed_at = _weighted_prevalence(prevalence, boundary.rule, rows, share)
-    goal = judge_goal(boundary, rows, after, judged_on, aimed_at, told, details.column)
-    stops = collect_stops(judging, axis, {"old": old, "shifted": boundary.threshold}, confidence)
-    own = None if details.probability is None else np.asarray(details.probability)
+    judged_labels, judged_scores = test or (y_true, y_score)
+    is_positive = np.asarray(as_labels(judged_labels) == labels[1], dtype=np.bool_)
+    judged_scores = as_scores(judged_scores)
+    details = (details or RowDetails()).check(len(judged_scores))
+    amount = details.sample_weight
+    if details.row_cost is not None:
+        amount = own_cost(np.asarray(details.row_cost), is_positive)
+    rows = PairedRows(
+        is_positive,
+        judged_scores > old,
+        judged_scores > threshold,
+        None if amount is None else np.asarray(amount),
+        shares=details.row_cost is None,
+    )
+    share = judging.n_samples[1] / sum(judging.n_samples)
+    asked = getattr(boundary.rule, "prevalence", None) if prevalence is None else prevalence
+    if asked is not None:
+        share = as_share("prevalence", asked, "Use 0.02 for one in fifty.")
+    weighted_share = share
+    if rows.amount is not None and rows.shares and asked is None:
+        weighted_share = float(rows.amount[is_positive].sum() / rows.amount.sum())
+    shifted, own = (
+        certify_counts(
+            tuple(map(int, count_wrong_at(judging, cut))),
+            judging.n_samples,
+            labels,
+            confidence=confidence,
+            chosen_here=chosen and judged_on == JudgedOn.DECIDING,
+            scores=scores if tested is None else "held-out",
+            threshold=cut,
+        )
+        for cut, chosen in ((threshold, True), (old, False))
+    )
+    if nominal:
+        shifted, own = (replace(c, status="nominal", reason=nominal) for c in (shifted, own))
+    evidence = Evidence(
+        boundary=boundary,
+        names=read_names(names, labels),
+        confidence=confidence,
+        origin=scores,
+        judged_on=judged_on,
+        deciding=deciding,
+        judging=judging,
+        training=trained,
+        old_threshold=old,
+        interval=interval,
+        prevalence=share,
+        weighted_prevalence=weighted_share,
+        shifted=shifted,
+        old=own,
+        rows=rows,
+        scores=judged_scores,
+        details=details,
+    )
+    if comparison is None:
+        comparison = [
+            {"method": name} | metrics_at(judging, cut) | {"threshold": cut}
+            for name, cut in (("model's own threshold", old), ("shifted", threshold))
+        ]
     facts = {
         "format": 1,
         "version": __version__,
         "model": None if model is None else str(model),
-        "names": asdict(told),
+        "names": asdict(evidence.names),
         "labels": [str(label) for label in labels],
         "confidence": confidence,
         "scores": scores,
@@ -194,124 +242,75 @@ def collect_facts(
             "test": None if tested is None else tested.n_samples,
             "training": None if trained is None else trained.n_samples,
         },
-        "boundary": boundary.to_dict() | _explain(boundary),
+        "boundary": boundary.to_dict()
+        | {
+            "message": boundary.message,
+            "claim": claim_text(boundary),
+            "made_by": f"{boundary.curve} and {boundary.rule}",
+            "table": [{"title": title, "values": pair} for title, pair in class_rows(boundary)],
+        },
         "old": {"threshold": old},
         "interval": interval,
-        "rates": {
-            name: {
-                "precision": c.rates(share).precision,
-                "together": _together(c),
-            }
-            for name, c in (("shifted", after), ("old", before))
-        },
-        "certificates": {"shifted": _as_dict(after), "old": _as_dict(before)},
-        "prevalence": {"share": share, "rows": judging.n_samples[1] / sum(judging.n_samples)},
-        "goal": goal,
-        "zone": None,
-        "verdict": verdict | {"caution": _caution(after, diagnosis, goal)},
-        "comparison": table
-        | {
-            "paired": compare_pairs(
-                comparison,
-                rows,
-                judged_scores,
-                details.decisions,
-                confidence,
-                told,
-                boundary.rule,
-                aimed_at,
-            )
-        },
-        "diagnosis": diagnosis,
-        "claims": collect_claims(after, before, boundary, judged_on, scores, told),
+        **_judge(evidence, list(comparison)),
         "columns": columns or [],
         "deploy": _deploy(deploy, boundary, deciding),
-        "shell": shell or _shell(boundary),
+        "shell": shell
+        or f"decisions = np.where(scores > {{threshold}}, {labels[1]!r}, {labels[0]!r})",
         "top": top,
-        "axis": {"kind": axis.kind, "low": axis.low, "high": axis.high, "ticks": axis.ticks()},
         "drawn": deciding.n_samples,
         "rows_drawn": "deciding" if chosen_here else "test",
-        "projection": collect_projection(deciding, replace(boundary, geometry=None), axis),
-        "paper": geometry and collect_projection(deciding, boundary, axis),
-        "stops": stops,
-        "precision_recall": collect_precision_recall(stops, judging.n_samples, share),
-        "decision_curve": collect_decision_curve(
-            {"shifted": after.errors, "old": before.errors},  # type: ignore[dict-item]
-            share,
-            None if own is None else (is_positive, own),
-        ),
-        "calibration": None
-        if own is None
-        else collect_calibration(is_positive, own, confidence, told),
-        "subgroups": collect_subgroups(
-            is_positive, judged_scores > boundary.threshold, details.groups, confidence
-        ),
+        **_draw(evidence),
     }
     return dict(_plain(facts))
 
 
-def _test_rows(
-    tested: ScoreSample | None, deciding: ScoreSample, chosen_here: bool, boundary: Boundary | None
-) -> ScoreSample | None:
-    """Return the rows that test, which are the only ones where the boundary was chosen before."""
-    if chosen_here:
-        return tested
-    if tested is not None or boundary is None:
-        raise InvalidInputError(
-            "`chosen_here` must be True where `test` is given or no boundary is, got False. Pass "
-            "the test rows as y_true and y_score, with the boundary."
-        )
-    return deciding
+def _judge(evidence: Evidence, comparison: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what is said about the boundary."""
+    certificates = {"shifted": evidence.shifted, "old": evidence.old}
+    share, n = evidence.prevalence, evidence.judging.n_samples
+    table = collect_comparison(comparison)
+    diagnosis, goal = diagnose(evidence), judge_goal(evidence)
+    return {
+        "rates": {
+            name: {"precision": c.rates(share).precision, "together": _together(c)}
+            for name, c in certificates.items()
+        },
+        "certificates": {
+            name: asdict(c) | {"certified": c.certified} for name, c in certificates.items()
+        },
+        "prevalence": {"share": share, "rows": n[1] / sum(n)},
+        "goal": goal,
+        "zone": None,
+        "verdict": say_verdict(evidence, diagnosis, goal),
+        "comparison": table | {"paired": compare_pairs(comparison, evidence)},
+        "diagnosis": diagnosis,
+        "claims": collect_claims(evidence),
+    }
 
 
-def _in_order(
-    pair: Sequence[ArrayLike], labels: tuple[Any, Any]
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return which rows are positive, and their scores, in the order in which they were given."""
-    return np.asarray(np.asarray(pair[0]) == labels[1], dtype=np.bool_), as_scores(pair[1])
-
-
-def _prevalence(given: float | None, rule: Rule, n_samples: tuple[int, int]) -> float:
-    """Return the share of the positive class where decisions are made."""
-    asked = getattr(rule, "prevalence", None) if given is None else given
-    if asked is None:
-        return n_samples[1] / sum(n_samples)
-    return as_share("prevalence", asked, "Use 0.02 for one in fifty.")
-
-
-def _pair_rows(
-    is_positive: NDArray[np.bool_],
-    old: NDArray[np.bool_],
-    new: NDArray[np.bool_],
-    details: RowDetails,
-) -> PairedRows:
-    """Return the rows that judge, with what each counts or costs."""
-    amount = details.sample_weight if details.row_cost is None else details.row_cost
-    counted = None if amount is None else np.asarray(amount, dtype=np.float64)
-    return PairedRows(is_positive, old, new, counted, shares=details.row_cost is None)
-
-
-def _weighted_prevalence(given: float | None, rule: Rule, rows: PairedRows, share: float) -> float:
-    """Return the share of positives for the goal, by weight where rows have weights."""
-    if rows.amount is None or not rows.shares or given is not None:
-        return share
-    if getattr(rule, "prevalence", None) is not None:
-        return share
-    return float(rows.amount[rows.is_positive].sum() / rows.amount.sum())
-
-
-def _caution(
-    certificate: Certificate, diagnosis: Mapping[str, Any], goal: Mapping[str, Any] | None
-) -> str | None:
-    """Say beside a claim that holds what it does not amount to."""
-    proof = next(f for f in diagnosis["findings"] if f["key"] == "proof")
-    if not certificate.certified or proof["level"] != "bad":
-        return None
-    despite = "That the goal is met" if goal and goal["state"] == "met" else "What is certified"
-    return (
-        f"{despite} does not make the model good: these rows do not show that it is better than "
-        "guessing."
-    )
+def _draw(evidence: Evidence) -> dict[str, Any]:
+    """Return what is drawn."""
+    boundary, deciding, judging = evidence.boundary, evidence.deciding, evidence.judging
+    names, confidence, share = evidence.names, evidence.confidence, evidence.prevalence
+    is_positive, probability = evidence.rows.is_positive, evidence.details.probability
+    marks = {"old": evidence.old_threshold, "shifted": boundary.threshold}
+    geometry = boundary.geometry
+    means = [as_score(boundary, mean) for mean in geometry.means] if geometry else []
+    axis = choose_axis([deciding, judging], [*marks.values(), *means])
+    stops = collect_stops(judging, axis, marks, confidence)
+    own = None if probability is None else (is_positive, np.asarray(probability))
+    errors = {"shifted": evidence.shifted.errors, "old": evidence.old.errors}
+    groups = evidence.details.groups
+    return {
+        "axis": {"kind": axis.kind, "low": axis.low, "high": axis.high, "ticks": axis.ticks()},
+        "projection": collect_projection(deciding, replace(boundary, geometry=None), axis),
+        "paper": geometry and collect_projection(deciding, boundary, axis),
+        "stops": stops,
+        "precision_recall": collect_precision_recall(stops, judging.n_samples, share),
+        "decision_curve": collect_decision_curve(errors, share, own),
+        "calibration": own and collect_calibration(*own, confidence, names),
+        "subgroups": collect_subgroups(is_positive, evidence.rows.new, groups, confidence),
+    }
 
 
 def _together(certificate: Certificate) -> list[float]:
@@ -322,12 +321,6 @@ def _together(certificate: Certificate) -> list[float]:
     bound = uniform_bound if certificate.method == "uniform" else clopper_pearson
     delta = (1 - certificate.confidence) / len(counts)
     return [float(bound(k, n, delta)) for k, n in counts]
-
-
-def _shell(boundary: Boundary) -> str:
-    """Return a line that decides with a threshold, where there is no model to predict with."""
-    negative, positive = boundary.labels
-    return f"decisions = np.where(scores > {{threshold}}, {positive!r}, {negative!r})"
 
 
 def _read_pair(name: str, pair: object, labels: tuple[Any, Any]) -> ScoreSample | None:
@@ -342,13 +335,6 @@ def _read_pair(name: str, pair: object, labels: tuple[Any, Any]) -> ScoreSample 
     return read_sample(pair[0], pair[1], labels, name)
 
 
-def _old_threshold(threshold: float | None, sample: ScoreSample) -> float:
-    """Return the model's own threshold."""
-    if threshold is None:
-        return 0.5 if is_probability(sample) else 0.0
-    return _finite("old_threshold", threshold)
-
-
 def _finite(name: str, value: object) -> float:
     """Return a finite float."""
     if is_finite(value) and not isinstance(value, bool):
@@ -356,7 +342,7 @@ def _finite(name: str, value: object) -> float:
     raise InvalidInputError(f"`{name}` must be a finite number, got {value!r}.")
 
 
-def _interval(interval: object) -> tuple[float, float] | None:
+def _read_interval(interval: object) -> tuple[float, float] | None:
     """Return an interval in order."""
     if interval is None:
         return None
@@ -369,37 +355,6 @@ def _interval(interval: object) -> tuple[float, float] | None:
     if low > high:
         raise InvalidInputError(f"`interval` must have low <= high, got {interval!r}.")
     return low, high
-
-
-def _certify(
-    sample: ScoreSample, threshold: float, confidence: float, chosen_here: bool, scores: Scores
-) -> Certificate:
-    """Bound both error rates at a threshold."""
-    flagged, missed = count_wrong_at(sample, threshold)
-    return certify_counts(
-        (int(flagged), int(missed)),
-        sample.n_samples,
-        sample.labels,
-        confidence=confidence,
-        chosen_here=chosen_here,
-        scores=scores,
-        threshold=threshold,
-    )
-
-
-def _explain(boundary: Boundary) -> dict[str, Any]:
-    """Return what a boundary says of itself, in words and as rows of a table."""
-    return {
-        "message": boundary.message,
-        "claim": claim_text(boundary),
-        "made_by": f"{boundary.curve} and {boundary.rule}",
-        "table": [{"title": title, "values": pair} for title, pair in class_rows(boundary)],
-    }
-
-
-def _as_dict(certificate: Certificate) -> dict[str, Any]:
-    """Return a certificate's fields, and whether it holds for the deployed model."""
-    return asdict(certificate) | {"certified": certificate.certified}
 
 
 def _deploy(
@@ -436,3 +391,113 @@ def _plain(value: Any) -> Any:
     if isinstance(value, numbers.Real):
         return float(value) if np.isfinite(float(value)) else None
     return value if value is None else str(value)
+
+
+def report_classifier(
+    classifier: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    names: Mapping[str, object] | None = None,
+    confidence: float = 0.95,
+    prevalence: float | None = None,
+    by: str | Sequence[str] | None = None,
+    row_cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    nominal: str = "",
+) -> Report:
+    """Report on a fitted :class:`~boundshift.BoundShiftClassifier`; see its method ``report``.
+
+    `nominal` is why nothing is certified on these rows; empty where it is.
+    """
+    if len(classifier.classes_) > 2:
+        raise InvalidInputError(
+            f"`report` must have a classifier of two classes, got {len(classifier.classes_)}: "
+            f"{', '.join(map(repr, classifier.classes_.tolist()))}. Use `certificate_`, which "
+            "bounds the errors of each class, or fit and report on one class against the rest."
+        )
+    scores = classifier.positive_scores(X)
+    inner = classifier.estimator_
+    steps = getattr(inner, "steps", [(None, inner)])
+    _check_row_cost(classifier, row_cost)
+    details = RowDetails(
+        probability=own_probability(classifier, X),
+        groups=_groups(X, by),
+        row_cost=row_cost,
+        sample_weight=sample_weight,
+    )
+    facts = collect_facts(
+        y,
+        scores,
+        boundary=classifier.boundary_,
+        old_threshold=0.5 if classifier.boundary_.scale == "probability" else 0.0,
+        chosen_here=False,
+        confidence=confidence,
+        prevalence=prevalence,
+        model=type(steps[-1][1]).__name__,
+        names=names,
+        details=details,
+        deploy=["labels = shifted.predict(X_new)  # the classifier that this report is about"],
+        shell="shifted.positive_scores(X_new) > {threshold}",
+        nominal=nominal,
+    )
+    return Report(facts)
+
+
+def _check_row_cost(classifier: Any, row_cost: ArrayLike | None) -> None:
+    """Raise unless costs by row are given if and only if they chose the boundary."""
+    boundary = classifier.boundary_
+    # No other goal has a cost and counts, unless a curve that counts was asked for.
+    chosen_by = boundary.rule == Cost() and boundary.curve == Empirical()
+    if row_cost is None and chosen_by and classifier.curve is None:
+        raise InvalidInputError(
+            "`row_cost` must be given, since what rows cost chose the boundary, got None. Use "
+            "report(X, y, row_cost=amount) with the amounts of these rows."
+        )
+    if row_cost is not None and not chosen_by:
+        raise InvalidInputError(
+            "`row_cost` must be left out, since it did not choose the boundary, got one. Use "
+            "fit(X, y, row_cost=amount) first."
+        )
+
+
+def own_probability(classifier: Any, X: Any) -> NDArray[np.float64] | None:
+    """Return the inner model's probability of the positive class, None where it has none."""
+    inner, positive = classifier.estimator_, classifier.boundary_.labels[1]
+    if not hasattr(inner, "predict_proba"):
+        return None
+    place = list(inner.classes_).index(positive)
+    return np.asarray(inner.predict_proba(X), dtype=np.float64)[:, place]
+
+
+def _groups(X: Any, by: str | Sequence[str] | None) -> dict[str, Any]:
+    """Return the columns that divide rows into groups: those named, else words with few values."""
+    columns = [str(name) for name in getattr(X, "columns", ())]
+    if by is None:
+        words = {name: np.asarray(X[name], dtype=object) for name in getattr(X, "columns", ())}
+        return {
+            str(name): values
+            for name, values in words.items()
+            if not all(isinstance(value, int | float | np.number) for value in values)
+            and len({str(value) for value in values}) <= MOST_LEVELS
+        }
+    wanted = [by] if isinstance(by, str) else [str(name) for name in by]
+    for name in wanted:
+        if name not in columns:
+            known = ", ".join(columns) or "none: X is no dataframe"
+            raise InvalidInputError(
+                f"`by` must name columns of X, got {name!r}. The columns are {known}."
+            )
+    return {name: check_levels(name, X[name]) for name in wanted}
+
+
+def check_levels(name: str, values: Any) -> NDArray[Any]:
+    """Return a column of groups; raise if it has too many, or only one."""
+    column = np.asarray(values, dtype=object)
+    levels = len({str(value) for value in column})
+    if not 2 <= levels <= MOST_LEVELS:
+        raise InvalidInputError(
+            f"`by` must name a column with 2 to {MOST_LEVELS} different values, got {name!r} with "
+            f"{levels}. Cut numbers into classes first, or name another column."
+        )
+    return column

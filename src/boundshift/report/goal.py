@@ -1,153 +1,473 @@
-"""What was asked for: whether it is met, by how much, and what decisions cost."""
+"""What was asked for: floors, a metric or a cost; whether it is met, and how that is said."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import ceil, floor
 from typing import Any
 
-from boundshift.promises.certificate import Certificate
-from boundshift.report.aims import Aim, aim_of
-from boundshift.report.goal_costs import judge_cost, say_cost
-from boundshift.report.goal_floors import judge_floors, say_floor, wish_for
-from boundshift.report.goal_metrics import aim_word, judge_aim, say_aim
-from boundshift.report.goal_words import WORST, join_wishes, state_word
-from boundshift.report.paired_rows import PairedRows
-from boundshift.report.verdict import JudgedOn, part
-from boundshift.result.boundary import Boundary
-from boundshift.rules import Cost, Floors, GMean, Rule
+import numpy as np
+
+from boundshift.curves import Claim
+from boundshift.metrics import metrics_of_errors
+from boundshift.promises.comparison import compare_boundaries
+from boundshift.report.evidence import Evidence, JudgedOn
+from boundshift.rules import Cost, FBeta, Floors, GMean, Metric, Minimax, Rule, Sum
+from boundshift.rules.floors import _RATES, missed_by, reached_rates
 from boundshift.status import Status
-from boundshift.view.words import Names
+from boundshift.typing import FloatArray
+from boundshift.view.words import (
+    METRIC_TITLES,
+    Names,
+    at_least,
+    at_most,
+    claim,
+    minus,
+    part,
+    percent,
+    sure,
+)
 
-__all__ = ["judge_goal"]
+__all__ = ["Aim", "Outcome", "State", "aim_of", "judge_goal", "keeps"]
+
+_PER = 1000  # decisions whose cost is told
+_DRAWS, _FEW_DRAWS = 2000, 200
+# Metrics of both error rates, and whether they depend on the share of positives.
+_BY_SHARE = dict.fromkeys(("mcc", "kappa", "markedness", "flagged"), True)
+_BY_SHARE |= dict.fromkeys(("g_mean", "balanced_accuracy", "youden"), False)
 
 
-def judge_goal(
-    boundary: Boundary,
-    rows: PairedRows,
-    shifted: Certificate,
-    judged_on: JudgedOn,
-    prevalence: float,
-    names: Names,
-    column: str | None = None,
-) -> dict[str, Any] | None:
-    """Say whether a rule got what it asked for; None for the rule of those who ask for none.
+class State(StrEnum):
+    """Of a floor: shown by a bound, reached on the rows at hand, or not even there."""
 
-    A floor is *met* where a bound shows it, or the choice itself has promised it; *reached* where
-    only the rows at hand do; *missed* else. Costs and metrics are met where they are better than
-    at the model's own threshold, and that is not by chance.
+    MISSED = "missed"
+    REACHED = "reached"
+    MET = "met"
+
+
+class Outcome(StrEnum):
+    """Of a metric or a cost, beside the model's own threshold; unsure where it may be chance."""
+
+    BETTER = "better"
+    UNSURE = "unsure"
+    WORSE = "worse"
+
+
+# The worst first.
+_WORDS = {State.MISSED: "Missed", State.REACHED: "Not proved", State.MET: "Met"}
+
+
+def _amount(value: float) -> str:
+    return minus(f"{value:,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:.4g}")
+
+
+def _amount_up(value: float) -> str:
+    """Return an upper bound with four significant digits, rounded up."""
+    if value <= 0:
+        return "0"
+    step = 10.0 ** (np.floor(np.log10(value)) - 3)
+    return _amount(float(np.ceil(value / step - 1e-9) * step))
+
+
+def _percent(value: float) -> str:
+    return minus(percent(value))
+
+
+def _three_digits(value: float) -> str:
+    return minus(f"{value:.3f}")
+
+
+Measure = Callable[[FloatArray, FloatArray, float], FloatArray]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is to be best about a decision.
 
     Parameters
     ----------
-    boundary : Boundary
-        What was chosen.
-    rows : PairedRows
-        The rows that judge, decided by the model's own threshold and by the boundary, with their
-        weights or costs.
-    shifted : Certificate
-        Of the boundary on these rows.
-    judged_on : {"test", "deciding"}
-        Which rows these are.
-    prevalence : float
-        Share of the positive class where decisions are made.
-    names : Names
-        Of both classes.
-    column : str, default=None
-        What the weights or costs are called.
+    title : str
+        What the number is called, such as "F1".
+    measure : callable
+        The number, from both error rates (negative, positive) and the share of positives.
+    wish : str, default=""
+        What is asked for; empty for "the greatest" title.
+    greater : bool, default=True
+        Whether more of it is better.
+    text : callable
+        The number in words.
+    by_share : bool, default=True
+        Whether the number depends on the share of positives.
+    amounts : bool, default=False
+        Whether the number is what 1,000 decisions cost.
+    grows : bool, default=True
+        Whether the number is known to get worse with each error rate, wherever a decision is
+        better than chance, so that bounds of both bound it.
+    slow : bool, default=False
+        Whether the number takes long to compute.
+    """
+
+    title: str
+    measure: Measure
+    wish: str = ""
+    greater: bool = True
+    text: Callable[[float], str] = _three_digits
+    by_share: bool = True
+    amounts: bool = False
+    grows: bool = True
+    slow: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.wish:
+            best = "greatest" if self.greater else "least"
+            object.__setattr__(self, "wish", f"the {best} {self.title}")
+
+
+def aim_of(rule: Rule) -> Aim:
+    """Return what a rule makes best; of floors, what is best among the boundaries that keep them.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> aim = aim_of(boundshift.FBeta())
+    >>> aim.wish, aim.text(float(aim.measure(np.array(0.2), np.array(0.3), 0.1)))
+    ('the greatest F1', '0.400')
+    """
+    if isinstance(rule, Floors):
+        return aim_of(rule.objective)
+    if isinstance(rule, Cost):
+        miss, alarm = rule.false_negative, rule.false_positive
+        return Aim(
+            "cost of 1,000 decisions",
+            lambda u, v, share: _PER * (alarm * (1 - share) * u + miss * share * v),
+            wish=f"the least cost, where a miss costs {miss:g} and a false alarm {alarm:g}",
+            greater=False,
+            text=_amount,
+            amounts=True,
+        )
+    if isinstance(rule, Minimax):
+        title = "the larger of the two error rates"
+        return Aim(
+            title,
+            lambda u, v, share: np.maximum(u, v),
+            wish=f"{title} as low as possible",
+            greater=False,
+            text=_percent,
+            by_share=False,
+        )
+    if type(rule) in _RATES.values():  # their bounds stand in the verdict
+        name = rule.name
+        return Aim(
+            name,
+            lambda u, v, share: reached_rates(u, v, (1 - share, share))[name],
+            text=_percent,
+            by_share=name == "precision",
+            grows=False,
+        )
+    plain: Any = rule
+    if hasattr(rule, "prevalence"):
+        plain = replace(plain, prevalence=None)
+    if isinstance(rule, FBeta):
+        return Aim(f"F{rule.beta:g}", _value_of(plain, -1))
+    key = "g_mean" if isinstance(rule, GMean) else rule.name
+    key = "balanced_accuracy" if isinstance(rule, Sum) else key
+    if key in _BY_SHARE:
+        return Aim(
+            METRIC_TITLES[key],
+            lambda u, v, share: metrics_of_errors(u, v, (1 - share, share))[key],
+            by_share=_BY_SHARE[key],
+        )
+    if not isinstance(rule, Metric):
+        title = f"“{rule.name}”"
+        wish = f"the least value of the rule {title}"
+        return Aim(title, _value_of(plain, 1), wish, False, grows=False, slow=rule.costly)
+    given: Any = rule.metric
+    function = getattr(given, "_score_func", given)
+    name = given if isinstance(given, str) else getattr(function, "__name__", "metric")
+    title = str(name).removesuffix("_score").replace("_", " ")
+    _, sign = rule._resolve()  # a scorer knows better than the argument
+    measure = _value_of(plain, -sign)
+    return Aim(title, measure, greater=sign > 0, grows=False, slow=True)
+
+
+def _value_of(rule: Rule, sign: float) -> Measure:
+    return lambda u, v, share: sign * rule.value(np.asarray(u), np.asarray(v), (1 - share, share))
+
+
+def judge_goal(evidence: Evidence) -> dict[str, Any] | None:
+    """Say whether a rule got what it asked for; None for the rule of those who ask for none.
+
+    A floor is *met* where a bound shows it, or the choice itself has promised it; *reached* where
+    only the rows at hand do; *missed* else. Costs and metrics are *better* or *worse* than at the
+    model's own threshold, or *unsure* where the difference may be chance.
 
     Returns
     -------
     dict or None
         ``wish``, ``state``, ``word``, ``sentence`` with its ``parts``, ``floors`` (one dict each),
         ``cost`` and ``aim``, whatever was to be best.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> import numpy as np
-    >>> from boundshift.promises.certificate import certify_counts
-    >>> from boundshift.view.words import read_names
-    >>> y, s = np.repeat([0, 1], [80, 20]), np.array([*range(80), *range(70, 90)])
-    >>> found = boundshift.find_boundary(y, s, rule=boundshift.Floors(recall=0.5))
-    >>> rows = PairedRows(y == 1, s > 0, s > found.threshold)
-    >>> fresh = certify_counts((10, 2), (800, 200), (0, 1))
-    >>> goal = judge_goal(found, rows, fresh, "test", 0.2, read_names(None, (0, 1)))
-    >>> print(goal["sentence"])
-    Goal: find at least 50% of rows of class 1. Met: 99.0% on the test rows; in the long run at
-    least 96.8% with 95% confidence, 46.8 points above the goal.
     """
+    boundary, rows = evidence.boundary, evidence.rows
     floors = boundary.rule if isinstance(boundary.rule, Floors) else None
     objective = boundary.rule if floors is None else floors.objective
     default = GMean() if floors is not None else boundary.curve.default_rule
     wanted = not isinstance(objective, type(default))
     if floors is None and not wanted and rows.amount is None:
         return None
-    items: list[dict[str, Any]] = []
-    if floors is not None:
-        weighted = None if rows.amount is None else rows.errors("new")
-        items = judge_floors(floors, boundary, shifted, judged_on, prevalence, weighted)
-    aim, best, told, word = _judge_best(
-        objective, rows, shifted, judged_on, prevalence, names, column, alone=floors is None
-    )
-    states = [item["state"] for item in items] or [best["state"]]
-    state = WORST[min(WORST.index(s) for s in states)]
-    wishes = [wish_for(item, names) for item in items]
+    items = [] if floors is None else _judge_floors(floors, evidence)
+    aim, column = aim_of(objective), evidence.details.column
+    if not rows.shares:
+        by = f"by column '{column}'" if column else "by what each row costs"
+        aim = replace(aim, wish=f"the least cost of wrong decisions, {by}")
+    priced = isinstance(objective, Cost) and rows.amount is None
+    best = _judge_cost(objective, evidence) if priced else _judge_aim(aim, evidence)  # type: ignore[arg-type]
+    if best["state"] == Outcome.BETTER and evidence.judged_on == JudgedOn.DECIDING:
+        best["state"] = Outcome.UNSURE  # rows that chose the threshold flatter it
+    state = next((s for s in _WORDS if s in [item["state"] for item in items]), best["state"])
+    wishes = [_wish_for(item, evidence.names) for item in items]
     if wanted or floors is None:
         wishes.append(aim.wish if floors is None else f"then {aim.wish}")
-    wish = join_wishes(wishes) + _counted_by(rows, column)
+    wish = " and ".join([", ".join(wishes[:-1]), wishes[-1]] if wishes[1:] else wishes)
+    if rows.amount is not None and rows.shares:
+        by = f"its weight in column '{column}'" if column else "its weight"
+        wish = f"{wish}, each row counted by {by}"
     parts = [part(f"Goal: {wish}.")]
     for item in items:
-        parts += say_floor(item, judged_on, shifted.confidence, len(items) > 1)
+        parts += _say_floor(item, evidence, several=len(items) > 1)
     if wanted or floors is None:
-        parts += told
-    if state != "met" and boundary.status in (Status.UNMET, Status.NOT_PROMISED):
-        parts.append(part(boundary.message))
+        say = _say_cost if priced else _say_aim
+        parts += say(aim, best, evidence, alone=floors is None)
+    if state != State.MET and boundary.status in (Status.UNMET, Status.NOT_PROMISED):
+        message = boundary.message
+        if evidence.judged_on == JudgedOn.TEST:
+            message = f"On the rows that chose the threshold: {message[0].lower()}{message[1:]}"
+        parts.append(part(message))
     return {
         "wish": wish,
         "state": state,
-        "word": word if floors is None else state_word(state),
+        "word": _WORDS[state] if items else _outcome_word(aim, best),
         "sentence": " ".join(p["text"] for p in parts),
         "parts": parts,
         "floors": items,
-        "cost": best if "false_negative" in best else None,
+        "cost": best if priced else None,
         "aim": best,
     }
 
 
-def _judge_best(
-    objective: Rule,
-    rows: PairedRows,
-    shifted: Certificate,
-    judged_on: JudgedOn,
-    prevalence: float,
-    names: Names,
-    column: str | None,
-    *,
-    alone: bool,
-) -> tuple[Aim, dict[str, Any], list[dict[str, Any]], str]:
-    """Return what was to be best, what is reached of it, and both in words."""
-    aim = aim_of(objective)
-    if isinstance(objective, Cost) and rows.amount is None:
-        cost = judge_cost(objective, rows, shifted, prevalence)
-        cost["state"] = _as_shown(cost["state"], judged_on)
-        told = say_cost(cost, shifted, judged_on, alone=alone)
-        return aim, cost, told, state_word(cost["state"], cost=True)
-    if not rows.shares:
-        by = f"by column '{column}'" if column else "by what each row costs"
-        aim = replace(aim, wish=f"the least cost of wrong decisions, {by}")
-    best = judge_aim(aim, rows, shifted, prevalence)
-    best["state"] = _as_shown(best["state"], judged_on)
-    told = say_aim(aim, best, shifted.confidence, judged_on, prevalence, names, alone=alone)
-    return aim, best, told, aim_word(aim, best)
+def keeps(name: str, limit: float, value: float) -> bool:
+    """Return whether a floor, or a cap, is kept."""
+    return float(missed_by(name, limit, np.array([value]))[0]) == 0.0
 
 
-def _as_shown(state: Any, judged_on: JudgedOn) -> Any:
-    """Return a state, by one less where the rows that judge have chosen the threshold."""
-    return "reached" if state == "met" and judged_on == "deciding" else state
+def _judge_floors(rule: Floors, evidence: Evidence) -> list[dict[str, Any]]:
+    """Return each floor with what is reached on these rows and what is shown of it."""
+    boundary, certificate = evidence.boundary, evidence.shifted
+    weighted, prevalence = evidence.rows.amount is not None, evidence.weighted_prevalence
+    certified = certificate.certified and not weighted  # weighted rates have no bound
+    errors = evidence.rows.errors("new") if weighted else certificate.errors
+    flagged, missed = (np.array([error]) for error in errors)
+    rates = reached_rates(flagged, missed, (1 - prevalence, prevalence))
+    each = certificate.at(1 - (1 - certificate.confidence) / len(rule.asked))
+    bounds = each.rates(prevalence)
+    shown = {
+        "recall": 1 - each.error_bounds[1],
+        "specificity": 1 - each.error_bounds[0],
+        "precision": bounds.precision,
+        "npv": bounds.npv,
+        "flagged": bounds.flagged,
+    }
+    promised = (
+        evidence.judged_on == JudgedOn.DECIDING
+        and certified
+        and boundary.status is Status.OPTIMAL
+        and boundary.curve.claim is Claim.HIGH_PROBABILITY
+    )
+    items = []
+    for name, asked in rule.asked.items():
+        reached = float(rates[name][0])
+        met = certified and keeps(name, asked, shown[name])
+        state = State.REACHED if keeps(name, asked, reached) else State.MISSED
+        items.append(
+            {
+                "name": name,
+                "asked": asked,
+                "reached": reached,
+                "shown": shown[name] if certified else None,
+                "promised": promised and not met,
+                "state": State.MET if met or promised else state,
+            }
+        )
+    return items
 
 
-def _counted_by(rows: PairedRows, column: str | None) -> str:
-    """Say by what rows are counted, where that is not by their number."""
-    if rows.amount is None or not rows.shares:
-        return ""
-    by = f"its weight in column '{column}'" if column else "its weight"
-    return f", each row counted by {by}"
+def _wish_for(item: dict[str, Any], names: Names) -> str:
+    share = f"{100 * item['asked']:.6g}%"
+    return {
+        "recall": f"find at least {share} of {names.positives}",
+        "specificity": f"leave at least {share} of {names.negatives} alone",
+        "precision": f"be right in at least {share} of the alarms",
+        "npv": f"be right in at least {share} of {names.unit} that are not flagged",
+        "flagged": f"flag at most {share} of {names.unit}",
+    }[item["name"]]
+
+
+def _say_floor(item: dict[str, Any], evidence: Evidence, *, several: bool) -> list[dict[str, Any]]:
+    """Say whether one floor is met, and by how much."""
+    word, together = _WORDS[item["state"]], ""
+    if several:
+        word = f"{item['name'].capitalize()}: {word.lower()}"
+        together = " in all floors together"
+    asked, reached, shown = item["asked"], item["reached"], item["shown"]
+    start = f"{word}: {percent(reached)} {evidence.where}"
+    if item["promised"]:
+        promise = f"promised with {sure(evidence.confidence)}{together}"
+        return [part(f"{start};"), part(f"{promise} when the threshold was chosen.", "certified")]
+    short = f"{start}, {_points(asked, reached, percent(reached))} the goal"
+    if shown is None:
+        return [part(f"{short}; nothing is certified.")]
+    cap = item["name"] == "flagged"
+    printed = at_most(shown) if cap else at_least(shown)
+    told = claim(f"at {'most' if cap else 'least'} {printed}", evidence.confidence) + together
+    if item["state"] == State.MET:
+        by = f"{_points(asked, shown, printed)} the goal."
+        return [part(f"{start};"), part(f"{told},", "certified"), part(by)]
+    return [part(f"{short};"), part(f"{told}.", "certified")]
+
+
+def _points(asked: float, value: float, printed: str) -> str:
+    """Return the distance of a share from the goal, in points of what is printed of it."""
+    points = round(abs(float(printed[:-1]) - 100 * asked), 4)
+    told = f"{points:.6g}" if points or value == asked else "less than 0.1"
+    return f"{told} {'point' if points == 1 else 'points'} {'above' if value >= asked else 'below'}"
+
+
+def _outcome(difference: tuple[float, float], *, greater: bool) -> Outcome:
+    low, high = difference
+    if low <= 0 <= high:
+        return Outcome.UNSURE
+    return Outcome.BETTER if (low > 0) == greater else Outcome.WORSE
+
+
+def _judge_cost(cost: Cost, evidence: Evidence) -> dict[str, Any]:
+    """Return costs per thousand decisions, now and before, with a bound and a paired interval."""
+    prices = {"false_positive": cost.false_positive, "false_negative": cost.false_negative}
+    rows, share = evidence.rows, evidence.weighted_prevalence
+    paired = compare_boundaries(
+        rows.is_positive,
+        rows.old.astype(float),
+        0.5,
+        rows.new.astype(float),
+        0.5,
+        evidence.confidence,
+        cost=Cost(**prices, prevalence=share),
+    )
+    flagged, missed = evidence.shifted.errors
+    now = cost.false_positive * (1 - share) * flagged + cost.false_negative * share * missed
+    return {
+        **prices,
+        "now": _PER * now,
+        "before": _PER * (now - paired.cost_difference),
+        "at_most": _PER * evidence.shifted.rates(share, **prices).cost,
+        "difference": [_PER * end for end in paired.cost_interval],
+        "state": _outcome(paired.cost_interval, greater=False),
+    }
+
+
+def _judge_aim(aim: Aim, evidence: Evidence) -> dict[str, Any]:
+    """Return what is reached now and before, whether that may be chance, and what is shown."""
+    rows, certificate = evidence.rows, evidence.shifted
+
+    def measure(negative: Any, positive: Any) -> Any:
+        share = evidence.weighted_prevalence
+        return aim.measure(np.asarray(negative), np.asarray(positive), share)
+
+    before, now = (float(measure(*rows.errors(which))) for which in ("old", "new"))
+    n_draws = _FEW_DRAWS if aim.slow else _DRAWS
+    low, high = rows.gain_interval(measure, evidence.confidence, n_draws)
+    both = certificate.at(1 - (1 - evidence.confidence) / 2).error_bounds
+    bounded = certificate.certified and rows.amount is None and aim.grows and sum(both) < 1
+    return {
+        "title": aim.title,
+        "now": now,
+        "before": before,
+        "difference": [low, high],
+        "shown": float(measure(*both)) if bounded else None,
+        "state": _outcome((low, high), greater=aim.greater),
+    }
+
+
+def _compared(aim: Aim, judged: dict[str, Any]) -> str:
+    now, before = judged["now"], judged["before"]
+    if now == before:
+        return "As before"
+    words = ("Lower cost", "Higher cost") if aim.amounts else ("Better", "Worse")
+    return words[(now > before) != aim.greater]
+
+
+def _outcome_word(aim: Aim, judged: dict[str, Any]) -> str:
+    if judged["now"] == judged["before"]:
+        return "As at the model's own threshold"
+    low, high = judged["difference"]
+    chance = ", may be chance" if low <= 0 <= high else ""
+    return f"{_compared(aim, judged)} than at the model's own threshold{chance}"
+
+
+def _change(aim: Aim, judged: dict[str, Any]) -> str:
+    """Say what it was at the model's own threshold, and of costs by what share they changed."""
+    now, before = judged["now"], judged["before"]
+    if aim.text(now) == aim.text(before):
+        return "as at the model's own threshold"
+    told = f"instead of {aim.text(before)} at the model's own threshold"
+    if not aim.amounts or not before > 0:
+        return told
+    share = 1 - now / before
+    return f"{told}, {percent(abs(share))} {'less' if share > 0 else 'more'}"
+
+
+def _say_cost(
+    aim: Aim, cost: dict[str, Any], evidence: Evidence, *, alone: bool
+) -> list[dict[str, Any]]:
+    """Say what decisions cost, and whether that is less than before."""
+    # Where floors come first, they may well raise the cost.
+    told = f"{_compared(aim, cost)}: " if alone else ""
+    told = f"{told}1,000 decisions cost {_amount(cost['now'])} {_change(aim, cost)}"
+    if not evidence.shifted.certified:
+        return [part(f"{told}.")]
+    bound = claim(f"at most {_amount_up(cost['at_most'])}", evidence.confidence)
+    parts = [part(f"{told},"), part(f"{bound}.", "certified")]
+    shown = evidence.judged_on == JudgedOn.DECIDING or cost["state"] == Outcome.BETTER
+    if not shown and alone:
+        low, high = cost["difference"]
+        chance = "" if low > 0 else ", so that it may be chance"
+        ends = f"{_amount(low)} and {_amount(high)}"
+        parts.append(part(f"The difference lies between {ends}{chance}."))
+    return parts
+
+
+def _say_aim(
+    aim: Aim, judged: dict[str, Any], evidence: Evidence, *, alone: bool
+) -> list[dict[str, Any]]:
+    """Say what is reached, beside the model's own threshold, and whether that may be chance."""
+    now, before = aim.text(judged["now"]), aim.text(judged["before"])
+    title = _compared(aim, judged) if alone else aim.title[0].upper() + aim.title[1:]
+    cost = "1,000 decisions cost " if aim.amounts else ""
+    told = f"{title}: {cost}{now} {evidence.where} {_change(aim, judged)}"
+    parts = [part(f"{told}.")]
+    if judged["shown"] is not None:
+        share = percent(evidence.weighted_prevalence)
+        given = f", where {share} are {evidence.names.positives}," if aim.by_share else ""
+        # Rounded so that it still bounds.
+        bound = f"at most {aim.text(ceil(1000 * judged['shown'] - 1e-9) / 1000)}"
+        if aim.greater:
+            bound = f"at least {aim.text(floor(1000 * judged['shown'] + 1e-9) / 1000)}"
+        told_bound = claim(bound, evidence.confidence, given)
+        parts = [part(f"{told};"), part(f"{told_bound}.", "certified")]
+    if now != before:
+        low, high = judged["difference"]
+        chance = ", so that it may be chance" if low <= 0 <= high else ""
+        ends = f"{aim.text(low)} and {aim.text(high)}"
+        by = f"{100 * evidence.confidence:.6g}%, by resampling"
+        parts.append(part(f"The difference lies between {ends} ({by}){chance}."))
+    return parts

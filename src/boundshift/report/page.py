@@ -6,25 +6,29 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cached_property
+from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.report.charts import (
+from boundshift.report.drawing import (
     draw_calibration,
     draw_decision_curve,
     draw_precision_recall,
+    draw_projection,
+    draw_threshold_plot,
 )
-from boundshift.report.drawing import draw_projection, draw_threshold_plot
 from boundshift.view.axis import ScoreAxis
-from boundshift.view.words import at_least, at_most, percent, score_text
+from boundshift.view.words import at_least, at_most, minus, percent, score_text
 from boundshift.writing import is_special, write_whole
 
-__all__ = ["render_report", "write_report"]
+__all__ = ["Report", "render_report", "write_report"]
 
 # Parts of the page's one script, in the order in which they need each other.
 _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
+_FRAME_HEIGHT = 900
 # In a script element these could end it, open a comment, or end a line of the program.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -124,6 +128,47 @@ def write_report(facts: Mapping[str, Any], path: str | Path, force: bool = False
     return write_whole(path, render_report(facts), new=not force)
 
 
+class Report:
+    """Facts of a report, and the page that they make.
+
+    Parameters
+    ----------
+    facts : mapping
+        From :func:`~boundshift.report.collect_facts`.
+
+    Examples
+    --------
+    >>> from boundshift.report import Report, collect_facts
+    >>> report = Report(collect_facts([0, 0, 0, 1, 1], [0, 1, 2, 4, 5]))
+    >>> report.html.startswith("<!doctype html>")
+    True
+    """
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        self.facts = dict(facts)
+
+    @cached_property
+    def html(self) -> str:
+        """The page: a whole HTML document that needs no network."""
+        return render_report(self.facts)
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the page, whole or not at all, as :func:`~boundshift.report.write_report` does."""
+        return write_report(self.facts, path, force=force)
+
+    def __repr__(self) -> str:
+        goal = self.facts["goal"]
+        sentences = [] if goal is None else [goal["sentence"]]
+        return " ".join([*sentences, self.facts["verdict"]["sentence"]])
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, so that its style and script keep to themselves."""
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" title="{escape(self.facts["names"]["title"])}" '
+            f'style="width:100%;height:{_FRAME_HEIGHT}px;border:0"></iframe>'
+        )
+
+
 def _check_new(path: Path, force: bool) -> None:
     """Raise if a file would be lost."""
     if path.is_dir():
@@ -188,7 +233,7 @@ def _number(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:.3f}".replace("-", "−")
+        return minus(f"{value:.3f}")
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,23 +13,31 @@ from typing import Any, Literal
 import numpy as np
 
 from boundshift.curves import ErrorCurve
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.paper import SupportGeometry
 from boundshift.result.containers import answer_in_kind
 from boundshift.result.html import boundary_html
 from boundshift.result.json_values import read_json
 from boundshift.result.sql import label_expression
 from boundshift.result.stored import from_stored, to_stored
 from boundshift.result.text import summary_text
-from boundshift.rules import Rule
-from boundshift.status import Status
+from boundshift.rules import Floors, Rule
+from boundshift.status import QUIET, Status
 from boundshift.streaming.dispatch import find_predictor
-from boundshift.support.geometry import SupportGeometry
 from boundshift.validation import as_known_scores
 
-__all__ = ["Boundary"]
+__all__ = ["Boundary", "check_probabilities"]
 
 Pair = tuple[float, float]
+# Rounding may leave a probability this far outside [0, 1].
+_ROUNDING = 1e-6
+# How unlikely rows must be on the scale of the boundary before it is doubted.
+_UNLIKELY = 1e-3
 _CURE = "Find the boundary again, or store it again with to_json or boundshift.save."
+
+
+# Share of a class on the wrong side from which a boundary is of no use.
+_USELESS = 0.95
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ class Boundary:
     >>> import boundshift
     >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
     >>> boundary
-    Boundary(threshold=3.36326, status=OPTIMAL, n_samples=(5, 2), wrong=(0, 0))
+    Boundary(threshold=3.5, status=OPTIMAL, n_samples=(5, 2), wrong=(0, 0))
     """
 
     threshold: float
@@ -101,7 +110,39 @@ class Boundary:
     @property
     def message(self) -> str:
         """What happened in this very problem, and what to do about it."""
-        return self.detail or self.status.value
+        return " ".join(filter(None, [self.detail or self.status.value, self.caution]))
+
+    @property
+    def caution(self) -> str:
+        """Warning that nearly every row of a class is on the wrong side; empty if none is due.
+
+        A cap on flagged rows asks for few alarms, so it is never warned of.
+
+        Examples
+        --------
+        >>> import warnings, boundshift
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     found = boundshift.find_boundary([0, 0, 1, 1], [2, 3, 0, 1], rule="accuracy")
+        >>> print(found.caution)
+        2 of 2 rows of class 0 are on the wrong side: nearly every row is predicted as 1. ...
+        """
+        if isinstance(self.rule, Floors) and self.rule.flagged is not None:
+            return ""
+        for label, other, wrong, n in zip(
+            self.labels, self.labels[::-1], self.wrong, self.n_samples, strict=True
+        ):
+            if wrong >= _USELESS * n:
+                return (
+                    f"{wrong:.6g} of {n:.6g} rows of class {label!r} are on the wrong side: nearly "
+                    f"every row is predicted as {other!r}. Use another rule, or a model that "
+                    "separates the classes."
+                )
+        return ""
+
+    @property
+    def needs_a_look(self) -> bool:
+        """Whether the status or a caution should be read before the boundary is used."""
+        return self.status not in QUIET or bool(self.caution)
 
     def __repr__(self) -> str:
         return (
@@ -132,7 +173,7 @@ class Boundary:
         Raises
         ------
         InvalidInputError
-            If a score is NaN, None, masked or no number.
+            If a score is NaN, None, masked or no number, or not on the scale of the boundary.
 
         Examples
         --------
@@ -146,8 +187,58 @@ class Boundary:
         engine = find_predictor(y_score)
         if engine is not None:
             return engine(y_score, self.threshold, self.labels)
-        above = as_known_scores(y_score) > self.threshold
+        scores = as_known_scores(y_score)
+        if scores.size:
+            self.check_scale(float(scores.min()), float(scores.max()), scores.size)
+        above = scores > self.threshold
         return answer_in_kind(y_score, np.array(self.labels)[above.astype(np.intp)])
+
+    def check_scale(self, low: float, high: float, n_samples: int) -> None:
+        """Raise or warn if scores are not on the scale of the boundary.
+
+        Parameters
+        ----------
+        low, high : float
+            The least and the largest score.
+        n_samples : int
+            How many scores there are.
+
+        Raises
+        ------
+        InvalidInputError
+            If the boundary is on probabilities and a score is outside [0, 1].
+
+        Warns
+        -----
+        BoundaryWarning
+            If the scores look like probabilities and the boundary is on raw scores: all lie in
+            [0, 1], the threshold does not, and so many rows would hardly ever be on one side.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8])
+        >>> boundary.check_scale(-2.5, 3.1, 100)
+        Traceback (most recent call last):
+        boundshift.exceptions.InvalidInputError: `y_score` must be probabilities, as the ...
+        """
+        if self.scale == "probability":
+            check_probabilities(low, high)
+            return
+        if 0.0 <= self.threshold <= 1.0 or not 0.0 <= low < high <= 1.0:
+            return
+        flagged = self.wrong[0] + self.n_samples[1] - self.wrong[1]
+        share = flagged / sum(self.n_samples)
+        one_side = share if self.threshold < 0.0 else 1.0 - share
+        if one_side**n_samples < _UNLIKELY:
+            warnings.warn(
+                "`y_score` should be on the scale of the scores that chose the boundary, whose "
+                f"threshold is {self.threshold:.6g}, got {n_samples:,} scores from {low:.6g} to "
+                f"{high:.6g}, all on one side of it, like probabilities. Use the same scores as "
+                "before, such as positive_scores of the classifier.",
+                BoundaryWarning,
+                stacklevel=3,
+            )
 
     def to_sql(self, column: str | Sequence[str], *, dialect: str = "ansi") -> str:
         """Return an SQL expression for the label of a row, to the last digit of the threshold.
@@ -247,18 +338,21 @@ class Boundary:
     def summary(self) -> str:
         """Return a readable account of the boundary.
 
+        Recall, precision, F1 and the share flagged are counted among the rows that decided.
+
         Examples
         --------
         >>> import boundshift
         >>> y = [0, 0, 0, 0, 0, 1, 1]
         >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
-        Predict 1 if score > 3.36326, else 0
+        Predict 1 if score > 3.5, else 0
         The optimum: no other boundary is better by the rule.
                                  class 0       class 1
         rows                           5             2
         on the wrong side              0             0
-        claimed error          0.0002632     0.0003346
-        loss                   0.0002989
+        claimed error           0.007588     0.0006267
+        loss                    0.004113
+        Rows that decided: recall 1, precision 1, F1 1, flagged 28.57%
         By Blend(rows=10.0) and GMean(tolerance=0.0025). An estimate of the error, not ... on it.
         """
         return summary_text(self)
@@ -324,6 +418,15 @@ class Boundary:
         True
         """
         return cls.from_dict(read_json(text, "A stored boundary"))
+
+
+def check_probabilities(low: float, high: float) -> None:
+    """Raise if scores, of which these are the ends, cannot be probabilities."""
+    if low < -_ROUNDING or high > 1.0 + _ROUNDING:
+        raise InvalidInputError(
+            "`y_score` must be probabilities, as the scores that chose the boundary were, got "
+            f"scores from {low:.6g} to {high:.6g}. Use predict_proba, not decision_function."
+        )
 
 
 def _check_fields(

@@ -120,7 +120,7 @@ def check_format(
     if found < oldest:
         raise InvalidInputError(
             f"'version' of a {name} must be at least {oldest} for this release, got {found}, "
-            "which an older boundshift wrote."
+            "which an older boundshift wrote. Write it again with this release."
         )
     missing = [field for field in fields if field not in given]
     if missing:

@@ -8,12 +8,12 @@ from typing import Any
 
 from boundshift.curves import CURVES, SLSQP, Claim, ErrorCurve, Exact, SupportRadius
 from boundshift.exceptions import InvalidInputError
+from boundshift.paper import SupportGeometry
 from boundshift.result.json_values import as_label, as_numbers, check_format, from_numbers
 from boundshift.rules import RULES, Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import ErrorsAt
 from boundshift.status import Status
-from boundshift.support.geometry import SupportGeometry
 
 __all__ = ["UnknownCurve", "UnknownRule", "from_stored", "to_stored"]
 
@@ -151,6 +151,8 @@ def _plain(value: Any) -> Any:
     """Return a setting as JSON can carry it; what it cannot carry, as text."""
     if value is None or isinstance(value, bool | str):
         return value
+    if isinstance(value, tuple) and any(isinstance(item, str) for item in value):
+        return [as_label(item) for item in value]
     if isinstance(value, int | float | tuple):
         return as_numbers(value)
     if isinstance(value, Mapping):

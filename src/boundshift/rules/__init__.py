@@ -47,9 +47,9 @@ RULES: dict[str, type[Rule]] = {rule.name: rule for rule in _CLASSES}
 
 _NAMED: dict[str, Callable[[], Rule]] = {
     "cost": Cost,
-    "f0.5": partial(FBeta, beta=0.5),
+    "f0.5": partial(FBeta, 0.5),
     "f1": FBeta,
-    "f2": partial(FBeta, beta=2.0),
+    "f2": partial(FBeta, 2.0),
     "g-mean": GMean,
     "informedness": Youden,
     "kappa": Kappa,
@@ -58,19 +58,24 @@ _NAMED: dict[str, Callable[[], Rule]] = {
     "minimax": Minimax,
     "sum": Sum,
     "youden": Youden,
-}
-
-_SYNONYMS = {
-    "balanced_accuracy": "sum",
-    "cohen_kappa": "kappa",
-    "geometric_mean": "g-mean",
-    "matthews_corrcoef": "mcc",
+    # Names of metrics and scorers in scikit-learn and imbalanced-learn.
+    "accuracy": Cost,
+    "accuracy_score": Cost,
+    "balanced_accuracy": Sum,
+    "balanced_accuracy_score": Sum,
+    "cohen_kappa": Kappa,
+    "cohen_kappa_score": Kappa,
+    "f1_score": FBeta,
+    "geometric_mean": GMean,
+    "geometric_mean_score": GMean,
+    "matthews_corrcoef": MCC,
 }
 _NEEDS = {
     "class-floors": "which floors: pass ClassFloors(recall={'rare': 0.9}), for example",
     "cost-matrix": "the costs: pass CostMatrix(costs, labels)",
     "floors": "which floor: pass Floors(recall=0.9), for example",
-    "f-beta": "its beta: pass FBeta(beta=3), or use 'f1' or 'f2'",
+    "f-beta": "its beta: pass FBeta(3), or use 'f1' or 'f2'",
+    "fbeta_score": "its beta: pass FBeta(3), or use 'f1' or 'f2'",
     "metric": "which metric: pass Metric('jaccard'), for example",
 }
 
@@ -80,9 +85,9 @@ def as_rule(rule: str | Rule) -> Rule:
 
     Examples
     --------
-    >>> as_rule("g-mean")
-    GMean(tolerance=0.0025)
+    >>> as_rule("g-mean"), as_rule("balanced_accuracy")
+    (GMean(tolerance=0.0025), Sum())
     """
     if isinstance(rule, str) and rule in _NEEDS:
-        raise InvalidInputError(f"`rule` {rule!r} must be told {_NEEDS[rule]}, got the name alone.")
-    return as_object("rule", rule, Rule, _NAMED, _SYNONYMS)
+        raise InvalidInputError(f"`rule` {rule!r} must say {_NEEDS[rule]}, got the name alone.")
+    return as_object("rule", rule, Rule, _NAMED)

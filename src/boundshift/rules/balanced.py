@@ -1,4 +1,4 @@
-"""Rules that treat both classes alike, whatever their frequencies."""
+"""Rules that are symmetric in both classes and do not depend on the prevalence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["GMean", "Minimax", "Sum"]
 
 @dataclass(frozen=True)
 class Sum(Rule):
-    """Sum of both error rates: the least balanced error.
+    """Sum of both error rates; its minimum maximises the balanced accuracy.
 
     Examples
     --------
@@ -51,17 +51,16 @@ class Minimax(Rule):
 
 @dataclass(frozen=True)
 class GMean(Rule):
-    """Shortfall of the G-mean, the geometric mean of both recalls.
+    """One minus the G-mean, the geometric mean of recall and specificity.
 
-    Between the sum, which may give up a class, and the larger error, which looks at one only.
+    A compromise between the sum, which may sacrifice a class, and the larger error.
 
     Parameters
     ----------
     tolerance : float, default=0.0025
-        Around its best the G-mean is flat. Of the boundaries around the best whose G-mean is lower
-        by no more than this, the one with the fewest errors of the class with more rows is taken:
-        where false alarms are many, they cost the least there. It fades as the classes become
-        equally frequent, by a factor of one minus the ratio of their rows.
+        The G-mean is flat around its maximum. Among boundaries within this tolerance of it, the
+        one with the fewest errors of the larger class is chosen. The tolerance is multiplied by
+        one minus the ratio of the class sizes, so that it vanishes for balanced classes.
 
     Examples
     --------

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from boundshift.typing import FloatArray
 
-__all__ = ["Rule", "Sizes", "changed_repr"]
+__all__ = ["Rule", "Settings", "Sizes", "changed_repr"]
 
 Sizes = tuple[float, float]
 """Rows of the (negative, positive) class, or the sums of their weights."""
 
 
 def changed_repr(claim: Any) -> str:
-    """Return how a rule or a curve of many settings is written: those that were changed."""
+    """Return the repr of a rule or a curve: the settings that differ from their defaults."""
     values = {f.name: (getattr(claim, f.name), f.default) for f in fields(claim)}
     changed = (f"{name}={value!r}" for name, (value, plain) in values.items() if value != plain)
     return f"{type(claim).__name__}({', '.join(changed)})"
 
 
+class Settings:
+    """The fields of a frozen dataclass as parameters that scikit-learn can search."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all settings by name; `deep` makes no difference."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+
 @dataclass(frozen=True)
-class Rule(ABC):
+class Rule(Settings, ABC):
     """Combines the error rates of the negative and the positive class.
 
     A rule of your own is a frozen dataclass with a `name` and a `value` that grows with each of
@@ -44,22 +55,22 @@ class Rule(ABC):
 
     name: ClassVar[str]
     own_curve: ClassVar[str | None] = None
-    """Name of the curve that goes with the rule where none is asked for; None for the default."""
+    """Name of the rule's default curve; None for the package's."""
     costly: ClassVar[bool] = False
-    """Whether a value takes so long to compute that a search asks for few."""
+    """Whether a value is slow to compute, so that a search must ask for few."""
 
     def tolerance_towards(self, n_samples: tuple[float, float]) -> tuple[float, int]:
-        """Return by how much the best value may be missed, and in which direction.
+        """Return the tolerance on the best value, and the direction in which it is used.
 
-        Of the boundaries from the best one up (1) or down (-1) whose value is higher by no more
-        than this, the one with the fewest errors of the class left behind is taken, and of those
-        that differ by less than a row the nearest; 0 for the middle of those that are best.
+        The search moves up (1) or down (-1) from the best boundary while the value exceeds the
+        minimum by at most the tolerance. It stops at the nearest boundary with the fewest errors
+        of the class that gains, to within one row. With 0 it takes the middle of the best.
         """
         return 0.0, 0
 
     @property
     def alike(self) -> bool:
-        """Whether both classes are treated alike, so that either may be called positive."""
+        """Whether the rule is symmetric in both classes, so that either may be positive."""
         return False
 
     @abstractmethod
@@ -71,5 +82,5 @@ class Rule(ABC):
         negative, positive : arrays
             Claimed error rates of the two classes.
         n_samples : tuple of float
-            Rows of each class, for rules that use their frequencies.
+            Rows of each class, for rules that depend on the prevalence.
         """

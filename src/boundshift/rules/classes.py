@@ -1,6 +1,6 @@
-"""Rules that speak of many classes by their labels: a matrix of costs, and a floor for each class.
+"""Rules for many classes: a cost matrix, and a recall floor per class.
 
-They name every class, so that nothing hangs on the order of the labels.
+They name the classes, so the order of the labels does not matter.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ClassRule(Rule):
 
     @abstractmethod
     def losses(self, labels: Sequence[Any]) -> FloatArray:
-        """Return what a row costs, true classes in rows and predicted ones in columns."""
+        """Return the loss matrix, true classes in rows and predicted ones in columns."""
 
     @abstractmethod
     def total(
@@ -53,14 +53,14 @@ class ClassRule(Rule):
 
     @abstractmethod
     def for_pair(self, negative: Any, positive: Any) -> Rule:
-        """Return what the rule says of two of the classes alone."""
+        """Return the rule restricted to two of the classes."""
 
     @abstractmethod
     def check_classes(self, labels: Sequence[Any]) -> None:
-        """Raise if the rule does not speak of these classes."""
+        """Raise if the rule is not about these classes."""
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
-        """Raise: two error rates are not what the rule is about."""
+        """Raise: the rule is for more than two classes."""
         raise InvalidInputError(
             f"`rule` must be about two classes here, got {type(self).__name__}, which is for "
             f"BoundShiftClassifier with more than two. {self._of_two}"
@@ -77,7 +77,7 @@ class CostMatrix(ClassRule):
     ----------
     costs : array-like of shape (n_classes, n_classes)
         Cost of a decision: true classes in rows, predicted ones in columns. A negative cost is a
-        gain. What is right may cost something too.
+        gain. The diagonal need not be 0.
     labels : sequence
         The classes, in the order of rows and columns.
     prevalence : sequence, default=None
@@ -86,13 +86,13 @@ class CostMatrix(ClassRule):
 
     Notes
     -----
-    The biases are those with the least cost on the rows that decide, counted. Biases alone cannot
-    always reach the least cost that there is: with probabilities :math:`p_i` that are right, the
-    decision :math:`\arg\min_j \sum_i p_i c_{ij}` does, which is no shift of a boundary.
+    The biases minimise the empirical cost of the rows that decide. Biases alone cannot always
+    reach the Bayes risk. With calibrated probabilities :math:`p_i` the decision
+    :math:`\arg\min_j \sum_i p_i c_{ij}` does, which is not a shift of a boundary.
 
     Examples
     --------
-    To send a lost patient home costs fifty times as much as a bed:
+    Sending an intensive-care patient home costs fifty times as much as an unneeded bed:
 
     >>> from boundshift import CostMatrix
     >>> labels = "home", "ward", "intensive"
@@ -142,7 +142,9 @@ class CostMatrix(ClassRule):
         if self.prevalence is not None:
             first, second = (self.prevalence[self.labels.index(k)] for k in (negative, positive))
             prevalence = second / (first + second)
-        return Cost(alarm, miss, prevalence) if min(alarm, miss) > 0 else Sum()
+        if min(alarm, miss) <= 0:
+            return Sum()
+        return Cost(false_positive=alarm, false_negative=miss, prevalence=prevalence)
 
     def check_classes(self, labels: Sequence[Any]) -> None:
         """Raise unless the labels are those of the matrix."""
@@ -155,21 +157,21 @@ class CostMatrix(ClassRule):
 
 @dataclass(frozen=True)
 class ClassFloors(ClassRule):
-    """Find at least a share of some classes, then do the best for all of them.
+    """Meet a recall floor for each class named, then optimise an objective over all classes.
 
-    Each floor is a promise where the model has not seen the rows that decide: with the confidence
-    asked for, all of them hold together on fresh rows of the same kind.
-    :class:`~boundshift.BoundShiftClassifier` keeps rows apart for that, or says NOT_PROMISED.
+    On held-out rows the floors are promises: with the given confidence all of them hold together
+    on fresh rows from the same distribution. :class:`~boundshift.BoundShiftClassifier` holds out
+    rows for that, or its status is NOT_PROMISED.
 
     Parameters
     ----------
     recall : mapping from labels to float
-        Least share of a class that is found, for as many classes as you like.
+        Least recall of each class named.
     then : {"g-mean", "sum", "minimax"}, default="g-mean"
-        What is best among the biases that meet all floors, from the recalls of all classes: their
-        product, their mean or the least of them.
+        What to maximise among the biases that meet all floors: the geometric mean, the mean or
+        the minimum of the recalls.
     confidence : float, default=0.95
-        Of all floors together.
+        Joint confidence of all floors.
 
     Examples
     --------
@@ -215,7 +217,7 @@ class ClassFloors(ClassRule):
     def total(
         self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
     ) -> FloatArray:
-        """Return the objective beyond the floors, from each class's error."""
+        """Return the objective from each class's error, whether or not floors are met."""
         seen = losses[..., np.array(n_samples) > 0]
         if self.then == "minimax":
             return np.asarray(seen.max(axis=-1))

@@ -9,14 +9,13 @@ class. With the share that is flagged, :math:`q = \pi\,(1 - u_+) + (1 - \pi)\,u_
           \kappa = \frac{2 \pi (1 - \pi) J}{\pi (1 - q) + (1 - \pi) q}, \quad
           \mathrm{markedness} = J \frac{\pi (1 - \pi)}{q (1 - q)}.
 
-All grow as either error falls, as long as :math:`J > 0`. A boundary that is worse than a guess
-counts a little less than a guess, by how much worse it is, so that they grow everywhere, which the
-search relies on.
+All grow as either error falls, as long as :math:`J > 0`. Below chance, a small penalty
+proportional to :math:`-J` keeps them monotone, which the search relies on.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ from boundshift.validation import as_positive
 
 __all__ = ["MCC", "ConfusionRule", "FBeta", "Kappa", "Markedness", "Youden"]
 
-# By how much a boundary that is worse than a guess counts less, for each unit of J below 0.
+# Penalty per unit of J below 0.
 _BELOW_CHANCE = 1e-3
 
 
@@ -43,7 +42,7 @@ class _Rates(NamedTuple):
 
     @property
     def above_chance(self) -> FloatArray:
-        """Youden's J, 0 where the boundary is no better than a guess."""
+        """Youden's J, 0 where the boundary is no better than chance."""
         return np.maximum(1.0 - self.negative - self.positive, 0.0)
 
 
@@ -58,16 +57,16 @@ class ConfusionRule(Rule):
     """
 
     has_chance_level: ClassVar[bool] = True
-    """Whether the metric of a guess is 0, so that boundaries below it have to be told apart."""
+    """Whether the metric is 0 at chance, so that boundaries below chance need a penalty."""
 
-    prevalence: float | None = None
+    prevalence: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
 
     @property
     def alike(self) -> bool:
-        """Whether both classes are treated alike; a prevalence is that of one of them."""
+        """Whether the metric is symmetric in both classes; a given prevalence breaks that."""
         return self.prevalence is None
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
@@ -95,11 +94,11 @@ class FBeta(ConfusionRule):
 
     Parameters
     ----------
+    beta : float, default=1
+        Recall counts `beta` times as much as precision. The names "f1", "f2" and "f0.5" stand for
+        1, 2 and 0.5.
     prevalence : float, default=None
         Share of the positive class where decisions will be made; None takes the sample's.
-    beta : float, default=1
-        How many times recall counts as much as precision; the names "f1", "f2" and "f0.5" stand
-        for 1, 2 and 0.5.
 
     Examples
     --------
@@ -120,7 +119,7 @@ class FBeta(ConfusionRule):
 
     @property
     def alike(self) -> bool:
-        """F-beta looks at the positive class only."""
+        """False: F-beta is about the positive class."""
         return False
 
     def _metric(self, at: _Rates) -> FloatArray:
@@ -167,7 +166,7 @@ class Kappa(ConfusionRule):
 class Youden(ConfusionRule):
     """Youden's J, or informedness: recall plus specificity minus 1, whatever the prevalence.
 
-    Its best boundary is that of the rule "sum".
+    It has the same optimum as the rule "sum".
 
     Examples
     --------

@@ -18,7 +18,7 @@ _MOST = 1e100
 _CURE = "Use Cost(false_positive=1, false_negative=20) where a miss costs 20 false alarms."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cost(Rule):
     """Expected cost of a decision: costs of errors times class frequencies.
 
@@ -29,8 +29,8 @@ class Cost(Rule):
     false_negative : float, default=1
         Cost of a miss: a positive called negative.
     prevalence : float, default=None
-        Share of the positive class where decisions will be made; None takes the sample's. A
-        sample whose negatives were thinned out is not where decisions are made.
+        Share of the positive class where decisions will be made; None takes the sample's. Give
+        it where negatives were subsampled.
 
     Examples
     --------

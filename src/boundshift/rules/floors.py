@@ -1,13 +1,14 @@
-"""Floors and caps: what must be reached, before anything else is optimised."""
+"""Floors and caps: constraints that come before the objective."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.rules.balanced import GMean
 from boundshift.rules.base import Rule, changed_repr
 from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.typing import FloatArray
@@ -24,13 +25,13 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Floors(Rule):
-    r"""Meet every floor, then do the best for an objective.
+    r"""Meet every floor, then optimise an objective.
 
-    With a curve of high probability, and that is what a floor gets where no curve is named, each
-    floor is a promise: with the confidence asked for, all of them hold together on fresh rows of
-    the same kind. With a curve that estimates, they hold as estimated. Where they cannot be met
-    the status is UNMET, and the boundary's ``message`` says which one fails, by how much, and
-    what would be needed.
+    Floors are promises by default: with 0.95 confidence all of them hold together on fresh rows
+    from the same distribution. A cap on the rows flagged is a budget: it holds on the rows given,
+    and alone it is used up. With ``confidence=None``, or a curve that estimates, floors hold as
+    estimated. Where they cannot be met the status is UNMET, and the boundary's ``message`` says
+    which one fails, by how much, and what would be needed.
 
     Parameters
     ----------
@@ -44,22 +45,25 @@ class Floors(Rule):
         Least share of rows not flagged that are negative.
     flagged : float, default=None
         Largest share of all rows that is flagged, below 1. For "50 a week" rank the rows instead.
-    then : str or Rule, default="g-mean"
-        What is best among the boundaries that meet all floors: a rule, or "recall",
-        "specificity" or "precision".
-    confidence : float, default=None
-        Of all floors together; None is that of the curve, 0.95 where no curve is named.
+    then : str or Rule, default=None
+        What to optimise among the boundaries that meet all floors: a rule, or "recall",
+        "specificity" or "precision". None: the G-mean; for a cap alone, the share flagged.
+    confidence : float, None or "auto", default="auto"
+        A number: everything asked for, a cap included, is promised together with this confidence.
+        None: nothing is promised, and floors are met as counted on the rows given. "auto": floors
+        are promised with the curve's confidence, 0.95 where no curve is named, and a cap is a
+        budget.
     prevalence : float, default=None
         Share of the positive class where decisions will be made, for precision, npv, flagged and
-        `then`; None takes the sample's, which must then be drawn as decisions will be.
+        `then`; None takes the sample's, which must then be representative.
 
     Notes
     -----
-    With several floors each gets an equal part of :math:`\delta = 1 -` confidence.
+    Several promises each get an equal part of :math:`\delta = 1 -` confidence. A budget needs none.
 
     Recall and specificity: a boundary that leaves a fixed number of a class's points on the wrong
     side is an order statistic of that class, and the binomial bound for the count holds for it as
-    it is. The share flagged likewise, among all rows.
+    it is. A promised cap likewise, among all rows.
 
     Precision and npv: of the m rows above an order statistic of all scores, the number of
     positives is binomial with the precision as its probability. Boundaries are tested from few
@@ -83,18 +87,22 @@ class Floors(Rule):
     >>> found = find_boundary(y, s, rule=Floors(recall=0.8, precision=0.5))
     >>> round(found.threshold, 2), found.wrong, found.status.name
     (1.4, (57, 6), 'OPTIMAL')
+
+    A budget of 100 rows in 1,000:
+
+    >>> int((s > find_boundary(y, s, rule=Floors(flagged=0.1)).threshold).sum())
+    100
     """
 
     name = "floors"
-    own_curve = "clopper-pearson"
 
     recall: float | None = None
     specificity: float | None = None
     precision: float | None = None
     npv: float | None = None
     flagged: float | None = None
-    then: str | Rule = "g-mean"
-    confidence: float | None = None
+    then: str | Rule | None = None
+    confidence: float | Literal["auto"] | None = "auto"
     prevalence: float | None = None
 
     def __post_init__(self) -> None:
@@ -105,8 +113,8 @@ class Floors(Rule):
                 raise InvalidInputError(f"`{name}` must be at most 1, got {value!r}. {cure}")
         if self.flagged is not None:
             as_share("flagged", self.flagged, "Use 0.02 for at most 2% of the rows.")
-        if self.confidence is not None:
-            as_share("confidence", self.confidence)
+        if self.confidence is not None and self.confidence != "auto":
+            as_share("confidence", self.confidence, "Use None for an estimate.")
         as_prevalence(self.prevalence)
         if not self.asked:
             raise InvalidInputError(
@@ -131,8 +139,21 @@ class Floors(Rule):
         return {name: float(value) for name, value in given.items() if value is not None}
 
     @property
+    def promised(self) -> list[str]:
+        """What a curve of high probability promises: a cap only alone or if asked for."""
+        floors = [name for name in self.asked if name != "flagged"]
+        return floors if floors and self.confidence == "auto" else list(self.asked)
+
+    @property
+    def level(self) -> float | None:
+        """Confidence of the promise where no curve is named, None if there is none."""
+        if self.confidence == "auto":
+            return None if [*self.asked] == ["flagged"] else 0.95
+        return self.confidence
+
+    @property
     def objective(self) -> Rule:
-        """What is best among the boundaries that meet all floors, at the prevalence given."""
+        """What to optimise among the boundaries that meet all floors, at the prevalence given."""
         rule = self._named
         own = {f.name for f in fields(rule)}
         if self.prevalence is None or "prevalence" not in own or rule.prevalence is not None:  # type: ignore[attr-defined]
@@ -144,6 +165,8 @@ class Floors(Rule):
         """The objective as it is named."""
         from boundshift.rules import as_rule
 
+        if self.then is None:
+            return _Flagged() if [*self.asked] == ["flagged"] else GMean()
         if isinstance(self.then, str) and self.then in _RATES:
             return _RATES[self.then]()
         rule = as_rule(self.then)
@@ -156,7 +179,7 @@ class Floors(Rule):
     def value(
         self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
     ) -> FloatArray:
-        """Return the objective, or something above its worst where a floor is not met."""
+        """Return the objective, or a penalty above its maximum where a floor is not met."""
         objective = self.objective
         best = objective.value(negative, positive, n_samples)
         worst = objective.value(np.ones(1), np.ones(1), n_samples)[0]
@@ -168,7 +191,7 @@ class Floors(Rule):
     def missed(
         self, negative: float, positive: float, n_samples: tuple[float, float]
     ) -> dict[str, float]:
-        """Return by how much each floor is missed, those that are met left out."""
+        """Return the shortfall of each floor that is not met."""
         errors = np.array([negative]), np.array([positive])
         short = self._shortfalls(*errors, n_samples)
         return {name: float(by[0]) for name, by in short.items() if by[0] > 0.0}
@@ -176,7 +199,7 @@ class Floors(Rule):
     def _shortfalls(
         self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
     ) -> dict[str, FloatArray]:
-        """Return by how much each floor is missed at each pair of errors, 0 where it is met."""
+        """Return the shortfall of each floor at each pair of errors, 0 where it is met."""
         rates = reached_rates(negative, positive, frequencies(self.prevalence, n_samples))
         return {name: missed_by(name, floor, rates[name]) for name, floor in self.asked.items()}
 
@@ -184,10 +207,9 @@ class Floors(Rule):
 def reached_rates(
     negative: FloatArray, positive: FloatArray, weights: tuple[float, float]
 ) -> dict[str, FloatArray]:
-    """Return what is reached at each pair of errors, by the names of the floors.
+    """Return recall, specificity, precision, npv and the share flagged at each pair of errors.
 
-    Where nothing is flagged the precision is 1, and so is the npv where everything is: no alarm
-    is false, no row is wrongly left alone.
+    The precision is 1 where nothing is flagged, and the npv where everything is.
     """
     negative, positive = np.asarray(negative, float), np.asarray(positive, float)
     share = weights[1] / (weights[0] + weights[1])
@@ -203,19 +225,19 @@ def reached_rates(
 
 
 def missed_by(name: str, floor: float, reached: FloatArray) -> FloatArray:
-    """Return by how much a floor is missed, 0 where it is met but for a rounding error."""
+    """Return the shortfall of a floor, 0 where it is met up to rounding."""
     short = reached - floor if name == "flagged" else floor - reached
     return np.where(short > _ROUNDING, short, 0.0)
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Return part over whole, 1 where the whole is nothing."""
+    """Return part over whole, 1 where the whole is 0."""
     return np.divide(part, whole, out=np.ones_like(part), where=whole > 0)
 
 
 @dataclass(frozen=True)
 class _ClassRate(Rule):
-    """The share of a class that is right; only a floor keeps it from being had at any price."""
+    """The recall of one class, an objective that needs a floor on the other."""
 
     is_positive: ClassVar[bool]
 
@@ -227,14 +249,14 @@ class _ClassRate(Rule):
 
 
 class _Recall(_ClassRate):
-    """The share of positives found."""
+    """The recall of the positive class."""
 
     name = "recall"
     is_positive = True
 
 
 class _Specificity(_ClassRate):
-    """The share of negatives left alone."""
+    """The recall of the negative class."""
 
     name = "specificity"
     is_positive = False
@@ -242,7 +264,7 @@ class _Specificity(_ClassRate):
 
 @dataclass(frozen=True)
 class _Precision(Rule):
-    """The share of flagged rows that are positive; only a floor makes it flag many."""
+    """The precision, an objective that needs a floor on recall."""
 
     name = "precision"
 
@@ -254,6 +276,22 @@ class _Precision(Rule):
         """Return one minus the precision."""
         weights = frequencies(self.prevalence, n_samples)
         return 1.0 - reached_rates(negative, positive, weights)["precision"]
+
+
+@dataclass(frozen=True)
+class _Flagged(Rule):
+    """The share of rows flagged, an objective that needs a cap."""
+
+    name = "flagged"
+
+    prevalence: float | None = None
+
+    def value(
+        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
+    ) -> FloatArray:
+        """Return the share of rows not flagged."""
+        weights = frequencies(self.prevalence, n_samples)
+        return 1.0 - reached_rates(negative, positive, weights)["flagged"]
 
 
 _RATES: dict[str, type[Rule]] = {

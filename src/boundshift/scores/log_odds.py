@@ -116,8 +116,17 @@ class LogOdds:
         return np.where(cut < 0.0, -np.inf, np.where(cut > 1.0, np.inf, found))
 
     def to_probability(self, value: float) -> float:
-        """Return the probability of log-odds."""
-        return float(expit(value))
+        """Return the probability of log-odds, 0 and 1 where those that are exact stand.
+
+        Examples
+        --------
+        >>> log_odds = LogOdds(-7.0, 7.0)
+        >>> [log_odds.to_probability(value) for value in (-8.0, -7.0, 0.0, 7.0)]
+        [0.0, 0.0, 0.5, 1.0]
+        """
+        if value <= self.low:
+            return 0.0
+        return 1.0 if value >= self.high else float(expit(value))
 
     def to_threshold(self, value: float) -> float:
         """Return the threshold on probabilities that decides every row as one on log-odds does.

@@ -11,14 +11,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores.log_odds import SCALES, LogOdds, Scale, have_odds, not_probabilities
-from boundshift.scores.outward_sums import OutwardSums
 from boundshift.typing import FloatArray, IntArray
 from boundshift.validation import as_choice, as_scores, split_by_label
 
@@ -30,6 +29,7 @@ __all__ = [
     "OrderedScores",
     "ScoreSample",
     "SumTo",
+    "is_among",
     "pooled_spread",
     "robust_std",
     "scale_exponent",
@@ -39,6 +39,10 @@ SumTo = Callable[[IntArray], FloatArray]
 
 # Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
 _SAFE_EXPONENT = 400
+# A repeated score is an atom if it holds this share of a class, or of both together.
+_ATOM_SHARE = 1e-3
+_ATOM_ROWS = 2
+_ROUNDING = 1e-9  # of sums of weights
 # Distance of the quartiles of a standard normal distribution.
 NORMAL_IQR = 1.3489795003921634
 
@@ -177,14 +181,20 @@ class OrderedScores(Protocol):
     def mean_from(self, reference: float) -> float:
         """Return how far the mean lies above a score, to its own digits."""
 
-    def sums_from(self, rank: int) -> SumTo:
-        """Return the function from ranks to sums of offsets from the score at `rank`."""
-
     def binned(self, binning: Binning) -> FloatArray:
         """Return how much of the scores counts at each node."""
 
     def request_exact(self, positions: FloatArray) -> None:
         """Take note that the scores around these positions decide and must be known."""
+
+    def points(self) -> tuple[FloatArray, FloatArray | None]:
+        """Return the known scores in ascending order and their counts; None counts each once."""
+
+    def as_points(self) -> OrderedScores:
+        """Return scores that answer every question without looking at the data again."""
+
+    def without(self, atoms: FloatArray) -> OrderedScores | None:
+        """Return the scores that are none of these values, None if all are."""
 
     def mirrored(self) -> OrderedScores:
         """Return the scores with their sign changed."""
@@ -230,6 +240,10 @@ class KnownScores:
 
     def request_exact(self, positions: FloatArray) -> None:
         """Every score is known."""
+
+    def as_points(self) -> Self:
+        """Return the scores themselves."""
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,10 +311,6 @@ class ClassScores(KnownScores):
         """Return how far the mean lies above a score, to its own digits."""
         return (self.median - reference) + self._mean_above_median
 
-    def sums_from(self, rank: int) -> SumTo:
-        """Return the function from ranks to sums of offsets from the score at `rank`."""
-        return OutwardSums(self.values, rank)
-
     def binned(self, binning: Binning) -> FloatArray:
         """Return how much of the scores counts at each node; those of a cell are a run of them."""
         if binning.sign < 0:
@@ -314,6 +324,15 @@ class ClassScores(KnownScores):
         shares[filled] = np.add.reduceat(offset, first[filled]) / binning.cell
         shares[filled] -= counts[filled] * filled
         return binning.spread(counts, shares)
+
+    def points(self) -> tuple[FloatArray, None]:
+        """Return all scores; each counts once."""
+        return self.values, None
+
+    def without(self, atoms: FloatArray) -> ClassScores | None:
+        """Return the scores that are none of these values, None if all are."""
+        rest = self.values[~is_among(self.values, atoms)]
+        return ClassScores(rest) if len(rest) else None
 
     def mirrored(self) -> ClassScores:
         """Return the scores with their sign changed."""
@@ -339,6 +358,8 @@ class ScoreSample:
         Labels of the two classes (negative, positive).
     log_odds : LogOdds, default=None
         Carries thresholds back to probabilities, where the scores are log-odds of these.
+    given_atoms : array, default=None
+        The atoms, for a resample, in which every score may repeat; None finds them.
     """
 
     negative: OrderedScores
@@ -346,6 +367,7 @@ class ScoreSample:
     exponent: int = 0
     labels: tuple[Any, Any] = (0, 1)
     log_odds: LogOdds | None = None
+    given_atoms: FloatArray | None = None
 
     @classmethod
     def from_labels(
@@ -411,7 +433,7 @@ class ScoreSample:
         as_choice("scale", scale, SCALES)
         if scale == "raw" or self.log_odds is not None:
             return False
-        low, high = self._range
+        low, high = self.extremes
         if low >= 0 and high <= 1:
             return True
         if scale == "probability":
@@ -420,7 +442,7 @@ class ScoreSample:
 
     def find_log_odds(self) -> LogOdds | None:
         """Return how scores in [0, 1] become log-odds, None if all are the same or hard labels."""
-        low, high = self._range
+        low, high = self.extremes
         one = float(np.ldexp(1.0, -self.exponent))
         ends = np.concatenate([_ends_between(c, one) for c in (self.negative, self.positive)])
         if not len(ends):
@@ -430,8 +452,42 @@ class ScoreSample:
             return None
         return LogOdds.of_extremes(least, most, zeros=low == 0, ones=high == 1)
 
+    @cached_property
+    def atoms(self) -> FloatArray:
+        """Scores on which fresh rows fall too, in ascending order; no curve may spread them.
+
+        A score that two rows share, of whichever class, is one, if they are a thousandth of a
+        class or of all rows. A weight of 2 is two rows.
+
+        Examples
+        --------
+        >>> ScoreSample.from_labels([0, 0, 0, 1, 1], [0.0, 0.0, 1.0, 1.0, 2.0]).atoms.tolist()
+        [0.0, 1.0]
+        """
+        if self.given_atoms is not None:
+            return self.given_atoms
+        classes = (self.negative, self.positive)
+        repeated = _find_repeated([c.points() for c in classes])
+        if not len(repeated):
+            return repeated
+        counts = [c.count_at_most(repeated) - c.count_below(repeated) for c in classes]
+        is_atom = np.zeros(len(repeated), dtype=np.bool_)
+        for count, n in [
+            *zip(counts, self.n_samples, strict=True),
+            (counts[0] + counts[1], sum(self.n_samples)),
+        ]:
+            is_atom |= count >= max(_ATOM_ROWS, _ATOM_SHARE * n) * (1.0 - _ROUNDING)
+        return repeated[is_atom]
+
+    def as_points(self) -> ScoreSample:
+        """Return a sample that answers without looking at the data again."""
+        if self.negative.exact and self.positive.exact:
+            return self
+        negative, positive = self.negative.as_points(), self.positive.as_points()
+        return replace(self, negative=negative, positive=positive, given_atoms=self.atoms)
+
     @property
-    def _range(self) -> tuple[float, float]:
+    def extremes(self) -> tuple[float, float]:
         """The least and the largest score, as given."""
         low = min(self.negative.minimum, self.positive.minimum)
         return self.unscale(low), self.unscale(max(self.negative.maximum, self.positive.maximum))
@@ -534,6 +590,32 @@ class ScoreSample:
         return ScoreSample(
             self.negative.mirrored(), self.positive.mirrored(), self.exponent, self.labels
         )
+
+
+def is_among(values: FloatArray, atoms: FloatArray) -> NDArray[np.bool_]:
+    """Return which values are among the atoms, which are in ascending order.
+
+    Examples
+    --------
+    >>> is_among(np.array([0.0, 1.0, 2.0]), np.array([1.0])).tolist()
+    [False, True, False]
+    """
+    if not len(atoms):
+        return np.zeros(len(values), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(atoms, values), len(atoms) - 1)
+    return np.asarray(atoms[place] == values)
+
+
+def _find_repeated(points: list[tuple[FloatArray, FloatArray | None]]) -> FloatArray:
+    """Return the distinct values that occur twice or more, or have a count of 2 or more."""
+    merged = np.concatenate([values for values, _ in points])
+    merged.sort(kind="stable")  # which is quick where runs are in order already
+    heavy = [
+        values[counts >= _ATOM_ROWS * (1.0 - _ROUNDING)]
+        for values, counts in points
+        if counts is not None
+    ]
+    return np.unique(np.concatenate([merged[1:][merged[1:] == merged[:-1]], *heavy]))
 
 
 def pooled_spread(parts: list[tuple[int, float]], total: int) -> float:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.sample import Binning, KnownScores, ScoreSample, SumTo
+from boundshift.scores.sample import Binning, KnownScores, ScoreSample, SumTo, is_among
 from boundshift.typing import FloatArray
-from boundshift.validation import as_labels, as_scores
+from boundshift.validation import as_labels, as_real_column, as_scores
 
 __all__ = [
     "LEAST_WEIGHT",
@@ -32,6 +32,8 @@ __all__ = [
 
 LEAST_WEIGHT = 2.0
 """What the weights of a class must sum to: with fewer rows than two it has no spread."""
+# Beyond this sum float64 no longer counts single rows.
+_MOST_WEIGHT = 1e15
 RANK_ROUNDING = 1e-9
 """A rank that a rounding error puts just below the next score belongs to that one."""
 _ROUNDING = 1e-12
@@ -99,7 +101,7 @@ class WeightedScores(Weighted, KnownScores):
     @cached_property
     def std(self) -> float:
         """Standard deviation with n − 1 degrees of freedom."""
-        if self.minimum == self.maximum:
+        if self.n <= 1 or self.minimum == self.maximum:
             return 0.0
         squares = self.weights @ (self.values - self.mean) ** 2
         return float(np.sqrt(squares / (self.n - 1)))
@@ -128,6 +130,15 @@ class WeightedScores(Weighted, KnownScores):
     def binned(self, binning: Binning) -> FloatArray:
         """Return how much of the scores counts at each node."""
         return binning.count(self.values, self.weights)  # type: ignore[arg-type]
+
+    def points(self) -> tuple[FloatArray, FloatArray]:
+        """Return all scores and their weights."""
+        return self.values, self.weights
+
+    def without(self, atoms: FloatArray) -> WeightedScores | None:
+        """Return the scores that are none of these values, None if all are."""
+        kept = ~is_among(self.values, atoms)
+        return WeightedScores(self.values[kept], self.weights[kept]) if kept.any() else None
 
     def mirrored(self) -> WeightedScores:
         """Return the scores with their sign changed."""
@@ -200,6 +211,7 @@ def judge_weights(sample: ScoreSample) -> list[str]:
                 f"`sample_weight` must sum to at least 2 in each class, got {scores.n:g} for "
                 f"{label!r}. Weights are frequencies: do not scale them to sum to 1."
             )
+        _check_sum(scores.n)
         rows = scores.n_rows
         if scores.effective < min(scores.n, rows) / 2:
             doubts.append(
@@ -225,21 +237,23 @@ def not_weighted(name: str) -> InvalidInputError:
 
 
 def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    """Return weights as numbers of at least 0, one a row."""
-    try:
-        if np.ma.isMaskedArray(sample_weight):
-            sample_weight = sample_weight.filled(np.nan)
-        weight = np.asarray(sample_weight)
-        if weight.dtype.kind == "c":
-            raise TypeError("complex ones have no order")
-        weight = weight.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInputError(f"`sample_weight` must be numbers: {error}. {_CURE}") from None
-    check_weight_shape(weight.shape, n_rows)
+    """Return weights as numbers of at least 0, one for each row."""
+    weight = as_real_column("sample_weight", sample_weight, _CURE, n_rows)
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         raise not_frequencies(f"{weight[bad][0]:g}", int(bad.sum()))
+    with np.errstate(over="ignore"):
+        _check_sum(float(weight.sum()))
     return weight
+
+
+def _check_sum(total: float) -> None:
+    """Raise if weights sum to more than float64 can count."""
+    if total > _MOST_WEIGHT:
+        raise InvalidInputError(
+            f"`sample_weight` must sum to at most {_MOST_WEIGHT:g}, got {total:.4g}. Weights are "
+            "frequencies: a weight of 2 is the row twice."
+        )
 
 
 def check_weight_shape(shape: tuple[int, ...], n_rows: int) -> None:
@@ -252,7 +266,7 @@ def check_weight_shape(shape: tuple[int, ...], n_rows: int) -> None:
 
 
 def not_frequencies(first: str, count: int) -> InvalidInputError:
-    """Return the error for so many weights that are negative or not finite."""
+    """Return the error for weights that are negative or not finite."""
     return InvalidInputError(
         f"`sample_weight` must be finite and at least 0, got {first} and {count - 1} more like "
         f"it. {_CURE}"

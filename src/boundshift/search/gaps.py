@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import Found
@@ -44,14 +45,16 @@ class _Gaps:
         self._distinct = merged
         # Beyond the outermost scores a boundary stands off by half the mean distance of scores.
         self._beyond = (sample.spread or abs(merged[0]) or 1.0) / (2 * sum(sample.n_samples))
-        self._bound, self._rule, self._sample = bound, rule, sample
+        self._bound, self.rule, self._sample = bound, rule, sample
         self.count = len(self._distinct) + 1
 
     def floor(self, gap: IntArray) -> FloatArray:
         """Return the score below each gap; a boundary there decides as one inside."""
         # A position may stand for scores below it.
         lowest = min(self._sample.negative.minimum, self._sample.positive.minimum)
-        first = min(self._distinct[0], lowest) - 2 * self._beyond
+        first = min(self._distinct[0], lowest)
+        # Where a step is smaller than the distance of doubles, the next double is beyond.
+        first = min(first - 2 * self._beyond, np.nextafter(first, -np.inf))
         inside = self._distinct[np.maximum(gap - 1, 0)]
         return np.asarray(np.where(gap == 0, first, inside))
 
@@ -66,7 +69,7 @@ class _Gaps:
         negative, positive = self._sample.negative, self._sample.positive
         above = negative.n - negative.count_at_most(self.floor(last))
         below = positive.count_at_most(self.floor(first))
-        return self._rule.value(
+        return self.rule.value(
             self._bound(above, negative.n),
             self._bound(below, positive.n),
             self._sample.n_samples,
@@ -177,6 +180,12 @@ def search_gaps(bound: Bound, rule: Rule, sample: ScoreSample) -> Found:
 def _widest_run(gaps: _Gaps, alive: IntArray, best: float) -> tuple[float, float]:
     """Return the ends of the widest run of neighbouring gaps at the minimum."""
     alive = alive[gaps.value(alive) <= best + _FLAT * max(abs(best), 1.0)]
+    if not len(alive):
+        raise InvalidInputError(
+            "`rule` must not improve while an error rate grows, since a curve that counts rows is "
+            f"searched by that, got {gaps.rule!r}. Use curve='smoothed', or Floors(flagged=0.3) "
+            "for a share of flagged rows."
+        )
     runs = np.split(alive, np.flatnonzero(np.diff(alive) > 1) + 1)
     starts = gaps.floor(np.array([run[0] for run in runs]))
     ends = gaps.ceiling(np.array([run[-1] for run in runs]))

@@ -1,7 +1,8 @@
 r"""The best boundary on the line, for curves that see the scores.
 
 They are looked at between quantiles of both classes, or where they bend, and then closer and
-closer around the best. The middle of a plateau is taken, in score units.
+closer around the best. The middle of a plateau is taken, in score units. Where scores repeat, the
+errors jump there, and the candidates are the middles of the gaps between distinct scores.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import numpy as np
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.found import ErrorsAt, Found
-from boundshift.typing import FloatArray
+from boundshift.typing import FloatArray, IntArray
 
-__all__ = ["search_line"]
+__all__ = ["search_between", "search_line"]
 
 
 class _Effort(NamedTuple):
@@ -35,6 +36,8 @@ class _Effort(NamedTuple):
         Boundaries closer than this share of the grid are one.
     places : int
         Boundaries that are asked about at a time where the end of a run is looked for.
+    gaps : int
+        Gaps between distinct scores that are looked at at a time.
     """
 
     quantiles: int
@@ -42,10 +45,11 @@ class _Effort(NamedTuple):
     valleys: int
     close: float
     places: int
+    gaps: int
 
 
-_FULL = _Effort(129, 4, 8, 1e-13, 32)
-_SPARING = _Effort(33, 1, 2, 1e-6, 1)
+_FULL = _Effort(129, 4, 8, 1e-13, 32, 1 << 13)
+_SPARING = _Effort(33, 1, 2, 1e-6, 1, 64)
 # Values this close to the minimum belong to its plateau.
 _FLAT = 1e-12
 # The ends of the plateau are where a round minimum has risen by this much: its middle is known to
@@ -94,6 +98,104 @@ def search_line(
         least = float(value(np.array([threshold]))[0])
     negative, positive = errors(np.array([threshold]))
     return Found(threshold, (low, high), (float(negative[0]), float(positive[0])), least)
+
+
+def search_between(
+    errors: ErrorsAt, rule: Rule, sample: ScoreSample, everyone: ScoreSample | None = None
+) -> Found:
+    """Return the best gap between distinct scores, each judged at its middle.
+
+    Parameters
+    ----------
+    errors, rule, sample
+        As in `search_line`; the errors jump at the sample's atoms.
+    everyone : ScoreSample, default=None
+        Whose scores have the gaps; None takes the sample.
+    """
+    rows = everyone or sample
+    parts = (rows.negative.points()[0], rows.positive.points()[0])
+    distinct = np.unique(np.concatenate(parts))
+    margin = rows.spread / 16 or abs(distinct[0]) or 1.0
+    edges = np.concatenate([[distinct[0] - margin], distinct, [distinct[-1] + margin]])
+    middles = edges[:-1] + np.diff(edges) / 2
+    # Where no number lies between two scores, the lower one divides them.
+    middles = np.where(middles < edges[1:], middles, edges[:-1])
+
+    def value(gap: IntArray) -> FloatArray:
+        return rule.value(*errors(middles[gap]), sample.n_samples)
+
+    effort = _SPARING if rule.costly else _FULL
+    gaps = np.unique(np.linspace(0, len(middles) - 1, effort.gaps).astype(np.int64))
+    if not rule.costly:
+        beside = np.searchsorted(distinct, rows.atoms)
+        # Atoms that were given, as those of all rows, may lie above every score of this sample.
+        above = np.minimum(beside + 1, len(middles) - 1)
+        gaps = np.unique(np.concatenate([gaps, beside, above]))
+    values = value(gaps)
+    while True:
+        lowest = np.argsort(values, kind="stable")[: effort.valleys]
+        starts, ends = np.maximum(lowest - 1, 0), np.minimum(lowest + 1, len(gaps) - 1)
+        closer = np.concatenate(
+            [
+                np.linspace(gaps[i], gaps[j], effort.gaps).astype(np.int64)
+                for i, j in zip(starts, ends, strict=True)
+            ]
+        )
+        closer = np.setdiff1d(closer, gaps)
+        if not len(closer):
+            break
+        order = np.argsort(np.append(gaps, closer), kind="stable")
+        gaps = np.append(gaps, closer)[order]
+        values = np.append(values, value(closer))[order]
+    least = float(values.min())
+    first, last = _widest_flat(gaps[values <= least + _FLAT * max(abs(least), 1.0)], edges)
+    allowed, towards = rule.tolerance_towards(sample.n_samples)
+    if allowed and towards:
+        first = last = _fewest_nearby(
+            lambda gap: errors(middles[gap])[0 if towards > 0 else 1],
+            value,
+            sample.n_samples[0 if towards > 0 else 1],
+            (last if towards > 0 else first, len(middles) - 1 if towards > 0 else 0),
+            least + allowed,
+        )
+    low, high = float(edges[first]), float(edges[last + 1])
+    threshold = float(middles[first]) if first == last else low + (high - low) / 2
+    negative, positive = errors(np.array([threshold]))
+    at = float(rule.value(negative, positive, sample.n_samples)[0])
+    return Found(threshold, (low, high), (float(negative[0]), float(positive[0])), at)
+
+
+def _widest_flat(gaps: IntArray, edges: FloatArray) -> tuple[int, int]:
+    """Return the first and the last gap of the widest run of neighbours."""
+    runs = np.split(gaps, np.flatnonzero(np.diff(gaps) > 1) + 1)
+    widest = max(runs, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
+    return int(widest[0]), int(widest[-1])
+
+
+def _fewest_nearby(
+    error: Callable[[IntArray], FloatArray],
+    value: Callable[[IntArray], FloatArray],
+    n: float,
+    way: tuple[int, int],
+    most: float,
+) -> int:
+    """Return the gap nearest to the best with as few errors as the last that is good enough.
+
+    The errors are those of the class that the way from the best gap favours; half a row makes no
+    difference.
+    """
+    step = 1 if way[1] >= way[0] else -1
+    passed, size = way[0], 1
+    while passed != way[1]:
+        ahead = passed + step * np.arange(1, min(size, abs(way[1] - passed)) + 1)
+        beyond = np.flatnonzero(value(ahead) > most)
+        if len(beyond):
+            passed += step * int(beyond[0])
+            break
+        passed, size = int(ahead[-1]), 2 * size
+    gaps = np.arange(way[0], passed + step, step)
+    expected = n * error(gaps)
+    return int(gaps[np.argmax(expected <= expected[-1] + _HALF_A_ROW)])
 
 
 def _nearest_of_fewest(

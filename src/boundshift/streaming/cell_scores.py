@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.scores.sample import Binning, OrderedScores, SumTo
-from boundshift.scores.weighted import RANK_ROUNDING, Weighted, middle_places, not_weighted
+from boundshift.scores.weighted import (
+    RANK_ROUNDING,
+    Weighted,
+    WeightedScores,
+    middle_places,
+    not_weighted,
+)
 from boundshift.streaming.cells import Cells, Cuts, OpenQuestions
 from boundshift.streaming.tally import ClassTally
 from boundshift.typing import FloatArray, IntArray
@@ -25,6 +31,10 @@ __all__ = ["CellScores", "WeightedCellScores"]
 
 # Up to so many nodes it is enough to divide the cells in which they lie; more are counted at.
 _FEW_NODES = 1 << 10
+# A cell with this share of its class, or of both, may hide an atom.
+_HEAVY = 1e-3
+# Share of the rows whose cells are no wider than the resolution.
+_TYPICAL = 0.99
 
 
 class CellScores:
@@ -264,6 +274,34 @@ class CellScores:
             from_low + binning.sign * (self._sum / self._count), self._count
         )
 
+    def points(self) -> tuple[FloatArray, FloatArray]:
+        """Return the scores that are known one by one, and their counts.
+
+        Cells that may hide an atom are asked for: of one value they become known, others are
+        divided until none of their parts is heavy.
+        """
+        both = self._cells.counts.sum(axis=0)
+        heavy = self._count >= max(2.0, _HEAVY * self.n)
+        heavy |= both[self._cell] >= max(2.0, _HEAVY * both.sum())
+        self._ask_for_scores(np.flatnonzero((self._cell >= 0) & heavy))
+        return self._value[self._is_known], self._count[self._is_known].astype(np.float64)
+
+    def as_points(self) -> OrderedScores:
+        """Return each cell as its mean, counted as often as it has rows."""
+        inside = self._cell >= 0
+        if np.any(inside):
+            width = (self._high - self._low)[inside]
+            order = np.argsort(width)
+            rows = np.cumsum(self._count[inside][order])
+            typical = float(width[order][np.searchsorted(rows, _TYPICAL * rows[-1])])
+            self._questions.width = max(self._questions.width, typical)
+        mean = np.clip(self._base + self._sum / self._count, self._low, self._high)
+        return WeightedScores(np.maximum.accumulate(mean), self._count.astype(np.float64))
+
+    def without(self, atoms: FloatArray) -> OrderedScores | None:
+        """Return the rest of the scores, each cell as its mean."""
+        return self.as_points().without(atoms)
+
     def _ask_for_cuts(self, nodes: FloatArray) -> None:
         """Ask for cells to be divided where a node lies in them."""
         above = np.searchsorted(nodes, np.nextafter(self._low, np.inf), side="right")
@@ -417,6 +455,19 @@ class _MirroredCellScores:
     def binned(self, binning: Binning) -> FloatArray:
         """Return how much of the scores counts at each node."""
         return self._scores.binned(binning.mirrored())
+
+    def points(self) -> tuple[FloatArray, FloatArray]:
+        """Return the scores that are known one by one, and their counts."""
+        values, counts = self._scores.points()
+        return -values[::-1], counts[::-1]
+
+    def as_points(self) -> OrderedScores:
+        """Return each cell as its mean, counted as often as it has rows."""
+        return self._scores.as_points().mirrored()
+
+    def without(self, atoms: FloatArray) -> OrderedScores | None:
+        """Return the rest of the scores, each cell as its mean."""
+        return self.as_points().without(atoms)
 
     def mirrored(self) -> OrderedScores:
         """Return the scores as they were."""

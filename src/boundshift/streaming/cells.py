@@ -62,12 +62,15 @@ class OpenQuestions:
         Where cells have to be divided.
     rank_error : float
         Standard error of the estimated scores at the ranks that were asked for.
+    width : float
+        Width of the cells that a smooth curve takes as points. It asks nothing.
     """
 
     cells: list[IntArray] = field(default_factory=list)
     binnings: list[tuple[int, Binning]] = field(default_factory=list)
     cuts: list[Cuts] = field(default_factory=list)
     rank_error: float = 0.0
+    width: float = 0.0
 
     def __bool__(self) -> bool:
         return bool(self.cells or self.binnings or self.cuts)

@@ -321,7 +321,7 @@ class Scan:
         widths = [float((tops - lows)[cells].max()) for cells in questions.cells]
         widths += [binning.cell for _, binning in questions.binnings]
         widths += [cuts.width for cuts in questions.cuts]
-        widest = max(widths, default=0.0)
+        widest = max(widths, default=questions.width)
         if self._request.log_odds is not None:
             return widest / 4  # no probability changes faster with its log-odds
         return float(np.ldexp(widest, self._request.exponent))

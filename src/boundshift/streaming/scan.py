@@ -111,8 +111,8 @@ def scan_boundary(
     >>> rng = np.random.default_rng(0)
     >>> chunks = [(y, rng.normal(size=1000) + 3 * y) for y in rng.random((5, 1000)) < 0.02]
     >>> boundary = scan_boundary(chunks, curve="smoothed")
-    >>> round(boundary.threshold, 2), boundary.n_samples, boundary.resolution
-    (1.63, (4894, 106), 0.0)
+    >>> round(boundary.threshold, 2), boundary.n_samples, round(boundary.resolution, 4)
+    (1.63, (4894, 106), 0.0003)
     """
     curve, rule = choose_claims(curve, rule)
     _check_passes(max_passes)
@@ -397,6 +397,7 @@ def scan_certificate(
     >>> scan_certificate(chunks, 0.5).n_samples
     (200, 200)
     """
+    on_scale = threshold.scale if isinstance(threshold, Boundary) else None
     t, pos_label = read_threshold(threshold, pos_label)
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
@@ -407,9 +408,9 @@ def scan_certificate(
         certificate, _ = decide_in_passes(
             source, lambda sample: certify_weights(sample, t, **claims), **options
         )
-        return certificate
+        return replace(certificate, scale=on_scale)
     counts, _ = decide_in_passes(source, lambda sample: count_at_threshold(sample, t), **options)
-    return certify_counts(
+    certificate = certify_counts(
         *counts,
         confidence=confidence,
         joint=joint,
@@ -417,6 +418,7 @@ def scan_certificate(
         scores=scores,
         threshold=t,
     )
+    return replace(certificate, scale=on_scale)
 
 
 def scan_zone(

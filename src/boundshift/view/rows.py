@@ -71,7 +71,9 @@ def settle_boundary(
             f"got {curve!r} and {rule!r}. Pass find_boundary(y_true, y_score, curve=…, rule=…)."
         )
     read_threshold(boundary, pos_label)
-    return boundary, read_sample(y_true, y_score, boundary.labels)
+    sample = read_sample(y_true, y_score, boundary.labels)
+    boundary.check_scale(*sample.extremes, sum(sample.n_samples))
+    return boundary, sample
 
 
 def read_sample(

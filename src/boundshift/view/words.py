@@ -13,32 +13,43 @@ from boundshift.result.boundary import Boundary
 from boundshift.status import Status
 
 __all__ = [
+    "METRICS_COMPARED",
     "METRIC_TITLES",
     "OUR_METHODS",
     "Names",
     "at_least",
     "at_most",
     "choose_base",
+    "claim",
     "claim_text",
     "decision_text",
     "error_text",
     "metric_title",
+    "minus",
+    "part",
     "percent",
     "read_names",
-    "rows_out_of",
     "score_text",
+    "sentence",
+    "sure",
 ]
 
 METRIC_TITLES = {
     "g_mean": "G-mean",
     "balanced_accuracy": "balanced accuracy",
     "f1": "F1",
-    "mcc": "Matthews",
+    "mcc": "Matthews correlation (MCC)",
     "accuracy": "accuracy",
     "recall_positive": "recall, positive",
     "recall_negative": "recall, negative",
+    "kappa": "Cohen's kappa",
+    "youden": "Youden's J",
+    "markedness": "markedness",
+    "flagged": "share flagged",
 }
-"""Metrics of which more is better, in the order in which they are shown."""
+"""What metrics are called."""
+METRICS_COMPARED = tuple(METRIC_TITLES)[:7]
+"""Metrics of which more is better, in the order of the columns of a comparison."""
 OUR_METHODS = ("boundshift", "shifted")
 """Methods that are set off from the others in a comparison."""
 
@@ -123,14 +134,47 @@ def _phrase(name: str, unit: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent with one digit.
+    """Return a share in percent with one digit, ties to even, so that complements add up to 100%.
 
     Examples
     --------
     >>> percent(0.0934)
     '9.3%'
+    >>> percent(0.1235), percent(0.8765)
+    ('12.4%', '87.6%')
     """
-    return f"{100 * share:.1f}%"
+    return f"{round(round(1000 * share, 6)) / 10:.1f}%"
+
+
+def minus(text: str) -> str:
+    """Return a number in words with a true minus."""
+    return text.replace("-", "−")
+
+
+def sure(confidence: float) -> str:
+    """Return a confidence in words."""
+    return f"{100 * confidence:.6g}% confidence"
+
+
+def claim(bound: str, confidence: float, given: str = "") -> str:
+    """Return a bound on what happens in the long run, in words.
+
+    Examples
+    --------
+    >>> claim("at most 5.0%", 0.95)
+    'in the long run at most 5.0% with 95% confidence'
+    """
+    return f"in the long run{given} {bound} with {sure(confidence)}"
+
+
+def part(text: str, status: str | None = None) -> dict[str, Any]:
+    """Return a part of a sentence, with the status of what it claims."""
+    return {"text": text, "status": status}
+
+
+def sentence(text: str) -> str:
+    """Return a reason as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def score_text(value: float) -> str:
@@ -141,7 +185,7 @@ def score_text(value: float) -> str:
     >>> score_text(-4.19816)
     '−4.198'
     """
-    return f"{value:.4g}".replace("-", "−")
+    return minus(f"{value:.4g}")
 
 
 def at_least(share: float) -> str:
@@ -176,11 +220,6 @@ def choose_base(shares: tuple[float, ...]) -> int:
     """
     smallest = min((abs(s) for s in shares if s), default=1.0)
     return next((base for base in (100, 1000, 10_000) if smallest * base >= 0.95), 100_000)
-
-
-def rows_out_of(base: int, share: float, *, up: bool = False) -> int:
-    """Return a share as whole rows out of `base`; a bound is rounded up."""
-    return ceil(share * base - 1e-9) if up else round(share * base)
 
 
 def metric_title(key: str) -> str:

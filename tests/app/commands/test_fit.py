@@ -122,12 +122,15 @@ def test_predictions_are_the_model_s_on_prepared_rows(run, fitted, pima, tmp_pat
 
 
 def test_probabilities_are_the_model_s_own(run, fitted, pima, tmp_path):
-    """The shift moves scores and labels; how likely a class is does not change with a decision."""
+    """Only labels move; how likely a class is does not change with a decision."""
     run("predict", "ill", "pima.csv", "--out", "p.csv")
     rows = rows_of(tmp_path / "p.csv")
     scores = np.array([float(row["score"]) for row in rows])
     found = np.array([float(row["probability"]) for row in rows])
-    assert found == pytest.approx(1 / (1 + np.exp(-scores)))
+    assert found == pytest.approx(scores, rel=1e-12)
+    model = boundshift.load(tmp_path / "ill" / "model.skops").estimator_
+    own = model.predict_proba(pima[list(model.feature_names_in_)])[:, 1]
+    assert found == pytest.approx(own, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -7,6 +10,7 @@ from typer.testing import CliRunner
 
 from boundshift import Monitor, certify
 from boundshift.app import app
+from boundshift.app.workflow import watching
 from boundshift.promises.stored import certificate_to_dict
 
 
@@ -67,6 +71,45 @@ def test_a_file_is_counted_once(place, tmp_path):
     assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 200
 
 
+def test_calls_at_the_same_time_are_all_counted(place, tmp_path):
+    for k in range(4):
+        write(tmp_path / f"q{k}.csv", 0.03, seed=k)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    calls = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "boundshift",
+                "monitor",
+                place,
+                tmp_path / f"q{k}.csv",
+                *COLUMNS,
+            ],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+        )
+        for k in range(4)
+    ]
+    assert [process.wait(timeout=180) for process in calls] == [0] * 4
+    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 400
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
+
+
+def test_a_call_that_waits_in_vain_says_so_and_counts_nothing(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(watching, "_PATIENCE", 0.1)
+    write(tmp_path / "rows.csv", 0.03)
+    lock = tmp_path / ".monitor.json.lock"
+    lock.touch()
+    said = call(place, tmp_path / "rows.csv", *COLUMNS)
+    assert said.exit_code == 1
+    assert "One call at a time" in said.output
+    assert ".monitor.json.lock" in said.output
+    assert not (tmp_path / "monitor.json").exists()
+    lock.unlink()
+    assert call(place, tmp_path / "rows.csv", *COLUMNS).exit_code == 0
+
+
 def test_json_and_a_picture(place, tmp_path):
     write(tmp_path / "rows.csv", 0.7)
     done = call(place, tmp_path / "rows.csv", *COLUMNS, "--json", "--picture", tmp_path / "p.png")
@@ -83,7 +126,7 @@ def test_json_and_a_picture(place, tmp_path):
         (("--score", "risk"), "--label"),
         (("--label", "ill"), "--score"),
         ((*COLUMNS, "--confidence", "0.9"), "must stay as the monitor began, 0.95"),
-        (("--score", "risk", "--label", "day"), "must be one of the labels"),
+        (("--score", "risk", "--label", "day"), "must be one of those in column"),
         ((*COLUMNS, "--picture", "p.xyz"), "must end in one of .png"),
     ],
 )

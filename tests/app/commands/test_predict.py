@@ -1,6 +1,7 @@
 """A prediction reads a table as the fit did, whatever file or pipe it comes from, or refuses."""
 
 import io
+import json
 
 import numpy as np
 import pandas as pd
@@ -136,6 +137,19 @@ def test_a_wish_that_cannot_be_met(run, table, tmp_path, options, words):
 
 def frame_of(text):
     return pd.read_csv(io.StringIO(text))
+
+
+def test_an_edited_boundary_is_refused_unless_it_is_not_asked(run, fitted, tmp_path):
+    path = tmp_path / "fit" / "boundary.json"
+    stored = json.loads(path.read_text())
+    path.write_text(json.dumps(stored | {"threshold": stored["threshold"] + 1.0}))
+    said = run("predict", "fit", "t.csv", code=1).stderr
+    assert f"{stored['threshold'] + 1.0!r}" in said
+    assert f"{stored['threshold']!r}" in said
+    assert "--threshold" in said
+    run("predict", "fit", "t.csv", "--top", "3")
+    path.unlink()
+    assert run("predict", "fit", "t.csv").stdout == fitted
 
 
 def test_a_threshold_decides_in_the_place_of_the_boundary(run, fitted):

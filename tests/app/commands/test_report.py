@@ -115,12 +115,13 @@ def test_the_test_s_classes_are_those_of_the_boundary(run, scores, tmp_path, sco
     assert embedded(tmp_path / "report.html")["n"] == [10, 40]
 
 
-def test_one_class_against_the_rest_in_both_files(run, tmp_path, score_lines):
+@pytest.mark.parametrize("files", [("three.csv", "two.csv"), ("two.csv", "three.csv")])
+def test_a_third_label_is_refused_in_both_files(run, tmp_path, score_lines, files):
     third = [f"{i / 100},perhaps" for i in range(30)]
     (tmp_path / "three.csv").write_text("\n".join([*score_lines, *third]))
     (tmp_path / "two.csv").write_text("\n".join(score_lines))
-    run("report", "three.csv", *COLUMNS, "--positive", "yes", "--test", "two.csv")
-    assert embedded(tmp_path / "report.html")["n"] == [400, 40]
+    said = run("report", files[0], *COLUMNS, "--positive", "yes", "--test", files[1], code=1)
+    assert "'perhaps' (30 rows)" in said.stderr
 
 
 def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path, monkeypatch):

@@ -168,7 +168,7 @@ def test_a_model_that_came_trained_takes_weights_in_the_boundary_only(table, tmp
     frame = table.drop(columns="loss")
     fitted = fit_table(frame, "ill", model=tmp_path / "m.skops", weight="times")
     train, _ = train_test_split(np.arange(400), test_size=0.5, stratify=y, random_state=0)
-    s = model.decision_function(X if named else X.to_numpy())
+    s = model.predict_proba(X if named else X.to_numpy())[:, 1]
     w = table["times"].to_numpy()
     expected = find_boundary(y[train], s[train], sample_weight=w[train])
     assert fitted.boundary.threshold == pytest.approx(expected.threshold)

@@ -3,6 +3,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
 
 from boundshift import (
     BoundShiftClassifier,
@@ -14,8 +16,9 @@ from boundshift import (
     find_boundary,
     threshold_interval,
 )
-from boundshift.app.workflow import fit_table
+from boundshift.app.workflow import fit_table, report_facts
 from boundshift.app.workflow.prediction import _unseen_categories
+from boundshift.app.workflow.training import _copies, _split
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
 from boundshift.models.mean import MeanOfModels
@@ -38,18 +41,36 @@ def test_the_model_is_plain_and_decided_on_the_scores_shown(fitted):
     assert fitted.boundary == again
 
 
-def test_the_models_that_decided_are_deployed(fitted, frame):
-    mean = fitted.model.estimator_
-    assert isinstance(mean, MeanOfModels)
+def test_with_few_rare_rows_the_models_that_decided_are_deployed(frame):
+    few = _with_rare_rows(frame, 100)  # 70 of them to train on
+    model = fit_table(few, "target", seed=3).model
+    assert isinstance(model.estimator_, MeanOfModels)
     X = frame.drop(columns="target")
-    parts = [part.decision_function(X) for part in mean.estimators]
+    parts = [part.decision_function(X) for part in model.estimator_.estimators]
     assert len(parts) == 5
-    assert np.allclose(fitted.model.positive_scores(X), np.mean(parts, axis=0))
+    mean = 1 / (1 + np.exp(-np.mean(parts, axis=0)))
+    assert np.allclose(model.positive_scores(X), mean)
+
+
+def test_with_many_rare_rows_one_model_of_all_training_rows_is_deployed(fitted, frame):
+    model = fitted.model.estimator_
+    assert not isinstance(model, MeanOfModels)
+    X, y = frame.drop(columns="target"), frame["target"].to_numpy()
+    train, _ = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=3)
+    alone = clone(model).fit(X.iloc[train], y[train])
+    assert np.allclose(fitted.model.positive_scores(X), alone.predict_proba(X)[:, 1])
+
+
+def _with_rare_rows(frame, n):
+    return pd.concat([frame[frame["target"] == 0], frame[frame["target"] == 1].head(n)])
 
 
 def test_a_category_that_one_part_has_not_seen_is_known(frame):
-    table = frame.assign(town=np.where(np.arange(len(frame)) % 2, "Rome", "Bonn"))
-    table.loc[0, "town"] = "Oslo"  # one row, which one part of the five leaves out
+    few = _with_rare_rows(frame, 100).reset_index(drop=True)
+    table = few.assign(town=np.where(np.arange(len(few)) % 2, "Rome", "Bonn"))
+    rows, target = np.arange(len(few)), few["target"]
+    train, _ = train_test_split(rows, test_size=0.3, stratify=target, random_state=0)
+    table.loc[train[0], "town"] = "Oslo"  # one row, which one part of the five leaves out
     found = fit_table(table, "target")
     seen = [
         set(part[0].named_transformers_["categories"][-1].categories_[0])
@@ -103,12 +124,58 @@ def test_a_recall_floor_is_kept_on_fresh_rows(frame):
     assert found.comparison[0]["recall_positive"] > 0.85
 
 
-def test_one_class_of_several_against_the_rest(frame):
-    three = frame.assign(target=np.where(frame["Age"] > 60, "old", frame["target"]))
-    found = fit_table(three, "target", positive="1")
-    assert found.labels == ("not 1", "1")
-    with pytest.raises(InvalidInputError, match="--positive"):
-        fit_table(three, "target")
+@pytest.mark.parametrize("positive", [None, "1"])
+def test_a_third_label_is_refused_or_left_out(frame, positive):
+    three = frame.assign(target=np.where(frame["Age"] > 60, "unknown", frame["target"]))
+    n = int((frame["Age"] > 60).sum())
+    with pytest.raises(InvalidInputError, match=rf"holds 3: .*'unknown' \({n} rows\).*--ignore"):
+        fit_table(three, "target", positive=positive)
+    found = fit_table(three, "target", positive=positive, ignore=["unknown"])
+    known = fit_table(frame[frame["Age"] <= 60], "target", positive=positive)
+    assert (found.labels, found.boundary.threshold) == ((0, 1), known.boundary.threshold)
+    note = f"{n} rows with the label 'unknown' are left out, as asked."
+    assert note in found.notes
+    assert note in report_facts(found, "out")["verdict"]["note"]
+    with pytest.raises(InvalidInputError, match=r"'unknown'\), got 'unsure'"):
+        fit_table(three, "target", ignore=["unsure"])
+
+
+def with_copies(frame, n):
+    """Return a table with copies of some rows, far from them, under other ids."""
+    again = frame.sample(n, random_state=0)
+    return pd.concat([frame, again], ignore_index=True).assign(id=lambda t: t.index + 5000)
+
+
+def test_copies_stay_on_one_side_of_the_split(frame):
+    twice = with_copies(frame, 300)
+    X, y = twice.drop(columns=["target", "id"]), twice["target"].to_numpy()
+    copies, told = _copies(X, y)
+    train, test = _split(y, 0.3, 0, copies)
+    learned, judged = (set(map(tuple, X.to_numpy()[part])) for part in (train, test))
+    assert not learned & judged
+    assert sorted([*train, *test]) == list(range(len(y)))
+    assert len(test) == pytest.approx(0.3 * len(y), rel=0.1)
+    n = len(twice) - len(X.drop_duplicates())
+    assert told[0].startswith(f"{n} rows have the same features as an earlier row and stay")
+    plain = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0)[1]
+    assert len(learned & set(map(tuple, X.to_numpy()[plain]))) > 50
+
+
+def test_the_report_says_how_many_rows_are_copies(frame):
+    found = fit_table(with_copies(frame, 200), "target")
+    said = [note for note in found.notes if "same features" in note]
+    assert said[0] in report_facts(found, "out")["verdict"]["note"]
+
+
+def test_rows_of_features_with_few_values_are_no_copies():
+    rng = np.random.default_rng(0)
+    few = pd.DataFrame(rng.integers(0, 2, (600, 3)))
+    y = rng.integers(0, 2, 600)
+    copies, told = _copies(few, y)
+    assert told == []
+    drawn = train_test_split(np.arange(600), test_size=0.3, stratify=y, random_state=0)
+    for part, expected in zip(_split(y, 0.3, 0, copies), drawn, strict=True):
+        assert part.tolist() == expected.tolist()
 
 
 def test_rivals_that_retrain_see_what_the_model_sees(frame):
@@ -146,5 +213,5 @@ def test_equally_frequent_words_are_asked_for_by_a_rule_for_one_of_them(frame):
     words = some.assign(target=np.where(some["target"] == 1, "sick", "well"))
     with pytest.raises(InvalidInputError, match="Use --positive well"):
         fit_table(words, "target", rule=Cost(false_negative=20))
-    found = fit_table(words, "target", rule=Cost(false_negative=20), positive="sick")
+    found = fit_table(words, "target", rule=Cost(false_negative=3), positive="sick")
     assert found.labels == ("well", "sick")

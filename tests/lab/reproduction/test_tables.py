@@ -2,9 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from lab.harness.markup import to_html, to_latex, to_markdown
 from lab.harness.statistics import Mean
-from lab.harness.tables import Estimate, Number, Section, Table
+from lab.harness.tables import Estimate, Number, Section, Table, to_markdown
 from lab.reproduction.methods import METHODS, PRINTED
 from lab.reproduction.printed import printed_datasets, printed_value
 from lab.reproduction.problems import PROBLEMS
@@ -129,17 +128,3 @@ def test_markdown():
         "| x_y\\|z | **1.000** ± .03 | −.013 | <.001 |",
         "| w | .500 ± .00 |  |  |",
     ]
-
-
-def test_latex():
-    text = to_latex(TABLE)
-    assert r"x\_y|z & $\textbf{1.000} \pm .03$ & $-$.013 & $<$.001 \\" in text
-    assert r"\caption{A \& B, 5 \%.}" in text
-    assert r"\multicolumn{4}{@{}l}{\textit{Block $<$1>}} \\" in text
-
-
-def test_html_is_escaped_and_whole():
-    page = to_html([TABLE], "Title <x>")
-    assert "<td>x_y|z</td><td><strong>1.000</strong> ± .03</td><td>−.013</td>" in page
-    assert "Block &lt;1&gt;" in page
-    assert "<title>Title &lt;x&gt;</title>" in page

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from boundshift.datasets import fetch_common
 from boundshift.exceptions import InvalidInputError
+from lab.data.common import fetch_common
 from lab.suite import data
 from lab.suite.data import folds_of, load_rows, split, suite_datasets
 from lab.suite.halves import half_of, in_half

@@ -1,6 +1,5 @@
 import inspect
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,10 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from boundshift import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import geometric_mean_score
-from boundshift.models.scales import spread
 from lab.commands import app
 from lab.rivals import THRESHOLD_RULES, ThresholdClassifier
 from lab.suite import methods
 from lab.suite.data import load_rows, split
-from lab.suite.fitted import FittedSplit
 from lab.suite.methods import (
     CANDIDATES,
     GOALS,
@@ -78,31 +75,6 @@ def test_the_default_is_the_librarys(model, parts, fitted_of):
     np.testing.assert_array_equal(
         _predicted(fitted, default_method()), shifted.predict(parts.test.X)
     )
-
-
-def test_the_default_keeps_the_models_boundary_where_the_classifier_does(fitted_of, monkeypatch):
-    fitted = fitted_of("logistic", DATASET)
-    default = METHODS[default_method()]
-    assert default.decide(fitted).status != "KEPT"
-    monkeypatch.setattr("lab.suite.methods.shift_loses", lambda *asked: True)
-    kept = default.decide(fitted)
-    assert (kept.threshold, kept.status) == (0.0, "KEPT")
-
-
-def test_fold_models_on_wild_scales_are_put_on_one_as_the_classifier_does(fitted_of):
-    raw = fitted_of("logistic", DATASET).raw
-    wild = raw.fold == np.unique(raw.fold)[0]
-    changed = replace(
-        raw,
-        out_of_fold=np.where(wild, 1000 * raw.out_of_fold, raw.out_of_fold),
-        fold_tests=np.concatenate([1000 * raw.fold_tests[:1], raw.fold_tests[1:]]),
-    )
-    tame, mended = FittedSplit(raw, "log-odds"), FittedSplit(changed, "log-odds")
-    np.testing.assert_array_equal(tame.fold_models.s, tame.out_of_fold.s)
-    widths = [spread(mended.fold_models.s[rows]) for rows in mended.folds]
-    assert max(widths) == pytest.approx(min(widths))
-    # The mean of the models is on the scale of the scores that decided.
-    assert np.ptp(mended.test("fold-models").s) < np.ptp(changed.fold_tests[0])
 
 
 @pytest.mark.parametrize(

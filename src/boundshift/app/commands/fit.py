@@ -46,6 +46,7 @@ def _models() -> list[str]:
         "boundshift fit patients.csv --target ill --model boosting --recall-floor 0.9 --out ill",
         "boundshift fit patients.csv --target ill --model trained.skops",
         "boundshift fit loans.csv --target default --cost-column amount",
+        "boundshift fit patients.csv --target ill --positive yes --ignore unknown",
         "boundshift fit patients.csv --target ill --zone 0.05,0.05",
         "boundshift predict ill new.csv --out predictions.csv",
     )
@@ -55,6 +56,13 @@ def fit(
     file: TableArgument,
     target: Annotated[str, optional("Column to be predicted.")],
     positive: PositiveOption = None,
+    ignore: Annotated[
+        list[str] | None,
+        optional(
+            "Label that is none, such as unknown: rows with it are left out; may be repeated.",
+            "LABEL",
+        ),
+    ] = None,
     model: Annotated[
         str,
         typer.Option(
@@ -119,6 +127,7 @@ def fit(
             read_frame(file),
             target,
             positive=positive,
+            ignore=ignore or (),
             model=model,
             curve=claim,
             rule=aim,
@@ -142,7 +151,7 @@ def fit(
     shown = ["method", "g_mean", "f1", "recall_negative", "recall_positive"]
     print_table(
         ["method", "G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)],
-        [[row[name] for name in shown] for row in fitted.comparison],
+        [[row["method"], *(f"{row[n]:.3f}" for n in shown[1:])] for row in fitted.comparison],
     )
     if facts["goal"] is not None:
         print_line(facts["goal"]["sentence"])

@@ -113,11 +113,13 @@ def monitor(
             }
         )
     else:
+        from boundshift.view.words import at_most, percent
+
         print_line(found.verdict)
         print_table(
             ["", "rows", "wrong", "their share", "stated at most", "evidence"],
             [
-                (f"class {name}", n, k, k / n if n else float("nan"), bound, e)
+                (f"class {name}", n, k, percent(k / n) if n else "–", at_most(bound), e)
                 for name, n, k, bound, e in rows
             ],
         )

@@ -119,9 +119,7 @@ def report(
             deciding, tested, apart = _set_apart(rows, test_share, seed)
         elif test is not None:
             known = str(rows.labels[1])
-            tested = _under_labels(
-                read_scores(test, score, label, positive=known, progress=show), rows.labels
-            )
+            tested = read_scores(test, score, label, positive=known, progress=show)
         groups = _read_groups(test or file, score, label, by or (), rows.labels)
         if test_share is not None:
             groups = {name: values[apart] for name, values in groups.items()}
@@ -185,11 +183,6 @@ def _check_test(test: Path | None, share: float | None) -> None:
         )
 
 
-def _under_labels(tested: ScoreSample, labels: tuple[object, object]) -> ScoreSample:
-    """Return test rows under the labels of the boundary, where these name a class and the rest."""
-    return replace(tested, labels=labels) if labels[0] == f"not {labels[1]}" else tested
-
-
 def _probabilities(rows: ScoreSample) -> NDArray[np.float64] | None:
     """Return scores that all lie from 0 to 1 as probabilities, whose calibration can be shown."""
     from boundshift.view.axis import is_probability
@@ -222,7 +215,7 @@ def _read_groups(
     from boundshift.app.tables import read_frame
     from boundshift.app.tables.cells import with_gaps
     from boundshift.app.tables.class_labels import label_values
-    from boundshift.report.of_classifier import check_levels
+    from boundshift.report.facts import check_levels
 
     frame = read_frame(path, list(dict.fromkeys([score, label, *by])))
     written = list(dict.fromkeys(frame[label]))

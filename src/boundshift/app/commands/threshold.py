@@ -147,6 +147,8 @@ def threshold(
         more = {"certificate": asdict(certificate)} if certify else {}
         print_json(boundary.to_dict() | more)
         return
+    from boundshift.view.words import at_most, error_text, percent
+
     negative, high = boundary.labels
     print_line(f"Call a row {high} if {score} > {boundary.threshold:.6g}, else {negative}.")
     print_line(in_options(boundary.message))
@@ -155,9 +157,12 @@ def threshold(
         [
             ("rows", *boundary.n_samples),
             ("on the wrong side here", *boundary.wrong),
-            ("their share", *certificate.errors),
-            (f"claimed by {boundary.curve.name}", *boundary.errors),
-            (f"at most, at {goal.confidence:g} ({certificate.status})", *certificate.error_bounds),
+            ("their share", *map(percent, certificate.errors)),
+            (f"claimed by {boundary.curve.name}", *map(error_text, boundary.errors)),
+            (
+                f"at most, at {goal.confidence:g} ({certificate.status})",
+                *map(at_most, certificate.error_bounds),
+            ),
         ],
     )
     print_line(f"{certificate.status.capitalize()}: {certificate.reason}.")
@@ -211,6 +216,8 @@ def _show_zone(
     if as_json:
         print_json(found.to_dict())
         return
+    from boundshift.view.words import percent
+
     negative, high = found.labels
     print_line(
         f"Call a row {high} if {score} > {found.high:.6g} and {negative} if {score} <= "
@@ -222,6 +229,6 @@ def _show_zone(
         [
             ("rows", *found.n_samples),
             ("most that may be decided wrongly", *found.errors),
-            ("share between the limits here", *found.unsure),
+            ("share between the limits here", *map(percent, found.unsure)),
         ],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from boundshift.exceptions import InvalidInputError
@@ -55,7 +55,7 @@ def order_classes(
     values, counts : sequences
         Labels, and how many rows have each.
     positive : str or None
-        The positive label, as text; all others are then negative. None leaves the choice to
+        The positive label, as text. None leaves the choice to
         :func:`~boundshift.validation.order_labels`, which is told how frequent each label is.
     column : str
         Where the labels stand.
@@ -67,7 +67,9 @@ def order_classes(
     >>> order_classes(["malignant", "benign"], [10, 90], None, "finding")
     ('benign', 'malignant')
     >>> order_classes(["benign", "malignant", "unclear"], [80, 10, 10], "malignant", "finding")
-    ('not malignant', 'malignant')
+    Traceback (most recent call last):
+        ...
+    boundshift.exceptions.InvalidInputError: Two classes are needed, but column 'finding' ...
     """
     totals: Counter[Any] = Counter()
     for value, count in zip(values, counts, strict=True):
@@ -79,14 +81,18 @@ def order_classes(
             f"Two classes are needed, but column '{column}' holds only {distinct[0]!r}. A boundary "
             "needs rows on either side."
         )
-    if positive is not None:
-        return _one_against_rest(match_label(positive, distinct, column), distinct)
+    chosen = None if positive is None else match_label(positive, distinct, column)
     if len(distinct) > 2:
         raise InvalidInputError(
             f"Two classes are needed, but column '{column}' holds {len(distinct)}: "
-            f"{_shown(distinct)}. Say with --positive which one is to be found among the rest."
+            f"{_shown(distinct, totals)}. Leave out rows whose label is none, by `fit --ignore "
+            "LABEL`, or write one label for all classes that are not to be found. For one decision "
+            "among many classes use BoundShiftClassifier in Python."
         )
     low, high = distinct
+    if chosen is not None:
+        low, high = (high, low) if chosen == low else (low, high)
+        return _storable(low), _storable(high)
     if not alike and totals[low] == totals[high] and not are_signs((low, high)):
         raise InvalidInputError(
             f"The positive class must be named where a rule does not treat {low!r} and {high!r} "
@@ -120,23 +126,16 @@ def _check_spellings(distinct: Sequence[Any], column: str) -> None:
             )
 
 
-def _one_against_rest(chosen: Any, distinct: Sequence[Any]) -> tuple[Any, Any]:
-    """Return the label of all others, and the one that is chosen."""
-    others = [value for value in distinct if value != chosen]
-    if len(others) == 1:
-        return _storable(others[0]), _storable(chosen)
-    return f"not {chosen}", str(chosen)
-
-
 def _storable(label: Any) -> Any:
     """Return a label as JSON knows it: a date, for one, as text."""
     return label if isinstance(label, str | int | float) else str(label)
 
 
-def _shown(labels: Sequence[Any]) -> str:
-    """Return the first few labels."""
+def _shown(labels: Sequence[Any], counts: Mapping[Any, int] | None = None) -> str:
+    """Return the first few labels, with their numbers of rows where these are known."""
     more = ", …" if len(labels) > _MOST_SHOWN else ""
-    return ", ".join(repr(label) for label in labels[:_MOST_SHOWN]) + more
+    rows = {label: f" ({count:,} rows)" for label, count in (counts or {}).items()}
+    return ", ".join(f"{label!r}{rows.get(label, '')}" for label in labels[:_MOST_SHOWN]) + more
 
 
 def match_label(text: str, labels: Iterable[Any], column: str) -> Any:
@@ -160,8 +159,8 @@ def match_label(text: str, labels: Iterable[Any], column: str) -> Any:
             if is_alike(label):
                 return label
     raise InvalidInputError(
-        f"The positive class must be one of the labels in column '{column}' ({_shown(labels)}), "
-        f"got '{text}'."
+        f"A label must be one of those in column '{column}' ({_shown(labels)}), got '{text}'. Use "
+        "one of them."
     )
 
 

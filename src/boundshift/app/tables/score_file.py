@@ -42,8 +42,8 @@ def read_scores(
     label : str
         Column of the labels.
     positive : str, default=None
-        The positive label, as it is written in the file; all others are negative. None takes the
-        greater of 0 and 1, -1 and 1, false and true, and else the rarer one.
+        The positive label, as it is written in the file. None takes the greater of 0 and 1, -1
+        and 1, false and true, and else the rarer one.
     alike : bool, default=True
         Whether the rule to come treats both classes alike. If not, two equally frequent words
         need a `positive`.

@@ -16,7 +16,6 @@ from boundshift.rivals import (
     BalancedWeights,
     SMOTEClassifier,
     bayes_risk_threshold,
-    cost_threshold,
     tuned_threshold,
 )
 from boundshift.scores.sample import ScoreSample
@@ -97,7 +96,6 @@ def rival_thresholds(
         "tuned threshold, balanced accuracy": tuned_threshold(is_positive, scores),
         "tuned threshold, G-mean": tuned_threshold(is_positive, scores, metric="g_mean"),
         "Bayes minimum risk": bayes_risk_threshold(is_positive, scores),
-        "cost thresholding": cost_threshold(is_positive, scores, placement="midpoint"),
     }
     if log_odds:
         found["prior threshold"] = float(np.log(sample.positive.n / sample.negative.n))

@@ -217,7 +217,7 @@ def check_unchanged(rows: int, n_samples: tuple[int, int]) -> None:
 
 @dataclass(frozen=True)
 class FilePasses:
-    """Files that are read as often as it takes, as the positive class against the rest."""
+    """Files that are read as often as it takes."""
 
     paths: list[str | Path]
     names: ColumnNames

@@ -254,7 +254,7 @@ def report_facts(
     facts = collect_facts(
         *fitted.deciding.to_rows(),
         boundary=fitted.boundary,
-        old_threshold=0.0,
+        old_threshold=0.5 if fitted.boundary.scale == "probability" else 0.0,
         test=fitted.judged if fitted.unseen else None,
         training=None if training is None else training.to_rows(),
         scores=origin if training is None else "out-of-fold",  # type: ignore[arg-type]
@@ -280,12 +280,12 @@ def report_facts(
 
 
 def _say_what_counts(facts: dict[str, Any], fitted: FittedTable) -> dict[str, Any]:
-    """Return the facts with where a column of weights or of costs by row counts, and where not."""
-    if fitted.beside is None:
+    """Return the facts with which rows are left out, and where weights or costs by row count."""
+    if not fitted.counted:
         return facts
     note = f"{facts['verdict']['note']} {fitted.counted}"
     said = facts | {"verdict": facts["verdict"] | {"note": note}}
-    if fitted.unseen or fitted.beside.role == "weight":
+    if fitted.unseen or fitted.beside is None or fitted.beside.role == "weight":
         return said
     # Judged without test rows, the goal has one cost for each class, and these rows their own.
     return said | {"goal": None}
@@ -293,7 +293,6 @@ def _say_what_counts(facts: dict[str, Any], fitted: FittedTable) -> dict[str, An
 
 def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:
     """Return each column, what it was read as, its gaps, and why; and what was made of it."""
-    rows = sum(fitted.test.n_samples) + sum(fitted.deciding.n_samples)
     described = []
     for name, kind, why in fitted.columns.described():
         gaps = fitted.missing[name]
@@ -307,7 +306,7 @@ def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:
             (
                 name,
                 kind,
-                f"{gaps:,} of {rows:,}" if gaps else "",
+                gaps,
                 "; ".join(filter(None, (why, made))),
             )
         )

@@ -17,7 +17,8 @@ from boundshift.app.workflow.training import explain
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.zone import Zone
-from boundshift.report.of_classifier import own_probability
+from boundshift.report.facts import own_probability
+from boundshift.result.boundary import Boundary
 
 __all__ = ["predict_table"]
 
@@ -86,6 +87,8 @@ def predict_table(
             f"'{Path(folder) / 'model.skops'}' must hold the fitted classifier of `boundshift "
             f"fit`, got {type(model).__name__}. Run the fit again."
         )
+    if threshold is None and top is None and zone is None:
+        _check_boundary(Path(folder) / "boundary.json", model.boundary_.threshold, labels)
     where = "standard input" if str(source) == "-" else str(source)
     ids = [name for name in columns.ids if name not in (*keep, *_OURS, *columns.kinds)]
     frame = read_frame(source, list(dict.fromkeys([*keep, *columns.kinds])), ids)
@@ -136,6 +139,21 @@ def _check_wish(
         raise InvalidInputError(f"`threshold` must be a finite number, got {threshold}. Use 0.5.")
     if top is not None and top < 1:
         raise InvalidInputError(f"`top` must be a positive number, got {top}. Use 50.")
+
+
+def _check_boundary(path: Path, threshold: float, labels: tuple[Any, Any]) -> None:
+    """Raise if the folder's boundary is not the one that the model decides by."""
+    if not path.is_file():
+        return
+    stored = Boundary.from_json(path.read_text(encoding="utf-8"))
+    named = [str(label) for label in stored.labels]
+    if stored.threshold == threshold and named == [str(label) for label in labels]:
+        return
+    raise InvalidInputError(
+        f"'{path}' must be the boundary of model.skops, {threshold!r} for {labels[1]!r}, got "
+        f"{stored.threshold!r} for {stored.labels[1]!r}. Use --threshold to decide by another, or "
+        "run the fit again."
+    )
 
 
 def _decide(

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from boundshift.app.workflow.feature_columns import OPTIONS, Role, read_numbers
 from boundshift.boundary import check_row_cost, choose_claims
 from boundshift.curves import ErrorCurve, SupportRadius
-from boundshift.curves.confidence import ConfidenceCurve
+from boundshift.curves.counts import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 from boundshift.typing import FloatArray

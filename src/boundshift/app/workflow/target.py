@@ -1,20 +1,46 @@
-"""The column to be predicted, as one class against the rest."""
+"""The column to be predicted: which rows have a label, and which class is positive."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.app.tables.cells import with_gaps
-from boundshift.app.tables.class_labels import label_values, order_classes
+from boundshift.app.tables.class_labels import label_values, match_label, order_classes
 from boundshift.exceptions import InvalidInputError
 
-__all__ = ["read_target"]
+__all__ = ["drop_labels", "read_target"]
 
 _LEAST_ROWS = 10
 _MOST_CLASSES = 50
+
+
+def drop_labels(frame: Any, target: str, ignore: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return a table without the rows that have certain labels, and how many those were.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"ill": ["no", "yes", "unknown"]})
+    >>> drop_labels(frame, "ill", ["unknown"])[1]
+    ["1 row with the label 'unknown' is left out, as asked."]
+    """
+    notes = []
+    for text in ignore:
+        column = with_gaps(frame[target])
+        found = list(column.dropna().unique())
+        values = _plain_labels(found, target)
+        chosen = match_label(text, values, target)
+        raw = [cell for cell, value in zip(found, values, strict=True) if value == chosen]
+        dropped = column.isin(raw)
+        n = int(dropped.sum())
+        rows = "1 row with the label {} is" if n == 1 else f"{n:,} rows with the label {{}} are"
+        notes.append(f"{rows.format(repr(chosen))} left out, as asked.")
+        frame = frame[~dropped]
+    return frame, notes
 
 
 def read_target(
@@ -29,8 +55,8 @@ def read_target(
     target : str
         Column to be predicted.
     positive : str, default=None
-        The positive label as text; all others are negative. None takes the greater of 0 and 1,
-        -1 and 1, false and true, and else the rarer one.
+        The positive label as text. None takes the greater of 0 and 1, -1 and 1, false and true,
+        and else the rarer one.
     alike : bool, default=True
         Whether the rule to come treats both classes alike.
 
@@ -62,7 +88,7 @@ def read_target(
     values = _plain_labels(list(sizes.index), target)
     if not values:
         raise InvalidInputError(f"Column '{target}' must hold labels, and is empty.")
-    if len(values) > _MOST_CLASSES and positive is None:
+    if len(values) > _MOST_CLASSES:
         raise InvalidInputError(
             f"Two classes are needed, but column '{target}' holds {len(values)} different values. "
             "Choose the column that says which class a row has."

@@ -34,17 +34,17 @@ from boundshift.app.workflow.feature_columns import (
 )
 from boundshift.app.workflow.resampled_interval import resampled_interval
 from boundshift.app.workflow.row_column import RowColumn, check_beside, check_weighable
-from boundshift.app.workflow.target import read_target
+from boundshift.app.workflow.target import drop_labels, read_target
 from boundshift.boundary import choose_claims
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.decision import Decided
-from boundshift.models.folds import set_random_states
+from boundshift.models.training import set_random_states
 from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
-from boundshift.report.of_classifier import check_levels, own_probability
-from boundshift.report.row_details import RowDetails
-from boundshift.report.subgroups import MOST_LEVELS
+from boundshift.report.evidence import RowDetails
+from boundshift.report.facts import check_levels, own_probability
+from boundshift.report.panels import MOST_LEVELS
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores.sample import ScoreSample
@@ -98,14 +98,16 @@ class FittedTable:
         Labels and scores of the rows that judged, in the order of `details`.
     details : RowDetails
         Of those rows: the model's own probabilities, groups, and what retrained rivals decide.
-    missing : dict from str to int
-        Cells without a value in each column, among the rows that have a label.
+    missing : dict from str to str
+        How many cells of each column lack a value, among the rows that have a label; empty where
+        none does.
     trained_here : bool
         Whether the columns were prepared and the model was trained here.
     beside : RowColumn or None
         The column of weights, or of costs by row.
     counted : str
-        Where that column counts and where it does not; empty without one.
+        Which rows are left out or kept together, and where the column of weights or costs counts
+        and where it does not; empty where there is nothing to say.
     """
 
     model: BoundShiftClassifier
@@ -125,7 +127,7 @@ class FittedTable:
     notes: tuple[str, ...]
     judged: tuple[NDArray[Any], NDArray[np.float64]]
     details: RowDetails
-    missing: dict[str, int]
+    missing: dict[str, str]
     trained_here: bool
     beside: RowColumn | None
     counted: str
@@ -138,7 +140,7 @@ class _Recorder(BoundShiftClassifier):
         found = super()._decide(classes, deciding, guide)
         is_second = found.learned["boundary_"].labels[1] == classes[1]
         self.decided_on = ScoreSample.from_labels(
-            deciding.y == int(is_second), deciding.scores if is_second else -deciding.scores
+            deciding.y == int(is_second), deciding.scores_of(int(is_second))
         )
         return found
 
@@ -156,6 +158,7 @@ def fit_table(
     target: str,
     *,
     positive: str | None = None,
+    ignore: Sequence[str] = (),
     model: str | Path = "logistic",
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
@@ -182,8 +185,10 @@ def fit_table(
     target : str
         Column to be predicted.
     positive : str, default=None
-        Label of the class to be found; all others are negative. None takes the greater of 0 and
-        1, -1 and 1, false and true, and else the rarer one.
+        Label of the class to be found. None takes the greater of 0 and 1, -1 and 1, false and
+        true, and else the rarer one.
+    ignore : sequence of str, default=()
+        Labels that are none, such as "unknown": rows with them are left out.
     model : {"logistic", "svm", "forest", "boosting", "mlp"} or path, default="logistic"
         What to train, or a file with a trained model.
     curve, rule
@@ -229,6 +234,7 @@ def fit_table(
     file = None if str(model) in MODELS or not Path(model).is_file() else Path(model)
     loaded = None if file is None else load_model(file, trust=trust)
     alike = choose_claims(curve, rule)[1].alike and cost_column is None
+    frame, said = drop_labels(frame, target, ignore)
     n_given = len(frame)
     frame, numbers = _take_numbers(frame, target, beside)
     kept, y, labels = read_target(frame, target, positive, alike=alike)
@@ -242,7 +248,9 @@ def fit_table(
     X = as_features(kept, columns)
     groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
     names = np.array([0, 1]) if file is None else _labels_of(estimator, labels)
-    train, test = _split(y, _TEST_SHARE if file is None else 0.5, seed)
+    copies, told = _copies(X, y)
+    said += told
+    train, test = _split(y, _TEST_SHARE if file is None else 0.5, seed, copies)
     show("fit", 1, _STEPS)
     recorder = _Recorder(
         estimator,
@@ -282,6 +290,7 @@ def fit_table(
         scores="held-out" if unseen else "training",
         threshold=boundary.threshold,
     )
+    certificate = replace(certificate, scale=boundary.scale)
     if weight is not None:
         unweighted = f"{certificate.reason}; every row counts once, whatever its weight"
         certificate = replace(certificate, reason=unweighted)
@@ -289,11 +298,14 @@ def fit_table(
     def lost(cut: float) -> float:
         return float(numbers[test][(scored > cut) != (y[test] == 1)].sum())
 
-    counted = ""
     if beside is not None:
-        counted = beside.describe(
-            trained=file is not None,
-            losses=(lost(boundary.threshold), lost(0.0)),
+        losses = lost(boundary.threshold), lost(_own(shifted))
+        said.append(beside.describe(trained=file is not None, losses=losses))
+    interval = None
+    if beside is None:
+        is_probability = boundary.scale == "probability"
+        interval = resampled_interval(
+            deciding, curve, rule, "probability" if is_probability else "raw"
         )
     show("fit", _STEPS, _STEPS)
     return FittedTable(
@@ -308,21 +320,27 @@ def fit_table(
         deciding=deciding,
         test=judged,
         training=training,
-        interval=resampled_interval(deciding, curve, rule) if beside is None else None,
+        interval=interval,
         confidence=confidence,
         unseen=unseen,
         notes=(
             *positive_note(positive, labels, (len(y) - int(y.sum()), int(y.sum()))),
             *_notes(len(frame), y, target, columns, n_given - len(frame)),
-            *((counted,) if counted else ()),
+            *said,
         ),
         judged=(np.array(labels, dtype=object)[y[test]], scored),
         details=details,
-        missing={name: int(with_gaps(kept[name]).isna().sum()) for name in frame.columns},
+        missing={name: _gaps(kept[name]) for name in frame.columns},
         trained_here=file is None,
         beside=beside,
-        counted=counted,
+        counted=" ".join(said),
     )
+
+
+def _gaps(column: Any) -> str:
+    """Return how many cells of a column lack a value; nothing where none does."""
+    lacking = int(with_gaps(column).isna().sum())
+    return f"{lacking:,} of {len(column):,}" if lacking else ""
 
 
 def _role_of(beside: RowColumn | None) -> dict[str, Role]:
@@ -411,10 +429,47 @@ def _labels_of(estimator: Any, labels: tuple[Any, Any]) -> NDArray[Any]:
     )
 
 
-def _split(y: IntArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
-    """Return rows to learn from and rows to judge by, each class in the same proportion."""
-    rows = np.arange(len(y))
-    train, test = train_test_split(rows, test_size=share, stratify=y, random_state=seed)
+def _copies(X: Any, y: IntArray) -> tuple[IntArray, list[str]]:
+    """Return the first row with the features of each row, and how many rows are copies.
+
+    Where most rows that share their features differ in their labels, the features take few
+    values: such rows are no copies, and each stands for itself.
+    """
+    alike = X.groupby(list(X.columns), dropna=False, sort=False).ngroup().to_numpy()
+    _, first, group, sizes = np.unique(
+        alike, return_index=True, return_inverse=True, return_counts=True
+    )
+    positive = np.bincount(group, weights=y)
+    mixed = (positive > 0) & (positive < sizes)
+    n = len(y) - len(first)
+    if sizes[mixed].sum() > sizes[(sizes > 1) & ~mixed].sum():
+        return np.arange(len(y)), []
+    if n == 0:
+        return first[group], []
+    rows = "1 row has" if n == 1 else f"{n:,} rows have"
+    return first[group], [
+        f"{rows} the same features as an earlier row and stay on its side of the split. If they "
+        "are copies of it, bounds count one case several times: remove them."
+    ]
+
+
+def _split(y: IntArray, share: float, seed: int, copies: IntArray) -> tuple[IntArray, IntArray]:
+    """Return rows to learn from and rows to judge by, each class in the same proportion.
+
+    A copy goes where the first row with its features goes, so that no row judges that was learned
+    from.
+    """
+    drawn = train_test_split(np.arange(len(y)), test_size=share, stratify=y, random_state=seed)
+    is_test = np.isin(copies, drawn[1])
+    rows = np.concatenate(drawn)
+    train, test = rows[~is_test[rows]], rows[is_test[rows]]
+    for label in (0, 1):
+        if not (y[train] == label).any() or not (y[test] == label).any():
+            raise InvalidInputError(
+                "Each class must have rows to learn from and others to be judged on, but nearly "
+                f"all rows have the same features: {len(np.unique(copies))} of {len(y)} differ. "
+                "Collect other rows, or use another --seed."
+            )
     return train, test
 
 
@@ -425,12 +480,19 @@ def _score(
     return replace(ScoreSample.from_labels(y, shifted.positive_scores(X)), labels=labels)
 
 
+def _own(shifted: BoundShiftClassifier) -> float:
+    """Return the threshold that the model itself has."""
+    return 0.5 if shifted.boundary_.scale == "probability" else 0.0
+
+
 def _compare_moved(
     shifted: BoundShiftClassifier, deciding: ScoreSample, test: ScoreSample
 ) -> list[dict[str, Any]]:
     """Judge every method that moves the threshold of the model as it is."""
-    # Shifted probabilities are there iff the scores are log-odds.
-    rivals = rival_thresholds(deciding, log_odds=hasattr(shifted, "predict_proba"))
+    own = _own(shifted)
+    rivals = rival_thresholds(deciding, own=own)
+    if own == 0.5:
+        rivals["prior threshold"] = deciding.positive.n / sum(deciding.n_samples)
     return judge_thresholds(test, {"boundshift": shifted.boundary_.threshold} | rivals)
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +27,7 @@ from boundshift.writing import write_whole
 __all__ = ["Watched", "watch_table"]
 
 _STATE, _CERTIFICATE = "monitor.json", "certificate.json"
+_PATIENCE = 60.0  # seconds to wait for another call
 
 
 class Watched(NamedTuple):
@@ -71,6 +75,45 @@ def watch_table(
         As in :func:`~boundshift.app.workflow.predict_table`.
     """
     place = Path(place)
+    with _locked(_read_state(place)[0]):
+        return _count(place, source, label, score, when, confidence, again, trust)
+
+
+@contextmanager
+def _locked(state: Path) -> Iterator[None]:
+    """Let one call at a time count: what another one writes meanwhile would be lost."""
+    state = Path(os.path.realpath(state))
+    lock = state.with_name(f".{state.name}.lock")
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            break
+        except FileExistsError:
+            if time.monotonic() > end:
+                raise InvalidInputError(
+                    f"One call at a time must count into '{state}', and '{lock}' says that another "
+                    f"has been at it for {_PATIENCE:g} seconds. Nothing was counted. Wait and "
+                    "run this again; if no other call is running, delete that file."
+                ) from None
+            time.sleep(0.05)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _count(
+    place: Path,
+    source: str | Path,
+    label: str | None,
+    score: str | None,
+    when: str | None,
+    confidence: float | None,
+    again: bool,
+    trust: bool,
+) -> Watched:
+    """Count the rows of a file, and write the state."""
     state, stored = _read_state(place)
     monitor = _open_monitor(stored, confidence)
     files: list[str] = list(stored.get("files", ()))
@@ -177,14 +220,12 @@ def _target(place: Path) -> str:
 
 
 def _place(text: Any, labels: tuple[Any, ...], column: str) -> int:
-    """Return the class that a cell names; any other label is of a class called after the rest."""
+    """Return the class that a cell names."""
     if text is None or text != text:
         raise InvalidInputError(
             f"Every row must have a label, but column '{column}' lacks some. Drop those rows: "
             "they can be counted once their label is known."
         )
-    if labels[0] == f"not {labels[-1]}":
-        return int(str(text) == str(labels[-1]))
     return labels.index(match_label(str(text), labels, column))
 
 

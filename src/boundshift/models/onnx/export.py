@@ -2,7 +2,7 @@
 
 Converters of the usual kind know nothing of a moved boundary, and round margins to float32, which
 moves rows near it to the other side. Here the preprocessing is converted by skl2onnx, and margins,
-shift and decision are written in double precision. Classifiers that are not known here are
+probabilities and decision are written in double precision. Classifiers that are not known here are
 converted by skl2onnx as a whole.
 """
 
@@ -11,20 +11,30 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.log_odds import HIGH, LOW
-from boundshift.models.margins import innermost, is_a, steps_before
 from boundshift.models.mean import MeanOfModels
-from boundshift.models.onnx.convert import OPSET, convert, require
-from boundshift.models.onnx.graph import ML_DOMAIN, Graph
 from boundshift.models.onnx.margins import find_writer
-from boundshift.models.onnx.steps import Rows, write_steps
-from boundshift.models.response import Response, class_columns
+from boundshift.models.onnx.nodes import (
+    ML_DOMAIN,
+    OPSET,
+    Graph,
+    Rows,
+    convert,
+    require,
+    write_steps,
+)
+from boundshift.models.scoring import (
+    Response,
+    class_columns,
+    final_step,
+    innermost,
+    is_a,
+    unwrap,
+)
 from boundshift.promises.zone import Zone
 
 __all__ = ["to_onnx"]
@@ -33,7 +43,7 @@ __all__ = ["to_onnx"]
 _ML_OPSET = 5
 _LABEL_ENCODER_OPSET = 3
 _IR_VERSION = 10
-_OUTPUTS = ("label", "shifted_score", "probabilities", "zone_label")
+_OUTPUTS = ("label", "decision_score", "probabilities", "zone_label")
 _LABEL, _SCORE, _PROBABILITIES, _ZONE = _OUTPUTS
 _KINDS = {"float32": "FLOAT", "f": "DOUBLE", "i": "INT64", "u": "INT64", "b": "BOOL"}
 # Rows on which the written model is compared with ours; fewer where onnxruntime is not installed,
@@ -46,7 +56,7 @@ _SINGLE_ROUNDING, _DOUBLE_ROUNDING = 1e-6, 1e-12
 
 
 def to_onnx(clf: Any, X: Any, *, zone: Zone | None = None, unsure: object = None) -> Any:
-    """Return a fitted classifier, its shift included, as an ONNX model.
+    """Return a fitted classifier, with its threshold or biases, as an ONNX model.
 
     Parameters
     ----------
@@ -65,9 +75,11 @@ def to_onnx(clf: Any, X: Any, *, zone: Zone | None = None, unsure: object = None
     Returns
     -------
     onnx.ModelProto
-        Its first output, "label", is what ``predict`` returns, its second, "shifted_score", what
-        ``decision_function`` returns, and its third, "probabilities", what ``predict_proba``
-        returns, where the classifier has it. Write it with ``model.SerializeToString()``.
+        Its first output, "label", is what ``predict`` returns. Its second, "decision_score", is
+        what ``positive_scores`` returns, to be compared with ``threshold_``; of more than two
+        classes, each class's score plus its bias, of which the largest wins. Its third,
+        "probabilities", is what ``predict_proba`` returns, where the scores are probabilities or
+        their log-odds. Write it with ``model.SerializeToString()``.
 
     Raises
     ------
@@ -97,25 +109,24 @@ def to_onnx(clf: Any, X: Any, *, zone: Zone | None = None, unsure: object = None
     >>> X, y = make_classification(300, weights=[0.9], random_state=0)
     >>> model = to_onnx(BoundShiftClassifier(LogisticRegression()).fit(X, y), X)
     >>> [output.name for output in model.graph.output]
-    ['label', 'shifted_score', 'probabilities']
+    ['label', 'decision_score', 'probabilities']
     """
     check_is_fitted(clf)
     shifter = _shifter(clf)
-    before = steps_before(clf)
-    _check_rows(X, [*before, *steps_before(_parts(shifter)[0])])
+    before = unwrap(clf)[0]
+    _check_rows(X, [*before, *unwrap(_parts(shifter)[0])[0]])
     require("onnx")
     labels = _labels(shifter.classes_)
     zoned = _zone_labels(shifter, zone, unsure)
     graph = Graph()
     base, scores = _write_scores(graph, shifter, before, X)
-    shifted = _shift(graph, shifter, scores)
-    _decide(graph, labels, shifted)
-    if hasattr(shifter, "predict_proba"):
-        _write_probabilities(graph, shifted, len(shifter.classes_))
+    has_probabilities = _response_of(shifter).is_log_odds
+    if has_probabilities:
+        _write_probabilities(graph, shifter, scores)
+    _decide(graph, shifter, labels, scores)
     if zone is not None:
-        is_last = shifter.boundary_.labels[1] == shifter.classes_[1]
-        _write_zone(graph, scores if is_last else graph.add("Neg", scores), zone, zoned)
-    model = _assemble(base, graph, shifter, has_zone=zone is not None)
+        _write_zone(graph, zone, zoned)
+    model = _assemble(base, graph, shifter, has_probabilities, has_zone=zone is not None)
     _check(model, clf, _parts(shifter)[0], X)
     return model
 
@@ -157,7 +168,8 @@ def _write_scores(graph: Graph, clf: Any, before: list[Any], X: Any) -> tuple[An
     parts, response = _parts(clf), _response_of(clf)
     bases, scores = [], []
     for number, part in enumerate(parts):
-        last, steps = innermost(part), [*before, *steps_before(part)]
+        inner, last = unwrap(part)
+        steps = [*before, *inner]
         write = find_writer(last, response.method)
         prefix = f"converted_{number}_" if number else "converted_"
         if write is None:
@@ -167,7 +179,7 @@ def _write_scores(graph: Graph, clf: Any, before: list[Any], X: Any) -> tuple[An
             base, found = _convert_steps(graph, steps, X, prefix)
             raw = write(graph, graph.cast(found, "DOUBLE"), last)
         bases.append(base)
-        scores.append(_scores(graph, part, response, clf.classes_, raw))
+        scores.append(_scores(graph, clf, part, response, raw))
     for other in bases[1:]:
         bases[0].graph.node.extend(other.graph.node)
         bases[0].graph.initializer.extend(other.graph.initializer)
@@ -178,12 +190,6 @@ def _mean(graph: Graph, clf: Any, scores: list[str]) -> str:
     """Write what `mean_scores` does."""
     if not isinstance(clf.estimator_, MeanOfModels):
         return scores[0]
-    factors = clf.estimator_.factors
-    if factors is not None:
-        scores = [
-            graph.add("Mul", one, graph.constant(float(factor)))
-            for one, factor in zip(scores, factors, strict=True)
-        ]
     if len(clf.classes_) > 2:
         scores = [_level(graph, one, clf.estimator_.is_log_odds) for one in scores]
     total = graph.add("Sum", *scores) if len(scores) > 1 else scores[0]
@@ -196,9 +202,12 @@ def _level(graph: Graph, scores: str, is_log_odds: bool) -> str:
     return graph.add("Sub", scores, graph.add("ReduceMean", scores, graph.constant([1], np.int64)))
 
 
-def _scores(graph: Graph, part: Any, response: Response, classes: NDArray[Any], raw: str) -> str:
-    """Write what `Response.scores` does, with the classes in our order."""
-    floor = response.floor
+def _scores(graph: Graph, clf: Any, part: Any, response: Response, raw: str) -> str:
+    """Write what `Response.scores` does, with the classes in our order.
+
+    Probabilities of one model and two classes stay both.
+    """
+    classes, floor = clf.classes_, response.floor
     columns = class_columns(part, classes)
     if len(columns) < len(classes):
         raise InvalidInputError(
@@ -212,6 +221,8 @@ def _scores(graph: Graph, part: Any, response: Response, classes: NDArray[Any], 
     if not is_sorted:
         order = graph.constant(np.argsort(columns), np.int64)
         raw = graph.add("Gather", raw, order, axis=1)
+    if len(columns) == 2 and _is_read_off(clf):
+        return raw
     if floor is not None:
         raw = graph.add("Log", graph.add("Max", raw, graph.constant(floor)))
     if len(columns) > 2:
@@ -219,50 +230,45 @@ def _scores(graph: Graph, part: Any, response: Response, classes: NDArray[Any], 
     return graph.add("Sub", graph.column(raw, 1), graph.column(raw, 0))
 
 
+def _is_read_off(clf: Any) -> bool:
+    """Return whether one model's probabilities are read as they are, not from log-odds."""
+    is_mean = isinstance(clf.estimator_, MeanOfModels)
+    return not is_mean and clf._response.method == "predict_proba"
+
+
 def _has_two_columns(part: Any, response: Response) -> bool:
     """Return whether the margins of two classes come one for each."""
     return response.method == "margin" and hasattr(innermost(part), "predict_joint_log_proba")
 
 
-def _shift(graph: Graph, clf: Any, scores: str) -> str:
-    from onnx import helper
-
-    two = len(clf.classes_) == 2
-    moved = graph.constant(-clf.threshold_ if two else clf.biases_)
-    shifted = graph.add("Add", scores, moved)
-    graph.nodes.append(helper.make_node("Identity", [shifted], [_SCORE]))
-    return _SCORE
-
-
-def _decide(graph: Graph, labels: Any, shifted: str) -> None:
-    from onnx import helper
-
-    if len(labels) == 2:
-        winner = graph.cast(graph.add("Greater", shifted, graph.constant(0.0)), "INT64")
+def _write_probabilities(graph: Graph, clf: Any, scores: str) -> None:
+    """Write what `predict_proba` returns."""
+    if len(clf.classes_) > 2:
+        graph.name(graph.add("Softmax", scores, axis=1), _PROBABILITIES)
+    elif _is_read_off(clf):
+        graph.name(scores, _PROBABILITIES)
     else:
-        winner = graph.add("ArgMax", shifted, axis=1, keepdims=0)
-    names = graph.constant(labels, None)
-    graph.nodes.append(helper.make_node("Gather", [names, winner], [_LABEL], axis=0))
+        columns = [
+            graph.add("Unsqueeze", graph.add("Sigmoid", one), graph.constant([1], np.int64))
+            for one in (graph.add("Neg", scores), scores)
+        ]
+        graph.name(graph.add("Concat", *columns, axis=1), _PROBABILITIES)
 
 
-def _write_probabilities(graph: Graph, shifted: str, n_classes: int) -> None:
-    """Write what `probabilities` does with log-odds."""
-    from onnx import helper
-
-    if n_classes > 2:
-        graph.nodes.append(helper.make_node("Softmax", [shifted], [_PROBABILITIES], axis=1))
-        return
-    wins = graph.add("Greater", shifted, graph.constant(0.0))
-    low, high = graph.constant(LOW), graph.constant(HIGH)
-    columns = []
-    for log_odds, won in (
-        (graph.add("Neg", shifted), graph.add("Not", wins)),
-        (shifted, wins),
-    ):
-        p = graph.add("Sigmoid", log_odds)
-        p = graph.add("Where", won, graph.add("Max", p, high), graph.add("Min", p, low))
-        columns.append(graph.add("Unsqueeze", p, graph.constant([1], np.int64)))
-    graph.nodes.append(helper.make_node("Concat", columns, [_PROBABILITIES], axis=1))
+def _decide(graph: Graph, clf: Any, labels: Any, scores: str) -> None:
+    """Write what `predict` does."""
+    if len(labels) > 2:
+        graph.name(graph.add("Add", scores, graph.constant(clf.biases_)), _SCORE)
+        winner = graph.add("ArgMax", _SCORE, axis=1, keepdims=0)
+    else:
+        positive = labels.tolist().index(clf.boundary_.labels[1])
+        if clf.boundary_.scale == "probability":
+            graph.name(graph.column(_PROBABILITIES, positive), _SCORE)
+        else:
+            graph.name(scores if positive == 1 else graph.add("Neg", scores), _SCORE)
+        above = graph.add("Greater", _SCORE, graph.constant(clf.threshold_))
+        winner = graph.cast(above if positive == 1 else graph.add("Not", above), "INT64")
+    graph.name(graph.add("Gather", graph.constant(labels, None), winner, axis=0), _LABEL)
 
 
 def _zone_labels(clf: Any, zone: Zone | None, unsure: object) -> Any:
@@ -290,17 +296,14 @@ def _zone_labels(clf: Any, zone: Zone | None, unsure: object) -> Any:
     return _labels(given.astype(clf.classes_.dtype) if given.dtype.kind == "f" else given)
 
 
-def _write_zone(graph: Graph, scores: str, zone: Zone, labels: Any) -> None:
+def _write_zone(graph: Graph, zone: Zone, labels: Any) -> None:
     """Write what `predict_zone` does with the positive class's scores."""
-    from onnx import helper
-
     above = [
-        graph.cast(graph.add("Greater", scores, graph.constant(float(limit))), "INT64")
+        graph.cast(graph.add("Greater", _SCORE, graph.constant(float(limit))), "INT64")
         for limit in (zone.low, zone.high)
     ]
     names = graph.constant(labels, None)
-    place = graph.add("Add", *above)
-    graph.nodes.append(helper.make_node("Gather", [names, place], [_ZONE], axis=0))
+    graph.name(graph.add("Gather", names, graph.add("Add", *above), axis=0), _ZONE)
 
 
 def _labels(classes: Any) -> Any:
@@ -317,7 +320,7 @@ def _labels(classes: Any) -> Any:
     )
 
 
-def _assemble(base: Any, graph: Graph, clf: Any, *, has_zone: bool) -> Any:
+def _assemble(base: Any, graph: Graph, clf: Any, has_probabilities: bool, *, has_zone: bool) -> Any:
     """Put our nodes behind the base's, and name the outputs."""
     from onnx import TensorProto, helper
 
@@ -337,7 +340,7 @@ def _assemble(base: Any, graph: Graph, clf: Any, *, has_zone: bool) -> Any:
             helper.make_tensor_value_info(_SCORE, TensorProto.DOUBLE, shape),
         ]
     )
-    if hasattr(clf, "predict_proba"):
+    if has_probabilities:
         found = helper.make_tensor_value_info(_PROBABILITIES, TensorProto.DOUBLE, [None, n])
         whole.output.append(found)
     if has_zone:
@@ -445,12 +448,19 @@ def _check(model: Any, clf: Any, part: Any, X: Any) -> None:
 
     onnx.checker.check_model(model, full_check=True)
     rows, outputs = _run(model, innermost(part), X)
-    ours = clf.decision_function(rows)
+    shifter, seen = final_step(clf, rows)
+    if len(shifter.classes_) == 2:
+        ours = shifter.positive_scores(seen)
+    else:
+        ours = shifter._response.read(shifter.estimator_, seen, shifter.classes_) + shifter.biases_
     off = np.abs(outputs[1] - ours)
     worst = float(off.max(initial=0.0))
     allowed = _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0)))
     # Where rounding may throw a row to either side, labels need not agree.
-    gap = np.abs(ours) if ours.ndim == 1 else -np.diff(-np.sort(-ours, axis=1)[:, :2])[:, 0]
+    if ours.ndim == 1:
+        gap = np.abs(ours - shifter.threshold_)
+    else:
+        gap = -np.diff(-np.sort(-ours, axis=1)[:, :2])[:, 0]
     is_other = np.asarray(outputs[0]).ravel() != clf.predict(rows)
     if not worst <= allowed or np.any(is_other & (gap > 2 * worst)):
         raise InvalidInputError(

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.margins import is_a
 from boundshift.models.onnx import trees
-from boundshift.models.onnx.graph import Graph
+from boundshift.models.onnx.nodes import Graph
+from boundshift.models.scoring import look_up
 
 __all__ = ["find_writer"]
 
@@ -22,11 +22,7 @@ _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid", "identity
 
 def find_writer(model: Any, method: Any) -> Writer | None:
     """Return what writes the response `method` of a model, or None if there is nothing of ours."""
-    writers = _PROBABILITIES if method == "predict_proba" else _MARGINS
-    for (library, name), write in writers.items():
-        if is_a(model, library, name):
-            return write
-    return None
+    return look_up(model, _PROBABILITIES if method == "predict_proba" else _MARGINS)
 
 
 def _linear(graph: Graph, x: str, model: Any) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.onnx.graph import ML_DOMAIN, Graph
+from boundshift.models.onnx.nodes import ML_DOMAIN, Graph
 
 __all__ = ["forest", "gradient_boosting", "hist_gradient_boosting", "lightgbm", "xgboost"]
 
@@ -68,18 +68,11 @@ class Ensemble:
         self.roots.append(place[0])
         rows = []
         for node in inner:
-            ends = [self._end(tree, int(c[node]), place, target) for c in (tree.left, tree.right)]
-            rows.append(
-                (
-                    int(tree.feature[node]),
-                    float(tree.threshold[node]),
-                    ends[0][0],
-                    ends[0][1],
-                    ends[1][0],
-                    ends[1][1],
-                    int(tree.missing_left[node]),
-                )
+            left, right = (
+                self._end(tree, int(c[node]), place, target) for c in (tree.left, tree.right)
             )
+            split = int(tree.feature[node]), float(tree.threshold[node])
+            rows.append((*split, *left, *right, int(tree.missing_left[node])))
         self.nodes += rows
 
     def _end(self, tree: Tree, child: int, place: dict[int, int], target: int) -> tuple[int, int]:
@@ -181,19 +174,12 @@ def hist_gradient_boosting(graph: Graph, x: str, model: Any) -> str:
         for k, predictor in enumerate(stage):
             nodes = predictor.nodes
             leaf = nodes["is_leaf"].astype(bool)
-            left = np.where(leaf, -1, nodes["left"].astype(np.int64))
-            right = np.where(leaf, -1, nodes["right"].astype(np.int64))
-            ensemble.add(
-                Tree(
-                    nodes["feature_idx"],
-                    nodes["num_threshold"],
-                    left,
-                    right,
-                    nodes["missing_go_to_left"],
-                    nodes["value"],
-                ),
-                k,
+            left, right = (
+                np.where(leaf, -1, nodes[end].astype(np.int64)) for end in ("left", "right")
             )
+            split = nodes["feature_idx"], nodes["num_threshold"]
+            tree = Tree(*split, left, right, nodes["missing_go_to_left"], nodes["value"])
+            ensemble.add(tree, k)
     return ensemble.write(graph, x)
 
 

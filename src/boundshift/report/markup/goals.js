@@ -1,6 +1,6 @@
 // The reader's goals: fields that move the line to the best place, with the bound that still holds.
 (function () {
-  const { data, at, write, percent, atMost, atLeast } = report;
+  const { data, at, write, percent, atMost } = report;
   const stops = data.threshold.map((_, stop) => stop);
   let goal = null;
 
@@ -60,7 +60,7 @@
     const right = rates.precision === null ? "" : `, ${percent(rates.precision)} of them rightly`;
     return `This calls about ${called.toLocaleString("en")} of ${rows.toLocaleString("en")} ${data.unit}${right}, and finds ` +
       `${percent(1 - rates.missed)} of ${data.positives}` +
-      `${claim(`at least ${atLeast(claims.found)} are found and at most ${atMost(claims.flagged)} called`)}` +
+      `${claim(`at most ${atMost(claims.flagged)} are called`)}` +
       (data.top ? ` For the best ${people} of a file: ${data.top.replace("{top}", String(people))}` : "");
   }
 

@@ -31,10 +31,16 @@ const report = (function () {
     const falseAlarms = (1 - prevalence) * alarmed;
     return {
       precision: hits > 0 ? hits / (hits + falseAlarms) : 0,
-      found: 1 - missed,
       flagged: prevalence * hit + falseAlarms,
       cost: (miss, alarm) => prevalence * missed * miss + falseAlarms * alarm,
     };
+  }
+
+  // Ties go to even, so that a share and its complement add up to 100%, as in Python.
+  function toEven(value) {
+    const exact = Number(value.toFixed(6));
+    const rounded = Math.round(exact);
+    return rounded - exact === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
   }
 
   const at = (id) => document.getElementById(id);
@@ -42,9 +48,10 @@ const report = (function () {
     data, at, markAt, boundsAt, ratesAt, claimsAt,
     last: data.threshold.length - 1,
     stop: 0,
+    toEven,
     prevalence: data.prevalence,
     write: (id, text) => { at(id).textContent = text; },
-    percent: (share) => (100 * share).toFixed(1) + "%",
+    percent: (share) => (toEven(1000 * share) / 10).toFixed(1) + "%",
     // A bound is rounded so that it still bounds.
     atMost: (share) => (Math.ceil(1000 * share - 1e-9) / 10).toFixed(1) + "%",
     atLeast: (share) => (Math.floor(1000 * share + 1e-9) / 10).toFixed(1) + "%",

@@ -9,7 +9,7 @@
     Array.from(at(id).children).forEach((dot, i) => {
       dot.setAttribute("class", i < wrong ? "is" : i < most ? "may" : "");
     });
-    return [wrong, most];
+    return wrong;
   }
 
   function noteFor(mark) {
@@ -27,12 +27,13 @@
 
   function showRates(stop) {
     const rates = report.ratesAt(stop, report.prevalence);
-    const perThousand = (share) => (1000 * share).toFixed(1);
+    const tenths = (share) => report.toEven(10000 * share);
+    const [alarms, hits] = [tenths(rates.flagged), tenths(rates.hits)];
     write("precision", rates.precision === null ? "–" : percent(rates.precision));
     write("precision-bound", atLeast(report.claimsAt(stop, report.prevalence).precision));
-    write("alarms", perThousand(rates.flagged));
-    write("hits", perThousand(rates.hits));
-    write("false-alarms", perThousand(rates.falseAlarms));
+    write("alarms", (alarms / 10).toFixed(1));
+    write("hits", (hits / 10).toFixed(1));
+    write("false-alarms", ((alarms - hits) / 10).toFixed(1));
     return rates;
   }
 
@@ -59,10 +60,10 @@
     at("dot-negative").style.top = 100 - 100 * rates.alarmed + "%";
     const missed = paint("dots-positive", rates.missed, bound[1]);
     const flagged = paint("dots-negative", rates.alarmed, bound[0]);
-    write("people-missed", missed[0]);
-    write("people-missed-bound", missed[1]);
-    write("people-flagged", flagged[0]);
-    write("people-flagged-bound", flagged[1]);
+    write("people-missed", missed);
+    write("people-missed-bound", atMost(bound[1]));
+    write("people-flagged", flagged);
+    write("people-flagged-bound", atMost(bound[0]));
     write("bound-note", noteFor(mark));
     at("legend-yours").hidden = mark === "shifted";
     at("legend-shifted").classList.toggle("pale", mark !== "shifted");

@@ -71,7 +71,7 @@ def from_pairs(pairs: Any, names: ColumnNames) -> ChunkSource:
 
 def _columns(scores: Any, count: int) -> Sequence[Any]:
     """Return the columns of a matrix of scores."""
-    matrix = np.asarray(scores)
+    matrix = np.asanyarray(scores)  # a mask stays, and is refused
     if matrix.ndim != 2 or matrix.shape[1] != count:
         raise InvalidInputError(
             f"Scores must be matrices with {count} columns, one for each class, got the shape "

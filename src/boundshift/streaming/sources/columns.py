@@ -12,6 +12,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.scores.weighted import check_weight_shape
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.source import ColumnNames
+from boundshift.validation import as_column
 
 __all__ = [
     "as_chunk",
@@ -102,7 +103,6 @@ def as_chunk(
     columns = [_as_numbers(column, location) for column in scores]
     y, categories = _as_labels(labels)
     for s in columns:
-        check_one_dimensional(y_score=s.shape, y_true=y.shape)
         check_lengths(len(y), len(s), location)
     chunk = Chunk(y, join_columns(columns), location, categories)
     if weights is not None:
@@ -110,7 +110,7 @@ def as_chunk(
         check_weight_shape(found.shape, len(y))
         chunk = replace(chunk, weights=found)
     if groups is not None:
-        chunk = replace(chunk, **as_groups(*_as_labels(groups)))
+        chunk = replace(chunk, **as_groups(*_as_labels(groups, "by")))
     return chunk
 
 
@@ -136,7 +136,7 @@ def _as_numbers(scores: Any, location: str, name: str = "y_score") -> np.ndarray
     if hasattr(scores, "to_numpy") and hasattr(scores, "isna") and not is_plain:
         # pandas has several values that mean "missing".
         scores = scores.to_numpy(dtype=np.float64, na_value=np.nan)
-    array = np.asarray(scores)
+    array = as_column(name, scores, _ONE_COLUMN)
     if array.dtype.kind == "O":
         try:
             array = np.array([np.nan if v is None else v for v in array], dtype=np.float64)
@@ -156,14 +156,16 @@ def not_real_numbers(what: str, name: str = "y_score") -> InvalidInputError:
     return InvalidInputError(f"`{name}` must be real numbers, got {what}. {cure[name]}")
 
 
-def _as_labels(labels: Any) -> tuple[np.ndarray[Any, Any], tuple[Any, ...] | None]:
+def _as_labels(
+    labels: Any, name: str = "y_true"
+) -> tuple[np.ndarray[Any, Any], tuple[Any, ...] | None]:
     """Return labels as an array, or as codes and the categories for which they stand."""
     if hasattr(labels, "factorize") and getattr(labels.dtype, "kind", "O") not in "biuf":
         return _factorized(labels)
     if hasattr(labels, "factorize") and labels.hasnans:
         return _factorized(labels.astype(object))
-    array = np.asarray(labels)
-    if array.dtype.kind in "biufSU" or array.ndim != 1:
+    array = as_column(name, labels, "Pass one value for each row.")
+    if array.dtype.kind in "biufSU":
         return array, None
     codes: dict[Any, int] = {}
     coded = [-1 if v is None or v != v else codes.setdefault(v, len(codes)) for v in array.tolist()]

@@ -33,7 +33,9 @@ def as_csv(path: Path) -> bytes:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         filled = {sheet.title: rows for sheet in book.worksheets if (rows := _rows(sheet))}
         book.close()
-    except (ValueError, KeyError, TypeError, SyntaxError, zipfile.BadZipFile) as error:
+    except (InvalidInputError, MemoryError):
+        raise
+    except Exception as error:  # Damage shows itself in any part: archive, deflate, XML, styles.
         raise InvalidInputError(
             f"{path} must be a whole Excel file, and is not: {error}. Save it again, or as CSV."
         ) from error
@@ -122,6 +124,7 @@ def _check_size(path: Path) -> None:
 
 def _rows(sheet: Any) -> list[list[str]]:
     """Return the rows of a sheet that have a cell, as text."""
+    sheet.reset_dimensions()  # The size that a file declares for its sheet may be wrong.
     rows = ([_text(cell) for cell in row] for row in sheet.iter_rows(values_only=True))
     return [row for row in rows if any(row)]
 

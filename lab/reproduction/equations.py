@@ -1,0 +1,166 @@
+r"""The paper's equations that the solver does not need by themselves, one small function each.
+
+They stand as printed, corrected where the text errs (see ``docs/equations.md``). Those that the
+solver uses are in :mod:`boundshift.paper`, which has the others inside its formulas. Class 1 of the
+paper is the negative, class 2 the positive one. ``gamma`` and ``constant`` name the two readings of
+the concentration term :math:`\gamma R N^{-1/2} (c + \sqrt{2 \ln 1/\delta})`.
+
+References
+----------
+J. Shawe-Taylor, N. Cristianini, "Kernel Methods for Pattern Analysis", 2004, chapter 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "boundary",
+    "confidence_radius",
+    "distance_bounds",
+    "fresh_point_distance",
+    "iid_error",
+    "mean_deviation",
+    "minimum_distance",
+    "slack_loss",
+]
+
+Array = NDArray[Any]
+
+
+def iid_error(n: ArrayLike) -> Array:
+    """Probability that a fresh point lies beyond all `n` seen ones (Eq. iid_error).
+
+    Examples
+    --------
+    >>> float(iid_error(9))
+    0.1
+    """
+    return 1.0 / (np.asarray(n, dtype=float) + 1.0)
+
+
+def mean_deviation(
+    radius: float, n: int, delta: ArrayLike, gamma: float = 1.0, constant: float = 2.0
+) -> Array:
+    r"""Bound on the distance of the empirical from the true mean (Theorem 2).
+
+    Holds with probability :math:`1 - \delta` for a support of the given radius.
+
+    Examples
+    --------
+    >>> float(mean_deviation(1.0, 100, 1.0))
+    0.2
+    """
+    deviation: Array = (
+        gamma
+        * radius
+        / np.sqrt(n)
+        * (constant + np.sqrt(-2.0 * np.log(np.asarray(delta, dtype=float))))
+    )
+    return deviation
+
+
+def distance_bounds(
+    distance: ArrayLike, radius: float, n: int, delta: ArrayLike, constant: float = 2.0
+) -> tuple[Array, Array]:
+    """Bounds on a point's distance to the true mean, given that to the empirical (Eq. di_bounds).
+
+    Examples
+    --------
+    >>> low, high = distance_bounds(1.0, 1.0, 100, 1.0)
+    >>> float(low), float(high)
+    (0.8, 1.2)
+    """
+    deviation = mean_deviation(radius, n, delta, constant=constant)
+    return np.asarray(distance) - deviation, np.asarray(distance) + deviation
+
+
+def fresh_point_distance(
+    farthest: float, radius: float, n: int, delta: ArrayLike, constant: float = 2.0
+) -> Array:
+    """Distance which a fresh point exceeds with probability ≤ 1/(n+1) (Eq. test_point_bound).
+
+    It is the distance from the empirical mean; the text prints the expectation in its place and
+    drops the probability delta with which the mean itself may be farther off.
+
+    The triangle inequality is used twice, once for the seen points and once for the fresh one,
+    hence the factor 2 (``gamma=2``) that the next equation of the paper leaves out.
+
+    Examples
+    --------
+    >>> float(fresh_point_distance(1.0, 1.0, 100, 1.0))
+    1.4
+    """
+    return farthest + mean_deviation(radius, n, delta, gamma=2.0, constant=constant)
+
+
+def confidence_radius(
+    radius: float, n: int, delta: ArrayLike, gamma: float = 1.0, constant: float = 2.0
+) -> Array:
+    """Upper bound of the support radius (Eq. R_hat_upper_bound).
+
+    Examples
+    --------
+    >>> float(confidence_radius(1.0, 100, 1.0))
+    1.2
+    """
+    return radius + mean_deviation(radius, n, delta, gamma, constant)
+
+
+def boundary(
+    mean: float, radius: float, n: int, delta: ArrayLike, gamma: float = 1.0, constant: float = 2.0
+) -> Array:
+    """Place the boundary at the end of the negative class's confidence radius (Eq. new_bias).
+
+    A row is positive iff its score exceeds this number, so the classifier's new bias is its
+    negative; the paper prints the opposite sign.
+
+    Examples
+    --------
+    >>> float(boundary(-1.0, 0.5, 100, 1.0))
+    -0.4
+    """
+    return mean + confidence_radius(radius, n, delta, gamma, constant)
+
+
+def slack_loss(value: ArrayLike, slack: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
+    r"""Penalised loss :math:`L + \alpha \sum_n \xi_n` (Eq. cost_slacks).
+
+    Examples
+    --------
+    >>> float(slack_loss(0.25, [1, 0, 1], alpha=0.5))
+    1.25
+    """
+    total: Array = np.asarray(value, dtype=float) + np.sum(np.multiply(alpha, slack), dtype=float)
+    return total
+
+
+def minimum_distance(negative: ArrayLike, positive: ArrayLike) -> tuple[NDArray[Any], float]:
+    r"""Weights and bias of the minimum-distance classifier.
+
+    A row is positive iff it is nearer to the positive mean: :math:`w = \bar\phi_2 - \bar\phi_1`
+    and :math:`b = (\|\bar\phi_1\|^2 - \|\bar\phi_2\|^2)/2`. The paper prints half the distance of
+    the means for :math:`b`, and the opposite sign of :math:`w`.
+
+    Parameters
+    ----------
+    negative, positive : array-like of shape (n_rows, n_features)
+        Rows of each class.
+
+    Returns
+    -------
+    w : array of shape (n_features,)
+    b : float
+
+    Examples
+    --------
+    >>> w, b = minimum_distance([[0.0], [2.0]], [[5.0]])
+    >>> w.tolist(), b
+    ([4.0], -12.0)
+    """
+    first = np.mean(np.asarray(negative, dtype=float), axis=0)
+    second = np.mean(np.asarray(positive, dtype=float), axis=0)
+    return second - first, float(first @ first - second @ second) / 2

@@ -1,0 +1,487 @@
+r"""Scores out of a fitted model: the log-odds where it has probabilities, else its margin.
+
+Two classes are decided on probabilities themselves; many classes, and a mean of models, on these
+log-odds. They are the margin where its logistic function (the softmax of several) is what
+``predict_proba`` returns, since a margin has digits that a probability near 0 or 1 has lost: a
+float32 near 1 cannot tell odds of ten million from infinite ones. Where it is not, as for a boosted
+sum of votes or a calibrated machine, they are computed from the probabilities: :math:`\ln p_k`,
+whose difference for two classes is the logit. A forest gives many probabilities of exactly 0: these
+count as half the smallest positive one seen, a floor that is learned with the boundary and kept
+with it.
+
+Libraries are recognised by the name of a model's class, so that none is imported in vain.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.frozen import FrozenEstimator
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.typing import FloatArray
+
+__all__ = [
+    "Method",
+    "Response",
+    "ResponseMethod",
+    "are_log_odds",
+    "check_response_method",
+    "choose_method",
+    "class_columns",
+    "final_step",
+    "find_methods",
+    "find_winner",
+    "innermost",
+    "is_a",
+    "is_native",
+    "is_pipeline",
+    "known_classes",
+    "log_probabilities",
+    "look_up",
+    "probabilities",
+    "raw_margin",
+    "read_response",
+    "read_responses",
+    "unwrap",
+]
+
+Method = Literal["margin", "decision_function", "predict_proba"] | Callable[[Any, Any], Any]
+ResponseMethod = Literal["auto"] | Method
+# What a classifier hands through from its model, too.
+Read = Method | Literal["predict_log_proba"]
+Handler = TypeVar("Handler")
+
+_NAMES = ("auto", "margin", "decision_function", "predict_proba")
+_SMALLEST = float(np.finfo(np.float64).tiny)
+# Probabilities computed in float32, as XGBoost's are, differ by this much.
+_ABSOLUTE, _RELATIVE = 1e-6, 1e-4
+# Rows that a network scores at once.
+_BATCH = 16_384
+
+
+# Which model scores.
+
+
+def unwrap(model: Any) -> tuple[list[Any], Any]:
+    """Return the transformers before the classifier that scores, and that classifier.
+
+    It is the last step of a pipeline, the best model of a search, the one that was frozen.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> unwrap(FrozenEstimator(make_pipeline(StandardScaler(), LogisticRegression(C=3))))
+    ([StandardScaler()], LogisticRegression(C=3))
+    """
+    steps: list[Any] = []
+    while True:
+        if isinstance(model, FrozenEstimator):
+            model = model.estimator
+        elif is_pipeline(model):
+            # A sampler, which has no transform, works on training rows only.
+            steps += [step for _, step in model.steps[:-1] if hasattr(step, "transform")]
+            model = model.steps[-1][1]
+        elif hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif all(hasattr(model, name) for name in ("estimator", "refit", "error_score")):
+            model = model.estimator  # a search that has not been fitted
+        else:
+            return steps, model
+
+
+def innermost(model: Any) -> Any:
+    """Return the classifier that scores."""
+    return unwrap(model)[1]
+
+
+def is_pipeline(model: Any) -> bool:
+    """Return whether a model is a pipeline, of whichever library."""
+    return isinstance(getattr(model, "steps", None), list) and hasattr(model, "named_steps")
+
+
+def final_step(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return the classifier that scores, and the rows as it sees them."""
+    steps, model = unwrap(model)
+    for step in steps:
+        X = step.transform(X)
+    return model, X
+
+
+def is_a(model: Any, library: str, name: str) -> bool:
+    """Return whether a class of a library, or one derived from it, made the model."""
+    return any(
+        cls.__name__ == name and cls.__module__.partition(".")[0] == library
+        for cls in type(model).__mro__
+    )
+
+
+def look_up(model: Any, table: Mapping[tuple[str, str], Handler]) -> Handler | None:
+    """Return what a table holds for a model's library and class, None if nothing."""
+    return next((entry for key, entry in table.items() if is_a(model, *key)), None)
+
+
+def is_native(model: Any) -> bool:
+    """Return whether a model is not of scikit-learn's kind, which can be cloned and fitted again.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> is_native(SVC()), is_native(len)
+    (False, True)
+    """
+    if hasattr(model, "get_params"):
+        return is_a(model, "catboost", "CatBoost") and not hasattr(model, "predict_proba")
+    scored = (hasattr(model, name) for name in ("decision_function", "predict_proba"))
+    return callable(model) or any(scored) or _find_reader(model) is not None
+
+
+def known_classes(model: Any, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the classes that a model names, or those given where it names none."""
+    known = getattr(model, "classes_", None)
+    return classes if known is None or len(known) == 0 else np.asarray(known)
+
+
+def class_columns(model: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where in the sorted `classes` each column of a model's response belongs."""
+    return np.searchsorted(classes, known_classes(model, classes))
+
+
+# Margins that a model's usual answer hides.
+
+
+def raw_margin(model: Any, X: Any) -> NDArray[Any]:
+    """Return a model's margins: one column for two classes, else one per class.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> far = GaussianNB().fit([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
+    >>> far.predict_proba([[-90.0]]).tolist()
+    [[1.0, 0.0]]
+    >>> raw_margin(far, [[-90.0]]).round().tolist()
+    [[-16381.0, -19801.0]]
+    """
+    step, X = final_step(model, X)
+    read = _find_reader(step)
+    return np.asarray(read(step, X) if read else _as_array(step(X)))
+
+
+def _find_reader(model: Any) -> Callable[[Any, Any], Any] | None:
+    """Return how to read a model's margins, or None if there is no better way than its own."""
+    if is_a(model, "skorch", "NeuralNet"):
+        # The loss tells whether the network ends in logits.
+        name = getattr(model.criterion, "__name__", type(model.criterion).__name__)
+        if name not in ("CrossEntropyLoss", "BCEWithLogitsLoss"):
+            return None
+    return look_up(model, _READERS)
+
+
+def _xgboost_booster(model: Any, X: Any) -> Any:
+    xgboost = sys.modules["xgboost"]
+    rows = X if isinstance(X, xgboost.DMatrix) else xgboost.DMatrix(X)
+    return model.predict(rows, output_margin=True)
+
+
+def _network_logits(model: Any, X: Any) -> Any:
+    """Return the output of the last layer of scikit-learn's network before its activation."""
+    linear = copy.copy(model)
+    linear.out_activation_ = "identity"
+    logits = linear.predict_proba(X)
+    return logits[:, 1] if len(model.classes_) == 2 else logits
+
+
+def _skorch_logits(net: Any, X: Any) -> Any:
+    logits = net.forward(X)
+    return _as_array(logits[0] if isinstance(logits, tuple) else logits)
+
+
+def _torch_logits(module: Any, X: Any) -> Any:
+    """Call a module on rows in batches, in evaluation mode, and leave it in the mode it had."""
+    torch = sys.modules["torch"]
+    weight = next(module.parameters(), torch.zeros(0))
+    if not isinstance(X, torch.Tensor):
+        X = torch.from_numpy(np.ascontiguousarray(np.asarray(X)))
+    dtype = weight.dtype if X.is_floating_point() else X.dtype
+    modes = {part: part.training for part in module.modules()}
+    module.eval()
+    try:
+        with torch.no_grad():
+            parts = [
+                _as_array(module(rows.to(device=weight.device, dtype=dtype)))
+                for rows in torch.split(X, _BATCH)
+            ]
+    finally:
+        for part, training in modes.items():
+            part.training = training
+    return np.concatenate(parts)
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    """Return an array; a tensor of PyTorch may hold a type that NumPy does not know."""
+    if is_a(values, "torch", "Tensor"):
+        values = values.detach().double().cpu().numpy()
+    return np.asarray(values)
+
+
+_READERS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
+    ("xgboost", "XGBClassifier"): lambda model, X: model.predict(X, output_margin=True),
+    ("xgboost", "Booster"): _xgboost_booster,
+    ("lightgbm", "LGBMClassifier"): lambda model, X: model.predict(X, raw_score=True),
+    ("lightgbm", "Booster"): lambda model, X: model.predict(X, raw_score=True),
+    ("catboost", "CatBoost"): lambda model, X: model.predict(X, prediction_type="RawFormulaVal"),
+    ("sklearn", "MLPClassifier"): _network_logits,
+    ("sklearn", "_BaseNB"): lambda model, X: model.predict_joint_log_proba(X),
+    ("skorch", "NeuralNet"): _skorch_logits,
+    ("torch", "Module"): _torch_logits,
+}
+
+
+# Which response is read, and how.
+
+
+def check_response_method(asked: ResponseMethod, model: Any) -> None:
+    """Raise unless a response method is known, and a model, fitted or not, may come to have it."""
+    if asked not in _NAMES and not callable(asked):
+        raise InvalidInputError(
+            "`response_method` must be 'auto', 'margin', 'decision_function', 'predict_proba' or a "
+            f"function of (estimator, X), got {asked!r}."
+        )
+    # Some have their methods only once they are fitted, but their classes name them.
+    if not any(hasattr(type(model), name) for name in ("decision_function", "predict_proba")):
+        find_methods(model, asked)
+
+
+def find_methods(model: Any, asked: ResponseMethod = "auto") -> tuple[Method, ...]:
+    """Return which responses of a fitted model to read: a margin, probabilities, or both.
+
+    Probabilities come last. They are read beside a margin to find out whether it is their log-odds.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> find_methods(RandomForestClassifier()), find_methods(LogisticRegression())
+    (('predict_proba',), ('decision_function', 'predict_proba'))
+    """
+    margin = _find_margin(model, asked)
+    found: tuple[Method, ...] = () if margin is None else (margin,)
+    if hasattr(model, "predict_proba"):
+        found = (*found, "predict_proba")
+    if not found or (margin is None and asked not in ("auto", "predict_proba")):
+        wanted = {"auto": "decision_function or predict_proba", "margin": "known margins"}
+        raise InvalidInputError(
+            f"`estimator` must have {wanted.get(str(asked), asked)}, got {type(model).__name__} "
+            "without. Use a classifier that scores its rows (for SVC, decision_function is always "
+            "there), or pass a function of (estimator, X) as `response_method`."
+        )
+    return found
+
+
+def _find_margin(model: Any, asked: ResponseMethod) -> Method | None:
+    """Return how to read the margin that is asked for, or None if there is none."""
+    if callable(asked):
+        return asked
+    step = innermost(model)
+    if asked in ("auto", "margin") and not is_native(step) and _find_reader(step) is not None:
+        return "margin"
+    if asked in ("auto", "decision_function") and hasattr(model, "decision_function"):
+        return "decision_function"
+    is_only_way = asked == "margin" or (asked == "auto" and not hasattr(model, "predict_proba"))
+    return "margin" if is_only_way and is_native(model) else None
+
+
+def read_responses(
+    model: Any, X: Any, asked: ResponseMethod, classes: NDArray[Any]
+) -> dict[Method, FloatArray]:
+    """Return the responses of a fitted model that may become the score."""
+    methods = find_methods(model, asked)
+    return {method: read_response(model, X, method, classes) for method in methods}
+
+
+def read_response(model: Any, X: Any, method: Read, classes: NDArray[Any]) -> FloatArray:
+    """Return a model's response: one column for a margin of two classes, else one per class.
+
+    Columns are in the order of `classes`, whichever order the model has them in, and the one
+    column is a margin of the second class. A model that was fitted without some of `classes` gets
+    NaN in their columns.
+    """
+    if callable(method):
+        found = method(model, X)
+    else:
+        found = raw_margin(model, X) if method == "margin" else getattr(model, method)(X)
+    response = _as_array(found).astype(np.float64, copy=False)
+    if response.ndim == 2 and response.shape[1] == 1:
+        response = response[:, 0]
+    places = class_columns(model, classes)
+    if response.ndim == 1:
+        return _spread_column(response, places, len(classes), method)
+    if response.shape[1] != len(places):
+        raise InvalidInputError(
+            f"The response of {type(model).__name__} must have one column per class "
+            f"({len(places)}: {classes[places].tolist()}), got {response.shape[1]}. Pass `fit` "
+            "rows of every class that the model knows; for SVC use decision_function_shape='ovr'."
+        )
+    if np.array_equal(places, np.arange(len(classes))):
+        return response
+    ordered = np.full((len(response), len(classes)), np.nan)
+    ordered[:, places] = response
+    return ordered
+
+
+def _spread_column(
+    response: FloatArray, places: NDArray[np.intp], n_classes: int, method: Read
+) -> FloatArray:
+    """Return one column as a margin of the second class, or of each of more classes."""
+    if len(places) == 2 and places[0] > places[1]:
+        response = 1 - response if method == "predict_proba" else -response
+        places = places[::-1]
+    if n_classes == 2 and len(places) == 2:
+        return np.stack([1 - response, response], axis=1) if method == "predict_proba" else response
+    spread = np.full((len(response), n_classes), np.nan)
+    if len(places) == 2:
+        spread[:, places] = np.stack([-response, response], axis=1) / 2
+    return spread
+
+
+def choose_method(
+    parts: Sequence[Mapping[Method, FloatArray]], asked: ResponseMethod = "auto"
+) -> tuple[Method, bool]:
+    """Choose among the responses that were read, part by part, to the rows that decide.
+
+    Returns
+    -------
+    method : str or callable
+        The margin if it is asked for, or is the log-odds, or has no probabilities beside it.
+    is_log_odds : bool
+        Whether scores are the log-odds of the model's probabilities.
+
+    Examples
+    --------
+    >>> p = np.array([[0.2, 0.8], [0.5, 0.5]])
+    >>> votes = np.array([3.0, 0.0])
+    >>> choose_method([{"decision_function": votes, "predict_proba": p}])
+    ('predict_proba', True)
+    """
+    first, *others = parts[0]
+    if first == "predict_proba":
+        return first, True
+    same = bool(others) and all(are_log_odds(part[first], part["predict_proba"]) for part in parts)
+    return ("predict_proba", True) if others and not same and asked == "auto" else (first, same)
+
+
+@dataclass(frozen=True)
+class Response:
+    """How a model's response becomes a score, with what had to be learned for it.
+
+    Parameters
+    ----------
+    method : {"margin", "decision_function", "predict_proba"} or callable
+        The response that is read.
+    floor : tuple of float or None, default=None
+        Stand-in for a probability of zero, for each class; None for margins.
+    is_log_odds : bool, default=False
+        Whether the score is the log-odds of the model's probabilities.
+    """
+
+    method: Method
+    floor: tuple[float, ...] | None = None
+    is_log_odds: bool = False
+
+    @classmethod
+    def learn(cls, method: Method, response: FloatArray, *, is_log_odds: bool = False) -> Response:
+        """Learn the floors from the responses that decide.
+
+        Examples
+        --------
+        >>> Response.learn("predict_proba", np.array([[0.0, 1.0], [0.9, 0.1]])).floor
+        (0.45, 0.05)
+        """
+        if method != "predict_proba":
+            return cls(method, is_log_odds=is_log_odds)
+        positive = np.where(response > 0, response, np.inf).min(axis=0, initial=1.0)
+        return cls(method, tuple(np.maximum(positive / 2, _SMALLEST).tolist()), is_log_odds)
+
+    def read(self, model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
+        """Return a model's scores: one column for two classes, else one per class."""
+        return self.scores(read_response(model, X, self.method, classes))
+
+    def scores(self, response: FloatArray) -> FloatArray:
+        """Return the scores of a response.
+
+        Examples
+        --------
+        >>> forest = Response("predict_proba", (0.05, 0.05))
+        >>> forest.scores(np.array([[0.5, 0.5], [1.0, 0.0]])).round(2).tolist()
+        [0.0, -3.0]
+        """
+        if self.floor is not None:
+            response = np.log(np.maximum(response, self.floor))
+        if response.ndim == 2 and response.shape[1] == 2:
+            return np.asarray(response[:, 1] - response[:, 0])
+        return response
+
+
+# Log-odds and probabilities.
+
+
+def are_log_odds(margins: FloatArray, found: FloatArray) -> bool:
+    """Return whether margins are the log-odds of the probabilities found for the same rows.
+
+    Columns of classes that a model did not know are NaN in both.
+
+    Examples
+    --------
+    >>> p = np.array([[0.5, 0.5], [0.1, 0.9]])
+    >>> log_odds = np.log(p[:, 1] / p[:, 0])
+    >>> are_log_odds(log_odds, p), are_log_odds(2 * log_odds, p)
+    (True, False)
+    """
+    if margins.ndim == 2:
+        known = ~np.isnan(margins).all(axis=1)
+        margins, found = np.nan_to_num(margins[known], nan=-np.inf), found[known]
+    expected = probabilities(margins)
+    off = np.abs(np.where(np.isnan(found), 0.0, found) - expected)
+    return bool((off <= _ABSOLUTE + _RELATIVE * expected).all())
+
+
+def find_winner(scores: FloatArray) -> NDArray[np.intp]:
+    """Return the number of the class that log-odds, or one score per class, speak for.
+
+    Examples
+    --------
+    >>> find_winner(np.array([-1.0, 0.0, 2.0])).tolist()
+    [0, 0, 1]
+    """
+    if scores.ndim == 1:
+        return (scores > 0).astype(np.intp)
+    return np.asarray(scores.argmax(axis=1))
+
+
+def probabilities(log_odds: FloatArray) -> FloatArray:
+    """Return each class's probability, from the second's log-odds or one number per class.
+
+    Examples
+    --------
+    >>> probabilities(np.array([0.0, np.log(3)])).round(2).tolist()
+    [[0.5, 0.5], [0.25, 0.75]]
+    """
+    if log_odds.ndim == 1:
+        return np.stack([expit(-log_odds), expit(log_odds)], axis=1)
+    return np.asarray(softmax(log_odds, axis=1))
+
+
+def log_probabilities(log_odds: FloatArray) -> FloatArray:
+    """Return the logarithms of `probabilities`, exact where these underflow."""
+    if log_odds.ndim == 1:
+        return np.stack([log_expit(-log_odds), log_expit(log_odds)], axis=1)
+    return np.asarray(log_softmax(log_odds, axis=1))

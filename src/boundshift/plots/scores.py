@@ -1,0 +1,278 @@
+"""Where scores lie, and where the boundary was put: by the scores, or by the record alone."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from boundshift.plots.canvas import (
+    DecidedSample,
+    Display,
+    Palette,
+    ScoreDisplay,
+    add_legend,
+    boundary_keys,
+    draw_boundaries,
+    line_key,
+    percent_axis,
+)
+from boundshift.plots.threshold import error_band
+from boundshift.result.boundary import Boundary
+from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.status import Status
+from boundshift.typing import FloatArray
+from boundshift.view.axis import choose_axis
+from boundshift.view.lanes import Lane, make_lanes, name_marks
+from boundshift.view.rows import as_score, class_scores
+from boundshift.view.words import claim_text, decision_text, error_text, percent
+
+__all__ = ["ProjectionDisplay", "RecordDisplay"]
+
+_BINS = 60
+_DASHES = (0, (2, 1.2))
+# Heights of the parts of a lane, above its base; lanes are 1 apart.
+_BAR, _POINTS, _HISTOGRAM = 0.1, (0.2, 0.4), (0.47, 0.92)
+
+
+@dataclass(eq=False, repr=False)
+class ProjectionDisplay(ScoreDisplay):
+    """Scores of both classes, the old and the new boundary, and what is claimed there.
+
+    Each class has a lane: a histogram of its scores (each scaled to its own peak), and the scores
+    themselves unless there are very many. Scores on the wrong side of the new boundary are hollow.
+    Beside the lane stand the rows, those on the wrong side, and the error that the curve claims.
+
+    The paper's method, the curve "support" with the rule "sum", adds what it is made of: scores
+    that it gave up are hollow, and a bar goes from the mean of the kept ones, solid over the
+    radius and dashed over what confidence adds to it. The dashed ends meet at the new boundary.
+
+    Parameters
+    ----------
+    boundary : Boundary
+        What `find_boundary` returned.
+    scores : pair of arrays
+        Scores of the (negative, positive) class.
+    old_threshold : float or None, default=None
+        Where the classifier decided before; None draws no old boundary.
+    max_points : int, default=3000
+        Scores of a class with more rows than this are not drawn one by one.
+
+    See Also
+    --------
+    ProjectionDisplay.from_estimator : Draw the space of a `BoundShiftClassifier`.
+    ProjectionDisplay.from_predictions : Draw labels and scores.
+
+    Examples
+    --------
+    >>> import boundshift.plots
+    >>> y, scores = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
+    >>> display = boundshift.plots.ProjectionDisplay.from_predictions(y, scores)
+    >>> display.ax_.get_title()
+    'Predict 1 if score > 3.5, else 0'
+    """
+
+    size = (8.0, 4.5)
+
+    boundary: Boundary
+    scores: tuple[FloatArray, FloatArray]
+    _: KW_ONLY
+    old_threshold: float | None = None
+    max_points: int = 3000
+
+    @classmethod
+    def _from_sample(cls, decided: DecidedSample, **settings: Any) -> Self:
+        boundary, sample, old = decided
+        return cls(boundary, class_scores(sample), old_threshold=old, **settings)
+
+    def _draw(self, palette: Palette) -> None:
+        lanes = make_lanes(self.boundary, self.scores)
+        edges = self._bin_edges()
+        self.ax_.set_xlim(float(edges[0]), float(edges[-1]))
+        for base, (lane, color) in enumerate(zip(lanes, palette.classes, strict=True)):
+            self._draw_histogram(lane, base, color, edges)
+            draw = self._draw_points if len(lane.scores) <= self.max_points else self._draw_extent
+            draw(lane, base, color, palette.surface)
+            if lane.bar is not None:
+                self._draw_bar(lane.bar, base, color, palette.surface)
+        draw_boundaries(self.ax_, self.boundary.threshold, self.old_threshold, palette)
+        self._label(palette)
+        self._add_legend(palette)
+
+    def _bin_edges(self) -> FloatArray:
+        """Return bins common to both classes; far outliers fall into the outermost ones."""
+        geometry = self.boundary.geometry
+        means = [as_score(self.boundary, mean) for mean in geometry.means] if geometry else []
+        marks = [self.boundary.threshold, *means]
+        if self.old_threshold is not None:
+            marks.append(self.old_threshold)
+        negative, positive = (ClassScores(np.sort(scores)) for scores in self.scores)
+        axis = choose_axis([ScoreSample(negative, positive)], marks, linear=True)
+        return np.linspace(axis.low, axis.high, _BINS + 1)
+
+    def _draw_histogram(self, lane: Lane, base: float, color: str, edges: FloatArray) -> None:
+        """Draw solid scores filled and all scores as an outline, scaled to the lane."""
+        bottom, top = (base + height for height in _HISTOGRAM)
+        inside = np.clip(lane.scores, edges[0], edges[-1])
+        counts, _ = np.histogram(inside, edges)
+        solid, _ = np.histogram(inside[lane.solid], edges)
+        unit = (top - bottom) / max(counts.max(), 1)
+        style: dict[str, Any] = {"baseline": bottom, "color": color}
+        self.ax_.stairs(bottom + solid * unit, edges, fill=True, alpha=0.35, lw=0, **style)
+        self.ax_.stairs(bottom + counts * unit, edges, lw=1.0, **style)
+
+    def _draw_points(self, lane: Lane, base: float, color: str, paper: str) -> None:
+        """Draw every score, spread over the lane."""
+        low, high = (base + height for height in _POINTS)
+        n = len(lane.scores)
+        heights = np.random.default_rng(0).uniform(low, high, n)
+        size = float(np.clip(2000 / max(n, 1), 9, 36))
+        for shown, face in ((lane.solid, color), (~lane.solid, paper)):
+            self.ax_.scatter(
+                lane.scores[shown],
+                heights[shown],
+                s=size,
+                facecolor=face,
+                edgecolor=color,
+                linewidth=0.8,
+                alpha=0.45 if face != paper and n > 200 else 1.0,
+                zorder=3 if face == paper else 2,
+            )
+
+    def _draw_extent(self, lane: Lane, base: float, color: str, paper: str) -> None:
+        """Draw the range of all scores as a hollow box, that of the solid ones as a filled one."""
+        low, high = (base + height for height in _POINTS)
+        for shown, face, alpha in (
+            (lane.scores, paper, 1.0),
+            (lane.scores[lane.solid], color, 0.45),
+        ):
+            if len(shown):
+                self.ax_.fill_between(
+                    [float(shown.min()), float(shown.max())],
+                    low + 0.05,
+                    high - 0.05,
+                    facecolor=face,
+                    edgecolor=color,
+                    alpha=alpha,
+                    linewidth=0.8,
+                    zorder=2,
+                )
+
+    def _draw_bar(
+        self, bar: tuple[float, float, float], base: float, color: str, paper: str
+    ) -> None:
+        """Draw mean, radius and confidence radius, towards the other class."""
+        (mean, edge, reach), y = bar, base + _BAR
+        self.ax_.plot([mean, edge], [y, y], color=color, lw=3, solid_capstyle="butt", zorder=4)
+        self.ax_.plot([edge, reach], [y, y], color=color, lw=2, ls=_DASHES, zorder=4)
+        self.ax_.plot([edge, edge], [y - 0.05, y + 0.05], color=color, lw=2, zorder=4)
+        self.ax_.plot(mean, y, "X", color=color, ms=10, mec=paper, mew=0.8, zorder=5)
+
+    def _label(self, palette: Palette) -> None:
+        """Name the axis and the lanes."""
+        self.ax_.set_xlabel("score")
+        self.ax_.set_ylim(-0.02, 2.0)
+        self.ax_.set_yticks([0.45, 1.45], [self._describe(i) for i in range(2)])
+        self.ax_.tick_params(axis="y", length=0)
+        for tick, color in zip(self.ax_.get_yticklabels(), palette.classes, strict=True):
+            tick.set_color(color)
+        self.ax_.spines["left"].set_visible(False)
+        self.ax_.axhline(1.0, color=palette.line, lw=0.8, zorder=0)
+        self.ax_.set_title(decision_text(self.boundary))
+
+    def _describe(self, i: int) -> str:
+        """Return a class's name and numbers."""
+        known, scores = self.boundary, self.scores[i]
+        wrong = np.count_nonzero((scores > known.threshold) == (i == 0))
+        lines = [
+            f"class {known.labels[i]}",
+            f"{len(scores):,} rows",
+            f"{wrong:,} on the wrong side",
+        ]
+        # Fresh rows were not given up.
+        if known.geometry is not None and self._n_samples == known.n_samples:
+            lines.append(f"{known.geometry.slack[i]:,} given up")
+        if known.status is not Status.REVERSED:
+            lines.append(f"claimed error {error_text(known.errors[i])}")
+        return "\n".join(lines)
+
+    @property
+    def _n_samples(self) -> tuple[int, int]:
+        return len(self.scores[0]), len(self.scores[1])
+
+    def _add_legend(self, palette: Palette) -> None:
+        """Explain the marks below the axes, and what the claims are worth."""
+        ink, n = palette.soft, self._n_samples
+        keys = boundary_keys(self.old_threshold, palette)
+        if self.boundary.geometry is not None:
+            keys += [
+                line_key("mean of kept scores", color=ink, marker="X", ls="", ms=8),
+                line_key("radius", color=ink, lw=3),
+                line_key("what confidence adds", color=ink, lw=2, ls=_DASHES),
+            ]
+        point: dict[str, Any] = {"marker": "o" if min(n) <= self.max_points else "s", "ls": ""}
+        for name, face in zip(name_marks(self.boundary, n), (ink, palette.surface), strict=True):
+            keys.append(line_key(name, color=ink, ms=5, mfc=face, **point))
+        add_legend(self.ax_, keys, palette, title=claim_text(self.boundary))
+
+
+@dataclass(eq=False, repr=False)
+class RecordDisplay(Display):
+    """Each class's share on the wrong side of the boundary, and what the curve claims of it.
+
+    The point is the share of the rows that decided, the bar its exact interval (Clopper and
+    Pearson's, for a threshold that was fixed beforehand), the upright mark the claimed error.
+    Nothing but the record is needed; with the scores, :class:`BoundaryDisplay` shows more.
+
+    Parameters
+    ----------
+    boundary : Boundary
+        The record.
+    confidence : float, default=0.95
+        Of the bars.
+
+    Examples
+    --------
+    >>> from boundshift import find_boundary
+    >>> from boundshift.plots import RecordDisplay
+    >>> boundary = find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
+    >>> RecordDisplay(boundary).plot().ax_.get_title()
+    'Predict 1 if score > 3.5, else 0'
+    """
+
+    size = (8.0, 3.2)
+
+    boundary: Boundary
+    _: KW_ONLY
+    confidence: float = 0.95
+
+    def _draw(self, palette: Palette) -> None:
+        ax, known = self.ax_, self.boundary
+        names = []
+        for i, color in enumerate(palette.classes):
+            wrong, n = known.wrong[i], known.n_samples[i]
+            band = error_band(np.array([wrong]), n, self.confidence)
+            ax.plot([band.low[0], band.high[0]], [i, i], color=color, lw=4, alpha=0.4)
+            ax.plot(band.value, [i], "o", color=color, ms=10, mec=palette.surface, mew=1.5)
+            claimed = known.errors[i]
+            if np.isfinite(claimed):
+                ax.plot([claimed] * 2, [i - 0.22, i + 0.22], color=palette.ink, lw=2)
+            names.append(
+                f"class {known.labels[i]}\n{wrong:,} of {n:,} rows\nclaimed {percent(claimed)}"
+            )
+        ax.set_yticks([0, 1], names)
+        for tick, color in zip(ax.get_yticklabels(), palette.classes, strict=True):
+            tick.set_color(color)
+        ax.tick_params(axis="y", length=0)
+        ax.set(ylim=(-0.6, 1.6), xlabel="on the wrong side")
+        ax.set_xlim(left=0)
+        percent_axis(ax.xaxis)
+        ax.set_title(decision_text(known))
+        text = f"exact {100 * self.confidence:.6g}% interval"
+        keys: list[Any] = [
+            line_key("share of rows", color=palette.soft, marker="o", ls="", ms=9),
+            line_key(text, color=palette.soft, lw=4, alpha=0.4),
+            line_key("claimed", color=palette.ink, lw=2),
+        ]
+        add_legend(ax, keys, palette, below=0.2, title=claim_text(known))

@@ -1,0 +1,182 @@
+"""Scores that repeat stay whole: no claim spreads an atom, no boundary stands beside one."""
+
+import itertools
+from dataclasses import replace
+from math import erf, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.model_selection import cross_val_predict
+
+from boundshift import find_boundary
+from boundshift.curves import Blend, Smoothed, as_curve
+from boundshift.rules import GMean, as_rule
+from boundshift.scores.sample import ScoreSample, robust_std
+from boundshift.scores.weighted import collect_weighted
+
+
+def forest_scores(trees):
+    X, y = make_classification(1200, 8, weights=[0.9], random_state=3)
+    model = RandomForestClassifier(trees, random_state=0)
+    return y, cross_val_predict(model, X, y, method="predict_proba")[:, 1]
+
+
+def stump_scores():
+    X, y = make_classification(1200, 8, weights=[0.9], random_state=3)
+    model = GradientBoostingClassifier(n_estimators=8, max_depth=1, random_state=0)
+    return y, cross_val_predict(model, X, y, method="decision_function")
+
+
+def drawn_scores(kind):
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [900, 30])
+    if kind == "integers":
+        return y, np.clip(rng.poisson(2 + 3 * y), 0, 10).astype(float)
+    if kind == "labels":
+        return y, (rng.random(930) < np.where(y == 1, 0.8, 0.1)).astype(float)
+    return y, np.where(rng.random(930) < np.where(y == 1, 0.3, 0.9), 0.0, rng.gamma(2 + y))
+
+
+PROBLEMS = {
+    "integers": lambda: drawn_scores("integers"),
+    "zero-inflated": lambda: drawn_scores("zero-inflated"),
+    "stumps": stump_scores,
+    **{f"forest of {n}": (lambda n=n: forest_scores(n)) for n in (10, 100, 500)},
+}
+
+
+@pytest.mark.parametrize("curve", ["smoothed", "student-t"])
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+def test_only_single_rows_separate_a_claim_from_the_count(problem, curve):
+    y, s = problem()
+    found = find_boundary(y, s, curve=curve, rule="sum", scale="raw")
+    values, counts = np.unique(s, return_counts=True)
+    for k in (0, 1):
+        own = s[y == k]
+        single = np.isin(own, values[counts == 1]).mean()
+        assert abs(found.errors[k] - found.wrong[k] / len(own)) <= single + 1e-9
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+def test_the_default_does_not_flag_an_atom_of_the_common_class(problem):
+    y, s = problem()
+    found = find_boundary(y, s)
+    recalls = [1 - w / n for w, n in zip(found.wrong, found.n_samples, strict=True)]
+    best = max(
+        np.sqrt(np.mean(s[y == 0] <= t) * np.mean(s[y == 1] > t)) for t in [-1.0, *np.unique(s)]
+    )
+    assert np.sqrt(recalls[0] * recalls[1]) > best - 0.03
+
+
+def spread_share(values, atoms, t):
+    """Return the share above t: atoms as they are, single scores by a normal kernel."""
+    single = [v for v in values if v not in atoms]
+    above = sum(v > t for v in values if v in atoms)
+    if single:
+        sample = ScoreSample.from_labels([0] * len(single) + [1], [*single, 0.0])
+        h = robust_std(sample.negative) * len(single) ** -0.2
+        if not h:
+            return None
+        above += sum((1 + erf((v - t) / h / sqrt(2))) / 2 for v in single)
+    return above / len(values)
+
+
+@given(
+    st.lists(st.integers(0, 6).map(float), min_size=8, max_size=20),
+    st.lists(st.integers(3, 9).map(float), min_size=8, max_size=20),
+    st.sets(st.integers(1, 400).map(lambda i: i / 40 + 0.001), min_size=3, max_size=6),
+)
+@settings(max_examples=40)
+def test_no_gap_between_distinct_scores_is_better(low, high, singles):
+    singles = sorted(singles)
+    negative, positive = low + singles[::2], high + singles[1::2]
+    sample = ScoreSample.from_labels(
+        [0] * len(negative) + [1] * len(positive), [*negative, *positive]
+    )
+    rule = GMean(tolerance=0)
+    found = Smoothed()._search(sample, rule)
+    atoms = set(sample.atoms.tolist())
+    points = sorted({*negative, *positive})
+    best = np.inf
+    for t in [points[0] - 1, *map(np.mean, itertools.pairwise(points)), points[-1] + 1]:
+        u = spread_share(negative, atoms, t)
+        v = spread_share([-p for p in positive], {-a for a in atoms}, -t)
+        if u is None or v is None:
+            return  # a class with a single row leans on the pooled spread
+        best = min(best, float(rule.value(np.array([u]), np.array([v]), sample.n_samples)[0]))
+    assert found.value == pytest.approx(best, abs=2e-3)  # the kernel is looked up on a grid
+
+
+@pytest.mark.parametrize("curve", ["blend", "smoothed", "logistic", "student-t"])
+def test_a_table_of_counts_decides_as_its_rows(curve):
+    y, s = drawn_scores("integers")
+    rows, counts = np.unique(np.stack([y, s]), axis=1, return_counts=True)
+    expected = find_boundary(y, s, curve=curve)
+    found = find_boundary(rows[0], rows[1], curve=curve, sample_weight=counts)
+    assert found.threshold == pytest.approx(expected.threshold)
+    assert found.errors == pytest.approx(expected.errors)
+
+
+@pytest.mark.parametrize("curve", ["blend", "smoothed", "logistic", "student-t"])
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+def test_passes_decide_as_memory_does(problem, curve):
+    y, s = problem()
+    expected = find_boundary(y, s, curve=curve)
+    found = find_boundary([y[:500], y[500:]], [s[:500], s[500:]], curve=curve)
+    assert found.wrong == expected.wrong
+    assert found.errors == pytest.approx(expected.errors, abs=1e-3)
+
+
+def test_a_mirrored_problem_has_the_mirrored_boundary():
+    y, s = drawn_scores("zero-inflated")
+    found = find_boundary(y, s, scale="raw", rule="sum")
+    mirrored = find_boundary(1 - y, -s, scale="raw", rule="sum")
+    assert mirrored.threshold == pytest.approx(-found.threshold)
+    assert mirrored.errors == pytest.approx(found.errors[::-1])
+
+
+def test_rows_of_tiny_atoms_are_spread():
+    rng = np.random.default_rng(0)
+    s = np.round(rng.normal(size=20000), 4)
+    assert len(ScoreSample.from_labels(np.arange(20000) % 2, s).atoms) == 0
+
+
+def test_weights_below_two_rows_make_no_atom():
+    sample = collect_weighted([0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0], [1.9, 2.0, 1.0, 5.0])
+    assert sample.atoms.tolist() == [1.0, 3.0]
+
+
+def test_calibration_counts_atoms_where_they_stand():
+    y, s = drawn_scores("integers")
+    sample = ScoreSample.from_labels(y, s)
+    below, above = (as_curve("logistic").errors(sample)(np.array([t])) for t in (2.999, 3.001))
+    middle = as_curve("logistic").errors(sample)(np.array([2.5]))
+    np.testing.assert_allclose(below, middle, atol=1e-12)
+    assert above[0][0] < below[0][0] - 0.05
+
+
+def test_a_claim_of_the_blend_is_the_mean_of_its_parts():
+    y, s = drawn_scores("zero-inflated")
+    sample = ScoreSample.from_labels(y, s)
+    t = np.linspace(-1, 5, 50)
+    own, pooled = (as_curve(name).errors(sample)(t) for name in ("smoothed", "logistic"))
+    n = 30
+    np.testing.assert_allclose(
+        Blend().errors(sample)(t)[1], n / (n + 10) * own[1] + 10 / (n + 10) * pooled[1]
+    )
+    assert as_rule("g-mean") == GMean()
+
+
+def test_atoms_above_every_score_of_a_part_are_no_obstacle():
+    """Resampled rows keep the atoms of all rows, also those of which none was drawn."""
+    rng = np.random.default_rng(0)
+    part = ScoreSample.from_labels(np.repeat([0, 1], 30), rng.normal(size=60) + np.arange(60) / 30)
+    kept = replace(part, given_atoms=np.array([50.0]))
+    found = as_curve("smoothed").solve(kept, as_rule("sum")).found
+    alone = as_curve("smoothed").solve(part, as_rule("sum")).found
+    # The same claims, judged between scores instead of anywhere on the line.
+    assert found.errors == pytest.approx(alone.errors, abs=0.05)

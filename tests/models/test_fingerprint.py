@@ -1,0 +1,227 @@
+"""Rows of `fit` are recognised when they are shown again, and fresh rows are not."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import boundshift
+from boundshift import BoundaryWarning, BoundShiftClassifier, Monitor
+from boundshift.models.fingerprint import Fingerprint, hash_rows
+
+X, Y = make_classification(3000, weights=[0.8], flip_y=0.2, random_state=0)
+FIT, FRESH = slice(0, 1000), slice(1000, 2000)
+TREE = DecisionTreeClassifier(min_samples_leaf=4, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return BoundShiftClassifier(TREE).fit(X[FIT], Y[FIT])
+
+
+def mixed(n_used):
+    """Return 1,000 rows, some of which were used in fit."""
+    return np.r_[0:n_used, 1000 : 2000 - n_used]
+
+
+@pytest.mark.parametrize("n_used", [1000, 500, 50])
+def test_rows_of_fit_are_counted_and_certify_nothing(fitted, n_used):
+    rows = mixed(n_used)
+    words = f"{n_used:,} of these 1,000 rows were used in fit"
+    with pytest.warns(BoundaryWarning, match=words):
+        certificate = fitted.certify(X[rows], Y[rows])
+    assert certificate.status == "nominal"
+    assert certificate.reason.startswith(words)
+
+
+def test_fresh_rows_are_certified(fitted):
+    scores = fitted.positive_scores(X[FRESH])
+    expected = boundshift.certify(Y[FRESH], scores, fitted.boundary_)
+    assert fitted.certify(X[FRESH], Y[FRESH]) == expected
+    assert expected.status == "certified"
+
+
+def test_a_zone_of_rows_of_fit_is_nominal(fitted):
+    with pytest.warns(BoundaryWarning, match="1,000 of these 1,000 rows"):
+        zone = fitted.find_zone(X[FIT], Y[FIT])
+    assert zone.status == "nominal"
+    assert "1,000 of these 1,000 rows were used in fit" in zone.message
+    assert boundshift.Zone.from_json(zone.to_json()) == zone
+    assert fitted.find_zone(X[FRESH], Y[FRESH]).status != "nominal"
+
+
+def test_a_report_on_rows_of_fit_is_nominal(fitted):
+    with pytest.warns(BoundaryWarning, match="1,000 of these 1,000 rows"):
+        facts = fitted.report(X[FIT], Y[FIT]).facts
+    assert facts["certificates"]["shifted"]["status"] == "nominal"
+    assert facts["certificates"]["old"]["status"] == "nominal"
+    assert "1,000 of these 1,000 rows were used in fit" in facts["verdict"]["note"]
+    assert not any(claim["status"] in ("certified", "estimate") for claim in facts["claims"])
+    assert "certified" not in {part["status"] for part in facts["verdict"]["parts"]}
+    fresh = fitted.report(X[FRESH], Y[FRESH]).facts
+    assert fresh["certificates"]["shifted"]["status"] == "certified"
+
+
+def test_a_monitor_says_what_its_certificate_is(fitted):
+    with pytest.warns(BoundaryWarning, match="used in fit"):
+        certificate = fitted.certify(X[FIT], Y[FIT])
+    with pytest.warns(BoundaryWarning, match="a nominal one: 1,000 of these"):
+        monitor = Monitor(certificate)
+    assert "nominal: 1,000 of these 1,000 rows were used in fit" in monitor.verdict
+
+
+@pytest.mark.parametrize("levels", [2, 5, 20])
+def test_whole_numbers_repeat_by_chance(levels):
+    """At 2 levels nearly every fresh row equals one of fit, at 20 few do."""
+    rng = np.random.default_rng(levels)
+    rows = rng.integers(0, levels, (1500, 4))
+    y = (rows.sum(axis=1) + rng.normal(0, levels, 1500) > 2 * levels).astype(int)
+    fitted = BoundShiftClassifier(LogisticRegression()).fit(rows[:1000], y[:1000])
+    assert np.isin(hash_rows(rows[1000:], y[1000:]), hash_rows(rows[:1000], y[:1000])).any()
+    assert fitted.certify(rows[1000:], y[1000:]).status == "certified"
+
+
+def test_half_of_the_rows_is_found_among_natural_repeats():
+    rng = np.random.default_rng(0)
+    rows, y = rng.integers(0, 7, (1500, 4)), rng.integers(0, 2, 1500)
+    known = Fingerprint.of(rows[:1000], y[:1000])
+    assert known.count(rows[1000:], y[1000:]) == 0
+    half = np.r_[0:250, 1000:1250]
+    assert known.count(rows[half], y[half]) == pytest.approx(250, abs=40)
+    assert known.explain(rows[half], y[half]).startswith("about ")
+
+
+def test_fresh_rows_are_taken_for_others_less_often_than_stated():
+    rng = np.random.default_rng(1)
+    taken = 0
+    for _ in range(1000):
+        m, n = rng.integers(10, 200, 2)
+        rows = rng.integers(0, rng.integers(2, 30), (m + n, 2))
+        known = Fingerprint.of(rows[:m], np.zeros(m))
+        taken += known.count(rows[m:], np.zeros(n)) > 0
+    assert taken <= 6  # 1 is expected; more than 6 have a probability of 1e-4
+
+
+def test_of_many_rows_some_are_kept_and_the_number_is_an_estimate():
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(50_000, 3)), rng.integers(0, 2, 50_000)
+    known = Fingerprint.of(rows, y)
+    assert (len(known.hashes), known.n_samples) == (10_000, 50_000)
+    used = np.r_[0:4000]
+    assert known.count(rows[used], y[used]) == pytest.approx(4000, rel=0.1)
+    assert known.explain(rows[used], y[used]).startswith("about ")
+    fresh = rng.normal(size=(4000, 3))
+    assert known.count(fresh, y[:4000]) == 0
+
+
+def test_another_label_is_another_row(fitted):
+    assert fitted.fingerprint_.count(X[FIT], 1 - Y[FIT]) == 0
+
+
+def test_rows_without_weight_were_not_used():
+    weight = np.r_[np.ones(1000), np.zeros(1000)]
+    fitted = BoundShiftClassifier(TREE).fit(X[:2000], Y[:2000], sample_weight=weight)
+    assert fitted.certify(X[FRESH], Y[FRESH]).status == "certified"
+
+
+def test_a_model_trained_elsewhere_may_pay_for_its_choice():
+    model = TREE.fit(X[FIT], Y[FIT])
+    shifted = BoundShiftClassifier(model, cv="prefit").fit(X[FRESH], Y[FRESH])
+    with pytest.warns(BoundaryWarning, match="used in fit"):
+        assert shifted.certify(X[FRESH], Y[FRESH]).status == "nominal"
+    paid = shifted.certify(X[FRESH], Y[FRESH], chosen_here=True)
+    assert paid.status == "certified"
+    assert paid.error_bounds == shifted.certificate_.error_bounds
+    assert shifted.find_zone(X[FRESH], Y[FRESH]).status != "nominal"
+
+
+TABLE = pandas.DataFrame(
+    {
+        "number": [1.5, 0.0, np.nan, -0.0],
+        "whole": [1, 2, 0, 4],
+        "word": ["a", "b", None, "c"],
+        "truth": [True, False, True, True],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        TABLE.astype({"word": "category"}),
+        TABLE.astype({"number": "Float64", "whole": "Int64", "word": "object"}),
+        TABLE.set_index("whole", drop=False),
+        polars.from_pandas(TABLE),
+        TABLE.astype(object).to_numpy(),
+        TABLE.astype(object).to_numpy().tolist(),
+    ],
+    ids=["category", "nullable", "index", "polars", "object", "list"],
+)
+def test_equal_values_have_equal_hashes_in_every_table(other):
+    labels = ["yes", "no", "no", "yes"]
+    expected = hash_rows(TABLE, labels)
+    assert len(set(expected.tolist())) == 4
+    assert hash_rows(other, pandas.Series(labels, dtype="category")).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        sparse.csr_matrix,
+        sparse.csc_array,
+        sparse.coo_array,
+        pandas.DataFrame,
+        polars.DataFrame,
+        np.ndarray.tolist,
+        np.asfortranarray,
+    ],
+)
+def test_equal_numbers_have_equal_hashes_in_every_container(kind):
+    rows = np.where(X[:200] > 0.5, X[:200], 0.0)
+    assert hash_rows(kind(rows), Y[:200]).tolist() == hash_rows(rows, Y[:200] * 1.0).tolist()
+
+
+def test_days_have_equal_hashes_in_pandas_and_polars():
+    days = pandas.DataFrame({"day": pandas.to_datetime(["2026-01-01", "2026-01-02", None])})
+    expected = hash_rows(days, [0, 0, 0]).tolist()
+    assert hash_rows(polars.from_pandas(days), [0, 0, 0]).tolist() == expected
+    assert len(set(expected)) == 3
+
+
+def test_columns_are_not_exchanged_unseen():
+    one, two = hash_rows([[1, 2], [2, 1]], [0, 0]).tolist()
+    assert one != two
+
+
+def test_a_sparse_matrix_is_left_as_it_is():
+    rows = sparse.csr_matrix(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 3))  # one entry twice
+    assert hash_rows(rows, [0]).tolist() == hash_rows([[3.0, 0.0, 0.0]], [0]).tolist()
+    assert rows.nnz == 2
+
+
+@pytest.mark.parametrize("way", ["pickle", "skops"])
+def test_it_is_stored_with_the_classifier(fitted, way, tmp_path):
+    if way == "pickle":
+        again = pickle.loads(pickle.dumps(fitted))
+    else:
+        path = boundshift.save(fitted, tmp_path / "model.skops")
+        again = boundshift.load(path, trusted=["sklearn.tree._tree.Tree"])
+    with pytest.warns(BoundaryWarning, match="1,000 of these 1,000 rows"):
+        assert again.certify(X[FIT], Y[FIT]).status == "nominal"
+    assert not hasattr(clone(fitted), "fingerprint_")
+
+
+def test_a_file_of_an_older_release_has_none_and_works(fitted):
+    old = pickle.loads(pickle.dumps(fitted))
+    del old.fingerprint_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert old.certify(X[FIT], Y[FIT]).status == "certified"

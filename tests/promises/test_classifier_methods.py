@@ -1,0 +1,67 @@
+"""The classifier's methods score the rows themselves, so nobody passes a wrong scale."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
+from boundshift.metrics import metrics_at
+
+X, Y = make_classification(1200, weights=[0.8], flip_y=0.1, random_state=0)
+NAMES = np.where(Y, "a sick one", "healthy")  # the positive class is the first by name
+FIT, FRESH = slice(0, 600), slice(600, 1200)
+
+
+@pytest.fixture(scope="module", params=["probability", "margin", "mirrored"])
+def case(request):
+    """Return a fitted classifier, its fresh rows, their labels and the positive one."""
+    model = LinearSVC() if request.param == "margin" else LogisticRegression()
+    y = NAMES if request.param == "mirrored" else Y
+    positive = "a sick one" if request.param == "mirrored" else 1
+    return BoundShiftClassifier(model).fit(X[FIT], y[FIT]), X[FRESH], y[FRESH], positive
+
+
+def test_certify_counts_the_errors_of_predict(case):
+    shifted, rows, y, positive = case
+    certificate = shifted.certify(rows, y, 0.9, joint=True)
+    predicted = shifted.predict(rows)
+    is_positive = y == positive
+    wrong = tuple(int(np.sum((predicted != y)[mine])) for mine in (~is_positive, is_positive))
+    assert certificate.wrong == wrong
+    assert certificate.labels[1] == positive
+    assert (certificate.status, certificate.confidence) == ("certified", 0.9)
+    assert certificate.joint is True
+
+
+def test_find_zone_is_what_predict_zone_wants(case):
+    shifted, rows, y, positive = case
+    zone = shifted.find_zone(rows, y, errors=(0.1, 0.2), confidence=0.9)
+    assert (zone.errors, zone.confidence, zone.labels[1]) == ((0.1, 0.2), 0.9, positive)
+    decided = shifted.predict_zone(rows, zone, unsure="ask")
+    share = [np.mean(decided[y == label] == "ask") for label in zone.labels]
+    assert share == pytest.approx(zone.unsure)
+
+
+def test_the_interval_holds_the_threshold_of_these_rows(case):
+    shifted, rows, y, positive = case
+    low, high = shifted.threshold_interval(rows, y, n_resamples=50, random_state=0)
+    scores = shifted.positive_scores(rows)
+    kind = {"pos_label": positive, "scale": shifted.boundary_.scale}
+    assert low < find_boundary(y, scores, **kind).threshold < high
+
+
+@pytest.mark.parametrize("method", ["certify", "find_zone", "threshold_interval", "plot"])
+def test_more_classes_are_refused(method):
+    rows, y = load_iris(return_X_y=True)
+    fitted = BoundShiftClassifier(LogisticRegression(max_iter=1000)).fit(rows, y)
+    with pytest.raises(InvalidInputError, match="must be two"):
+        getattr(fitted, method)(rows, y)
+
+
+def test_metrics_at_a_boundary_on_probabilities_refuse_margins():
+    scores = BoundShiftClassifier(LinearSVC()).fit(X[FIT], Y[FIT]).positive_scores(X)
+    boundary = find_boundary(Y, 1 / (1 + np.exp(-scores)))
+    with pytest.raises(InvalidInputError, match="must be probabilities"):
+        metrics_at(Y, scores, boundary)
