@@ -873,3 +873,15 @@ def test_metadata_routing_without_metadata(data, routing):
         else:
             model.fit(X, y)
         assert model.boundary_.status.solved
+
+
+@pytest.mark.parametrize("pos_label", [0, 1])
+def test_the_deciding_sample_gives_the_boundary_again(data, pos_label):
+    X, y = data
+    clf = BoundShiftClassifier(LogisticRegression(), pos_label=pos_label).fit(X, y)
+    sample = clf.deciding_sample_
+    again = find_boundary(sample.y, sample.scores, pos_label=pos_label, scale="probability")
+    assert again.threshold == pytest.approx(clf.threshold_, abs=1e-12)
+    assert sample.y.tolist() == y[sample.rows].tolist()
+    assert sample.origin == "out-of-fold"
+    assert not hasattr(pickle.loads(pickle.dumps(clf)), "deciding_sample_")

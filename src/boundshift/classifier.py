@@ -32,7 +32,7 @@ from boundshift.models.scoring import (
 )
 from boundshift.models.shift import ShiftExportMixin
 from boundshift.models.store import pack, unpack
-from boundshift.models.training import Scored, train
+from boundshift.models.training import DecidingSample, Scored, train
 from boundshift.promises.certificate import Certificate, certify
 from boundshift.promises.interval import threshold_interval
 from boundshift.promises.zone import Zone, find_zone
@@ -141,6 +141,10 @@ default="auto"
     fingerprint_ : Fingerprint
         Hashes of at most 10,000 rows of ``fit``, by which :meth:`certify`, :meth:`find_zone` and
         :meth:`report` recognise rows that were used there.
+    deciding_sample_ : DecidingSample
+        The labelled scores that chose the boundary, row by row: ``y``, ``scores``,
+        ``sample_weight``, ``row_cost``, ``rows`` (their numbers in ``fit``) and ``origin``
+        ("held-out", "out-of-fold" or "training"). Files and pickles do not hold it.
     n_features_in_, feature_names_in_ : int, array
         What the estimator says of its features.
 
@@ -296,6 +300,15 @@ default="auto"
         """Threshold of :meth:`positive_scores`, of two classes."""
         threshold: float = self.boundary_.threshold
         return threshold
+
+    @property
+    def deciding_sample_(self) -> DecidingSample:
+        """Labelled scores that chose the boundary, of the positive one of two classes."""
+        if not hasattr(self, "_scored"):
+            raise AttributeError("`deciding_sample_` is there after fit, and not in a loaded model")
+        positive = self._positive_column if len(self.classes_) == 2 else None
+        sample: DecidingSample = self._scored.sample(positive)
+        return sample
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels: by the threshold, or the largest score plus bias of many classes.

@@ -45,7 +45,7 @@ from boundshift.rules import ClassFloors, Rule
 from boundshift.typing import FloatArray, IndexArray
 from boundshift.validation import find_distinct, order_labels
 
-__all__ = ["MANY_RARE_ROWS", "Scored", "set_random_states", "train"]
+__all__ = ["MANY_RARE_ROWS", "DecidingSample", "Scored", "set_random_states", "train"]
 
 Split = tuple[IndexArray, IndexArray]
 
@@ -55,6 +55,32 @@ _CHECKED = 32
 _BAG_PARTS = 5
 # Rows of the rarest class from which on one model on all rows is deployed, not a mean.
 MANY_RARE_ROWS = 100
+
+
+class DecidingSample(NamedTuple):
+    """The labelled scores that chose a classifier's boundary.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Labels.
+    scores : array of shape (n_samples,) or (n_samples, n_classes)
+        Of two classes: the positive class's, on the scale of ``boundary_``. Of more: one score per
+        class, before the biases are added.
+    sample_weight, row_cost : array or None
+        As ``fit`` was given them, for these rows.
+    rows : array of shape (n_samples,)
+        Numbers of the rows among those given to ``fit``.
+    origin : {"held-out", "out-of-fold", "training"}
+        Whether the model that scored a row was trained without it.
+    """
+
+    y: NDArray[Any]
+    scores: FloatArray
+    sample_weight: FloatArray | None
+    row_cost: FloatArray | None
+    rows: IndexArray
+    origin: Literal["held-out", "out-of-fold", "training"]
 
 
 class Scored(NamedTuple):
@@ -92,6 +118,12 @@ class Scored(NamedTuple):
         if self.are_probabilities:
             return self.scores[:, k]
         return self.scores if k == 1 else -self.scores
+
+    def sample(self, positive: int | None) -> DecidingSample:
+        """Return the rows for users, with the scores of one of two classes, or of all of many."""
+        scores = self.scores if positive is None else self.scores_of(positive)
+        y = self.classes[self.y]
+        return DecidingSample(y, scores, self.weights, self.costs, self.rows, self.origin)
 
     def weighed(self, weights: FloatArray | None, costs: FloatArray | None) -> Scored:
         """Return the rows with their weights and costs; those without weight are out."""
