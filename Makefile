@@ -5,7 +5,7 @@ BIN := .venv/bin
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: install demo images test fuzz test-wheel test-torch test-spark test-oldest lint docs benchmark \
+.PHONY: install demo images test golden fuzz test-wheel test-torch test-spark test-oldest lint docs benchmark \
 	reproduce suite evidence size clean
 
 .venv/bin/python:
@@ -70,6 +70,9 @@ test-wheel: .venv/.test  ## what a wheel must hold: all code, data, templates, t
 		tests/install/runs_from_wheel.py tests/install/test_distribution.py \
 		tests/contract/test_imports.py tests/datasets/test_loaders.py tests/report/test_page.py \
 		tests/app/test_application.py tests/app/test_main.py tests/result tests/test_boundary.py
+
+golden: .venv/.test  ## all 29,000 answers of the golden files; `make test` asks a part
+	GOLDEN=all $(BIN)/python -m pytest -n auto tests/golden
 
 SECONDS ?= 3600
 

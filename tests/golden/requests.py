@@ -1,0 +1,517 @@
+"""Requests beyond `find_boundary` on raw scores, and the answers that are kept of them.
+
+An answer has up to four parts: ``exact`` (counts, labels, statuses, refusals), ``score`` (numbers
+in units of the scores, compared to 1e-9 of their range), ``share`` (claims and biases, compared to
+1e-9), and ``pass`` (thresholds found in passes, compared to the resolution that is stated).
+
+The problems never change: a change here would hide a change of the library.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boundshift import (
+    MCC,
+    Cost,
+    FBeta,
+    Floors,
+    GMean,
+    InvalidInputError,
+    Kappa,
+    Markedness,
+    Metric,
+    Monitor,
+    Youden,
+    certify,
+    compare_boundaries,
+    estimate_prevalence,
+    find_boundaries,
+    find_boundary,
+    find_zone,
+    metrics_at,
+    rows_needed,
+    streaming,
+)
+from boundshift.curves import as_curve
+from boundshift.multiclass import find_biases
+from boundshift.rules import as_rule
+
+Answer = dict[str, list[Any]]
+Request = tuple[str, Callable[[], Answer], float]
+
+CURVES = (
+    "blend", "logistic", "smoothed", "student-t", "empirical", "kth-point", "clopper-pearson",
+    "dkw", "bernstein", "support", "paper", "authors",
+)  # fmt: skip
+WEIGHTED = ("blend", "logistic", "smoothed", "student-t", "empirical", "kth-point", "dkw")
+RULES = {
+    "g-mean": "g-mean",
+    "g-mean exact": GMean(tolerance=0.0),
+    "sum": "sum",
+    "minimax": "minimax",
+    "accuracy": "accuracy",
+    "cost": Cost(false_negative=20),
+    "cost elsewhere": Cost(false_positive=3, prevalence=0.02),
+    "f1": "f1",
+    "f2 elsewhere": FBeta(2, prevalence=0.2),
+    "mcc": MCC(),
+    "kappa": Kappa(),
+    "markedness": Markedness(prevalence=0.3),
+    "youden": Youden(),
+    "jaccard": Metric("jaccard"),
+}
+FLOORS = {
+    "recall": Floors(recall=0.8),
+    "recall counted": Floors(recall=0.9, confidence=None),
+    "specificity": Floors(specificity=0.9),
+    "precision": Floors(precision=0.4),
+    "precision counted": Floors(precision=0.6, confidence=None),
+    "precision elsewhere": Floors(precision=0.3, prevalence=0.1),
+    "npv": Floors(npv=0.9),
+    "flagged": Floors(flagged=0.2),
+    "flagged counted": Floors(flagged=0.1, confidence=None),
+    "recall and specificity": Floors(recall=0.7, specificity=0.6),
+    "recall and precision": Floors(recall=0.6, precision=0.3),
+    "three": Floors(recall=0.5, specificity=0.5, precision=0.2, confidence=0.8),
+    "recall then cost": Floors(recall=0.7, then=Cost(false_negative=4)),
+    "recall then f1": Floors(recall=0.8, then="f1", confidence=None),
+    "impossible": Floors(recall=0.999, specificity=0.999),
+}
+SIZES = ((40, 7), (300, 30), (25, 25), (9, 60), (600, 60), (1500, 12))
+KINDS = ("normal", "whole", "heavy", "humps", "skewed", "rounded")
+
+
+def draw(seed: int, times: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels and scores in a random order, the positive class above."""
+    rng = np.random.default_rng([2026, seed])
+    n, p = (times * size for size in SIZES[seed % len(SIZES)])
+    gap = (0.5, 1.5, 3.0)[seed // len(SIZES) % 3]
+    kind = KINDS[(seed + seed // len(KINDS)) % len(KINDS)]
+    y = rng.permutation(np.repeat([0, 1], [n, p]))
+    if kind == "whole":
+        return y, rng.integers(-4, 5, n + p) + np.round(gap + 0.6) * y
+    noise = {
+        "normal": partial(rng.normal, size=n + p),
+        "heavy": partial(rng.standard_t, 2, n + p),
+        "humps": lambda: rng.choice([-3.0, 0.0, 1.0], n + p) + rng.normal(0, 0.4, n + p),
+        "skewed": partial(rng.exponential, size=n + p),
+        "rounded": lambda: rng.normal(size=n + p).round(1),
+    }[kind]()
+    return y, noise + gap * y
+
+
+def draw_probabilities(seed: int, times: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels and probabilities, in every third problem with exact zeros and ones."""
+    y, s = draw(seed, times)
+    probabilities = 1 / (1 + np.exp(2.0 - s))
+    if seed % 3 == 0:
+        probabilities = probabilities.round(2)
+    return y, probabilities
+
+
+def draw_weights(seed: int, n: int) -> np.ndarray:
+    """Return whole weights, or fractions, some of them 0."""
+    values = ([1.0, 2.0, 3.0], [0.0, 0.5, 1.0, 1.7, 2.0])[seed % 2]
+    return np.random.default_rng([7, seed]).choice(values, n)
+
+
+def draw_many(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return classes and their scores, three or four of them."""
+    rng = np.random.default_rng([2027, seed])
+    k = 3 + seed % 2
+    share = np.array([0.6, 0.25, 0.1, 0.05])[:k]
+    y = np.concatenate([np.arange(k), rng.choice(k, 400, p=share / share.sum())])
+    return y, rng.normal(size=(len(y), k)) + (1.0 + seed % 3) * np.eye(k)[y]
+
+
+def _of_boundary(boundary: Any) -> Answer:
+    return {
+        "exact": [boundary.status.name, boundary.scale, *boundary.n_samples, *boundary.labels],
+        "score": [boundary.threshold, *boundary.plateau],
+        "share": [*boundary.errors, boundary.loss, *boundary.wrong],
+    }
+
+
+def _decide(y: Any, s: Any, **arguments: Any) -> Answer:
+    return _of_boundary(find_boundary(y, s, **arguments))
+
+
+def _of_certificate(c: Any) -> Answer:
+    return {
+        "exact": [c.status, c.method, c.joint, *c.labels, *c.n_samples, *c.wrong],
+        "score": [c.threshold],
+        "share": [*c.error_bounds, *c.errors, *c.floors],
+    }
+
+
+def _of_zone(zone: Any) -> Answer:
+    return {
+        "exact": [zone.status, *zone.labels, *zone.n_samples],
+        "score": [zone.low, zone.high],
+        "share": [*zone.errors, *zone.unsure],
+    }
+
+
+def _of_groups(found: Any) -> Answer:
+    boundaries = [*found.values(), found.common]
+    return {
+        "exact": [*found, *(b.status.name for b in boundaries)],
+        "score": [b.threshold for b in boundaries],
+        "share": [e for b in boundaries for e in (*b.errors, *b.wrong)],
+    }
+
+
+def _of_biases(found: Any) -> Answer:
+    boundaries = found.boundaries.values()
+    return {
+        "exact": [status.name for status in found.statuses],
+        "share": [*found.biases, *(b.threshold for b in boundaries)],
+    }
+
+
+def _simple() -> Iterator[Request]:
+    """Every curve with every rule: raw scores, probabilities, weights."""
+    for seed, curve, (name, rule) in product(range(10), CURVES, RULES.items()):
+        if name == "jaccard" and (seed not in (0, 2) or curve not in CURVES[3:6]):
+            continue  # a metric by name is computed at every gap
+        y, s = draw(seed)
+        given = {"curve": curve, "rule": rule, "scale": "raw"}
+        yield f"raw/{seed}/{curve}/{name}", partial(_decide, y, s, **given), float(np.ptp(s))
+    for seed, curve, name in product(range(9), CURVES, ("g-mean", "sum", "cost", "mcc")):
+        y, s = draw_probabilities(seed)
+        given = {"curve": curve, "rule": RULES[name]}
+        yield f"probability/{seed}/{curve}/{name}", partial(_decide, y, s, **given), 1.0
+    rules = ("g-mean", "sum", "minimax", "cost", "f1", "mcc")
+    for seed, curve, name in product(range(10), WEIGHTED, rules):
+        y, s = (draw, draw_probabilities)[seed % 3 == 2](seed)
+        given = {"curve": curve, "rule": RULES[name], "sample_weight": draw_weights(seed, len(y))}
+        yield f"weight/{seed}/{curve}/{name}", partial(_decide, y, s, **given), float(np.ptp(s))
+
+
+def _by_row() -> Iterator[Request]:
+    for seed in range(60):
+        y, s = (draw, draw_probabilities)[seed % 4 == 3](seed)
+        rng = np.random.default_rng([9, seed])
+        cost = rng.integers(1, 9, (len(y), 2)) if seed % 2 else rng.exponential(5, len(y))
+        yield f"row cost/{seed}", partial(_decide, y, s, row_cost=cost), float(np.ptp(s))
+
+
+def _floors() -> Iterator[Request]:
+    for seed, (name, rule) in product(range(14), FLOORS.items()):
+        y, s = (draw, draw_probabilities)[seed % 4 == 3](seed)
+        yield f"floors/{seed}/{name}", partial(_decide, y, s, rule=rule), float(np.ptp(s))
+        if seed < 3:
+            for curve in ("kth-point", "blend", "dkw", "support"):
+                given = {"rule": rule, "curve": curve}
+                yield f"floors/{seed}/{name}/{curve}", partial(_decide, y, s, **given), np.ptp(s)
+
+
+def _ties() -> Iterator[Request]:
+    """Few different scores, also one only, and scores that point the other way."""
+    problems = {
+        "one": ([0, 0, 1], [2, 2, 2]),
+        "two": ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1]),
+        "equal classes": ([0, 1] * 20, [1, 1, 2, 2, 3, 3, 4, 4] * 5),
+        "reversed": ([0] * 9 + [1] * 5, [3, 4, 5, 4, 4, 3, 5, 5, 4, 0, 1, 1, 0, 3]),
+        "apart": ([0] * 9 + [1] * 5, [0, 1, 1, 0, 1, 2, 2, 1, 0, 7, 7, 8, 9, 7]),
+        "stars": ([0] * 30 + [1] * 20, [1, 2, 3, 3, 2, 1] * 5 + [3, 4, 5, 2, 4] * 4),
+    }
+    for (name, (y, s)), curve, rule in product(
+        problems.items(), CURVES, ("g-mean", "sum", "minimax", "accuracy")
+    ):
+        given = {"curve": curve, "rule": rule, "scale": "raw"}
+        yield f"ties/{name}/{curve}/{rule}", partial(_decide, y, s, **given), float(np.ptp(s))
+
+
+def _promises() -> Iterator[Request]:
+    kinds = product(("held-out", "out-of-fold", "training"), (False, True), (False, True))
+    for (i, (scores, here, joint)), seed in product(enumerate(kinds), range(8)):
+        y, s = draw(seed)
+        t = float(np.quantile(s, 0.6))
+        given = {"confidence": (0.95, 0.8)[i % 2], "scores": scores, "chosen_here": here}
+        given |= {"joint": joint}
+        yield (
+            f"certificate/{seed}/{scores}/{here}/{joint}",
+            lambda y=y, s=s, t=t, given=given: _of_certificate(certify(y, s, t, **given)),
+            float(np.ptp(s)),
+        )
+    for seed, errors, confidence in product(
+        range(14), ((0.05, 0.05), (0.1, 0.3), (0.4, 0.4)), (0.95, 0.7)
+    ):
+        y, s = (draw, draw_probabilities)[seed % 2](seed)
+        yield (
+            f"zone/{seed}/{errors}/{confidence}",
+            lambda y=y, s=s, e=errors, c=confidence: _of_zone(find_zone(y, s, e, c)),
+            float(np.ptp(s)),
+        )
+    for seed in range(10):
+        y, s = draw(seed)
+
+        def compared(y=y, s=s):
+            old, new = find_boundary(y, s, rule="sum"), find_boundary(y, np.abs(s), rule="minimax")
+            cost = Cost(false_negative=5)
+            found = compare_boundaries(y, s, old, np.abs(s), new, cost=cost)
+            counts = [*found.n_samples, *found.mended, *found.broken]
+            return {"exact": counts, "share": [*found.differences, *found.p_values]}
+
+        yield f"comparison/{seed}", compared, 1.0
+
+        def prevalence(y=y, s=s, seed=seed):
+            found = estimate_prevalence(y, s, draw(seed + 6)[1], n_resamples=20)
+            exact = [*found.n_samples, found.n_new]
+            return {"exact": exact, "share": [found.prevalence, found.known_prevalence]}
+
+        yield f"prevalence/{seed}", prevalence, 1.0
+
+        def watched(y=y, s=s, seed=seed):
+            monitor = Monitor(certify(y, s, float(np.median(s))))
+            later, scores = draw(seed + 12)
+            alarms = monitor.update(later, scores - 0.7).alarms
+            exact = [x for a in alarms for x in (a.label, a.row, a.since_row, a.wrong)]
+            return {"exact": exact, "share": [a.bound for a in alarms]}
+
+        yield f"monitor/{seed}", watched, 1.0
+
+        def measured(y=y, s=s):
+            found = metrics_at(y, s, [float(np.median(s)), float(s.max())], costs=Cost())
+            return {"exact": sorted(found), "share": [x for k in sorted(found) for x in found[k]]}
+
+        yield f"metrics/{seed}", measured, 1.0
+    for error, confidence, share, here in product(
+        (0.3, 0.1, 0.02), (0.9, 0.99), (0.0, 0.3), (False, True)
+    ):
+        given = {"wrong_share": share, "chosen_here": here}
+        yield (
+            f"rows needed/{error}/{confidence}/{share}/{here}",
+            lambda e=error, c=confidence, given=given: {"exact": [rows_needed(e, c, **given)]},
+            1.0,
+        )
+
+
+def _groups() -> Iterator[Request]:
+    cases = (("blend", "g-mean"), ("logistic", "sum"), ("student-t", "minimax"))
+    cases += (("kth-point", "sum"), ("empirical", "accuracy"))
+    for seed, (curve, rule), rows in product(range(10), cases, (0.0, 20.0)):
+        y, s = (draw, draw_probabilities)[seed % 2](seed)
+        by = np.random.default_rng([11, seed]).choice(["a", "b"], len(y), p=[0.7, 0.3])
+        given = {"curve": curve, "rule": rule, "rows": rows}
+        yield (
+            f"groups/{seed}/{curve}/{rule}/{rows}",
+            lambda y=y, s=s, by=by, g=given: _of_groups(find_boundaries(y, s, by, **g)),
+            float(np.ptp(s)),
+        )
+
+
+def _classes() -> Iterator[Request]:
+    cases = (
+        ("blend", "g-mean"),
+        ("logistic", "sum"),
+        ("kth-point", "sum"),
+        ("student-t", "g-mean"),
+    )
+    strategies = ("joint", "pairwise", "one-vs-rest")
+    for seed, (curve, rule), strategy in product(
+        range(6), (*cases, ("support", "sum")), strategies
+    ):
+        y, s = draw_many(seed)
+        yield (
+            f"classes/{seed}/{curve}/{rule}/{strategy}",
+            lambda y=y, s=s, c=curve, r=rule, how=strategy: _of_biases(
+                find_biases(y, s, as_curve(c), as_rule(r), how)
+            ),
+            1.0,
+        )
+
+
+def _engines(y: np.ndarray, s: np.ndarray, w: np.ndarray) -> dict[str, Any]:
+    """Return the same rows as chunks, as a file and as a relation, by engine."""
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({"label": y, "score": s, "weight": w})
+    folder = Path(tempfile.mkdtemp(prefix="golden"))
+    pq.write_table(table, folder / "rows.parquet", row_group_size=1000)
+    connection = duckdb.connect()
+    connection.register("rows", table)
+    thirds = np.array_split(np.arange(len(y)), 3)
+    return {
+        "chunks": [(y[i], s[i]) for i in thirds],
+        "weighted chunks": [(y[i], s[i], w[i]) for i in thirds],
+        "file": str(folder / "rows.parquet"),
+        "duckdb": connection.table("rows"),
+    }
+
+
+PASSES = [
+    ("blend", "g-mean"), ("logistic", "sum"), ("smoothed", "g-mean"), ("student-t", "minimax"),
+    ("empirical", "f1"), ("kth-point", "sum"), ("clopper-pearson", "g-mean"), ("dkw", "sum"),
+    ("support", "sum"),
+]  # fmt: skip
+
+
+def _of_pass(boundary: Any) -> Answer:
+    """Return what must not depend on how rows are read; counts only where scores are exact."""
+    answer = {
+        "exact": [boundary.status.name, boundary.scale, *boundary.labels],
+        "pass": [boundary.threshold],
+        "share": [*boundary.n_samples],
+        "resolution": [boundary.resolution],
+    }
+    if boundary.resolution == 0:
+        answer["share"] += [*boundary.wrong]
+    return answer
+
+
+def _passes() -> Iterator[Request]:
+    """The same rows in memory and by three engines: four requests with one name and one answer."""
+    for seed in range(3):
+        y, s = (draw, draw_probabilities)[seed % 2](seed + 6, times=10)
+        w, width = draw_weights(seed, len(y)), float(np.ptp(s))
+        by_engine = _engines(y, s, w)
+        weighted_chunks = by_engine.pop("weighted chunks")
+        t = find_boundary(y, s)
+        for curve, rule in PASSES:
+            name, given = f"passes/{seed}/{curve}/{rule}", {"curve": curve, "rule": rule}
+            yield name, lambda y=y, s=s, g=given: _of_pass(find_boundary(y, s, **g)), width
+            for data in by_engine.values():
+                yield (
+                    name,
+                    lambda d=data, g=given: _of_pass(streaming.scan_boundary(d, **g)),
+                    width,
+                )
+            if curve in WEIGHTED[:5]:
+                yield (
+                    f"{name}/weight",
+                    lambda y=y, s=s, w=w, g=given: _of_pass(
+                        find_boundary(y, s, sample_weight=w, **g)
+                    ),
+                    width,
+                )
+                for data in (weighted_chunks, by_engine["file"], by_engine["duckdb"]):
+                    named = {} if isinstance(data, list) else {"weight": "weight"}
+                    yield (
+                        f"{name}/weight",
+                        lambda d=data, g=given | named: _of_pass(streaming.scan_boundary(d, **g)),
+                        width,
+                    )
+        certified, zoned = f"passes/{seed}/certificate", f"passes/{seed}/zone"
+        yield certified, lambda y=y, s=s, t=t: _of_certificate(certify(y, s, t)), width
+        yield zoned, lambda y=y, s=s: _of_zone(find_zone(y, s)), width
+        for data in by_engine.values():
+            yield (
+                certified,
+                lambda d=data, t=t: _of_certificate(streaming.scan_certificate(d, t)),
+                width,
+            )
+            yield zoned, lambda d=data: _of_zone(streaming.scan_zone(d)), width
+
+
+def _flat(stored: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(stored, dict | list):
+        items = stored.items() if isinstance(stored, dict) else enumerate(stored)
+        for key, value in items:
+            yield from _flat(value, f"{path}/{key}")
+    else:
+        yield path, stored
+
+
+def _of_stored(thing: Any) -> Answer:
+    """Return what a stored record holds; it must be equal to the record once it is read again."""
+    assert type(thing).from_dict(json.loads(json.dumps(thing.to_dict()))).to_dict() == (
+        thing.to_dict()
+    )
+    flat = dict(_flat(thing.to_dict()))
+    numbers = {key: value for key, value in flat.items() if isinstance(value, float)}
+    others = [[key, value] for key, value in flat.items() if key not in numbers]
+    sentences = ("/detail", "/reason")  # words may change
+    exact = [pair for pair in others if not pair[0].endswith(sentences)]
+    return {"exact": [*exact, *numbers], "share": [*numbers.values()]}
+
+
+def _stored() -> Iterator[Request]:
+    for seed, curve, rule in product(range(3), CURVES, ("g-mean", "sum", Floors(recall=0.6))):
+        y, s = (draw, draw_probabilities)[seed % 2](seed)
+
+        def boundary(y=y, s=s, curve=curve, rule=rule):
+            return _of_stored(find_boundary(y, s, curve=curve, rule=rule))
+
+        name = rule if isinstance(rule, str) else rule.name
+        yield f"json/boundary/{seed}/{curve}/{name}", boundary, 1.0
+    for seed in range(4):
+        y, s = (draw, draw_probabilities)[seed % 2](seed)
+        by = np.random.default_rng([11, seed]).choice(["a", "b"], len(y), p=[0.7, 0.3])
+
+        def monitor(y=y, s=s):
+            watch = Monitor(certify(y, s, float(np.median(s))))
+            watch.update(y, s)
+            return _of_stored(watch)
+
+        yield f"json/zone/{seed}", lambda y=y, s=s: _of_stored(find_zone(y, s)), 1.0
+        yield (
+            f"json/groups/{seed}",
+            lambda y=y, s=s, by=by: _of_stored(find_boundaries(y, s, by)),
+            1.0,
+        )
+        yield f"json/monitor/{seed}", monitor, 1.0
+
+
+FAMILIES = {
+    "raw, probabilities, weights": _simple,
+    "row costs": _by_row,
+    "floors": _floors,
+    "ties": _ties,
+    "promises": _promises,
+    "groups": _groups,
+    "classes": _classes,
+    "passes": _passes,
+    "json": _stored,
+}
+
+
+def answer(ask: Callable[[], Answer]) -> Answer:
+    """Return the answer to a request as plain values; a refusal is one, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = ask()
+        except InvalidInputError:
+            return {"exact": ["refused"]}
+    return {key: [_plain(v) for v in values] for key, values in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON carries; infinities are words."""
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def difference(expected: Answer, found: Answer, width: float) -> str:
+    """Return what differs between two answers, or an empty text."""
+    allowed = {"score": 1e-9 * (width or 1.0), "share": 1e-9}
+    allowed["pass"] = allowed["score"] + (found.get("resolution") or [0.0])[0]
+    if found.get("exact") != expected.get("exact"):
+        return f"{expected.get('exact')} became {found.get('exact')}"
+    for key, tolerance in allowed.items():
+        old, new = expected.get(key, []), found.get(key, [])
+        if "resolution" in found and key == "share":
+            old = old[: len(new)]
+        if len(old) != len(new) or not all(
+            a == b if isinstance(a, str) or isinstance(b, str) else abs(a - b) <= tolerance
+            for a, b in zip(old, new, strict=True)
+        ):
+            return f"{key}: {old} became {new}, which is more than {tolerance:.3g} away"
+    return ""
