@@ -22,7 +22,7 @@ from boundshift import (
 )
 from boundshift.curves import CURVES
 from boundshift.scores.sample import ScoreSample
-from boundshift.view.lanes import make_lanes
+from boundshift.view.rows import make_lanes
 
 COUNTED = ("kth-point", "clopper-pearson", "dkw", "bernstein", "empirical")
 

@@ -12,7 +12,7 @@ from scipy.stats import beta, binomtest
 
 from boundshift import BoundaryWarning, Cost, Floors, find_boundary
 from boundshift.report import collect_facts, render_report
-from boundshift.view.words import at_least, at_most, percent, read_names
+from boundshift.words import at_least, at_most, percent, read_names
 from tests.report.problems import NAMES, clopper_pearson, rows
 
 

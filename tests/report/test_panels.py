@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix, precision_score, recall_score
 from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
 from boundshift.report import Report, RowDetails, collect_facts, render_report
 from boundshift.report.panels import collect_calibration, collect_decision_curve
-from boundshift.view.words import read_names
+from boundshift.words import read_names
 from tests.report.problems import NAMES, rows
 
 

@@ -5,12 +5,13 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from boundshift import BoundaryWarning, InvalidInputError, find_boundary
 from boundshift.scores.sample import ScoreSample
 from boundshift.view.axis import choose_axis
-from boundshift.view.lanes import make_lanes, name_marks
 from boundshift.view.rows import (
     area_under_curve,
     class_scores,
     count_wrong_at,
     least_balanced_error,
+    make_lanes,
+    name_marks,
     read_sample,
     settle_boundary,
 )

@@ -24,9 +24,8 @@ from boundshift.scores.sample import ClassScores, ScoreSample
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 from boundshift.view.axis import choose_axis
-from boundshift.view.lanes import Lane, make_lanes, name_marks
-from boundshift.view.rows import as_score, class_scores
-from boundshift.view.words import claim_text, decision_text, error_text, percent
+from boundshift.view.rows import Lane, as_score, class_scores, make_lanes, name_marks
+from boundshift.words import claim_text, decision, error_text, percent
 
 __all__ = ["ProjectionDisplay", "RecordDisplay"]
 
@@ -179,7 +178,7 @@ class ProjectionDisplay(ScoreDisplay):
             tick.set_color(color)
         self.ax_.spines["left"].set_visible(False)
         self.ax_.axhline(1.0, color=palette.line, lw=0.8, zorder=0)
-        self.ax_.set_title(decision_text(self.boundary))
+        self.ax_.set_title(decision(self.boundary))
 
     def _describe(self, i: int) -> str:
         """Return a class's name and numbers."""
@@ -268,7 +267,7 @@ class RecordDisplay(Display):
         ax.set(ylim=(-0.6, 1.6), xlabel="on the wrong side")
         ax.set_xlim(left=0)
         percent_axis(ax.xaxis)
-        ax.set_title(decision_text(known))
+        ax.set_title(decision(known))
         text = f"exact {100 * self.confidence:.6g}% interval"
         keys: list[Any] = [
             line_key("share of rows", color=palette.soft, marker="o", ls="", ms=9),

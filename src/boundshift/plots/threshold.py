@@ -33,7 +33,7 @@ from boundshift.search.row_costs import as_row_cost, own_cost
 from boundshift.typing import FloatArray
 from boundshift.validation import as_choice, as_rows, as_share
 from boundshift.view.rows import count_wrong_at
-from boundshift.view.words import claim_text, decision_text
+from boundshift.words import claim_text, decision
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,7 +158,7 @@ class ThresholdDisplay(ScoreDisplay):
         for ax in self.axes_:
             draw_boundaries(ax, self.boundary.threshold, self.old_threshold, palette)
         draw_grid(self.ax_, palette)
-        self.ax_.set_title(decision_text(self.boundary))
+        self.ax_.set_title(decision(self.boundary))
         self.axes_[-1].set_xlim(float(self.thresholds[0]), float(self.thresholds[-1]))
         self.axes_[-1].set_xlabel("threshold on the score")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from boundshift.view.words import minus, percent
+from boundshift.words import number, percent
 
 __all__ = [
     "draw_calibration",
@@ -268,4 +268,4 @@ def _round_up(value: float) -> float:
 
 def _share(value: float, digits: bool = False) -> str:
     """Return a share in percent without needless digits."""
-    return minus(f"{100 * value:.{3 if digits else 4}g}%")
+    return number(100 * value, f".{3 if digits else 4}g") + "%"

@@ -19,7 +19,7 @@ from boundshift.scores.weighted import as_weights
 from boundshift.search.row_costs import as_row_cost
 from boundshift.typing import BoolArray, FloatArray
 from boundshift.validation import as_scores
-from boundshift.view.words import Names
+from boundshift.words import Names
 
 __all__ = ["Evidence", "JudgedOn", "PairedRows", "RowDetails", "share_interval"]
 

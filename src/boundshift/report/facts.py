@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,6 @@ from boundshift.report.panels import (
 )
 from boundshift.report.sentences import collect_claims, diagnose, say_verdict
 from boundshift.result.boundary import Boundary
-from boundshift.result.text import class_rows
 from boundshift.rules import Cost
 from boundshift.scores.sample import ScoreSample
 from boundshift.search.row_costs import own_cost
@@ -44,7 +43,7 @@ from boundshift.view.rows import (
     read_sample,
     settle_boundary,
 )
-from boundshift.view.words import claim_text, read_names
+from boundshift.words import claim_text, class_rows, read_names
 
 __all__ = ["check_levels", "collect_facts", "own_probability", "report_classifier"]
 
@@ -380,6 +379,8 @@ def _deploy(
 
 def _plain(value: Any) -> Any:
     """Return a value that JSON can hold; what is not finite becomes None."""
+    if is_dataclass(value):
+        return {key: _plain(item) for key, item in vars(value).items()}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -18,14 +18,14 @@ from boundshift.rules import Cost, FBeta, Floors, GMean, Metric, Minimax, Rule, 
 from boundshift.rules.floors import _RATES, missed_by, reached_rates
 from boundshift.status import Status
 from boundshift.typing import FloatArray
-from boundshift.view.words import (
+from boundshift.words import (
     METRIC_TITLES,
     Names,
+    Sentence,
     at_least,
     at_most,
     claim,
-    minus,
-    part,
+    number,
     percent,
     sure,
 )
@@ -60,7 +60,7 @@ _WORDS = {State.MISSED: "Missed", State.REACHED: "Not proved", State.MET: "Met"}
 
 
 def _amount(value: float) -> str:
-    return minus(f"{value:,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:.4g}")
+    return number(value, ",.0f" if 1000 <= abs(value) < 1e12 else ".4g")
 
 
 def _amount_up(value: float) -> str:
@@ -71,12 +71,8 @@ def _amount_up(value: float) -> str:
     return _amount(float(np.ceil(value / step - 1e-9) * step))
 
 
-def _percent(value: float) -> str:
-    return minus(percent(value))
-
-
 def _three_digits(value: float) -> str:
-    return minus(f"{value:.3f}")
+    return number(value, ".3f")
 
 
 Measure = Callable[[FloatArray, FloatArray, float], FloatArray]
@@ -154,7 +150,7 @@ def aim_of(rule: Rule) -> Aim:
             lambda u, v, share: np.maximum(u, v),
             wish=f"{title} as low as possible",
             greater=False,
-            text=_percent,
+            text=percent,
             by_share=False,
         )
     if type(rule) in _RATES.values():  # their bounds stand in the verdict
@@ -162,7 +158,7 @@ def aim_of(rule: Rule) -> Aim:
         return Aim(
             name,
             lambda u, v, share: reached_rates(u, v, (1 - share, share))[name],
-            text=_percent,
+            text=percent,
             by_share=name == "precision",
             grows=False,
         )
@@ -233,7 +229,7 @@ def judge_goal(evidence: Evidence) -> dict[str, Any] | None:
     if rows.amount is not None and rows.shares:
         by = f"its weight in column '{column}'" if column else "its weight"
         wish = f"{wish}, each row counted by {by}"
-    parts = [part(f"Goal: {wish}.")]
+    parts = [Sentence(f"Goal: {wish}.")]
     for item in items:
         parts += _say_floor(item, evidence, several=len(items) > 1)
     if wanted or floors is None:
@@ -243,12 +239,12 @@ def judge_goal(evidence: Evidence) -> dict[str, Any] | None:
         message = boundary.message
         if evidence.judged_on == JudgedOn.TEST:
             message = f"On the rows that chose the threshold: {message[0].lower()}{message[1:]}"
-        parts.append(part(message))
+        parts.append(Sentence(message))
     return {
         "wish": wish,
         "state": state,
         "word": _WORDS[state] if items else _outcome_word(aim, best),
-        "sentence": " ".join(p["text"] for p in parts),
+        "sentence": " ".join(p.text for p in parts),
         "parts": parts,
         "floors": items,
         "cost": best if priced else None,
@@ -313,7 +309,7 @@ def _wish_for(item: dict[str, Any], names: Names) -> str:
     }[item["name"]]
 
 
-def _say_floor(item: dict[str, Any], evidence: Evidence, *, several: bool) -> list[dict[str, Any]]:
+def _say_floor(item: dict[str, Any], evidence: Evidence, *, several: bool) -> list[Sentence]:
     """Say whether one floor is met, and by how much."""
     word, together = _WORDS[item["state"]], ""
     if several:
@@ -323,17 +319,20 @@ def _say_floor(item: dict[str, Any], evidence: Evidence, *, several: bool) -> li
     start = f"{word}: {percent(reached)} {evidence.where}"
     if item["promised"]:
         promise = f"promised with {sure(evidence.confidence)}{together}"
-        return [part(f"{start};"), part(f"{promise} when the threshold was chosen.", "certified")]
+        return [
+            Sentence(f"{start};"),
+            Sentence(f"{promise} when the threshold was chosen.", "certified"),
+        ]
     short = f"{start}, {_points(asked, reached, percent(reached))} the goal"
     if shown is None:
-        return [part(f"{short}; nothing is certified.")]
+        return [Sentence(f"{short}; nothing is certified.")]
     cap = item["name"] == "flagged"
     printed = at_most(shown) if cap else at_least(shown)
     told = claim(f"at {'most' if cap else 'least'} {printed}", evidence.confidence) + together
     if item["state"] == State.MET:
         by = f"{_points(asked, shown, printed)} the goal."
-        return [part(f"{start};"), part(f"{told},", "certified"), part(by)]
-    return [part(f"{short};"), part(f"{told}.", "certified")]
+        return [Sentence(f"{start};"), Sentence(f"{told},", "certified"), Sentence(by)]
+    return [Sentence(f"{short};"), Sentence(f"{told}.", "certified")]
 
 
 def _points(asked: float, value: float, printed: str) -> str:
@@ -426,35 +425,33 @@ def _change(aim: Aim, judged: dict[str, Any]) -> str:
     return f"{told}, {percent(abs(share))} {'less' if share > 0 else 'more'}"
 
 
-def _say_cost(
-    aim: Aim, cost: dict[str, Any], evidence: Evidence, *, alone: bool
-) -> list[dict[str, Any]]:
+def _say_cost(aim: Aim, cost: dict[str, Any], evidence: Evidence, *, alone: bool) -> list[Sentence]:
     """Say what decisions cost, and whether that is less than before."""
     # Where floors come first, they may well raise the cost.
     told = f"{_compared(aim, cost)}: " if alone else ""
     told = f"{told}1,000 decisions cost {_amount(cost['now'])} {_change(aim, cost)}"
     if not evidence.shifted.certified:
-        return [part(f"{told}.")]
+        return [Sentence(f"{told}.")]
     bound = claim(f"at most {_amount_up(cost['at_most'])}", evidence.confidence)
-    parts = [part(f"{told},"), part(f"{bound}.", "certified")]
+    parts = [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
     shown = evidence.judged_on == JudgedOn.DECIDING or cost["state"] == Outcome.BETTER
     if not shown and alone:
         low, high = cost["difference"]
         chance = "" if low > 0 else ", so that it may be chance"
         ends = f"{_amount(low)} and {_amount(high)}"
-        parts.append(part(f"The difference lies between {ends}{chance}."))
+        parts.append(Sentence(f"The difference lies between {ends}{chance}."))
     return parts
 
 
 def _say_aim(
     aim: Aim, judged: dict[str, Any], evidence: Evidence, *, alone: bool
-) -> list[dict[str, Any]]:
+) -> list[Sentence]:
     """Say what is reached, beside the model's own threshold, and whether that may be chance."""
     now, before = aim.text(judged["now"]), aim.text(judged["before"])
     title = _compared(aim, judged) if alone else aim.title[0].upper() + aim.title[1:]
     cost = "1,000 decisions cost " if aim.amounts else ""
     told = f"{title}: {cost}{now} {evidence.where} {_change(aim, judged)}"
-    parts = [part(f"{told}.")]
+    parts = [Sentence(f"{told}.")]
     if judged["shown"] is not None:
         share = percent(evidence.weighted_prevalence)
         given = f", where {share} are {evidence.names.positives}," if aim.by_share else ""
@@ -463,11 +460,11 @@ def _say_aim(
         if aim.greater:
             bound = f"at least {aim.text(floor(1000 * judged['shown'] + 1e-9) / 1000)}"
         told_bound = claim(bound, evidence.confidence, given)
-        parts = [part(f"{told};"), part(f"{told_bound}.", "certified")]
+        parts = [Sentence(f"{told};"), Sentence(f"{told_bound}.", "certified")]
     if now != before:
         low, high = judged["difference"]
         chance = ", so that it may be chance" if low <= 0 <= high else ""
         ends = f"{aim.text(low)} and {aim.text(high)}"
         by = f"{100 * evidence.confidence:.6g}%, by resampling"
-        parts.append(part(f"The difference lies between {ends} ({by}){chance}."))
+        parts.append(Sentence(f"The difference lies between {ends} ({by}){chance}."))
     return parts

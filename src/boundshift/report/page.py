@@ -21,7 +21,7 @@ from boundshift.report.drawing import (
     draw_threshold_plot,
 )
 from boundshift.view.axis import ScoreAxis
-from boundshift.view.words import at_least, at_most, minus, percent, score_text
+from boundshift.words import at_least, at_most, number, percent
 from boundshift.writing import is_special, write_whole
 
 __all__ = ["Report", "render_report", "write_report"]
@@ -233,12 +233,12 @@ def _number(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return minus(f"{value:.3f}")
+        return number(value, ".3f")
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _short(value: object) -> str:
     """Return a number with four significant digits and a true minus."""
     if isinstance(value, float):
-        return score_text(value)
+        return number(value)
     return "–" if value is None else _number(value)

@@ -21,9 +21,8 @@ from boundshift.rules.floors import reached_rates
 from boundshift.scores.sample import ScoreSample
 from boundshift.typing import BoolArray, FloatArray
 from boundshift.view.axis import ScoreAxis
-from boundshift.view.lanes import make_lanes, name_marks
-from boundshift.view.rows import class_scores, count_wrong_at
-from boundshift.view.words import METRICS_COMPARED, OUR_METHODS, Names, metric_title, percent, sure
+from boundshift.view.rows import class_scores, count_wrong_at, make_lanes, name_marks
+from boundshift.words import METRICS_COMPARED, Names, metric_title, percent, sure
 
 __all__ = [
     "MOST_LEVELS",
@@ -45,6 +44,7 @@ MOST_LEVELS = 12
 _N_BINS = 60
 _MOST_POINTS = 400  # a class with more rows is drawn as a histogram only
 _BENEFIT_STEPS = 100
+OUR_METHODS = ("boundshift", "shifted")
 _MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
 
 
@@ -228,7 +228,7 @@ def collect_calibration(
 
     Examples
     --------
-    >>> from boundshift.view.words import read_names
+    >>> from boundshift.words import read_names
     >>> truth, said = np.arange(100) % 4 == 0, np.full(100, 0.25)
     >>> found = collect_calibration(truth, said, 0.95, read_names(None, (0, 1)))
     >>> [(group["n"], group["said"], group["true"]) for group in found["bins"]]

@@ -20,15 +20,14 @@ from boundshift.status import QUIET
 from boundshift.validation import as_labels, as_scores
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import area_under_curve, least_balanced_error
-from boundshift.view.words import (
+from boundshift.words import (
+    Sentence,
     at_most,
-    choose_base,
     claim,
     claim_text,
     error_text,
-    part,
+    number,
     percent,
-    score_text,
     sentence,
     sure,
 )
@@ -68,13 +67,13 @@ def say_verdict(
     if shifted.status == "nominal":
         told = f"Of {base:,} {names.positives} in training the shifted model misses {missed:,}"
     told += " as before" if missed == missed_before else f" instead of {missed_before:,}"
-    parts = [part(f"{told}.")]
+    parts = [Sentence(f"{told}.")]
     if shifted.certified:  # only the bound of a rate, not of a count, is claimed
         bound = claim(f"at most {at_most(shifted.error_bounds[1])}", evidence.confidence)
-        parts = [part(f"{told},"), part(f"{bound}.", "certified")]
-    parts.append(part(_say_alarms(alarms, before, evidence)))
+        parts = [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
+    parts.append(Sentence(_say_alarms(alarms, before, evidence)))
     return {
-        "sentence": " ".join(p["text"] for p in parts),
+        "sentence": " ".join(p.text for p in parts),
         "parts": parts,
         "status": shifted.status,
         "note": _note(evidence),
@@ -85,6 +84,12 @@ def say_verdict(
         "missed_before": missed_before,
         "caution": _caution(shifted, diagnosis, goal),
     }
+
+
+def choose_base(shares: tuple[float, ...]) -> int:
+    """Return out of how many to count: 100, or more if a share would vanish."""
+    smallest = min((abs(s) for s in shares if s), default=1.0)
+    return next((base for base in (100, 1000, 10_000) if smallest * base >= 0.95), 100_000)
 
 
 def count_alarms(errors: tuple[float, ...], prevalence: float) -> dict[str, Any]:
@@ -377,7 +382,7 @@ def _stability(evidence: Evidence) -> Finding | None:
     low, high = evidence.interval
     text = (
         "With other rows of the same kind, the threshold would mostly have fallen between "
-        f"{score_text(low)} and {score_text(high)}."
+        f"{number(low)} and {number(high)}."
     )
     own = evidence.old_threshold
     if low <= own <= high and evidence.boundary.threshold != own:
@@ -494,7 +499,7 @@ def _say_limits(zone: Zone, called: tuple[str, str], between: float, unit: str) 
     if not (low or high):
         return f"Too few rows are there to promise anything: a person should decide on all {unit}."
     rows = f"{unit[:1].upper()}{unit[1:]} with a score"
-    below = f"{rows} up to {score_text(zone.low)} are called {called[0]}"
+    below = f"{rows} up to {number(zone.low)} are called {called[0]}"
     if zone.low == zone.high:
         return (
             f"{below}, all others {called[1]}. One threshold keeps both promises: nobody need be "
@@ -502,11 +507,11 @@ def _say_limits(zone: Zone, called: tuple[str, str], between: float, unit: str) 
         )
     few = "Too few rows are there to call any"
     if low and high:
-        told = f"{below}, those above {score_text(zone.high)} {called[1]}. Between the two lie"
+        told = f"{below}, those above {number(zone.high)} {called[1]}. Between the two lie"
     elif low:
         told = f"{below}. {few} {called[1]}. Above the limit lie"
     else:
-        above = f"{rows} above {score_text(zone.high)} are called {called[1]}"
+        above = f"{rows} above {number(zone.high)} are called {called[1]}"
         told = f"{above}. {few} {called[0]}. Up to the limit lie"
     return f"{told} {percent(between)} of all {unit}, and a person should decide."
 

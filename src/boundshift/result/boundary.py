@@ -20,11 +20,11 @@ from boundshift.result.html import boundary_html
 from boundshift.result.json_values import read_json
 from boundshift.result.sql import label_expression
 from boundshift.result.stored import from_stored, to_stored
-from boundshift.result.text import summary_text
 from boundshift.rules import Floors, Rule
 from boundshift.status import QUIET, Status
 from boundshift.streaming.dispatch import find_predictor
 from boundshift.validation import as_known_scores
+from boundshift.words import summary_text
 
 __all__ = ["Boundary", "check_probabilities"]
 

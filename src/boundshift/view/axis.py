@@ -18,38 +18,28 @@ from scipy.special import expit, logit
 from boundshift.scores.sample import ScoreSample
 from boundshift.typing import FloatArray
 from boundshift.view.rows import class_scores
+from boundshift.words import number
 
-__all__ = ["ScoreAxis", "choose_axis", "is_probability"]
+__all__ = ["ScoreAxis", "choose_axis", "is_probability", "round_numbers"]
 
-
-_FENCE = 6.0
-_MARGIN = 0.03
-# Log-odds of a probability of exactly 0 or 1 stop here.
-_NEAR_ZERO = 1e-7
-_LOGIT_TICKS = np.array([1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5])
-_LOGIT_FINE = np.array([0.002, 0.005, 0.02, 0.05, 0.2, 0.3, 0.4])
+_FENCE, _MARGIN = 6.0, 0.03
+_NEAR_ZERO = 1e-7  # log-odds of a probability of exactly 0 or 1 stop here
+_COARSE = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5)
+_FINE = (*_COARSE, 0.002, 0.005, 0.02, 0.05, 0.2, 0.3, 0.4)
 
 
 @dataclass(frozen=True)
 class ScoreAxis:
-    """A piece of the score line, linear or by log-odds.
-
-    Parameters
-    ----------
-    kind : {"linear", "log-odds"}
-        What is drawn at equal distances.
-    low, high : float
-        Ends, in drawn units.
-    """
+    """A piece of the score line; `low` and `high` are its ends in drawn units."""
 
     kind: Literal["linear", "log-odds"]
     low: float
     high: float
 
     def place(self, scores: ArrayLike) -> FloatArray:
-        """Return where scores stand, 0 at the left end and 1 at the right one, kept inside."""
+        """Return where scores stand, from 0 (left end) to 1 (right end)."""
         drawn = _drawn(self.kind, np.asarray(scores, dtype=np.float64))
-        half = self.high / 2 - self.low / 2  # The whole may exceed the largest double.
+        half = self.high / 2 - self.low / 2  # the whole may exceed the largest double
         share = drawn / 2 / half - self.low / 2 / half
         return np.asarray(np.clip(np.nan_to_num(share, nan=0.5), 0.0, 1.0))
 
@@ -61,33 +51,31 @@ class ScoreAxis:
 
     def ticks(self) -> list[dict[str, Any]]:
         """Return places and texts of some round scores."""
-        values = self._round_scores()
+        if self.kind == "linear":
+            values = round_numbers(self.low, self.high)
+        else:
+            coarse = self._inside(_COARSE)
+            values = coarse if len(coarse) >= 3 else self._inside(_FINE)
+        # As many digits as tell neighbours apart.
+        gap = min((abs(b - a) for a, b in pairwise(values)), default=0.0)
+        digits = [
+            6 if gap == 0 else int(np.clip(np.log10(max(abs(v), gap) / gap) + 2, 4, 15))
+            for v in values
+        ]
         return [
-            {"at": float(at), "text": _text(value, values)}
-            for at, value in zip(self.place(values), values, strict=True)
+            {"at": float(at), "text": number(value, f".{n}g")}
+            for at, value, n in zip(self.place(values), values, digits, strict=True)
         ]
 
-    def _round_scores(self) -> list[float]:
-        """Return round scores inside the axis."""
-        if self.kind == "linear":
-            return _round_numbers(self.low, self.high)
-        found = _inside(_LOGIT_TICKS, self.low, self.high)
-        return found if len(found) >= 3 else _inside(_LOGIT_FINE, self.low, self.high, found)
+    def _inside(self, ticks: tuple[float, ...]) -> list[float]:
+        both = {*ticks, *(1 - np.array(ticks)).tolist()}
+        return sorted(t for t in both if self.low <= float(logit(t)) <= self.high)
 
 
 def choose_axis(
     samples: Sequence[ScoreSample], marks: Sequence[float], *, linear: bool = False
 ) -> ScoreAxis:
-    """Return an axis on which the samples and all marks can be seen.
-
-    Parameters
-    ----------
-    samples : sequence of ScoreSample
-        What is drawn.
-    marks : sequence of float
-        Scores that must be on the axis, such as thresholds and means.
-    linear : bool, default=False
-        Whether probabilities, too, are drawn as they are.
+    """Return an axis that shows the samples and all marks, such as thresholds and means.
 
     Examples
     --------
@@ -100,9 +88,8 @@ def choose_axis(
     if not linear and all(map(is_probability, samples)) and all(0 <= m <= 1 for m in marks):
         centres = [*marks, *(float(np.median(scores)) for scores in classes)]
         kind = "log-odds" if any(not 0.1 <= c <= 0.9 for c in centres) else "linear"
-    shown = [m for m in marks if np.isfinite(m)]
     ends = [_fenced(_drawn(kind, scores)) for scores in classes]
-    places = [float(m) for m in _drawn(kind, np.array(shown))]
+    places = _drawn(kind, np.array([m for m in marks if np.isfinite(m)])).tolist()
     low = min([end[0] for end in ends] + places)
     high = max([end[1] for end in ends] + places)
     room = _MARGIN * (high - low) or abs(low) * 0.1 or 1.0
@@ -117,7 +104,6 @@ def is_probability(sample: ScoreSample) -> bool:
 
 
 def _drawn(kind: str, scores: FloatArray) -> FloatArray:
-    """Return scores in drawn units."""
     if kind == "linear":
         return scores
     return np.asarray(logit(np.clip(scores, _NEAR_ZERO, 1 - _NEAR_ZERO)))
@@ -126,31 +112,16 @@ def _drawn(kind: str, scores: FloatArray) -> FloatArray:
 def _fenced(ascending: FloatArray) -> tuple[float, float]:
     """Return the ends of a sorted sample, or its fences where they are nearer."""
     first, third = np.quantile(ascending, [0.25, 0.75], method="inverted_cdf")
-    reach = _FENCE * (third - first)
-    if reach == 0:
-        return float(ascending[0]), float(ascending[-1])
+    reach = _FENCE * (third - first) or np.inf
     return max(float(ascending[0]), first - reach), min(float(ascending[-1]), third + reach)
 
 
-def _round_numbers(low: float, high: float) -> list[float]:
-    """Return five to nine multiples of 1, 2 or 5 times a power of ten."""
-    rough = (high - low) / 9
+def round_numbers(low: float, high: float, most: int = 9) -> list[float]:
+    """Return about `most` multiples of 1, 2 or 5 times a power of ten."""
+    rough = (high - low) / most
     if not np.isfinite(rough) or rough == 0:
         return [low, high]
     power = 10.0 ** np.floor(np.log10(rough))
     step = power * next((m for m in (1, 2, 5, 10) if m * power >= rough), 10)
-    first, last = int(np.ceil(low / step)), int(np.floor(high / step))
+    first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
     return [float(f"{i * step:.12g}") for i in range(first, last + 1)][:12]
-
-
-def _inside(ticks: FloatArray, low: float, high: float, more: Sequence[float] = ()) -> list[float]:
-    """Return the ticks, and their mirror images above one half, that lie on the axis."""
-    both = {*ticks.tolist(), *(1 - ticks).tolist(), *more}
-    return sorted(t for t in both if low <= float(logit(t)) <= high)
-
-
-def _text(value: float, values: Sequence[float]) -> str:
-    """Return a number with as many digits as tell it from its neighbours, and a true minus."""
-    gap = min((abs(b - a) for a, b in pairwise(values)), default=0.0)
-    digits = 6 if gap == 0 else int(np.clip(np.log10(max(abs(value), gap) / gap) + 2, 4, 15))
-    return f"{value:.{digits}g}".replace("-", "−")

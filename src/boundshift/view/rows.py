@@ -1,7 +1,8 @@
-"""Labelled scores to be shown, the boundary shown on them, and counts on either side of it."""
+"""Labelled scores to be shown, the boundary shown on them, and each class's picture."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,15 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.promises.certificate import read_threshold
 from boundshift.result.boundary import Boundary
+from boundshift.result.html import bars
 from boundshift.rules import Rule
 from boundshift.scores.log_odds import LogOdds
-from boundshift.scores.sample import ScoreSample
-from boundshift.typing import FloatArray
+from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.typing import BoolArray, FloatArray
 
 __all__ = [
-    "area_under_curve",
-    "as_score",
-    "check_labels",
-    "class_scores",
-    "count_wrong_at",
-    "least_balanced_error",
-    "metrics_at",
-    "read_sample",
+    *("Lane", "area_under_curve", "as_score", "class_scores", "count_wrong_at"),
+    *("least_balanced_error", "make_lanes", "metrics_at", "name_marks", "read_sample"),
     "settle_boundary",
 ]
 
@@ -42,16 +38,7 @@ def settle_boundary(
 ) -> tuple[Boundary, ScoreSample]:
     """Return the boundary to show, found unless it is given, and the sample to show it on.
 
-    A boundary that is given brings its labels, its curve and its rule along.
-
-    Parameters
-    ----------
-    y_true, y_score : array-like of shape (n_samples,)
-        Two labels, and scores.
-    boundary : Boundary, default=None
-        None finds it as :func:`~boundshift.find_boundary` does.
-    curve, rule, pos_label : default=None
-        Of `find_boundary`; left out where a boundary is given.
+    A given boundary brings its labels, its curve and its rule along.
 
     Examples
     --------
@@ -84,9 +71,14 @@ def read_sample(
         sample = ScoreSample.from_labels(y_true, y_score)
     except InvalidInputError as error:
         raise InvalidInputError(f"`{name}`: {error}" if name else str(error)) from error
-    check_labels(sample.labels, labels, name or "y_true")
-    classes = (sample.negative, sample.positive)
-    if sample.labels[1] != labels[1]:
+    found, classes = sample.labels, (sample.negative, sample.positive)
+    if set(found) != set(labels):
+        raise InvalidInputError(
+            f"`{name or 'y_true'}` must hold the labels {labels[0]!r} and {labels[1]!r}, as the "
+            f"rows that chose the boundary do, got {found[0]!r} and {found[1]!r}. "
+            "Name the classes alike in both."
+        )
+    if found[1] != labels[1]:
         classes = classes[::-1]
     return ScoreSample(*classes, sample.exponent, labels)
 
@@ -96,34 +88,16 @@ def as_score(boundary: Boundary, place: float) -> float:
     return LogOdds().to_probability(place) if boundary.scale == "probability" else place
 
 
-def check_labels(found: tuple[Any, Any], labels: tuple[Any, Any], name: str) -> None:
-    """Raise unless the labels found are those of the boundary, in any order."""
-    if set(found) != set(labels):
-        raise InvalidInputError(
-            f"`{name}` must hold the labels {labels[0]!r} and {labels[1]!r}, as the rows that "
-            f"chose the boundary do, got {found[0]!r} and {found[1]!r}. "
-            "Name the classes alike in both."
-        )
-
-
 def class_scores(sample: ScoreSample) -> tuple[FloatArray, FloatArray]:
     """Return the sorted scores of both classes, in the units in which they were given."""
     negative, positive = sample.negative.positions, sample.positive.positions
-    if sample.exponent:
-        return np.ldexp(negative, sample.exponent), np.ldexp(positive, sample.exponent)
-    return negative, positive
+    return np.ldexp(negative, sample.exponent), np.ldexp(positive, sample.exponent)
 
 
 def count_wrong_at(
     sample: ScoreSample, thresholds: ArrayLike
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return negatives above and positives at or below each threshold.
-
-    Examples
-    --------
-    >>> [int(k) for k in count_wrong_at(ScoreSample.from_labels([0, 0, 1], [0, 2, 1]), 1.5)]
-    [1, 1]
-    """
+    """Return negatives above and positives at or below each threshold."""
     negative, positive = class_scores(sample)
     below = np.searchsorted(negative, thresholds, side="right")
     return len(negative) - below, np.searchsorted(positive, thresholds, side="right")
@@ -131,29 +105,78 @@ def count_wrong_at(
 
 def metrics_at(sample: ScoreSample, threshold: float) -> dict[str, float]:
     """Return every binary metric at a threshold."""
-    truth = np.repeat([0, 1], sample.n_samples)
     above = np.concatenate(class_scores(sample)) > threshold
-    return binary_metrics(truth, above.astype(np.int64))
+    return binary_metrics(np.repeat([0, 1], sample.n_samples), above.astype(np.int64))
 
 
 def area_under_curve(sample: ScoreSample) -> float:
-    """Return how often a positive row outscores a negative one, ties counted half.
-
-    Examples
-    --------
-    >>> area_under_curve(ScoreSample.from_labels([0, 0, 1], [0.0, 2.0, 2.0]))
-    0.75
-    """
+    """Return how often a positive row outscores a negative one, ties counted half."""
     negative, positive = class_scores(sample)
-    below = np.searchsorted(negative, positive, side="left")
-    ties = np.searchsorted(negative, positive, side="right") - below
-    return float((below.mean() + ties.mean() / 2) / len(negative))
+    ranks = (np.searchsorted(negative, positive, side=side).mean() for side in ("left", "right"))
+    return float(sum(ranks) / 2 / len(negative))
 
 
 def least_balanced_error(sample: ScoreSample) -> float:
-    """Return the least mean of both error rates that any threshold has on these rows."""
-    flagged, missed = count_wrong_at(
-        sample, np.unique(np.concatenate([[-np.inf], *class_scores(sample)]))
-    )
-    errors = flagged / sample.negative.n + missed / sample.positive.n
-    return float(errors.min() / 2)
+    """Return the least mean of both error rates at any threshold."""
+    cuts = np.unique(np.concatenate([[-np.inf], *class_scores(sample)]))
+    flagged, missed = count_wrong_at(sample, cuts)
+    return float((flagged / sample.negative.n + missed / sample.positive.n).min() / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Lane:
+    """The picture of one class along the axis of scores.
+
+    Scores that the paper's method kept are solid, or, for other curves, scores on the right side
+    of the threshold. For the paper's method the bar has the mean of the kept scores, the end of
+    the radius, and the end of the confidence radius, towards the other class.
+    """
+
+    scores: FloatArray
+    solid: BoolArray
+    bar: tuple[float, float, float] | None
+
+    def count(self, places: FloatArray, n_bins: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return histograms of all and of the solid scores, whose places are from 0 to 1."""
+        every, solid = (
+            np.histogram(shown, bins=n_bins, range=(0.0, 1.0))[0]
+            for shown in (places, places[self.solid])
+        )
+        return every, solid
+
+
+def make_lanes(boundary: Boundary, scores: tuple[ArrayLike, ArrayLike]) -> list[Lane]:
+    """Return the lanes of the negative and the positive class.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 4, 3, 5], curve="kth-point")
+    >>> [lane.solid.tolist() for lane in make_lanes(boundary, ([0, 1, 4], [3, 5]))]
+    [[True, True, False], [True, True]]
+    """
+    negative, positive = (np.asarray(values, dtype=np.float64) for values in scores)
+    geometry, cut = boundary.geometry, boundary.threshold
+    if geometry is None:
+        return [Lane(negative, negative <= cut, None), Lane(positive, positive > cut, None)]
+    decided = [negative, positive]  # in the units of the geometry
+    if boundary.scale != "raw":
+        sample = ScoreSample(ClassScores(np.sort(negative)), ClassScores(np.sort(positive)))
+        sample = sample.on_scale("auto")
+        decided = [sample.from_units(values) for values in decided]
+    lanes = []
+    for values, units, (low, high), ends in zip(
+        (negative, positive), decided, geometry.supports, bars(geometry), strict=True
+    ):
+        mean, edge, reach = (as_score(boundary, place) for place in ends)
+        lanes.append(Lane(values, (units >= low) & (units <= high), (mean, edge, reach)))
+    return lanes
+
+
+def name_marks(boundary: Boundary, n_samples: tuple[int, int]) -> tuple[str, str]:
+    """Return what solid and hollow scores are; only rows that decided can be given up."""
+    if boundary.geometry is None:
+        return "on the right side", "on the wrong side"
+    if n_samples != boundary.n_samples:
+        return "within the support", "outside the support"
+    return "kept", "given up"

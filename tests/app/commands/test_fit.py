@@ -15,7 +15,7 @@ from boundshift.app.workflow import TRUSTED
 from boundshift.app.workflow.folder import FILES
 from boundshift.datasets import load_hepatitis, load_pima
 from boundshift.datasets.catalogue import load_table
-from boundshift.view.words import score_text
+from boundshift.words import number
 
 FIT = ["fit", "pima.csv", "--target", "target"]
 
@@ -219,7 +219,7 @@ def test_a_zone_is_found_on_the_test_rows_told_of_and_used_by_predict(run, pima,
     zone = Zone.from_json((tmp_path / "ill" / "zone.json").read_text())
     certificate = json.loads((tmp_path / "ill" / "certificate.json").read_text())
     assert list(zone.n_samples) == certificate["n_samples"]
-    assert f"up to {score_text(zone.low)}" in said
+    assert f"up to {number(zone.low)}" in said
     assert "The unsure zone" in (tmp_path / "ill" / "report.html").read_text(encoding="utf-8")
     run("predict", "ill", "pima.csv", "--zone", "ill/zone.json", "--out", "new.csv")
     predicted = pd.read_csv(tmp_path / "new.csv")

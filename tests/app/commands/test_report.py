@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from boundshift import Cost, Floors, certify, find_boundary, find_zone, threshold_interval
-from boundshift.view.words import score_text
+from boundshift.words import number
 
 COLUMNS = ["--score", "risk", "--label", "ill", "--no-interval"]
 
@@ -224,8 +224,8 @@ def test_scores_from_0_to_1_are_shown_with_their_calibration(run, scores, rows, 
 def test_an_unsure_zone_is_that_of_the_library(run, scores, rows, tmp_path):
     shown = run("report", scores, *COLUMNS, "--positive", "yes", "--zone", "0.05,0.2").stdout
     zone = find_zone(*rows, errors=(0.05, 0.2), pos_label="yes")
-    assert f"up to {score_text(zone.low)} are called class no" in shown
-    assert f"those above {score_text(zone.high)} class yes" in shown
+    assert f"up to {number(zone.low)} are called class no" in shown
+    assert f"those above {number(zone.high)} class yes" in shown
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "The unsure zone" in page
     assert "found on the rows that are counted here" in page

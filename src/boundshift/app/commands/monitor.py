@@ -113,7 +113,7 @@ def monitor(
             }
         )
     else:
-        from boundshift.view.words import at_most, percent
+        from boundshift.words import at_most, percent
 
         print_line(found.verdict)
         print_table(

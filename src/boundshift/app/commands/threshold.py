@@ -147,7 +147,7 @@ def threshold(
         more = {"certificate": asdict(certificate)} if certify else {}
         print_json(boundary.to_dict() | more)
         return
-    from boundshift.view.words import at_most, error_text, percent
+    from boundshift.words import at_most, error_text, percent
 
     negative, high = boundary.labels
     print_line(f"Call a row {high} if {score} > {boundary.threshold:.6g}, else {negative}.")
@@ -216,7 +216,7 @@ def _show_zone(
     if as_json:
         print_json(found.to_dict())
         return
-    from boundshift.view.words import percent
+    from boundshift.words import percent
 
     negative, high = found.labels
     print_line(
