@@ -20,10 +20,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from boundshift.boundary import choose_claims
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.models.callbacks import CALLER, CallbackSupportMixin, Task, with_callbacks
 from boundshift.models.decision import Decided, decide_model
 from boundshift.models.fingerprint import Fingerprint
-from boundshift.models.routing import route_fit
 from boundshift.models.scoring import (
     ResponseMethod,
     check_response_method,
@@ -32,7 +30,7 @@ from boundshift.models.scoring import (
 )
 from boundshift.models.shift import ShiftExportMixin
 from boundshift.models.store import pack, unpack
-from boundshift.models.training import DecidingSample, Scored, train
+from boundshift.models.training import DecidingSample, Scored, route_fit, train
 from boundshift.promises.certificate import Certificate, certify
 from boundshift.promises.interval import threshold_interval
 from boundshift.promises.zone import Zone, find_zone
@@ -65,9 +63,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     return lambda clf: hasattr(getattr(clf, "estimator_", clf.estimator), name)
 
 
-class BoundShiftClassifier(
-    CallbackSupportMixin, ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
-):
+class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier with a decision threshold that class-wise error curves choose.
 
     The wrapped classifier gives every row a score; `find_boundary` says where on that score the
@@ -229,7 +225,6 @@ default="auto"
         super().set_params(**params)
         return self
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, **fit_params: Any) -> BoundShiftClassifier:
         """Fit the classifier, unless it is fitted already, and find its boundary.
 
@@ -267,14 +262,10 @@ default="auto"
         if isinstance(self.cv, str):
             as_choice("cv", self.cv, ("prefit", "oob"))
         params = route_fit(self, y, fit_params)
-        curve, rule = choose_claims(self.curve, self.rule)
-        task = Task.of_fit(self)
-        with task.run(X, y):
-            scored = train(self, X, y, params, curve, rule, task)
-        scored = scored.weighed(params.weights, params.costs)
+        scored = train(self, X, y, params)
         decided = self._decide(scored.classes, scored, scored.guide)
         for doubt in decided.doubts:
-            warnings.warn(doubt, BoundaryWarning, stacklevel=CALLER)
+            warnings.warn(doubt, BoundaryWarning, stacklevel=2)
         estimator = scored.estimator
         learned: dict[str, Any] = {
             "estimator_": estimator,

@@ -19,22 +19,14 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    MaxAbsScaler,
-    MinMaxScaler,
-    PolynomialFeatures,
-    RobustScaler,
-    StandardScaler,
-)
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import boundshift
-from boundshift import BoundShiftClassifier, GMean, InvalidInputError
-from boundshift.models.decision import shift_loses
+from boundshift import BoundShiftClassifier, InvalidInputError
 from boundshift.models.mean import MeanOfModels, collapse_linear, mean_scores
 from boundshift.models.training import MANY_RARE_ROWS
-from boundshift.status import Status
 
 
 def draw(n_classes):
@@ -63,8 +55,7 @@ LINEAR = {
     "discriminant": LinearDiscriminantAnalysis(),
     "standardised": make_pipeline(StandardScaler(), LogisticRegression()),
     "no middle": make_pipeline(StandardScaler(with_mean=False), LogisticRegression()),
-    "to a range": make_pipeline(MinMaxScaler((-1, 3)), LinearSVC(random_state=0)),
-    "two scalers": make_pipeline(MaxAbsScaler(), RobustScaler(), RidgeClassifier()),
+    "two scalers": make_pipeline(StandardScaler(), StandardScaler(), RidgeClassifier()),
     "products": make_pipeline(
         PolynomialFeatures(2), StandardScaler(), LogisticRegression(max_iter=2000)
     ),
@@ -75,7 +66,7 @@ MANY = {
     "boosting": HistGradientBoostingClassifier(max_iter=5),
     "bayes": GaussianNB(),
     "kernel": make_pipeline(StandardScaler(), SVC()),
-    "clipped": make_pipeline(MinMaxScaler(clip=True), LogisticRegression()),
+    "to a range": make_pipeline(MinMaxScaler((-1, 3)), LinearSVC(random_state=0)),
 }
 
 
@@ -266,7 +257,8 @@ def test_a_class_that_a_part_does_not_know_has_the_mean_of_the_others():
     first = np.log([[0.5, 0.25, 0.25]])
     second = np.log([[0.5, 0.5, 1.0]])
     second[0, 2] = np.nan
-    found = mean_scores([first, second], is_log_odds=True)
+    both = np.concatenate([first, second])
+    found = mean_scores(both, np.array([0, 0]), is_log_odds=True)
     np.testing.assert_allclose(np.exp(found), [[0.5, np.sqrt(0.125), 0.25]])
 
 
@@ -278,41 +270,3 @@ def test_steps_that_learn_otherwise_are_not_collapsed(two):
     ]
     assert collapse_linear(models) is None
     assert collapse_linear([models[0], models[0][-1]]) is None
-
-
-# Do no harm.
-
-
-@pytest.fixture(scope="module")
-def judged():
-    """Return classes, log-odds whose best boundary is zero, and parts."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 600)
-    return y, 2.0 * y - 1 + rng.normal(size=600), np.arange(600) % 5
-
-
-def test_rows_that_did_not_choose_say_whether_a_shift_loses(judged):
-    assert shift_loses(*judged, lambda y, scores: 1.0, GMean())
-    assert not shift_loses(*judged, lambda y, scores: 0.0, GMean())
-    assert not shift_loses(*judged, lambda y, scores: 0.05, GMean())
-
-
-def test_a_choice_never_sees_the_rows_that_judge_it(judged):
-    y, scores, parts = judged
-    seen = []
-    shift_loses(y, scores, parts, lambda y, scores: seen.append(scores) or 0.0, GMean())
-    for part, chosen_on in enumerate(seen):
-        assert not np.isin(scores[parts == part], chosen_on).any()
-        assert len(chosen_on) == 480
-
-
-@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-def test_many_classes_keep_their_own_boundaries_where_the_shift_loses():
-    from sklearn.datasets import load_digits
-
-    X, y = load_digits(return_X_y=True)
-    clf = BoundShiftClassifier(GaussianNB()).fit(X[::2], y[::2])
-    assert {b.status for b in clf.boundaries_.values()} == {Status.KEPT}
-    assert not clf.biases_.any()
-    own = GaussianNB().fit(X[::2], y[::2]).score(X[1::2], y[1::2])
-    assert clf.score(X[1::2], y[1::2]) > own - 0.02

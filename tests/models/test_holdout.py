@@ -11,11 +11,13 @@ from boundshift import (
     BoundaryWarning,
     BoundShiftClassifier,
     ClopperPearson,
+    Cost,
     Floors,
+    Smoothed,
     Status,
     certify,
 )
-from boundshift.models.holdout import held_share, hold_out
+from boundshift.models.training import find_demands, hold_out
 
 N_FEATURES = 60
 
@@ -29,27 +31,25 @@ X, Y = draw(np.random.default_rng(0), (300, 150))
 
 
 @pytest.mark.parametrize("floor", [0.7, 0.8, 0.9, 0.95])
-def test_what_is_kept_apart_suffices_and_half_of_the_rest_would_not(floor: float) -> None:
-    for n in range(10, 400, 7):
-        share = held_share(ClopperPearson(), Floors(recall=floor), (1000, n))
-        best = stats.beta.ppf(0.95, 1, n // 2)
-        assert (share is None) == (best > 1 - floor)
-        assert share is None or 0.2 <= share <= 0.5
+def test_the_fewest_rows_are_those_that_can_promise_a_floor_if_none_is_wrong(floor: float) -> None:
+    ((least, good, rows),) = find_demands(ClopperPearson(), Floors(recall=floor), {0: 900, 1: 50})
+    assert rows == 50
+    assert good > least
+    assert stats.beta.ppf(0.95, 1, least) <= 1 - floor < stats.beta.ppf(0.95, 1, least - 1)
 
 
 def test_no_promise_is_asked_for_by_other_rules_and_by_estimates() -> None:
-    from boundshift import Cost, Smoothed
-
-    assert held_share(ClopperPearson(), Cost(), (500, 500)) is None
-    assert held_share(Smoothed(), Floors(recall=0.8), (500, 500)) is None
+    assert find_demands(ClopperPearson(), Cost(), {0: 500, 1: 500}) is None
+    assert find_demands(Smoothed(), Floors(recall=0.8), {0: 500, 1: 500}) is None
 
 
 def test_the_boundary_rests_on_rows_that_the_model_has_not_seen() -> None:
     model = BoundShiftClassifier(
         LogisticRegression(C=1e4), rule=Floors(recall=0.8), ensemble=False
     ).fit(X, Y)
-    share = held_share(ClopperPearson(), Floors(recall=0.8), (300, 150))
-    train, held = hold_out(Y == 1, share, 5, None)
+    share = model.boundary_.n_samples[1] / 150
+    assert 0.2 <= share <= 0.5
+    train, held = hold_out(Y, share, 5, None, None, {})
     assert model.boundary_.status is Status.OPTIMAL
     assert model.boundary_.n_samples == (np.sum(Y[held] == 0), np.sum(Y[held] == 1))
     plain = LogisticRegression(C=1e4).fit(X[train], Y[train])
@@ -74,13 +74,16 @@ def test_the_summary_says_how_many_rows_were_held_out() -> None:
 
 
 def test_a_cap_beside_a_floor_needs_no_rows_of_its_own() -> None:
-    alone, both = (
-        held_share(ClopperPearson(), floors, (300, 150))
-        for floors in (Floors(recall=0.8), Floors(recall=0.8, flagged=0.02))
+    alone, both, promised = (
+        find_demands(ClopperPearson(), floors, {0: 300, 1: 150})
+        for floors in (
+            Floors(recall=0.8),
+            Floors(recall=0.8, flagged=0.02),
+            Floors(recall=0.8, flagged=0.02, confidence=0.95),
+        )
     )
     assert alone == both
-    promised = Floors(recall=0.8, flagged=0.02, confidence=0.95)
-    assert held_share(ClopperPearson(), promised, (300, 150)) != alone
+    assert len(promised) == 2
 
 
 def test_the_floor_is_kept_by_the_deployed_model_of_many_features() -> None:
@@ -92,7 +95,7 @@ def test_the_floor_is_kept_by_the_deployed_model_of_many_features() -> None:
         assert model.boundary_.status is Status.OPTIMAL
         coef = model.estimator_.coef_[0]
         # The score of a positive row is normal: its true recall is known.
-        mean = 0.3 * coef.sum() + model.to_linear().intercept_[0]
+        mean = 0.3 * coef.sum() + model.shifted_estimator().intercept_[0]
         kept.append(stats.norm.sf(0, mean, np.linalg.norm(coef)) >= 0.8)
     assert np.mean(kept) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 60)
 
@@ -126,9 +129,9 @@ def test_a_model_trained_elsewhere_needs_no_rows_kept_apart() -> None:
 def test_rows_that_belong_together_stay_together() -> None:
     groups = np.arange(len(Y)) % 90
     splits = list(GroupKFold(5).split(X, Y, groups))
-    _, held = hold_out(Y == 1, 0.3, splits, None, X)
+    _, held = hold_out(Y, 0.3, splits, None, X, {})
     apart = set(groups[held])
-    train, _ = hold_out(Y == 1, 0.3, splits, None, X)
+    train, _ = hold_out(Y, 0.3, splits, None, X, {})
     assert not apart & set(groups[train])
     assert np.sum(Y[held] == 1) >= 45
     model = BoundShiftClassifier(LogisticRegression(), rule=Floors(recall=0.8), cv=splits)
@@ -143,15 +146,15 @@ def test_a_splitter_is_asked_for_its_parts() -> None:
 
 
 def test_a_seed_draws_other_rows_and_none_always_the_same() -> None:
-    first, again = (hold_out(Y == 1, 0.3, 5, None)[1] for _ in range(2))
+    first, again = (hold_out(Y, 0.3, 5, None, None, {})[1] for _ in range(2))
     np.testing.assert_array_equal(first, again)
-    assert set(first) != set(hold_out(Y == 1, 0.3, 5, 1)[1])
+    assert set(first) != set(hold_out(Y, 0.3, 5, 1, None, {})[1])
 
 
 def test_the_rarer_class_is_the_rarer_one_among_rows_kept_apart() -> None:
-    y = np.arange(101) < 50
-    _, held = hold_out(y, 0.5, 5, None)
-    assert np.sum(y[held]) < np.sum(~y[held])
+    y = np.repeat([1, 0], [50, 51])
+    _, held = hold_out(y, 0.5, 5, None, None, {})
+    assert np.mean(y[held]) < 0.5
 
 
 def test_a_kernel_cannot_be_cut_so_nothing_is_promised() -> None:

@@ -42,7 +42,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier, InvalidInputError, MissingExtraError, to_onnx
-from boundshift.models.scoring import final_step
+from boundshift.models.scoring import unwrap
 from boundshift.status import Status
 
 ROWS = 10_000
@@ -105,7 +105,8 @@ def fit(estimator, X, y, **options):
 
 def decisive(clf, X):
     """Return the scores that a threshold or the largest one decides by."""
-    clf, X = final_step(clf, X)
+    parts = unwrap(clf)
+    clf, X = parts.last, parts.transform(X)
     if len(clf.classes_) == 2:
         return clf.positive_scores(X)
     return clf._response.read(clf.estimator_, X, clf.classes_) + clf.biases_

@@ -149,7 +149,7 @@ def test_the_model_itself_stays(two, name):
 def test_the_intercept_is_the_papers(two):
     X, y = two
     clf = BoundShiftClassifier(LogisticRegression()).fit(X[ROWS:], y[ROWS:])
-    linear = clf.to_linear()
+    linear = clf.shifted_estimator()
     np.testing.assert_array_equal(linear.coef_, clf.estimator_.coef_)
     np.testing.assert_allclose(linear.intercept_, clf.estimator_.intercept_ - logit(clf.threshold_))
     p = linear.predict_proba(X)[:, 1]
@@ -159,7 +159,7 @@ def test_the_intercept_is_the_papers(two):
 def test_a_pipeline_keeps_its_steps(two):
     X, y = two
     clf = BoundShiftClassifier(MODELS["pipeline"]).fit(X[ROWS:], y[ROWS:])
-    linear = clf.to_linear()
+    linear = clf.shifted_estimator()
     assert [name for name, _ in linear.steps] == ["standardscaler", "logisticregression"]
     assert linear[-1].intercept_ != clf.estimator_[-1].intercept_
 
@@ -211,13 +211,6 @@ def test_a_margin_without_an_intercept_is_refused(two):
         clf.shifted_estimator()
 
 
-def test_a_model_that_is_not_linear_has_no_linear_form(two):
-    X, y = two
-    clf = BoundShiftClassifier(HistGradientBoostingClassifier(max_iter=3)).fit(X[ROWS:], y[ROWS:])
-    with pytest.raises(InvalidInputError, match="must be a linear model with `coef_`, got Hist"):
-        clf.to_linear()
-
-
 @pytest.mark.parametrize(
     ("model", "message"),
     [
@@ -237,10 +230,8 @@ def test_boosters_whose_leaves_cannot_carry_it_are_refused(two, model, message):
 
 
 def test_nothing_is_shifted_before_fit():
-    clf = BoundShiftClassifier(LogisticRegression())
-    for method in (clf.shifted_estimator, clf.to_linear):
-        with pytest.raises(NotFittedError):
-            method()
+    with pytest.raises(NotFittedError):
+        BoundShiftClassifier(LogisticRegression()).shifted_estimator()
 
 
 def test_only_modules_are_shifted_in_place():

@@ -1,8 +1,8 @@
-"""Where the boundary stands: one threshold for two classes, one bias for each of many."""
+"""The decision: one threshold for two classes, one bias for each of many, and a certificate."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -13,9 +13,8 @@ from boundshift.boundary import decide_by_row, make_decision
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.curves.counts import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.holdout import is_promise, qualify_promise
 from boundshift.models.scoring import find_winner
-from boundshift.models.training import Scored
+from boundshift.models.training import Scored, can_promise, find_demands, is_promise
 from boundshift.multiclass import ClassBiases, find_biases, pair_boundaries
 from boundshift.promises.certificate import (
     Certificate,
@@ -35,7 +34,7 @@ from boundshift.status import QUIET, Status
 from boundshift.typing import FloatArray, IndexArray
 from boundshift.validation import order_labels
 
-__all__ = ["STANDARD_ERRORS", "Decided", "decide_model", "shift_loses"]
+__all__ = ["Decided", "decide_model", "shift_loses"]
 
 Strategy = Literal["joint", "pairwise", "one-vs-rest"]
 
@@ -43,7 +42,7 @@ Strategy = Literal["joint", "pairwise", "one-vs-rest"]
 # rows; and the width, relative to the median, below which scores are constant but for rounding.
 _WILD, _CHANCE, _NEARLY_CONSTANT = 10.0, 4.0, 1e-6
 # By how many standard errors the model's own boundary must be better to stay.
-STANDARD_ERRORS = 2.0
+_STANDARD_ERRORS = 2.0
 
 
 class Decided(NamedTuple):
@@ -56,15 +55,7 @@ class Decided(NamedTuple):
 def decide_model(
     scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any, multi_class: Strategy
 ) -> Decided:
-    """Return the boundary or one bias per class, and what is certified there.
-
-    Parameters
-    ----------
-    scored : Scored
-        The rows that decide.
-    curve, rule, pos_label, multi_class
-        As in BoundShiftClassifier.
-    """
+    """Find the boundary, or one bias per class, and the certificate there."""
     classes, y, threshold = scored.classes, scored.y, None
     found: dict[str, Any]
     if len(classes) == 2:
@@ -124,10 +115,36 @@ def _decide_two(
         # Weights by label need the names.
         sample = replace(sample, labels=ends) if rule.alike else sample
         boundary = make_decision(curve, rule, scale)(sample)
-    n_trained = None if scored.guide is None else len(scored.guide.y)
-    boundary = replace(boundary, labels=ends, scale=scale)
-    boundary = qualify_promise(boundary, scored.origin, n_trained)
+    boundary = _qualify_promise(replace(boundary, labels=ends, scale=scale), scored)
     return boundary, doubts + ([boundary.message] if boundary.needs_a_look else [])
+
+
+def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
+    """Say which rows a promise rests on, or why floors are not promised."""
+    if not is_promise(boundary.curve, boundary.rule):
+        return boundary
+    if scored.guide is not None:
+        held, all_rows = sum(boundary.n_samples), sum(boundary.n_samples) + len(scored.guide.y)
+        said = f"{held:,} of {all_rows:,} rows were held out of training to choose it."
+        return replace(boundary, detail=f"{boundary.message} {said}")
+    if scored.origin == "held-out" or boundary.status not in QUIET:
+        return boundary
+    other, detail = "or use cv='prefit' with rows that the model has not seen", ""
+    counts = dict(enumerate(boundary.n_samples))
+    for least, _, rows in find_demands(boundary.curve, boundary.rule, counts) or ():
+        if not detail and not can_promise(least, rows) and np.isfinite(least):
+            detail = (
+                "The floors are met by the models of the folds, and not promised of the deployed "
+                f"one: that takes {least:.0f} rows kept apart, so {2 * least:.0f} in all of which "
+                f"there are {rows}. Collect more of them, lower the floor or the confidence, "
+                f"{other}."
+            )
+    if scored.origin == "training":
+        detail = (
+            "The floors are met on the rows that the model was fitted on, which flatter it, and "
+            f"are not promised of fresh rows. Use cv=5, which keeps rows apart, {other}."
+        )
+    return replace(boundary, status=Status.NOT_PROMISED, detail=detail)
 
 
 def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Strategy) -> Decided:
@@ -135,7 +152,7 @@ def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Str
     classes, doubts = scored.classes, []
 
     def find(
-        y: IndexArray, scores: FloatArray, weights: FloatArray | None = None, own: bool = False
+        y: IndexArray, scores: FloatArray, weights: FloatArray | None, own: bool = False
     ) -> ClassBiases:
         strategy = "own" if own else multi_class
         return find_biases(y, scores, curve, rule, strategy, classes.tolist(), weights)
@@ -147,18 +164,16 @@ def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Str
             "training and score itself; the largest bias of the other classes stands in. "
             "Collect more rows of that class."
         )
-    rows = (scored.y, scored.scores, scored.weights)
-    # Nobody knows where a function's own boundary is.
+    y, scores, parts, weights = scored.y, scored.scores, scored.parts, scored.weights
+    # Where a function's own boundary is, is unknown.
     has_own = not callable(scored.response.method) or scored.response.is_log_odds
     keeps_own = (
-        scored.parts is not None
+        parts is not None
         and rule.alike
         and has_own
-        and shift_loses(
-            *rows[:2], scored.parts, lambda *rows: find(*rows).biases, rule, scored.weights
-        )
+        and shift_loses(y, scores, parts, lambda *rows: find(*rows).biases, weights)
     )
-    found = find(*rows, own=keeps_own)
+    found = find(y, scores, weights, own=keeps_own)
     loud = [status for status in found.statuses if status not in QUIET]
     if loud:
         doubts.append(
@@ -173,7 +188,17 @@ def _decide_by_class(
 ) -> Decided:
     """Find the biases for a rule that names every class: costs of mistakes, or floors."""
     labels = scored.classes.tolist()
-    _check_by_class(rule, curve, multi_class, labels)
+    rule.check_classes(labels)
+    if not isinstance(curve, Empirical):
+        raise InvalidInputError(
+            f"`curve` must be None or 'empirical' with {type(rule).__name__}, whose biases are "
+            f"found by counting rows, got {curve!r}. Leave it out."
+        )
+    if multi_class != "joint":
+        raise InvalidInputError(
+            f"`multi_class` must be 'joint' with {type(rule).__name__}, which decides all classes "
+            f"together, got {multi_class!r}. Leave it out."
+        )
     rows = _known(scored)
     status, detail = Status.SHARED, ""
     if not isinstance(rule, ClassFloors):
@@ -197,23 +222,6 @@ def _decide_by_class(
     return Decided({"biases_": biases, "boundaries_": boundaries}, doubts)
 
 
-def _check_by_class(
-    rule: ClassRule, curve: ErrorCurve, multi_class: str, labels: Sequence[Any]
-) -> None:
-    """Raise if the rule does not fit the classes, or a setting would have no effect."""
-    rule.check_classes(labels)
-    if not isinstance(curve, Empirical):
-        raise InvalidInputError(
-            f"`curve` must be None or 'empirical' with {type(rule).__name__}, whose biases are "
-            f"found by counting rows, got {curve!r}. Leave it out."
-        )
-    if multi_class != "joint":
-        raise InvalidInputError(
-            f"`multi_class` must be 'joint' with {type(rule).__name__}, which decides all classes "
-            f"together, got {multi_class!r}. Leave it out."
-        )
-
-
 def _known(scored: Scored) -> ClassRows:
     """Return rows whose unknown classes cannot win: no model chooses a class it did not know."""
     return ClassRows(scored.y, np.nan_to_num(scored.scores, nan=-np.inf))
@@ -223,56 +231,27 @@ def shift_loses(
     y: IndexArray,
     scores: FloatArray,
     parts: IndexArray,
-    choose: Callable[..., Any],
-    rule: Rule,
+    choose: Callable[..., FloatArray],
     weights: FloatArray | None = None,
 ) -> bool:
     """Return whether the model's own boundary is better on rows left out of the choice.
 
-    The shift is chosen on all parts but one and judged on that one, part after part. It loses if
-    the mean of the classes' recalls falls by more than two standard errors, so that chance alone
-    seldom says so, and the rule, of two classes, finds it worse too. A class with few rows has a
-    large standard error even where none of them changed sides.
-
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Class numbers.
-    scores : array of shape (n_samples,) or (n_samples, n_classes)
-        Margins of the second of two classes, or one score per class.
-    parts : array of shape (n_samples,)
-        Numbers of the parts.
-    choose : callable
-        Gives the threshold, or one bias per class, for (y, scores), and weights if there are any.
-    rule : Rule
-        One that treats classes symmetrically.
-    weights : array of shape (n_samples,), default=None
-        How often each row counts; None for once.
-
-    References
-    ----------
-    A. Agresti, Y. Min, "Simple improved confidence intervals for comparing matched proportions",
-    Statistics in Medicine 24, 2005.
+    Biases are chosen by `choose` on all parts but one and judged on that one, part after part. They
+    lose if the mean of the classes' recalls falls by more than two standard errors.
     """
-
-    def predict(scores: FloatArray, chosen: Any) -> NDArray[np.intp]:
-        if scores.ndim == 1:
-            return find_winner(scores - chosen)
-        return find_winner(np.nan_to_num(scores, nan=-np.inf) + chosen)
-
-    present = np.flatnonzero(np.bincount(y))
+    known, present = np.nan_to_num(scores, nan=-np.inf), np.unique(y)
     times = np.ones(len(y)) if weights is None else weights
     least = 1.0 if weights is None else LEAST_WEIGHT
     shifted = np.full(len(y), -1)
-    for part in np.flatnonzero(np.bincount(parts)):
+    for part in np.unique(parts):
         out = parts == part
         if all(times[~out & (y == k)].sum() >= least for k in present):
-            kept = () if weights is None else (weights[~out],)
-            shifted[out] = predict(scores[out], choose(y[~out], scores[~out], *kept))
+            kept = None if weights is None else weights[~out]
+            shifted[out] = find_winner(known[out] + choose(y[~out], scores[~out], kept))
     judged = shifted >= 0
     y, times, shifted = y[judged], times[judged], shifted[judged]
-    unmoved = predict(scores[judged], 0.0)
-    change, variance, errors, sizes = 0.0, 0.0, [], []
+    unmoved = find_winner(known[judged])
+    change, variance = 0.0, 0.0
     for k in present:
         of_class = y == k
         if not of_class.any():
@@ -280,31 +259,14 @@ def shift_loses(
         gain = (shifted == k)[of_class].astype(int) - (unmoved == k)[of_class]
         counts = times[of_class]
         gained, lost = counts[gain > 0].sum(), counts[gain < 0].sum()
-        mean, spread = _change_of_recall(gained, lost, counts.sum())
+        # Agresti and Min (Statistics in Medicine 24, 2005) add half a row to each of the four ways
+        # in which a row may fare under two boundaries. With the plain variance, a rare class of
+        # which no row changed sides would count as known not to gain, however few its rows are.
+        n = counts.sum() + 2
+        mean = (gained - lost) / n
         change += mean / len(present)
-        variance += spread / len(present) ** 2
-        errors.append(
-            [np.average((answer != k)[of_class], weights=counts) for answer in (shifted, unmoved)]
-        )
-        sizes.append(float(counts.sum()))
-    if not change < -STANDARD_ERRORS * np.sqrt(variance):
-        return False
-    if len(present) > 2:
-        return True
-    with_shift, without = rule.value(np.array(errors[0]), np.array(errors[1]), (sizes[0], sizes[1]))
-    return bool(with_shift > without)
-
-
-def _change_of_recall(gained: float, lost: float, rows: float) -> tuple[float, float]:
-    """Return the change of a class's recall and its variance, after Agresti and Min.
-
-    Half a row is added to each of the four ways in which a row may fare under two boundaries. With
-    the plain variance, a rare class of which no row changed sides would count as known not to gain,
-    however few its rows are.
-    """
-    n = rows + 2
-    mean = (gained - lost) / n
-    return mean, (gained + lost + 1 - n * mean**2) / n**2
+        variance += (gained + lost + 1 - n * mean**2) / n**2 / len(present) ** 2
+    return bool(change < -_STANDARD_ERRORS * np.sqrt(variance))
 
 
 def _certify_promise(boundary: Boundary, labels: list[Any]) -> dict[str, Any]:
@@ -341,8 +303,7 @@ def _certify_weighted(
 def _doubt_scales(scored: Scored) -> list[str]:
     """Return a warning if the scores of fold models are on wildly different scales.
 
-    A fold counts only if most of its scores are finite and distinct: a width of tied or
-    near-constant scores says nothing about a scale.
+    Only folds whose scores are mostly finite and distinct are compared.
     """
     if scored.parts is None or scored.origin != "out-of-fold":
         return []

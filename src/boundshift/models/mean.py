@@ -1,29 +1,28 @@
-r"""The mean of models that were fitted on parts of the same rows, and linear ones as one model.
+r"""The mean of models fitted on parts of the same rows; linear ones are averaged into one model.
 
 Scores are averaged, not probabilities: log-odds, or margins of models without probabilities.
 
-Of linear models the mean costs no more than one. Part :math:`k` scores a row by
-:math:`w_k^\top (x - m_k) / s_k + b_k`, where its own scalers have learned :math:`m_k` and
-:math:`s_k`. In the first part's units, :math:`z = (x - m_1) / s_1`, that is
+Model :math:`k` of several linear ones scores a row by :math:`w_k^\top (x - m_k) / s_k + b_k`, where
+its StandardScaler has learned :math:`m_k` and :math:`s_k`. In the first model's units,
+:math:`z = (x - m_1) / s_1`, that is
 
 .. math:: \left(w_k \frac{s_1}{s_k}\right)^{\!\top} z
           + w_k^\top \frac{m_1 - m_k}{s_k} + b_k,
 
-so that a copy of the first part whose last step has the mean of these weights and intercepts gives
-the mean of all scores.
+so a copy of the first model with the mean of these weights and intercepts gives the mean score.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -32,15 +31,12 @@ from boundshift.models.scoring import (
     find_winner,
     is_a,
     log_probabilities,
-    look_up,
     probabilities,
     unwrap,
 )
-from boundshift.typing import FloatArray
+from boundshift.typing import FloatArray, IndexArray
 
-__all__ = ["MeanOfModels", "collapse_linear", "mean_scores", "thaw"]
-
-Affine = tuple[Any, Any]
+__all__ = ["MeanOfModels", "collapse_linear", "mean_scores"]
 
 
 def _has_probabilities(mean: Any) -> bool:
@@ -50,17 +46,16 @@ def _has_probabilities(mean: Any) -> bool:
 class MeanOfModels(ClassifierMixin, BaseEstimator):
     """The mean of fitted models' scores, as one model with no shift of its own.
 
-    :func:`~boundshift.save` stores it in as many times the space of one model, and a prediction
-    takes as many times as long.
+    The mean of K models takes K times the space and time of one.
 
     Parameters
     ----------
     estimators : list of fitted classifiers
         The parts.
     classes : array of shape (n_classes,)
-        All labels, sorted; a part may lack some.
+        All labels, sorted; a model may lack some.
     method, floor, is_log_odds
-        How a part's response becomes its score: see :class:`~boundshift.models.Response`.
+        How a model's response becomes its score: see :class:`~boundshift.models.Response`.
 
     Examples
     --------
@@ -124,7 +119,8 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
 
     def _mean(self, X: Any, response: Response) -> FloatArray:
         parts = [response.read(part, X, self.classes_) for part in self.estimators]
-        return mean_scores(parts, is_log_odds=response.is_log_odds)
+        rows = np.tile(np.arange(len(parts[0])), len(parts))
+        return mean_scores(np.concatenate(parts), rows, is_log_odds=response.is_log_odds)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -136,39 +132,43 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def mean_scores(parts: Sequence[FloatArray], *, is_log_odds: bool = False) -> FloatArray:
-    """Return the mean of several models' scores of the same rows.
+def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = False) -> FloatArray:
+    """Return the mean score of each row over the models that scored it.
 
-    A class that a model did not know, NaN there, has the mean of the others. Scores of many
-    classes are told from each other only, so that each row of each model is brought to one level
-    first.
+    Only differences between classes mean something, so the scores of many classes are first
+    centred: as log-probabilities, or to mean zero. A class that a model did not know is NaN there
+    and has the mean of the other models.
+
+    Parameters
+    ----------
+    scores : array of shape (n,) or (n, n_classes)
+        Scores by all models, one below the other.
+    rows : array of shape (n,)
+        Number of the row that each of them is about.
+    is_log_odds : bool, default=False
+        Whether they are log-odds.
 
     Examples
     --------
-    >>> mean_scores([np.array([1.0, 3.0]), np.array([2.0, 5.0])]).tolist()
+    >>> mean_scores(np.array([1.0, 3.0, 2.0, 5.0]), np.array([0, 1, 0, 1])).tolist()
     [1.5, 4.0]
     """
-    if parts[0].ndim == 1:
-        return np.asarray(np.mean(parts, axis=0))
-    stacked = np.stack([_level(part, is_log_odds) for part in parts])
-    known = ~np.isnan(stacked)
-    times = known.sum(axis=0)
-    total = np.where(known, stacked, 0.0).sum(axis=0)
-    return np.where(times > 0, total / np.maximum(times, 1), np.nan)
+    columns = scores.reshape(len(scores), -1)
+    known = ~np.isnan(columns)
+    if scores.ndim == 2 and is_log_odds:
+        some = known.any(axis=1)
+        columns = np.zeros_like(columns)
+        columns[some] = log_softmax(np.where(known, scores, -np.inf)[some], axis=1)
+    elif scores.ndim == 2:
+        totals = np.where(known, columns, 0.0).sum(axis=1, keepdims=True)
+        columns = columns - totals / np.maximum(known.sum(axis=1, keepdims=True), 1)
 
+    def add(values: FloatArray) -> FloatArray:
+        return np.stack([np.bincount(rows, column) for column in values.T], axis=1)
 
-def _level(scores: FloatArray, is_log_odds: bool) -> FloatArray:
-    """Bring each row to the level of log-probabilities, or to mean zero."""
-    known = ~np.isnan(scores)
-    if not is_log_odds:
-        times = np.maximum(known.sum(axis=1, keepdims=True), 1)
-        means = np.where(known, scores, 0.0).sum(axis=1, keepdims=True) / times
-        return np.asarray(scores - means)
-    level = np.full_like(scores, np.nan)
-    some = known.any(axis=1)
-    level[some] = log_softmax(np.where(known, scores, -np.inf)[some], axis=1)
-    level[~known] = np.nan
-    return level
+    total, times = add(np.where(known, columns, 0.0)), add(known.astype(np.float64))
+    mean = np.where(times > 0, total / np.maximum(times, 1.0), np.nan)
+    return mean if scores.ndim == 2 else mean[:, 0]
 
 
 def collapse_linear(models: Sequence[Any]) -> Any | None:
@@ -177,8 +177,8 @@ def collapse_linear(models: Sequence[Any]) -> Any | None:
     Parameters
     ----------
     models : sequence of fitted models
-        Linear ones, or pipelines that end in one. Steps before it must be scalers, or the same in
-        all models.
+        Linear ones, or pipelines that end in one. Steps before it must be StandardScalers, or the
+        same in all models.
 
     Examples
     --------
@@ -190,32 +190,24 @@ def collapse_linear(models: Sequence[Any]) -> Any | None:
     >>> bool(np.allclose(one.decision_function(X), mean))
     True
     """
-    steps, last = zip(*map(unwrap, models), strict=True)
-    if not all(_is_linear(model, last[0]) for model in last):
+    parts = [unwrap(model) for model in models]
+    if not all(_is_linear(part.last, parts[0].last) for part in parts):
         return None
-    scalings = _scalings(steps)
+    scalings = _scalings([part.transformers for part in parts])
     if scalings is None:
         return None
-    (first_middle, first_scale), weights, intercepts = scalings[0], [], []
-    for model, (middle, scale) in zip(last, scalings, strict=True):
-        coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
-        own = np.atleast_1d(np.asarray(model.intercept_, dtype=np.float64))
+    (first_mean, first_scale), weights, intercepts = scalings[0], [], []
+    for part, (mean, scale) in zip(parts, scalings, strict=True):
+        coef = np.atleast_2d(np.asarray(part.last.coef_, dtype=np.float64))
+        own = np.atleast_1d(np.asarray(part.last.intercept_, dtype=np.float64))
         weights.append(coef * (first_scale / scale))
-        moved = np.broadcast_to((first_middle - middle) / scale, coef.shape[1:])
+        moved = np.broadcast_to((first_mean - mean) / scale, coef.shape[1:])
         intercepts.append(np.broadcast_to(own, len(coef)) + coef @ moved)
-    whole = copy.deepcopy(thaw(models[0]))
-    one = unwrap(whole)[1]
+    whole = copy.deepcopy(parts[0].whole)
+    one = unwrap(whole).last
     one.coef_ = np.mean(weights, axis=0).reshape(np.shape(one.coef_))
     one.intercept_ = np.mean(intercepts, axis=0)
     return whole
-
-
-def thaw(model: Any) -> Any:
-    """Return the model that a search has found or that was frozen."""
-    while isinstance(model, FrozenEstimator) or hasattr(model, "best_estimator_"):
-        frozen = isinstance(model, FrozenEstimator)
-        model = model.estimator if frozen else model.best_estimator_
-    return model
 
 
 def _is_linear(model: Any, first: Any) -> bool:
@@ -229,49 +221,18 @@ def _is_linear(model: Any, first: Any) -> bool:
     )
 
 
-def _scalings(steps: Sequence[Sequence[Any]]) -> list[Affine] | None:
-    """Return the middle and the scale of each model's scalers together, or None if others learn."""
-    import joblib
-
+def _scalings(steps: Sequence[Sequence[Any]]) -> list[tuple[Any, Any]] | None:
+    """Return each model's means and scales, or None if other steps differ between models."""
     if len({len(own) for own in steps}) > 1:
-        return None  # A search has dropped a step here and kept it there.
-    found: list[Affine] = [(0.0, 1.0)] * len(steps)
-    may_stay = True  # Steps that are the same in all models may come first.
+        return None  # A search has dropped a step in one fold and kept it in another.
+    found: list[tuple[Any, Any]] = [(0.0, 1.0)] * len(steps)
+    may_stay = True  # Steps that are the same in all models may come before the scalers.
     for together in zip(*steps, strict=True):
-        readers = [look_up(step, _SCALERS) for step in together]
-        read = [find(step) for find, step in zip(readers, together, strict=True) if find]
-        scalers = [scaler for scaler in read if scaler is not None]
-        if len(scalers) == len(together):
+        if all(is_a(step, "sklearn", "StandardScaler") for step in together):
             may_stay = False
-            found = [
-                (middle + scale * next_middle, scale * next_scale)
-                for (middle, scale), (next_middle, next_scale) in zip(found, scalers, strict=True)
-            ]
+            for k, (step, (mean, scale)) in enumerate(zip(together, found, strict=True)):
+                centre = step.mean_ if step.with_mean else 0.0
+                found[k] = mean + scale * centre, scale * (step.scale_ if step.with_std else 1.0)
         elif not may_stay or len({joblib.hash(step) for step in together}) > 1:
             return None
     return found
-
-
-def _standard(step: Any) -> Affine:
-    return step.mean_ if step.with_mean else 0.0, step.scale_ if step.with_std else 1.0
-
-
-def _min_max(step: Any) -> Affine | None:
-    return None if step.clip else (-step.min_ / step.scale_, 1 / step.scale_)
-
-
-def _max_abs(step: Any) -> Affine | None:
-    return None if getattr(step, "clip", False) else (0.0, step.scale_)
-
-
-def _robust(step: Any) -> Affine:
-    middle = step.center_ if step.with_centering else 0.0
-    return middle, step.scale_ if step.with_scaling else 1.0
-
-
-_SCALERS: dict[tuple[str, str], Callable[[Any], Affine | None]] = {
-    ("sklearn", "StandardScaler"): _standard,
-    ("sklearn", "MinMaxScaler"): _min_max,
-    ("sklearn", "MaxAbsScaler"): _max_abs,
-    ("sklearn", "RobustScaler"): _robust,
-}

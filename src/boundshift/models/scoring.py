@@ -1,15 +1,13 @@
-r"""Scores out of a fitted model: the log-odds where it has probabilities, else its margin.
+r"""Scores of a fitted model: its log-odds where it has probabilities, else its margin.
 
-Two classes are decided on probabilities themselves; many classes, and a mean of models, on these
-log-odds. They are the margin where its logistic function (the softmax of several) is what
-``predict_proba`` returns, since a margin has digits that a probability near 0 or 1 has lost: a
-float32 near 1 cannot tell odds of ten million from infinite ones. Where it is not, as for a boosted
-sum of votes or a calibrated machine, they are computed from the probabilities: :math:`\ln p_k`,
-whose difference for two classes is the logit. A forest gives many probabilities of exactly 0: these
-count as half the smallest positive one seen, a floor that is learned with the boundary and kept
-with it.
+Two classes are decided on probabilities; many classes, and a mean of models, on log-odds. The
+margin is the log-odds if its logistic function (or softmax) is what ``predict_proba`` returns. It
+is preferred, because a probability near 0 or 1 has lost digits. Otherwise log-odds are computed
+from the probabilities: :math:`\ln p_k`, whose difference for two classes is the logit. A forest
+gives many probabilities of exactly 0. These are replaced by half the smallest positive one seen, a
+floor that is learned and stored with the boundary.
 
-Libraries are recognised by the name of a model's class, so that none is imported in vain.
+Libraries are recognised by the name of a model's class, so that none is imported needlessly.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import copy
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,30 +26,7 @@ from sklearn.frozen import FrozenEstimator
 from boundshift.exceptions import InvalidInputError
 from boundshift.typing import FloatArray
 
-__all__ = [
-    "Method",
-    "Response",
-    "ResponseMethod",
-    "are_log_odds",
-    "check_response_method",
-    "choose_method",
-    "class_columns",
-    "final_step",
-    "find_methods",
-    "find_winner",
-    "innermost",
-    "is_a",
-    "is_native",
-    "is_pipeline",
-    "known_classes",
-    "log_probabilities",
-    "look_up",
-    "probabilities",
-    "raw_margin",
-    "read_response",
-    "read_responses",
-    "unwrap",
-]
+__all__ = ["Response", "find_methods", "raw_margin", "read_response", "unwrap"]
 
 Method = Literal["margin", "decision_function", "predict_proba"] | Callable[[Any, Any], Any]
 ResponseMethod = Literal["auto"] | Method
@@ -70,55 +45,8 @@ _BATCH = 16_384
 # Which model scores.
 
 
-def unwrap(model: Any) -> tuple[list[Any], Any]:
-    """Return the transformers before the classifier that scores, and that classifier.
-
-    It is the last step of a pipeline, the best model of a search, the one that was frozen.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> unwrap(FrozenEstimator(make_pipeline(StandardScaler(), LogisticRegression(C=3))))
-    ([StandardScaler()], LogisticRegression(C=3))
-    """
-    steps: list[Any] = []
-    while True:
-        if isinstance(model, FrozenEstimator):
-            model = model.estimator
-        elif is_pipeline(model):
-            # A sampler, which has no transform, works on training rows only.
-            steps += [step for _, step in model.steps[:-1] if hasattr(step, "transform")]
-            model = model.steps[-1][1]
-        elif hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif all(hasattr(model, name) for name in ("estimator", "refit", "error_score")):
-            model = model.estimator  # a search that has not been fitted
-        else:
-            return steps, model
-
-
-def innermost(model: Any) -> Any:
-    """Return the classifier that scores."""
-    return unwrap(model)[1]
-
-
-def is_pipeline(model: Any) -> bool:
-    """Return whether a model is a pipeline, of whichever library."""
-    return isinstance(getattr(model, "steps", None), list) and hasattr(model, "named_steps")
-
-
-def final_step(model: Any, X: Any) -> tuple[Any, Any]:
-    """Return the classifier that scores, and the rows as it sees them."""
-    steps, model = unwrap(model)
-    for step in steps:
-        X = step.transform(X)
-    return model, X
-
-
 def is_a(model: Any, library: str, name: str) -> bool:
-    """Return whether a class of a library, or one derived from it, made the model."""
+    """Return whether a model's class, or a base class of it, has this name in this library."""
     return any(
         cls.__name__ == name and cls.__module__.partition(".")[0] == library
         for cls in type(model).__mro__
@@ -126,12 +54,76 @@ def is_a(model: Any, library: str, name: str) -> bool:
 
 
 def look_up(model: Any, table: Mapping[tuple[str, str], Handler]) -> Handler | None:
-    """Return what a table holds for a model's library and class, None if nothing."""
+    """Return the entry of a table for a model's library and class, None if there is none."""
     return next((entry for key, entry in table.items() if is_a(model, *key)), None)
 
 
+class Unwrapped(NamedTuple):
+    """A model in its parts.
+
+    `whole` is the model without the search or the frozen estimator around it, `steps` are the named
+    steps before the classifier, `last` is the classifier, and `prefix` names its parameters.
+    """
+
+    whole: Any
+    steps: list[tuple[str, Any]]
+    last: Any
+    prefix: str
+
+    @property
+    def transformers(self) -> list[Any]:
+        """The steps that rows pass; a sampler, which has no transform, sees training rows only."""
+        return [step for _, step in self.steps if hasattr(step, "transform")]
+
+    def transform(self, X: Any) -> Any:
+        """Return the rows as the classifier sees them."""
+        for step in self.transformers:
+            X = step.transform(X)
+        return X
+
+
+def unwrap(model: Any, *, pipelines_only: bool = False) -> Unwrapped:
+    """Take pipelines, searches and frozen estimators apart.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted or not.
+    pipelines_only : bool, default=False
+        Whether to stop at a search or a frozen estimator, which take parameters of their own.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> parts = unwrap(FrozenEstimator(make_pipeline(StandardScaler(), LogisticRegression(C=3))))
+    >>> parts.transformers, parts.last, parts.prefix
+    ([StandardScaler()], LogisticRegression(C=3), 'logisticregression__')
+    """
+    steps: list[tuple[str, Any]] = []
+    whole, prefix = None, ""
+    while True:
+        if isinstance(getattr(model, "steps", None), list) and hasattr(model, "named_steps"):
+            whole = model if whole is None else whole
+            steps += model.steps[:-1]
+            name, model = model.steps[-1]
+            prefix += f"{name}__"
+        elif pipelines_only:
+            break
+        elif hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif isinstance(model, FrozenEstimator) or all(
+            hasattr(model, name) for name in ("estimator", "refit", "error_score")
+        ):
+            model = model.estimator  # frozen, or of a search that has not been fitted
+        else:
+            break
+    return Unwrapped(model if whole is None else whole, steps, model, prefix)
+
+
 def is_native(model: Any) -> bool:
-    """Return whether a model is not of scikit-learn's kind, which can be cloned and fitted again.
+    """Return whether a model is not a scikit-learn estimator, which can be cloned and fitted again.
 
     Examples
     --------
@@ -171,9 +163,9 @@ def raw_margin(model: Any, X: Any) -> NDArray[Any]:
     >>> raw_margin(far, [[-90.0]]).round().tolist()
     [[-16381.0, -19801.0]]
     """
-    step, X = final_step(model, X)
-    read = _find_reader(step)
-    return np.asarray(read(step, X) if read else _as_array(step(X)))
+    parts = unwrap(model)
+    read, X = _find_reader(parts.last), parts.transform(X)
+    return np.asarray(read(parts.last, X) if read else _as_array(parts.last(X)))
 
 
 def _find_reader(model: Any) -> Callable[[Any, Any], Any] | None:
@@ -291,7 +283,7 @@ def _find_margin(model: Any, asked: ResponseMethod) -> Method | None:
     """Return how to read the margin that is asked for, or None if there is none."""
     if callable(asked):
         return asked
-    step = innermost(model)
+    step = unwrap(model).last
     if asked in ("auto", "margin") and not is_native(step) and _find_reader(step) is not None:
         return "margin"
     if asked in ("auto", "decision_function") and hasattr(model, "decision_function"):

@@ -21,8 +21,8 @@ from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.models.mean import MeanOfModels, thaw
-from boundshift.models.scoring import Response, class_columns, innermost, is_a, look_up
+from boundshift.models.mean import MeanOfModels
+from boundshift.models.scoring import Response, class_columns, is_a, look_up, unwrap
 from boundshift.result.boundary import Boundary
 from boundshift.typing import FloatArray
 
@@ -79,9 +79,10 @@ class ShiftExportMixin:
         """
         check_is_fitted(self)
         if isinstance(self.estimator_, MeanOfModels):
+            kind = type(unwrap(self.estimators_[0]).last).__name__
             raise InvalidInputError(
                 "`estimator_` must be one model for its intercept to carry the shift, got the mean "
-                f"of {len(self.estimators_)} {type(innermost(self.estimators_[0])).__name__}s. Fit "
+                f"of {len(self.estimators_)} {kind}s. Fit "
                 "with ensemble=False, which trains one model on all rows."
             )
         if self._response.method not in ("margin", "decision_function"):
@@ -109,38 +110,6 @@ class ShiftExportMixin:
         sign = 1.0 if columns[0] < columns[1] else -1.0
         return shift_intercept(self.estimator_, np.array([-sign * threshold]))
 
-    def to_linear(self) -> Any:
-        """Return :meth:`shifted_estimator` of a linear model: weights, and the paper's b'.
-
-        Returns
-        -------
-        fitted linear model, or a pipeline that ends in one
-            Its last step has ``coef_`` and ``intercept_``.
-
-        Raises
-        ------
-        InvalidInputError
-            If the model is not linear.
-
-        Examples
-        --------
-        >>> from sklearn.svm import LinearSVC
-        >>> from boundshift import BoundShiftClassifier
-        >>> X, y = [[0.0], [1.0], [1.5], [2.0], [6.0], [7.0]], [0, 0, 0, 0, 1, 1]
-        >>> shifted = BoundShiftClassifier(LinearSVC(), cv=None).fit(X, y)
-        >>> new = shifted.to_linear().intercept_ - shifted.estimator_.intercept_
-        >>> bool(abs(new + shifted.threshold_) < 1e-12)
-        True
-        """
-        check_is_fitted(self)
-        last = innermost(getattr(self, "estimators_", [self.estimator_])[0])
-        if not hasattr(last, "coef_"):
-            raise InvalidInputError(
-                f"`estimator` must be a linear model with `coef_`, got {type(last).__name__}. "
-                "Use shifted_estimator()."
-            )
-        return self.shifted_estimator()
-
 
 def shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
     """Return a copy of a fitted model that adds `offsets` to its margins.
@@ -160,10 +129,10 @@ def shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
     >>> (lower.intercept_ - model.intercept_).tolist()
     [1.0]
     """
-    estimator = thaw(estimator)
-    whole = copy.deepcopy(estimator)
-    last = innermost(whole)
-    _keep_best_iteration(innermost(estimator), last)
+    parts = unwrap(estimator)
+    whole = copy.deepcopy(parts.whole)
+    last = unwrap(whole).last
+    _keep_best_iteration(parts.last, last)
     add = look_up(last, _ADDERS)
     if add is not None:
         add(last, offsets)

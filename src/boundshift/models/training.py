@@ -1,37 +1,52 @@
-"""Which model is deployed, and which rows decide, scored by it or by models fitted without them."""
+"""Which model is deployed, and which rows decide, scored by it or by models fitted without them.
+
+Floors that the models of a cross-validation meet are not a promise about another model. Where
+floors are to be promised, some rows of each class are held out of all training, and the boundary is
+put where these rows promise the floors.
+"""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import Bunch, _safe_indexing, assert_all_finite, get_tags
+from sklearn.utils import (
+    Bunch,
+    _safe_indexing,
+    assert_all_finite,
+    check_random_state,
+    get_tags,
+)
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
-
-from boundshift.curves import ErrorCurve
-from boundshift.exceptions import InvalidInputError
-from boundshift.models.callbacks import Task
-from boundshift.models.holdout import (
-    as_random_state,
-    held_share,
-    held_share_of_classes,
-    hold_out,
-    splits_within,
+from sklearn.utils.validation import (
+    _check_method_params,
+    _num_samples,
+    check_is_fitted,
+    has_fit_parameter,
 )
+
+from boundshift.boundary import check_row_cost, choose_claims
+from boundshift.curves import ErrorCurve, SupportRadius
+from boundshift.curves.counts import ConfidenceCurve
+from boundshift.curves.floors import start_of
+from boundshift.exceptions import InvalidInputError
 from boundshift.models.mean import MeanOfModels, collapse_linear, mean_scores
-from boundshift.models.routing import FitParameters, find_weights, last_step
 from boundshift.models.scoring import (
     Method,
     Response,
+    ResponseMethod,
     choose_method,
     class_columns,
     is_a,
@@ -40,21 +55,30 @@ from boundshift.models.scoring import (
     probabilities,
     read_response,
     read_responses,
+    unwrap,
 )
-from boundshift.rules import ClassFloors, Rule
+from boundshift.promises.planning import rows_needed
+from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
+from boundshift.scores.weighted import as_weights
+from boundshift.search.row_costs import as_row_cost
 from boundshift.typing import FloatArray, IndexArray
 from boundshift.validation import find_distinct, order_labels
 
-__all__ = ["MANY_RARE_ROWS", "DecidingSample", "Scored", "set_random_states", "train"]
+__all__ = ["DecidingSample", "Scored", "route_fit", "set_random_states", "train"]
 
+Origin = Literal["held-out", "out-of-fold", "training"]
 Split = tuple[IndexArray, IndexArray]
 
-# Rows on which a collapsed model is compared with the mean that it stands for.
-_CHECKED = 32
-# Parts into which out-of-bag rows are dealt, and of which some are held out.
-_BAG_PARTS = 5
 # Rows of the rarest class from which on one model on all rows is deployed, not a mean.
 MANY_RARE_ROWS = 100
+# Rows on which a collapsed model is compared with the mean that it replaces.
+_CHECKED = 32
+# Parts into which out-of-bag rows are dealt, and some of which are held out.
+_BAG_PARTS = 5
+# At least this share is held out, for a boundary that is not too cautious; at most this share, for
+# a model that is not too poor.
+_LEAST_SHARE, _MOST_SHARE = 0.2, 0.5
+_WEIGHT = "sample_weight"
 
 
 class DecidingSample(NamedTuple):
@@ -80,7 +104,7 @@ class DecidingSample(NamedTuple):
     sample_weight: FloatArray | None
     row_cost: FloatArray | None
     rows: IndexArray
-    origin: Literal["held-out", "out-of-fold", "training"]
+    origin: Origin
 
 
 class Scored(NamedTuple):
@@ -89,15 +113,15 @@ class Scored(NamedTuple):
     `y` numbers each row's class among `classes`. Scores of two classes are both probabilities, or
     one margin of the second class; of more classes there is one score per class. `parts` numbers
     the test part that each row was left out with, None where nothing was left out. `rows` are their
-    numbers among those given, `weights` how often each counts, `costs` what is lost if it is
-    decided wrongly. `deployed` reads the scores of `estimator`, `response` those of the rows.
-    `guide` has rows scored by fold models, where others are held out to test what they propose.
+    numbers among those given, `weights` and `costs` what `fit` was given for them. `response` reads
+    the scores of the rows, `deployed` those of `estimator`. `guide` has rows scored by fold models,
+    where others are held out to test what they propose.
     """
 
     y: IndexArray
     scores: FloatArray
     response: Response
-    origin: Literal["held-out", "out-of-fold", "training"]
+    origin: Origin
     classes: NDArray[Any]
     rows: IndexArray
     parts: IndexArray | None = None
@@ -125,63 +149,276 @@ class Scored(NamedTuple):
         y = self.classes[self.y]
         return DecidingSample(y, scores, self.weights, self.costs, self.rows, self.origin)
 
-    def weighed(self, weights: FloatArray | None, costs: FloatArray | None) -> Scored:
-        """Return the rows with their weights and costs; those without weight are out."""
-        found = self if costs is None else self._replace(costs=costs[self.rows])
-        if weights is None:
-            return found
-        mine = weights[self.rows]
-        used = mine > 0
-        return found._replace(
-            y=self.y[used],
-            scores=self.scores[used],
-            parts=None if self.parts is None else self.parts[used],
-            rows=self.rows[used],
-            weights=mine[used],
+
+# What `fit` is given beside rows and labels.
+
+
+class FitParameters(NamedTuple):
+    """Parameters of the estimator's fit and of the splitter's split.
+
+    `weights` and `costs` count in the decision; `decides` marks the rows with weight.
+    """
+
+    fit: Mapping[str, Any]
+    split: Mapping[str, Any]
+    weights: FloatArray | None
+    costs: FloatArray | None
+    decides: NDArray[np.bool_]
+
+    def take(self, X: Any, rows: IndexArray) -> FitParameters:
+        """Return the parameters of some of the rows."""
+        fit, split = (_check_method_params(X, p, indices=rows) for p in (self.fit, self.split))
+        weights, costs = (None if v is None else v[rows] for v in (self.weights, self.costs))
+        return FitParameters(fit, split, weights, costs, self.decides[rows])
+
+
+def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitParameters:
+    """Sort what `fit` was given: for the estimator's fit, for the split, and for the decision."""
+    split: Mapping[str, Any] = {}
+    fit: Mapping[str, Any]
+    if get_config()["enable_metadata_routing"]:
+        routed = process_routing(classifier, "fit", **given)
+        fit, split = routed.estimator.fit, routed.get("splitter", Bunch(split={})).split
+        requests = classifier._get_metadata_request().fit.requests
+        names = {ours: ours if asked is True else asked for ours, asked in requests.items()}
+        own = {ours: given[name] for ours, name in names.items() if name in given}
+    else:
+        own = {name: v for name, v in given.items() if name == "row_cost" or _WEIGHT in name}
+        fit = {name: value for name, value in given.items() if name != "row_cost"}
+        estimator, cv = classifier.estimator, classifier.cv
+        if not classifier._is_prefit:
+            fit = _name_last_step(estimator, fit)
+        takes_groups = "groups" in fit and has_fit_parameter(estimator, "groups")
+        if "groups" in fit and hasattr(cv, "split"):
+            split = {"groups": fit["groups"]}
+            fit = {n: v for n, v in fit.items() if takes_groups or n != "groups"}
+        elif "groups" in fit and not takes_groups:
+            raise InvalidInputError(
+                "`groups` must go with a `cv` that splits by groups, got "
+                f"cv={cv!r}. Use cv=GroupKFold(5) or StratifiedGroupKFold(5)."
+            )
+    weights, costs, n_classes = _find_weights(own, len(y)), own.get("row_cost"), len(np.unique(y))
+    if costs is not None:
+        costs = as_row_cost(costs, len(y))
+        check_row_cost(classifier.curve, classifier.rule, weights)
+        if n_classes > 2:
+            raise InvalidInputError(
+                f"`row_cost` must go with two classes, got {n_classes}. Fit on "
+                "y == label to tell one from the rest."
+            )
+    curve, rule = choose_claims(classifier.curve, classifier.rule)
+    if weights is not None and isinstance(rule, ClassRule) and n_classes > 2:
+        raise InvalidInputError(
+            f"`sample_weight` must be left out with {rule!r}, which counts rows, got weights. "
+            "Use 'g-mean', 'sum' or 'minimax'."
         )
+    if weights is not None and isinstance(curve, ConfidenceCurve | SupportRadius):
+        raise InvalidInputError(
+            f"`sample_weight` must be left out with the curve {curve.name!r}, which counts "
+            "rows, got weights. Use 'blend' or 'smoothed', or keep the weights out of the "
+            "decision: enable metadata routing and set_fit_request(sample_weight=False)."
+        )
+    decides = np.ones(len(y), dtype=np.bool_)
+    for known in (weights, _find_weights(fit, len(y))):
+        decides &= True if known is None else known > 0
+    return FitParameters(fit, split, weights, costs, decides)
 
 
-def train(
-    classifier: Any,
-    X: Any,
-    y: NDArray[Any],
-    params: FitParameters,
-    curve: ErrorCurve,
-    rule: Rule,
-    task: Task,
-) -> Scored:
+def _name_last_step(estimator: Any, fit_params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parameters with weights named for the last step of a pipeline.
+
+    Raises if that step cannot be fitted with weights.
+    """
+    if fit_params.get(_WEIGHT) is None or not hasattr(estimator, "fit"):
+        return fit_params
+    parts = unwrap(estimator, pipelines_only=True)
+    parameters = signature(parts.last.fit).parameters.values()
+    if not any(p.name == _WEIGHT or p.kind is p.VAR_KEYWORD for p in parameters):
+        raise InvalidInputError(
+            "`sample_weight` must be something that the estimator's fit takes, got weights for "
+            f"{type(parts.last).__name__}, which takes none. Use another model, or fit it "
+            "without and give the weights to the boundary alone, with cv='prefit'."
+        )
+    return {parts.prefix + name if name == _WEIGHT else name: v for name, v in fit_params.items()}
+
+
+def _find_weights(fit_params: Mapping[str, Any], n_rows: int) -> FloatArray | None:
+    """Return the weights among the parameters of a fit, those of a pipeline's step too."""
+    given = {
+        name: as_weights(value, n_rows)
+        for name, value in fit_params.items()
+        if (name == _WEIGHT or name.endswith(f"__{_WEIGHT}")) and value is not None
+    }
+    weights = list(given.values())
+    if any(not np.array_equal(other, weights[0]) for other in weights[1:]):
+        raise InvalidInputError(
+            "`sample_weight` must be the same for all steps, since it counts in the decision too, "
+            f"got different ones as {' and '.join(given)}. Pass one of them."
+        )
+    return weights[0] if weights else None
+
+
+# Rows that are held out of all training.
+
+
+def is_promise(curve: ErrorCurve, rule: Rule) -> bool:
+    """Return whether floors are to hold with high probability, not as estimates."""
+    return isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve)
+
+
+def find_demands(
+    curve: ErrorCurve, rule: Rule, counts: Mapping[Any, int]
+) -> list[tuple[float, float, int]] | None:
+    """Return for each promised floor the fewest rows, a good number of rows, and those there are.
+
+    A good number lets half of the errors that the floor allows be seen. None: nothing is promised.
+
+    Parameters
+    ----------
+    curve, rule : ErrorCurve, Rule
+        What decides.
+    counts : mapping
+        Rows of each class: the negative one first, or by label for floors of many classes.
+    """
+    if isinstance(rule, ClassFloors):
+        risk = 1.0 - rule.confidence
+        return [
+            (rows_needed(1.0 - floor, 1.0 - risk), start_of(floor, risk, 10**9), counts[label])
+            for label, floor in rule.recall.items()
+        ]
+    if not isinstance(rule, Floors) or not isinstance(curve, ConfidenceCurve):
+        return None
+    each = curve.delta / max(len(rule.promised), 1)
+    negative, positive = counts.values()
+    rows = {"recall": positive, "specificity": negative, "precision": positive, "npv": negative}
+    demands: list[tuple[float, float, int]] = []
+    for name in rule.promised:
+        value = rule.asked[name]
+        floor = 1.0 - value if name == "flagged" else value
+        if floor >= 1.0:
+            return [(math.inf, math.inf, 1)]
+        # Of the rows that precision and npv speak of, about this share are of the class.
+        share = floor if name in ("precision", "npv") else 1.0
+        least, good = rows_needed(1.0 - floor, 1.0 - each), start_of(floor, each, 10**9)
+        if rule.prevalence is not None and name in ("precision", "npv", "flagged"):
+            good = 10**9
+        n = rows.get(name, negative + positive)
+        demands.append((math.ceil(share * least), share * good, n))
+    return demands
+
+
+def can_promise(least: float, rows: int) -> bool:
+    """Return whether half of the rows are as many as a promise needs at least."""
+    return least <= math.floor(_MOST_SHARE * rows)
+
+
+def _share_to_hold_out(classifier: Any, classes: NDArray[Any], y: NDArray[Any]) -> float | None:
+    """Return the share of rows that a promise needs, between a fifth and a half.
+
+    None if no promise is asked for, or a half would be too few.
+    """
+    curve, rule = choose_claims(classifier.curve, classifier.rule)
+    labels, estimator = classes.tolist(), classifier.estimator
+    of_classes = isinstance(rule, ClassFloors) and len(labels) > 2
+    if (len(labels) != 2 and not of_classes) or is_native(estimator):
+        return None
+    if getattr(get_tags(estimator).input_tags, "pairwise", False):
+        return None  # A kernel has a column for every row that it was computed with.
+    counts = {label: int(np.count_nonzero(y == label)) for label in labels}
+    if isinstance(rule, ClassFloors):
+        if not of_classes:
+            return None
+        rule.check_classes(labels)
+    else:
+        ends = order_labels(labels, classifier.pos_label, counts=counts, alike=rule.alike)
+        counts = {label: counts[label] for label in ends}
+    demands = find_demands(curve, rule, counts)
+    if demands is None or not all(can_promise(least, rows) for least, _, rows in demands):
+        return None
+    wanted = max((good / rows for _, good, rows in demands), default=0.0)
+    return min(max(wanted, _LEAST_SHARE), _MOST_SHARE)
+
+
+def hold_out(
+    number: IndexArray, share: float, cv: Any, random_state: Any, X: Any, split: Mapping[str, Any]
+) -> tuple[IndexArray, IndexArray]:
+    """Return rows to train on and rows held out, in about the classes' proportion.
+
+    Parameters
+    ----------
+    number : array of int
+        Class of each row.
+    share : float
+        Of each class, to hold out.
+    cv : int, splitter or iterable
+        Test parts of a splitter are held out, as many as needed: it knows which rows belong
+        together. With an int, rows are drawn.
+    random_state : int, RandomState or None
+        Seed of the draw; None draws the same rows every time.
+    X, split
+        For the splitter.
+
+    Examples
+    --------
+    >>> train, held = hold_out(np.repeat([1, 0], [20, 80]), 0.25, 5, None, None, {})
+    >>> len(train), len(held), int(np.sum(held < 20))
+    (75, 25, 5)
+    """
+    totals = np.bincount(number, minlength=2)
+    goals = np.ceil(share * totals - 1e-9).astype(int)
+    if isinstance(cv, int | np.integer):
+        random = _as_random_state(0 if random_state is None else random_state)
+        order = random.permutation(len(number))
+        held = np.concatenate([order[number[order] == k][:m] for k, m in enumerate(goals)])
+    else:
+        parts = []
+        for _, test in check_cv(cv, number, classifier=True).split(X, number, **split):
+            parts.append(np.asarray(test))
+            found = np.bincount(number[np.concatenate(parts)], minlength=len(totals))
+            if np.all(found >= goals):
+                break
+        held = np.unique(np.concatenate(parts))
+    train = np.setdiff1d(np.arange(len(number)), held)
+    if len(totals) == 2 and totals[0] != totals[1]:
+        # The rarer class is the positive one by default, so it must be the rarer one here, too.
+        is_rarer = number[held] == np.argmin(totals)
+        most = np.count_nonzero(~is_rarer) - 1
+        held = held[~is_rarer | (np.cumsum(is_rarer) <= most)]
+    return train, np.sort(held)
+
+
+# Training.
+
+
+def train(classifier: Any, X: Any, y: NDArray[Any], params: FitParameters) -> Scored:
     """Train a classifier's model, unless it is trained, and score the rows that decide.
 
-    Where floors shall be promised, some rows are held out of training, and these alone decide.
+    Where floors are to be promised, some rows are held out of training, and these alone decide.
     """
     labels = find_distinct(y)
-    trainer = _Trainer(classifier, classifier.cv, labels, params.fit, params.split, task)
+    trainer = _Trainer(classifier, classifier.cv, labels, params)
     if classifier._is_prefit:
         return trainer.read_trained(X, y)
-    weighs = trainer.weighs(len(y))
-    classes = labels if weighs.all() else np.unique(y[weighs])
-    share = None
+    decides, share = params.decides, None
+    classes = labels if decides.all() else np.unique(y[decides])
     if classifier.cv is not None:
-        share = _share_to_hold_out(classifier, curve, rule, classes, y[weighs])
+        share = _share_to_hold_out(classifier, classes, y[decides])
     if share is None:
         return trainer.train(X, y)
-    number = np.searchsorted(classes, y)
-    is_out_of_bag = trainer.is_out_of_bag
-    cv = _given_splits(classifier.cv) if _is_listed(classifier.cv) else classifier.cv
-    kept, held = hold_out(
-        number, share, _BAG_PARTS if is_out_of_bag else cv, classifier.random_state, X, params.split
-    )
-    fit, split = (_check_method_params(X, p, indices=kept) for p in (params.fit, params.split))
-    inner = replace(
-        trainer,
-        cv=cv if is_out_of_bag else splits_within(cv, kept),
-        classes=np.unique(y[kept]),
-        fit_params=fit,
-        split_params=split,
-    )
+    number, cv = np.searchsorted(classes, y), classifier.cv
+    if _is_listed(cv):
+        cv = _given_splits(cv)
+    parts = _BAG_PARTS if trainer.is_out_of_bag else cv
+    kept, held = hold_out(number, share, parts, classifier.random_state, X, params.split)
+    if _is_listed(cv):  # the same splits among the rows to train on
+        within = [
+            tuple(np.searchsorted(kept, np.intersect1d(part, kept)) for part in s) for s in cv
+        ]
+        cv = [split for split in within if all(len(part) for part in split)]
+    inner = _Trainer(classifier, cv, np.unique(y[kept]), params.take(X, kept))
     guide = inner.train(_safe_indexing(X, kept), y[kept])
     assert guide.deployed is not None
-    held = held[weighs[held]]
+    held = held[decides[held]]
     rows = _safe_indexing(X, held)
     if guide.are_probabilities:
         scores = read_response(guide.estimator, rows, "predict_proba", guide.classes)
@@ -192,24 +429,6 @@ def train(
     )
 
 
-def _share_to_hold_out(
-    classifier: Any, curve: ErrorCurve, rule: Rule, classes: NDArray[Any], y: NDArray[Any]
-) -> float | None:
-    """Return the share of rows that a promise needs, None if there is none to be had."""
-    labels, estimator = classes.tolist(), classifier.estimator
-    floors = rule if isinstance(rule, ClassFloors) and len(labels) > 2 else None
-    if (len(labels) != 2 and floors is None) or is_native(estimator):
-        return None
-    if getattr(get_tags(estimator).input_tags, "pairwise", False):
-        return None  # A kernel has a column for every row that it was computed with.
-    counts = {label: int(np.count_nonzero(y == label)) for label in labels}
-    if floors is not None:
-        floors.check_classes(labels)
-        return held_share_of_classes(floors, counts)
-    ends = order_labels(labels, classifier.pos_label, counts=counts, alike=rule.alike)
-    return held_share(curve, rule, (counts[ends[0]], counts[ends[1]]))
-
-
 @dataclass(frozen=True)
 class _Trainer:
     """Trains with the settings of `clf`, on rows of sorted `classes`."""
@@ -217,18 +436,11 @@ class _Trainer:
     clf: Any
     cv: Any
     classes: NDArray[Any]
-    fit_params: Mapping[str, Any]
-    split_params: Mapping[str, Any]
-    task: Task
+    params: FitParameters
 
     @property
     def is_out_of_bag(self) -> bool:
         return isinstance(self.cv, str) and self.cv == "oob"
-
-    def weighs(self, n_rows: int) -> NDArray[np.bool_]:
-        """Return which rows decide: those without weight do not."""
-        weights = find_weights(self.fit_params, n_rows)
-        return np.ones(n_rows, dtype=np.bool_) if weights is None else weights > 0
 
     def read_trained(self, X: Any, y: NDArray[Any]) -> Scored:
         """Score the rows with the model as it is."""
@@ -257,8 +469,7 @@ class _Trainer:
         estimator = set_random_states(clone(self.clf.estimator), self.clf.random_state)
         if self.is_out_of_bag:
             self._refuse_mean("cv='oob'", "Use cv=5")
-            with self.task.part("all rows").run(X, y, estimator):
-                return self._out_of_bag(estimator, X, y)
+            return self._out_of_bag(estimator, X, y)
         crossed: Scored | None = None
         if self.cv is None:
             self._refuse_mean("cv=None", "Use cv=5")
@@ -273,8 +484,7 @@ class _Trainer:
                 if self.clf.ensemble is True or is_one_model or rarest < MANY_RARE_ROWS:
                     return mean
         fitted = clone(estimator)
-        with self.task.part("all rows").run(X, y, fitted):
-            fitted.fit(X, y, **_check_method_params(X, self.fit_params))
+        fitted.fit(X, y, **_check_method_params(X, self.params.fit))
         if crossed is None:
             return self._by_model(fitted, X, y, "training")
         return crossed._replace(estimator=fitted, deployed=crossed.response, estimators=None)
@@ -282,12 +492,12 @@ class _Trainer:
     def _check_labels(self, y: NDArray[Any]) -> None:
         """Raise if there are not at least two classes to learn from."""
         assert_all_finite(self.classes, input_name="y")
-        # Labels alone look like numbers to be predicted where they are many and each met once.
+        # Labels that are many and met once each would look like a regression target.
         check_classification_targets(np.repeat(self.classes, 3))
-        weighs = self.weighs(len(y))
-        seen = self.classes if weighs.all() else np.unique(y[weighs])
+        decides = self.params.decides
+        seen = self.classes if decides.all() else np.unique(y[decides])
         if len(seen) < 2:
-            where = "`y`" if weighs.all() else "`y` with a `sample_weight` above 0"
+            where = "`y`" if decides.all() else "`y` with a `sample_weight` above 0"
             raise InvalidInputError(
                 f"{where} must hold at least two classes, got {len(seen)} class(es): "
                 f"{seen.tolist()}. Pass rows of every class that predictions should tell apart."
@@ -302,29 +512,17 @@ class _Trainer:
             )
 
     def _may_deploy_mean(self, is_complete: bool) -> bool:
-        """Return whether the mean of the fold models may be deployed."""
         if get_tags(self.clf.estimator).input_tags.pairwise:
-            # Each would want a kernel with the rows of its own training part.
+            # Each model would want a kernel with the rows of its own training part.
             self._refuse_mean("a precomputed kernel", "Compute it inside the model")
             return False
         return is_complete if self.clf.ensemble == "auto" else bool(self.clf.ensemble)
 
-    def _by_model(
-        self, model: Any, X: Any, y: NDArray[Any], origin: Literal["held-out", "training"]
-    ) -> Scored:
+    def _by_model(self, model: Any, X: Any, y: NDArray[Any], origin: Origin) -> Scored:
         """Score rows by one fitted model."""
-        asked = self.clf.response_method
-        part = read_responses(model, X, asked, self.classes)
-        method, is_log_odds = choose_method([part], asked)
-        rows = np.flatnonzero(self.weighs(len(y)))
-        response = Response.learn(method, part[method][rows], is_log_odds=is_log_odds)
-        if self._decides_on_probabilities([part]):
-            scores = part["predict_proba"][rows]
-        else:
-            scores = response.scores(part[method][rows])
-        numbers = np.searchsorted(self.classes, y[rows])
-        found = Scored(numbers, scores, response, origin, self.classes, rows)
-        return found._replace(estimator=model, deployed=response)
+        responses = read_responses(model, X, self.clf.response_method, self.classes)
+        found = self._settle(y, [np.arange(len(y))], [responses], origin)
+        return found._replace(parts=None, estimator=model, deployed=found.response)
 
     def _out_of_bag(self, estimator: Any, X: Any, y: NDArray[Any]) -> Scored:
         """Fit a bagging ensemble, and score each row by the members that did not see it."""
@@ -334,24 +532,22 @@ class _Trainer:
                 "`response_method` must be 'auto' or 'predict_proba' with cv='oob', got "
                 f"{asked!r}: bags vote with probabilities. Use cv=5."
             )
-        found = _fit_with_bags(estimator, X, y, self.fit_params)
+        found = _fit_with_bags(estimator, X, y, self.params.fit)
         found = found[:, np.argsort(class_columns(estimator, self.classes))]
-        rows = np.flatnonzero(self.weighs(len(y)) & ~np.isnan(found).any(axis=1))
-        found, numbers = found[rows], np.searchsorted(self.classes, y[rows])
-        if len(np.unique(numbers)) < 2:
+        rows = np.flatnonzero(~np.isnan(found).any(axis=1))
+        judged = rows[self.params.decides[rows]]
+        if len(np.unique(y[judged])) < 2:
             raise InvalidInputError(
                 "Out-of-bag scores must be there for rows of at least two classes, got "
-                f"{len(rows)} row(s) with one. Use more members (n_estimators=100), or cv=5."
+                f"{len(judged)} row(s) with one. Use more members (n_estimators=100), or cv=5."
             )
-        response = Response.learn("predict_proba", found, is_log_odds=True)
+        scored = self._settle(y, [rows], [{"predict_proba": found[rows]}], "out-of-fold")
         # Parts for the question whether the shift helps rows that did not choose it.
-        parts = np.empty(len(numbers), dtype=np.intp)
-        for k in np.unique(numbers):
-            of_class = numbers == k
+        parts = np.empty(len(scored.y), dtype=np.intp)
+        for k in np.unique(scored.y):
+            of_class = scored.y == k
             parts[of_class] = np.arange(np.count_nonzero(of_class)) % _BAG_PARTS
-        scores = found if len(self.classes) == 2 else response.scores(found)
-        scored = Scored(numbers, scores, response, "out-of-fold", self.classes, rows, parts)
-        return scored._replace(estimator=estimator, deployed=response)
+        return scored._replace(parts=parts, estimator=estimator, deployed=scored.response)
 
     def _cross_fit(self, estimator: Any, X: Any, y: NDArray[Any]) -> tuple[Scored | None, bool]:
         """Score rows by models fitted without them, or return None if that cannot be.
@@ -368,81 +564,63 @@ class _Trainer:
             # A class with fewer rows than folds is missing from some test parts, which is fine.
             warnings.filterwarnings("ignore", message="The least populated class")
             if not _is_listed(cv):
-                cv = check_cv(cv, y, classifier=True).split(X, y, **self.split_params)
-                cv = list(cv)
+                cv = list(check_cv(cv, y, classifier=True).split(X, y, **self.params.split))
             splits = _given_splits(cv)
         is_complete = self._check_splits(numbers, splits)
-        folds = self.task.part("folds", 0, len(splits))
-        # Made beforehand: a task must not change while another process is handed its copy.
-        tasks = [folds.part("fold", number) for number in range(len(splits))]
-        worker = replace(self, clf=Bunch(response_method=self.clf.response_method), task=Task(None))
-        with folds.run(X, y):
-            fitted = Parallel(n_jobs=self.clf.n_jobs)(
-                delayed(worker._fit_fold)(estimator, X, y, *split, fold)
-                for split, fold in zip(splits, tasks, strict=True)
-            )
+        asked, fit = self.clf.response_method, self.params.fit
+        fitted = Parallel(n_jobs=self.clf.n_jobs)(
+            delayed(_fit_fold)(estimator, X, y, split, fit, asked, self.classes) for split in splits
+        )
         models, parts = map(list, zip(*fitted, strict=True))
-        found = self._settle(y, [test for _, test in splits], parts)
+        found = self._settle(y, [test for _, test in splits], parts, "out-of-fold")
         return found._replace(estimators=models), is_complete
 
-    def _fit_fold(
-        self,
-        estimator: Any,
-        X: Any,
-        y: NDArray[Any],
-        train: IndexArray,
-        test: IndexArray,
-        task: Task,
-    ) -> tuple[Any, dict[Method, FloatArray]]:
-        """Fit a copy of the estimator on one part and read its responses to the other."""
-        params = _check_method_params(X, self.fit_params, indices=train)
-        # A kernel has a column for every row that it was computed with.
-        rows, labels = _safe_split(estimator, X, y, train)
-        left_out, _ = _safe_split(estimator, X, None, test, train)
-        fold = clone(estimator)
-        with task.run(rows, labels, fold):
-            fold.fit(rows, labels, **params)
-        return fold, read_responses(fold, left_out, self.clf.response_method, self.classes)
-
     def _settle(
-        self, y: NDArray[Any], tests: Sequence[IndexArray], parts: list[dict[Method, FloatArray]]
+        self,
+        y: NDArray[Any],
+        tests: Sequence[IndexArray],
+        parts: Sequence[Mapping[Method, FloatArray]],
+        origin: Origin,
     ) -> Scored:
-        """Turn the responses of all folds, to rows with weight, into scores of each row once."""
-        method, is_log_odds = choose_method(parts, self.clf.response_method)
+        """Turn the responses of all models, to rows that decide, into one score for each row."""
+        asked = self.clf.response_method
+        method, is_log_odds = choose_method(parts, asked)
         # -1 may stand for the last row.
         every = np.concatenate([np.arange(len(y))[test] for test in tests])
-        decides = self.weighs(len(y))[every]
-        together = every[decides]
+        decides = self.params.decides[every]
         number = np.repeat(np.arange(len(tests)), [len(test) for test in tests])[decides]
+        rows, first, place = np.unique(every[decides], return_index=True, return_inverse=True)
 
         def collect(name: Method) -> FloatArray:
             return np.asarray(np.concatenate([part[name] for part in parts])[decides])
 
         response = Response.learn(method, collect(method), is_log_odds=is_log_odds)
-        on_probabilities = self._decides_on_probabilities(parts)
-        rows, first, place = np.unique(together, return_index=True, return_inverse=True)
-        if len(rows) == len(together):
+        # Two classes are told apart by the model's own probabilities, if there are any.
+        on_probabilities = (
+            len(self.classes) == 2
+            and all("predict_proba" in part for part in parts)
+            and asked in ("auto", "predict_proba")
+        )
+        if len(rows) == len(place):
             own = collect("predict_proba") if on_probabilities else response.scores(collect(method))
             scores = own[first]
-        else:
-            scores = _average(response.scores(collect(method)), place, is_log_odds)
+        else:  # No row counts twice.
+            scores = mean_scores(response.scores(collect(method)), place, is_log_odds=is_log_odds)
             scores = probabilities(scores) if on_probabilities else scores
+        weights, costs = (
+            None if v is None else v[rows] for v in (self.params.weights, self.params.costs)
+        )
         numbers = np.searchsorted(self.classes, y[rows])
-        origin: Literal["out-of-fold"] = "out-of-fold"
-        return Scored(numbers, scores, response, origin, self.classes, rows, number[first])
-
-    def _decides_on_probabilities(self, parts: Sequence[Mapping[Method, FloatArray]]) -> bool:
-        """Return whether two classes are told apart by the model's own probabilities."""
-        has_them = all("predict_proba" in part for part in parts)
-        asked = self.clf.response_method
-        return len(self.classes) == 2 and has_them and asked in ("auto", "predict_proba")
+        return Scored(
+            numbers, scores, response, origin, self.classes, rows, number[first], weights, costs
+        )
 
     def _check_splits(self, numbers: IndexArray, splits: list[Split]) -> bool:
         """Raise unless every part trains on both classes, and tests rows that it has not seen.
 
         Returns whether all parts together train on every row, and each on every class.
         """
-        weighs = self.weighs(len(numbers))
+        decides, n_classes = self.params.decides, len(self.classes)
         ever_seen = np.zeros(len(numbers), dtype=np.bool_)
         sees_all_classes = True
         for number, (train, test) in enumerate(splits, start=1):
@@ -456,16 +634,16 @@ class _Trainer:
                     "splitter, or cv=None to decide on training rows."
                 )
             ever_seen |= is_seen
-            sees_all_classes &= len(self._labels_of(numbers[train])) == len(self.classes)
-            seen = self._labels_of(numbers[is_seen & weighs])
-            if len(self.classes) == 2 and len(seen) < 2:
+            sees_all_classes &= len(np.unique(numbers[train])) == n_classes
+            seen = self.classes[np.unique(numbers[is_seen & decides])]
+            if n_classes == 2 and len(seen) < 2:
                 raise InvalidInputError(
                     "`cv` must leave rows of both classes in every training part, got only "
                     f"{seen.tolist()} in {of}. "
                     "Use an int or StratifiedKFold, which keep the classes' shares."
                 )
         tested = np.concatenate([test for _, test in splits])
-        left_out = self._labels_of(numbers[tested[weighs[tested]]])
+        left_out = self.classes[np.unique(numbers[tested[decides[tested]]])]
         if len(left_out) < 2:
             raise InvalidInputError(
                 "`cv` must leave out rows of at least two classes in all, got "
@@ -474,22 +652,24 @@ class _Trainer:
             )
         return sees_all_classes and bool(ever_seen.all())
 
-    def _labels_of(self, numbers: IndexArray) -> NDArray[Any]:
-        labels: NDArray[Any] = self.classes[np.bincount(numbers, minlength=len(self.classes)) > 0]
-        return labels
 
-
-def _average(scores: FloatArray, place: IndexArray, is_log_odds: bool) -> FloatArray:
-    """Average the scores of rows that were left out more than once: no row counts twice."""
-    n = int(place.max()) + 1
-    order = np.argsort(place, kind="stable")
-    turn = np.empty(len(place), dtype=np.intp)
-    turn[order] = np.arange(len(place)) - np.searchsorted(place[order], place[order])
-    repeats = np.full((int(turn.max()) + 1, n, *scores.shape[1:]), np.nan)
-    repeats[turn, place] = scores
-    if scores.ndim == 1:
-        return np.asarray(np.nanmean(repeats, axis=0))
-    return mean_scores(list(repeats), is_log_odds=is_log_odds)
+def _fit_fold(
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    split: Split,
+    fit_params: Mapping[str, Any],
+    asked: ResponseMethod,
+    classes: NDArray[Any],
+) -> tuple[Any, dict[Method, FloatArray]]:
+    """Fit a copy of the estimator on one part and read its responses to the other."""
+    train, test = split
+    # A kernel has a column for every row that it was computed with.
+    rows, labels = _safe_split(estimator, X, y, train)
+    left_out, _ = _safe_split(estimator, X, None, test, train)
+    fold = clone(estimator)
+    fold.fit(rows, labels, **_check_method_params(X, fit_params, indices=train))
+    return fold, read_responses(fold, left_out, asked, classes)
 
 
 def _mean_of(crossed: Scored, X: Any) -> Scored:
@@ -497,9 +677,13 @@ def _mean_of(crossed: Scored, X: Any) -> Scored:
     response, models, classes = crossed.response, crossed.estimators, crossed.classes
     assert models is not None
     mean = MeanOfModels(models, classes, response.method, response.floor, response.is_log_odds)
-    if response.method == "decision_function":
-        one = collapse_linear(models)
-        if one is not None and _agree(one, mean, X, response):
+    one = collapse_linear(models) if response.method == "decision_function" else None
+    if one is not None:
+        rows = _safe_indexing(X, np.arange(min(_CHECKED, _num_samples(X))))
+        found, expected = response.read(one, rows, classes), mean.decision_function(rows)
+        if found.ndim == 2:
+            found, expected = (s - s.mean(axis=1, keepdims=True) for s in (found, expected))
+        if np.allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max()):
             return crossed._replace(estimator=one, deployed=response)
     if crossed.are_probabilities and response.floor is not None:
         # The mean has no exact 0 or 1, so the rows that decide must not have one either.
@@ -508,27 +692,25 @@ def _mean_of(crossed: Scored, X: Any) -> Scored:
     return crossed._replace(estimator=mean, deployed=own)
 
 
-def _agree(one: Any, mean: MeanOfModels, X: Any, response: Response) -> bool:
-    """Return whether a collapsed model decides as the mean does, on some of the rows."""
-    rows = _safe_indexing(X, np.arange(min(_CHECKED, _num_samples(X))))
-    found, expected = response.read(one, rows, mean.classes_), mean.decision_function(rows)
-    if found.ndim == 2:
-        found, expected = (s - s.mean(axis=1, keepdims=True) for s in (found, expected))
-    return bool(np.allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max()))
-
-
 # Splits and seeds.
 
 
 def _is_listed(cv: Any) -> bool:
-    """Return whether a `cv` gives its splits one by one, as neither a number nor a splitter."""
+    """Return whether a `cv` is a list of splits, neither a number nor a splitter."""
     return isinstance(cv, Iterable) and not isinstance(cv, str) and not hasattr(cv, "split")
 
 
 def _given_splits(splits: Any) -> list[Split]:
-    """Return splits as pairs of row numbers, which masks may stand for; raise if there is none."""
+    """Return splits as pairs of row numbers, which may be given as masks."""
+
+    def read(part: Any) -> IndexArray:
+        part = np.asarray(part)
+        if part.ndim != 1 or (part.dtype.kind not in "biu" and part.size):
+            raise TypeError(f"{part.dtype} of shape {part.shape} are no row numbers")
+        return np.flatnonzero(part) if part.dtype == np.bool_ else part.astype(np.intp, copy=False)
+
     try:
-        found = [(_as_rows(train), _as_rows(test)) for train, test in splits]
+        found = [(read(train), read(test)) for train, test in splits]
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
             "`cv` must be an int, a splitter or pairs of row numbers (train, test), got "
@@ -542,11 +724,15 @@ def _given_splits(splits: Any) -> list[Split]:
     return found
 
 
-def _as_rows(part: Any) -> IndexArray:
-    part = np.asarray(part)
-    if part.ndim != 1 or (part.dtype.kind not in "biu" and part.size):
-        raise TypeError(f"{part.dtype} of shape {part.shape} are no row numbers")
-    return np.flatnonzero(part) if part.dtype == np.bool_ else part.astype(np.intp, copy=False)
+def _as_random_state(random_state: Any) -> np.random.RandomState:
+    try:
+        random: np.random.RandomState = check_random_state(random_state)
+    except (ValueError, OverflowError):
+        raise InvalidInputError(
+            "`random_state` must be a whole number from 0 to 2**32 - 1, a RandomState or None, "
+            f"got {random_state!r}. Use random_state=0."
+        ) from None
+    return random
 
 
 def set_random_states(estimator: Any, random_state: Any) -> Any:
@@ -558,7 +744,7 @@ def set_random_states(estimator: Any, random_state: Any) -> Any:
             "`random_state` must be an int, a RandomState or None, as scikit-learn's are, got a "
             "Generator. Draw an int from it: int(rng.integers(2**31))."
         )
-    random = as_random_state(random_state)
+    random = _as_random_state(random_state)
     for name, value in sorted(estimator.get_params(deep=True).items()):
         if value is None and (name == "random_state" or name.endswith("__random_state")):
             estimator.set_params(**{name: int(random.randint(2**31 - 1))})
@@ -573,25 +759,11 @@ def _fit_with_bags(
 ) -> FloatArray:
     """Fit a bagging ensemble, or a pipeline that ends in one, and return out-of-bag probabilities.
 
-    A row that every member has seen, or that none has judged, is NaN.
+    A row that every member has seen is NaN.
     """
-    prefix, before, model = last_step(estimator)
-    _check_bags(before, model)
-    if not model.oob_score:
-        estimator.set_params(**{f"{prefix}oob_score": True})
-    with warnings.catch_warnings():
-        # Rows without a score do not decide.
-        warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-        warnings.filterwarnings("ignore", message="invalid value encountered in divide")
-        estimator.fit(X, y, **_check_method_params(X, fit_params))
-    found = np.array(last_step(estimator)[2].oob_decision_function_, dtype=np.float64)
-    found[~(found.sum(axis=1) > 0.5)] = np.nan
-    return found
-
-
-def _check_bags(before: list[tuple[str, Any]], model: Any) -> None:
-    """Raise if there are no bags, or a step before them knows the labels of rows out of a bag."""
-    for name, step in before:
+    parts = unwrap(estimator, pipelines_only=True)
+    model, kind = parts.last, type(parts.last).__name__
+    for name, step in parts.steps:
         inside = step.get_params(deep=True).values() if hasattr(step, "get_params") else ()
         if any(_learns_from_labels(part) for part in (step, *inside)):
             raise InvalidInputError(
@@ -600,15 +772,26 @@ def _check_bags(before: list[tuple[str, Any]], model: Any) -> None:
             )
     if not all(hasattr(model, name) for name in ("oob_score", "bootstrap", "get_params")):
         raise InvalidInputError(
-            "`cv` must not be 'oob' for a model without bags, got "
-            f"{type(model).__name__}. Use RandomForestClassifier, ExtraTreesClassifier("
+            f"`cv` must not be 'oob' for a model without bags, got {kind}. Use "
+            "RandomForestClassifier, ExtraTreesClassifier("
             "bootstrap=True) or BaggingClassifier, alone or at the end of a pipeline; or cv=5."
         )
     if not model.bootstrap:
         raise InvalidInputError(
             "`bootstrap` must be True for cv='oob', got False: every member of "
-            f"{type(model).__name__} sees every row. Set bootstrap=True, or use cv=5."
+            f"{kind} sees every row. Set bootstrap=True, or use cv=5."
         )
+    if not model.oob_score:
+        estimator.set_params(**{f"{parts.prefix}oob_score": True})
+    with warnings.catch_warnings():
+        # Rows without a score do not decide.
+        warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
+        warnings.filterwarnings("ignore", message="invalid value encountered in divide")
+        estimator.fit(X, y, **_check_method_params(X, fit_params))
+    fitted = unwrap(estimator, pipelines_only=True).last
+    found = np.array(fitted.oob_decision_function_, dtype=np.float64)
+    found[~(found.sum(axis=1) > 0.5)] = np.nan
+    return found
 
 
 def _learns_from_labels(step: Any) -> bool:

@@ -30,8 +30,6 @@ from boundshift.models.onnx.nodes import (
 from boundshift.models.scoring import (
     Response,
     class_columns,
-    final_step,
-    innermost,
     is_a,
     unwrap,
 )
@@ -113,8 +111,8 @@ def to_onnx(clf: Any, X: Any, *, zone: Zone | None = None, unsure: object = None
     """
     check_is_fitted(clf)
     shifter = _shifter(clf)
-    before = unwrap(clf)[0]
-    _check_rows(X, [*before, *unwrap(_parts(shifter)[0])[0]])
+    before = unwrap(clf).transformers
+    _check_rows(X, [*before, *unwrap(_parts(shifter)[0]).transformers])
     require("onnx")
     labels = _labels(shifter.classes_)
     zoned = _zone_labels(shifter, zone, unsure)
@@ -133,7 +131,7 @@ def to_onnx(clf: Any, X: Any, *, zone: Zone | None = None, unsure: object = None
 
 def _shifter(clf: Any) -> Any:
     """Return the classifier with the shift: itself, or the end of a pipeline or a search."""
-    shifter = innermost(clf)
+    shifter = unwrap(clf).last
     if not is_a(shifter, "boundshift", "BoundShiftClassifier"):
         raise InvalidInputError(
             f"`clf` must be a BoundShiftClassifier or end in one, got {type(shifter).__name__}. "
@@ -168,8 +166,8 @@ def _write_scores(graph: Graph, clf: Any, before: list[Any], X: Any) -> tuple[An
     parts, response = _parts(clf), _response_of(clf)
     bases, scores = [], []
     for number, part in enumerate(parts):
-        inner, last = unwrap(part)
-        steps = [*before, *inner]
+        inner = unwrap(part)
+        last, steps = inner.last, [*before, *inner.transformers]
         write = find_writer(last, response.method)
         prefix = f"converted_{number}_" if number else "converted_"
         if write is None:
@@ -238,7 +236,7 @@ def _is_read_off(clf: Any) -> bool:
 
 def _has_two_columns(part: Any, response: Response) -> bool:
     """Return whether the margins of two classes come one for each."""
-    return response.method == "margin" and hasattr(innermost(part), "predict_joint_log_proba")
+    return response.method == "margin" and hasattr(unwrap(part).last, "predict_joint_log_proba")
 
 
 def _write_probabilities(graph: Graph, clf: Any, scores: str) -> None:
@@ -447,8 +445,9 @@ def _check(model: Any, clf: Any, part: Any, X: Any) -> None:
     import onnx
 
     onnx.checker.check_model(model, full_check=True)
-    rows, outputs = _run(model, innermost(part), X)
-    shifter, seen = final_step(clf, rows)
+    rows, outputs = _run(model, unwrap(part).last, X)
+    parts = unwrap(clf)
+    shifter, seen = parts.last, parts.transform(rows)
     if len(shifter.classes_) == 2:
         ours = shifter.positive_scores(seen)
     else:
@@ -465,7 +464,7 @@ def _check(model: Any, clf: Any, part: Any, X: Any) -> None:
     if not worst <= allowed or np.any(is_other & (gap > 2 * worst)):
         raise InvalidInputError(
             f"`clf` must be a model whose converter is right, got scores off by {worst:.3g} for "
-            f"{type(innermost(part)).__name__}. Use a model that is known here, see "
+            f"{type(unwrap(part).last).__name__}. Use a model that is known here, see "
             "boundshift.to_onnx."
         )
 

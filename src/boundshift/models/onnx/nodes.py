@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.models.scoring import innermost, is_a, look_up
+from boundshift.models.scoring import is_a, look_up, unwrap
 
 __all__ = [
     "ML_DOMAIN",
@@ -325,7 +325,7 @@ def convert(model: Any, X: Any, options: dict[int, Any], prefix: str = "converte
             first_line = str(error).strip().partition("\n")[0]
             reasons.append(f"{type(error).__name__}: {first_line}")
     raise InvalidInputError(
-        f"`clf` must be a model that skl2onnx can convert, got {type(innermost(model)).__name__} "
+        f"`clf` must be a model that skl2onnx can convert, got {type(unwrap(model).last).__name__} "
         f"({reasons[-1]}). Use a model that is known here, see boundshift.to_onnx."
     )
 
