@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -218,53 +217,6 @@ def test_boundaries_come_back_from_json(rows, names):
     assert again == found
     assert [type(group) for group in again] == [type(group) for group in found]
     assert again.table() == found.table()
-
-
-def test_a_group_that_json_cannot_carry_is_refused(rows):
-    y, s, by = rows
-    days = np.where(by == "a", np.datetime64("2020-01-01"), np.datetime64("2020-01-02"))
-    with pytest.raises(InvalidInputError, match="strings, finite numbers or booleans"):
-        find_boundaries(y, s, days).to_dict()
-
-
-def change_first(change):
-    def changed(stored):
-        return stored | {"groups": [stored["groups"][0] | change, *stored["groups"][1:]]}
-
-    return changed
-
-
-BROKEN = {
-    "another format": (lambda d: d | {"format": "boundshift.boundary"}, "must have 'format'"),
-    "a newer release": (lambda d: d | {"version": 2}, "upgrade"),
-    "no common boundary": (lambda d: {k: d[k] for k in d if k != "common"}, "missing: common"),
-    "rows below 0": (lambda d: d | {"rows": -1.0}, "`rows` must be"),
-    "rows without end": (lambda d: d | {"rows": "Infinity"}, "`rows` must be"),
-    "groups by name": (lambda d: d | {"groups": {}}, "'groups' must be a list"),
-    "a group twice": (lambda d: d | {"groups": d["groups"][:1] * 2}, "'a' twice"),
-    "a group of text": (lambda d: d | {"groups": ["a"]}, "group, boundary, counts"),
-    "a nested group": (change_first({"group": ["a"]}), "strings, finite numbers"),
-    "too many wrong": (change_first({"counts": [5, 5, 6, 0]}), "'counts' must be"),
-    "half a row": (change_first({"counts": [5, 5, 0.5, 0]}), "'counts' must be"),
-    "three counts": (change_first({"counts": [5, 5, 1]}), "`counts` must be"),
-    "no boundary": (change_first({"boundary": None}), "must have 'format'"),
-}
-
-
-@pytest.mark.parametrize("broken", BROKEN)
-def test_what_cannot_be_stored_groups_gets_a_sentence(rows, broken):
-    change, words = BROKEN[broken]
-    stored = find_boundaries(*rows).to_dict()
-    with pytest.raises(InvalidInputError, match=words):
-        GroupBoundaries.from_dict(change(stored))
-
-
-def test_a_group_with_other_labels_is_refused(rows):
-    found = find_boundaries(*rows)
-    stored = found.to_dict()
-    stored["groups"][1]["boundary"] = replace(found["b"], labels=("no", "yes")).to_dict()
-    with pytest.raises(InvalidInputError, match="group 'b' must have the labels"):
-        GroupBoundaries.from_dict(stored)
 
 
 @pytest.mark.parametrize("name", ["sample_weight", "row_cost"])

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift import Monitor
-from boundshift.promises.bet import Bet
 from boundshift.promises.certificate import certify_counts
+from boundshift.promises.monitor import Bet
 from lab.evidence.claims import generator
 from lab.evidence.evidence import Facts, in_parallel, run, table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from boundshift.curves.base import Claim, PairCurve
 from boundshift.curves.counts import ConfidenceCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
-from boundshift.result.json_values import as_numbers, check_format, from_numbers
+from boundshift.result.records import Record, as_label
 from boundshift.result.sql import group_expression
 from boundshift.rules import MCC, Cost, FBeta, Kappa, Markedness, Metric, Rule
 from boundshift.scores.log_odds import Scale
@@ -46,9 +46,6 @@ __all__ = [
 
 ROWS = 20.0
 """How many rows of a class a group takes to lean on itself as much as on all rows."""
-_FORMAT = "boundshift.groups"
-_VERSION = 1
-_CURE = "Find the boundaries again and store them with to_dict."
 _PRIOR_DEPENDENT = (Cost, FBeta, Kappa, Markedness, MCC, Metric)
 
 
@@ -160,36 +157,17 @@ class GroupBoundaries(Mapping[Any, Boundary]):
 
         Groups must be strings, numbers or booleans, which JSON can carry.
         """
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "groups": [
-                {
-                    "group": _as_stored_group(group),
-                    "boundary": boundary.to_dict(),
-                    "counts": as_numbers(tuple(self.counts[group])),
-                }
-                for group, boundary in self.boundaries.items()
-            ],
-            "common": self.common.to_dict(),
-            "rows": self.rows,
-        }
+        groups = [_StoredGroup(as_label(g), b, self.counts[g]) for g, b in self.boundaries.items()]
+        return _StoredGroups(groups, self.common, self.rows).to_dict()
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> GroupBoundaries:
-        """Return the boundaries that :meth:`to_dict` has given.
-
-        Parameters
-        ----------
-        stored : mapping
-            Fields that this release does not know are left aside.
+        """Return the boundaries that :meth:`to_dict` has given; unknown fields are ignored.
 
         Raises
         ------
         InvalidInputError
-            If it is no record of groups, one of a newer release, a field is missing or of a wrong
-            kind, a group comes twice, its boundary has other labels than the common one, or a
-            count cannot be.
+            If it is another record, one of a newer release, or a field is missing or impossible.
 
         Examples
         --------
@@ -199,28 +177,36 @@ class GroupBoundaries(Mapping[Any, Boundary]):
         >>> GroupBoundaries.from_dict(found.to_dict()) == found
         True
         """
-        check_format(stored, _FORMAT, _VERSION, ("groups", "common", "rows"))
-        common = Boundary.from_dict(stored["common"])
-        rows = as_positive("rows", from_numbers("rows", stored["rows"], 0.0), _CURE, zero=True)
-        if not isinstance(stored["groups"], list | tuple):
-            raise InvalidInputError(
-                f"'groups' must be a list, got {type(stored['groups']).__name__}. {_CURE}"
-            )
-        boundaries: dict[Any, Boundary] = {}
-        counts: dict[Any, GroupCounts] = {}
-        for entry in stored["groups"]:
-            group, boundary, count = _read_stored_group(entry)
-            if group in boundaries:
-                raise InvalidInputError(
-                    f"A group must be stored once, got {group!r} twice. {_CURE}"
-                )
-            if boundary.labels != common.labels:
-                raise InvalidInputError(
-                    f"The boundary of group {group!r} must have the labels of the common one, "
-                    f"{common.labels!r}, got {boundary.labels!r}. {_CURE}"
-                )
-            boundaries[group], counts[group] = boundary, count
-        return cls(boundaries, common, counts, rows)
+        found = _StoredGroups.from_dict(stored)
+        boundaries = {entry.group: entry.boundary for entry in found.groups}
+        counts = {entry.group: entry.counts for entry in found.groups}
+        return cls(boundaries, found.common, counts, found.rows)
+
+
+@dataclass(frozen=True)
+class _StoredGroup:
+    group: Any
+    boundary: Boundary
+    counts: GroupCounts
+
+
+@dataclass(frozen=True)
+class _StoredGroups(Record):
+    groups: list[_StoredGroup]
+    common: Boundary
+    rows: float
+
+    _format: ClassVar[str] = "boundshift.groups"
+
+    def _impossible(self) -> str | None:
+        if not 0 <= self.rows < float("inf"):
+            return "rows"
+        for _, boundary, n in ((e.group, e.boundary, e.counts) for e in self.groups):
+            whole = all(isinstance(count, int) for count in n)
+            possible = 0 <= n.false_alarms <= n.negatives and 0 <= n.misses <= n.positives
+            if not whole or not possible or boundary.labels != self.common.labels:
+                return "groups"
+        return None if len({e.group for e in self.groups}) == len(self.groups) else "groups"
 
 
 def find_boundaries(
@@ -444,36 +430,6 @@ def missing_groups() -> InvalidInputError:
         "`by` must name the group of every row, got missing ones. Drop those rows, or give them a "
         "group of their own."
     )
-
-
-def _as_stored_group(group: Any) -> bool | int | float | str:
-    """Return a group as JSON can carry it."""
-    is_finite = isinstance(group, int | float) and abs(group) < float("inf")
-    if isinstance(group, str) or is_finite:
-        return group  # type: ignore[no-any-return]
-    raise InvalidInputError(
-        f"Groups must be strings, finite numbers or booleans to be stored as JSON, got {group!r}. "
-        "Name them by text before the boundaries are found."
-    )
-
-
-def _read_stored_group(entry: Any) -> tuple[Any, Boundary, GroupCounts]:
-    """Return a group, its boundary and its rows as `to_dict` stores them."""
-    names = ("group", "boundary", "counts")
-    if not isinstance(entry, Mapping) or set(names) - set(entry):
-        raise InvalidInputError(
-            f"A stored group must have the fields {', '.join(names)}, got {entry!r:.200}. {_CURE}"
-        )
-    group = _as_stored_group(entry["group"])
-    count = GroupCounts(*from_numbers("counts", entry["counts"], (0, 0, 0, 0)))
-    whole = all(isinstance(n, int) for n in count)
-    possible = 0 <= count.false_alarms <= count.negatives and 0 <= count.misses <= count.positives
-    if not whole or not possible:
-        raise InvalidInputError(
-            "'counts' must be whole numbers: negatives, positives, and those of each on the wrong "
-            f"side, got {entry['counts']!r} for group {group!r}. {_CURE}"
-        )
-    return group, Boundary.from_dict(entry["boundary"]), count
 
 
 def _nothing_promised(group: object) -> str:

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from boundshift import Boundary, BoundShiftClassifier, InvalidInputError
 from boundshift.integrations.mlflow_ import load_model, log_model
-from boundshift.promises.stored import certificate_from_dict
+from boundshift.promises.certificate import Certificate
 from tests.tracking import tracked_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's own, of what it will change
@@ -49,7 +49,7 @@ def test_a_model_comes_back_with_all_that_belongs_to_it():
     np.testing.assert_array_equal(load_model(info.model_uri).predict(X), shifted.predict(X))
     assert Boundary.from_json(read(run, "model-boundary/boundary.json")) == shifted.boundary_
     stored = json.loads(read(run, "model-boundary/certificate.json"))
-    assert certificate_from_dict(stored) == shifted.certificate_
+    assert Certificate.from_dict(stored) == shifted.certificate_
     assert read(run, "model-boundary/report.html") == "<p>report</p>"
     assert mlflow.get_run(run).data.metrics["threshold"] == shifted.threshold_
 

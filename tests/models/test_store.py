@@ -129,47 +129,8 @@ def test_labels_of_numpy_become_plain(boundary):
     assert [type(label) for label in stored["labels"]] == [int, str]
 
 
-def test_labels_that_json_does_not_know_are_refused(boundary):
-    with pytest.raises(InvalidInputError, match="strings, numbers or booleans"):
-        replace(boundary, labels=(b"no", b"yes")).to_json()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"format": "other"}, r"must have 'format': 'boundshift.boundary', got 'other'"),
-        ({"version": 3}, "at most 2 for this release, got 3. .* newer boundshift: upgrade"),
-        ({"version": "1"}, "'version' must be a number from 1"),
-        ({"threshold": "three"}, "`threshold` must be a number"),
-        ({"threshold": True}, "`threshold` must be a number"),
-        ({"wrong": ["few", 1]}, "`wrong` must be an int"),
-        ({"errors": [1.0]}, "`errors` must be pairs"),
-        ({"labels": ["yes"]}, "'labels' must be two"),
-        ({"status": "GOOD"}, "'status' must be one of OPTIMAL"),
-        ({"rule": 3}, "'rule' must be a name"),
-    ],
-    ids=str,
-)
-def test_a_spoiled_record_says_what_is_wrong(boundary, change, message):
-    with pytest.raises(InvalidInputError, match=message):
-        Boundary.from_dict(boundary.to_dict() | change)
-
-
-def test_a_missing_field_is_named(boundary):
-    stored = boundary.to_dict()
-    del stored["plateau"]
-    with pytest.raises(InvalidInputError, match="missing: plateau"):
-        Boundary.from_dict(stored)
-
-
 def test_an_unknown_field_is_left_aside(boundary):
     assert Boundary.from_dict(boundary.to_dict() | {"later": 1}) == boundary
-
-
-@pytest.mark.parametrize("text", ["", "nothing", "[1, 2]", b"{", "3"])
-def test_text_that_is_no_record_is_refused(text):
-    with pytest.raises(InvalidInputError):
-        Boundary.from_json(text)
 
 
 def test_the_page_on_formats_names_every_field(boundary):
@@ -460,8 +421,8 @@ def assert_alike(made, stored):
     """Compare what JSON holds; the last digits of a number depend on the machine."""
     assert type(made) is type(stored)
     if isinstance(made, dict):
-        assert list(made) == list(stored)
-        made, stored = list(made.values()), list(stored.values())
+        assert set(made) == set(stored)
+        made, stored = list(made.values()), [stored[name] for name in made]
     if isinstance(made, list):
         assert len(made) == len(stored)
         for one, other in zip(made, stored, strict=True):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from boundshift import BoundaryWarning, InvalidInputError, Monitor, certify, find_boundary
-from boundshift.promises.bet import ODDS_RATIOS, Bet
 from boundshift.promises.certificate import certify_counts
+from boundshift.promises.monitor import ODDS_RATIOS, Bet
 
 CERTIFICATE = certify(
     [0] * 90 + [1] * 60, [0.1] * 88 + [0.9] * 2 + [0.9] * 55 + [0.2] * 5, threshold=0.5
@@ -227,17 +227,6 @@ class TestInput:
     def test_the_certificate_is_checked(self):
         with pytest.raises(InvalidInputError, match="must be a Certificate, got float"):
             Monitor(0.1)
-
-    @pytest.mark.parametrize("text", ["{", "[]", '{"format": "boundshift.boundary"}'])
-    def test_a_foreign_file_is_refused(self, text):
-        with pytest.raises(InvalidInputError):
-            Monitor.from_json(text)
-
-    def test_a_broken_state_is_refused(self):
-        stored = Monitor(CERTIFICATE).to_dict()
-        del stored["classes"][0]["log_starts"]
-        with pytest.raises(InvalidInputError, match="as to_dict has written it"):
-            Monitor.from_dict(stored)
 
 
 @pytest.mark.parametrize(

@@ -187,24 +187,6 @@ def test_labels_stay_what_they_are_beside_the_word_for_unsure():
     assert found == [0, "ask", 1]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"low": 9.0, "high": 1.0},
-        {"low": "NaN"},
-        {"labels": [1, 1]},
-        {"errors": [2.0, 0.1]},
-        {"n_samples": [-1, 5]},
-        {"confidence": 3.0},
-    ],
-    ids=str,
-)
-def test_a_zone_that_cannot_be_is_not_read(change):
-    stored = find_zone([0] * 99 + [1] * 99, np.arange(198.0)).to_dict()
-    with pytest.raises(InvalidInputError, match="A stored zone must have"):
-        Zone.from_dict(stored | change)
-
-
 def test_labels_keep_their_kind_beside_a_word_for_unsure():
     assert ZONE.predict([-1, 0.5, 2], "ask").tolist() == [0, "ask", 1]
     assert ZONE.predict([-1, 0.5, 2], -1).dtype.kind == "i"

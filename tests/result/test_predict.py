@@ -58,7 +58,7 @@ def test_scores_of_any_shape_and_infinite_ones_have_a_label():
         ({"threshold": "NaN"}, "threshold. must be a"),
         ({"threshold": "Infinity"}, "threshold. must be a"),
         ({"threshold": "-Infinity"}, "threshold. must be a"),
-        ({"threshold": 10**400}, "`threshold` must be a number"),
+        ({"threshold": 10**400}, "threshold. must be a number"),
         ({"labels": ["a", "a"]}, "`labels` must be two different ones"),
         ({"labels": [1, True]}, "`labels` must be two different ones"),
         ({"n_samples": [-3, 2]}, "`n_samples` must be above 0"),

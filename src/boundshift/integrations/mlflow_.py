@@ -11,7 +11,6 @@ from typing import Any
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.models.store import refused_types
-from boundshift.promises.stored import certificate_to_dict
 
 __all__ = ["load_model", "log_model"]
 
@@ -94,7 +93,7 @@ def log_model(
         mlflow.log_dict(json.loads(model.boundary_.to_json()), f"{folder}/boundary.json")
     else:
         mlflow.log_metrics({f"bias_{k}": float(bias) for k, bias in enumerate(model.biases_)})
-    mlflow.log_dict(certificate_to_dict(model.certificate_), f"{folder}/certificate.json")
+    mlflow.log_dict(model.certificate_.to_dict(), f"{folder}/certificate.json")
     if report is not None:
         with TemporaryDirectory() as written:
             path = Path(written) / "report.html"

@@ -27,7 +27,7 @@ from boundshift.models.fingerprint import Fingerprint
 from boundshift.models.scoring import Response
 from boundshift.promises.certificate import Certificate
 from boundshift.result.boundary import Boundary
-from boundshift.result.json_values import check_format
+from boundshift.result.records import check_format
 from boundshift.rules import RULES
 from boundshift.writing import is_special, write_whole
 

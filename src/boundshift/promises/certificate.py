@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,20 +32,21 @@ from boundshift.curves.counts import ConfidenceCurve
 from boundshift.curves.floors import most_wrong
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.promises.rates import Prevalence, RateBounds, bound_rates
 from boundshift.result.boundary import Boundary
+from boundshift.result.records import Record
 from boundshift.rules import Floors
 from boundshift.scores.sample import ScoreSample
 from boundshift.scores.weighted import collect_weighted
 from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
-from boundshift.validation import as_choice, as_share
+from boundshift.validation import as_choice, as_positive, as_share
 
 __all__ = [
     "Certificate",
     "CertificateStatus",
+    "RateBounds",
     "Scores",
-    "as_flag",
+    "bound_error",
     "certify",
     "certify_counts",
     "certify_floors",
@@ -57,6 +58,7 @@ __all__ = [
 
 Scores = Literal["held-out", "out-of-fold", "training"]
 CertificateStatus = Literal["certified", "cross-fitted", "nominal"]
+Prevalence = float | tuple[int, int] | None
 
 _STATUS: dict[str, CertificateStatus] = {
     "held-out": "certified",
@@ -86,7 +88,42 @@ _FIXED = {
 
 
 @dataclass(frozen=True)
-class Certificate:
+class RateBounds:
+    """Bounds that hold together, with the confidence of the certificate that they come from.
+
+    Parameters
+    ----------
+    precision : float
+        Of the rows called positive, at least this share is.
+    npv : float
+        Of the rows called negative, at least this share is.
+    flagged : float
+        At most this share of all rows is called positive.
+    cost : float
+        At most what errors cost for each row, in units of what was given.
+    net_benefit : float
+        At least this much is won for each row, in true positives: each false positive counts
+        against it by the ratio of the costs.
+    prevalence : tuple of float
+        Between which the share of the positive class lies; equal if it was given.
+    confidence : float
+        Of all of them together.
+    status : {"certified", "cross-fitted", "nominal"}
+        That of the certificate.
+    """
+
+    precision: float
+    npv: float
+    flagged: float
+    cost: float
+    net_benefit: float
+    prevalence: tuple[float, float]
+    confidence: float
+    status: str
+
+
+@dataclass(frozen=True)
+class Certificate(Record):
     """Upper bounds of a classifier's error rates, class by class.
 
     Parameters
@@ -134,6 +171,8 @@ class Certificate:
     floors: tuple[float, ...]
     threshold: float | None = None
     scale: str | None = None
+
+    _format: ClassVar[str] = "boundshift.certificate"
 
     @property
     def certified(self) -> bool:
@@ -234,16 +273,103 @@ class Certificate:
         >>> round(rates.precision, 2), round(rates.npv, 4), round(rates.flagged, 3)
         (0.36, 0.9975, 0.051)
         """
-        return bound_rates(
-            self.wrong,
-            self.n_samples,
-            self.confidence,
-            chosen_here=self.method == "uniform",
+        if len(self.n_samples) != 2:
+            raise InvalidInputError(
+                f"`rates` must have a certificate of two classes, got {len(self.n_samples)}. "
+                "Certify one class against the rest."
+            )
+        as_positive("false_positive", false_positive, "Use 1.")
+        as_positive("false_negative", false_negative, "Use 1.")
+        if prevalence is None and self.method != "uniform":
+            return self._count_rates(false_positive, false_negative)
+        counted = _read_prevalence(prevalence, self.n_samples)
+        # Each error from above, misses from below, and both ends of a counted prevalence.
+        delta = (1.0 - self.confidence) / (3 if isinstance(counted, float) else 5)
+
+        def most(count: int, n: int) -> float:
+            return bound_error(count, n, delta, chosen_here=self.method == "uniform")
+
+        wrong, n = self.wrong, self.n_samples
+        alarms, misses = most(wrong[0], n[0]), most(wrong[1], n[1])
+        hits = most(n[1] - wrong[1], n[1])
+        if isinstance(counted, float):
+            low = high = counted
+        else:
+            positive, rows = counted
+            low = 1.0 - bound_error(rows - positive, rows, delta)
+            high = bound_error(positive, rows, delta)
+        ends = (low, high)  # What is linear in the prevalence is worst at one of them.
+        found, cleared = low * (1.0 - misses), (1.0 - high) * (1.0 - alarms)
+        costs = [p * misses * false_negative + (1 - p) * alarms * false_positive for p in ends]
+        odds = false_positive / false_negative
+        return RateBounds(
+            precision=found / (found + (1.0 - low) * alarms) if found > 0.0 else 0.0,
+            npv=cleared / (cleared + high * misses) if cleared > 0.0 else 0.0,
+            flagged=max(p * hits + (1.0 - p) * alarms for p in ends),
+            cost=max(costs),
+            net_benefit=min(p * (1.0 - misses) - odds * (1.0 - p) * alarms for p in ends),
+            prevalence=ends,
+            confidence=self.confidence,
             status=self.status,
-            prevalence=prevalence,
-            false_positive=false_positive,
-            false_negative=false_negative,
         )
+
+    def _count_rates(self, false_positive: float, false_negative: float) -> RateBounds:
+        """Bound each rate by its own count, for rows drawn as they come."""
+        rows, positive = sum(self.n_samples), self.n_samples[1]
+        false_alarms, missed = self.wrong
+        found = positive - missed
+        flagged = found + false_alarms
+        # Eight bounds: precision, NPV, flagged, the shares of false alarms and misses from above
+        # and of true positives from below, and both ends of the prevalence.
+        delta = (1.0 - self.confidence) / 8
+
+        def most(count: int, n: int) -> float:
+            return float(clopper_pearson(count, n, delta))
+
+        alarms = most(false_alarms, rows)
+        return RateBounds(
+            precision=1.0 - most(false_alarms, flagged),
+            npv=1.0 - most(missed, rows - flagged),
+            flagged=most(flagged, rows),
+            cost=false_positive * alarms + false_negative * most(missed, rows),
+            net_benefit=1.0 - most(rows - found, rows) - false_positive / false_negative * alarms,
+            prevalence=(1.0 - most(rows - positive, rows), most(positive, rows)),
+            confidence=self.confidence,
+            status=self.status,
+        )
+
+    def _impossible(self) -> str | None:
+        if len(self.labels) < 2 or len(set(self.labels)) < len(self.labels):
+            return "labels"
+        for name in ("error_bounds", "floors", "wrong", "n_samples", "errors"):
+            values = getattr(self, name)
+            most = math.inf if name in ("wrong", "n_samples") else 1
+            # The error of a class without rows is NaN.
+            possible = name == "errors" or all(0 <= value <= most for value in values)
+            if len(values) != len(self.labels) or not possible:
+                return name
+        if any(k > n * (1 + 1e-9) for k, n in zip(self.wrong, self.n_samples, strict=True)):
+            return "wrong"
+        if not 0 < self.confidence < 1:
+            return "confidence"
+        if self.scale not in (None, "raw", "probability"):
+            return "scale"
+        return None if self.threshold is None or math.isfinite(self.threshold) else "threshold"
+
+
+def _read_prevalence(prevalence: Prevalence, n_samples: tuple[int, ...]) -> float | tuple[int, int]:
+    """Return a known prevalence, or the counts (positives, rows) that estimate it."""
+    if prevalence is None:
+        return n_samples[1], sum(n_samples)
+    if not isinstance(prevalence, tuple):
+        return as_share("prevalence", prevalence, "Use 0.02, or (positives, rows) as counted.")
+    whole = len(prevalence) == 2 and all(isinstance(k, numbers.Integral) for k in prevalence)
+    if not whole or not 0 <= prevalence[0] <= prevalence[1] or prevalence[1] < 1:
+        raise InvalidInputError(
+            "`prevalence` must be a share, or (positives, rows) as counted where decisions are "
+            f"made, got {prevalence!r}. Use (12, 800), for example."
+        )
+    return int(prevalence[0]), int(prevalence[1])
 
 
 def certify(
@@ -481,13 +607,14 @@ def certify_counts(
     >>> certify_counts((0, 1), (100, 20), ("no", "yes")).error_bounds[1].__round__(3)
     0.216
     """
-    joint, chosen_here = as_flag("joint", joint), as_flag("chosen_here", chosen_here)
+    joint, chosen_here = _as_flag("joint", joint), _as_flag("chosen_here", chosen_here)
     delta = 1.0 - as_share("confidence", confidence)
     delta /= len(labels) if joint else 1
     bounds, floors = [], []
     for k, n in zip(wrong, n_samples, strict=True):
-        bounds.append(_bound(k, n, delta, len(labels), chosen_here))
-        floors.append(_bound(0, n, delta, len(labels), chosen_here))
+        options: dict[str, Any] = {"chosen_here": chosen_here, "n_classes": len(labels)}
+        bounds.append(bound_error(k, n, delta, **options))
+        floors.append(bound_error(0, n, delta, **options))
     return Certificate(
         error_bounds=tuple(bounds),
         errors=tuple(k / n if n else float("nan") for k, n in zip(wrong, n_samples, strict=True)),
@@ -565,30 +692,32 @@ def certify_floors(boundary: Boundary, curve: ConfidenceCurve, rule: Floors) -> 
     return replace(found, error_bounds=tuple(bounds), scale=boundary.scale)
 
 
-def as_flag(name: str, value: object) -> bool:
-    """Return True or False, of Python or of NumPy.
+def bound_error(
+    wrong: int, n: int, delta: float, *, chosen_here: bool = False, n_classes: int = 2
+) -> float:
+    """Return the upper bound of one class's error rate; 1 without rows.
 
     Examples
     --------
-    >>> as_flag("joint", np.True_)
-    True
+    >>> round(bound_error(0, 59, 0.05), 3), bound_error(0, 0, 0.05)
+    (0.05, 1.0)
     """
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    raise InvalidInputError(f"`{name}` must be True or False, got {value!r}. Use {name}=True.")
-
-
-def _bound(wrong: int, n: int, delta: float, n_classes: int, chosen_here: bool) -> float:
-    """Return the upper bound of one class's error rate."""
     if n == 0:
         return 1.0
     if not chosen_here:
         return float(clopper_pearson(wrong, n, delta))
-    if n_classes > 2:
-        faces = n_classes - 1
-        choices = math.comb(n, faces)
-        # So many that no number holds them leave nothing to claim, nor do too few rows to choose.
-        if not 0 < choices < 1e300:
-            return 1.0
-        return float(clopper_pearson(wrong, n - faces, delta / choices))
-    return float(uniform_bound(wrong, n, delta))
+    if n_classes == 2:
+        return float(uniform_bound(wrong, n, delta))
+    faces = n_classes - 1
+    choices = math.comb(n, faces)
+    # With fewer rows than faces, or more choices than a float holds, nothing can be claimed.
+    if not 0 < choices < 1e300:
+        return 1.0
+    return float(clopper_pearson(wrong, n - faces, delta / choices))
+
+
+def _as_flag(name: str, value: object) -> bool:
+    """Return True or False, of Python or of NumPy."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InvalidInputError(f"`{name}` must be True or False, got {value!r}. Use {name}=True.")

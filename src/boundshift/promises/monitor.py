@@ -1,39 +1,42 @@
 r"""Whether a certificate is still kept, as labelled rows arrive after deployment.
 
-Each class has a :mod:`~boundshift.promises.bet` of its own against the claim that its error rate is
-at most the stated bound.
+Each class has a bet of its own against the claim that its error rate is at most the stated bound
+:math:`b`. The bet is a nonnegative supermartingale under the claim, whatever the order in which
+batches arrive and whenever one looks. By Ville's inequality it ever reaches :math:`1/\alpha` with
+probability at most :math:`\alpha`.
 """
 
 from __future__ import annotations
 
 import datetime
-import json
 import math
 import numbers
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.promises.bet import Bet, When, as_count, as_when
 from boundshift.promises.certificate import Certificate
-from boundshift.promises.stored import certificate_from_dict, certificate_to_dict
 from boundshift.result.boundary import check_probabilities
-from boundshift.result.json_values import as_numbers, check_format, read_json
+from boundshift.result.records import Record, read_json
 from boundshift.typing import FloatArray
 from boundshift.validation import as_labels, as_scores, as_share, is_finite
 from boundshift.writing import write_whole
 
-__all__ = ["Alarm", "ClassPath", "Monitor"]
+__all__ = ["ODDS_RATIOS", "Alarm", "Bet", "ClassPath", "Monitor"]
 
+When = str | int | float | None
 
-_FORMAT, _VERSION = "boundshift.monitor", 1
+# Worse error rates that are bet on, as multiples of the odds of the bound.
+ODDS_RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0)
+# Rows of a class whose evidence is computed at a time; it bounds memory, not the answer.
+_CHUNK = 1 << 14
 # All rows are kept for the picture up to this one, then as many in each doubling.
 _POINTS = 64
 
@@ -115,17 +118,93 @@ class ClassPath:
     log_e_values: FloatArray
 
 
-def _as_alarm(label: object, stored: Mapping[str, Any]) -> Alarm:
-    """Return a stored alarm."""
-    alarm = Alarm(label, **stored)
-    for value in (alarm.row, alarm.since_row, alarm.wrong, alarm.n_samples):
-        as_count(value)
-    as_when(alarm.when)
-    as_when(alarm.since)
-    for share in (alarm.bound, alarm.level):
-        if not is_finite(share) or not 0 <= share <= 1:
-            raise ValueError(f"{str(share)[:40]} is no share")
-    return alarm
+@dataclass
+class Bet:
+    """The evidence against one class's certificate: all that a restart needs."""
+
+    bound: float = 1.0
+    n_samples: int = 0
+    wrong: int = 0
+    log_e_value: float = 0.0
+    # For each rate bet on, the log of the sum over starts of their weight over the likelihood
+    # ratio up to there.
+    log_starts: list[float] = field(default_factory=lambda: [-math.inf] * len(ODDS_RATIOS))
+    # Rows of all classes, date, rows of the class, wrong ones and evidence.
+    points: list[tuple[int, When, int, int, float]] = field(default_factory=list)
+    last: tuple[int, When] = (0, None)
+    alarm: Alarm | None = None
+
+    def is_possible(self, rows: int) -> bool:
+        """Return whether a stored bet can be, after so many rows of all classes."""
+        counts = [self.n_samples, self.wrong, self.last[0]]
+        counts += [count for point in self.points for count in (point[0], *point[2:4])]
+        evidence = [self.log_e_value, *(point[4] for point in self.points)]
+        if self.alarm is not None:
+            of_alarm = (self.alarm.row, self.alarm.since_row, self.alarm.wrong)
+            counts += [*of_alarm, self.alarm.n_samples]
+            evidence += [self.alarm.bound, self.alarm.level]
+        return (
+            all(isinstance(count, int) and 0 <= count <= rows for count in counts)
+            and self.wrong <= self.n_samples
+            and all(map(math.isfinite, evidence))
+            and len(self.log_starts) == len(ODDS_RATIOS)
+            and all(value < math.inf for value in self.log_starts)
+        )
+
+    def extend(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
+        """Take in rows, and return the log evidence after each."""
+        parts = [self._take(is_wrong[i : i + _CHUNK]) for i in range(0, len(is_wrong), _CHUNK)]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def _take(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
+        """Take in a chunk of rows.
+
+        Every number depends on counts and on the row before alone, so that batches do not matter,
+        not even to the last bit.
+        """
+        n = self.n_samples + np.arange(1, len(is_wrong) + 1)
+        wrong = self.wrong + np.cumsum(is_wrong)
+        self.n_samples, self.wrong = int(n[-1]), int(wrong[-1])
+        if not 0 < self.bound < 1:
+            return np.zeros(len(n))
+        # Log likelihood ratios of a wrong and of a right row, for each rate bet on.
+        odds = np.array(ODDS_RATIOS)
+        base = 1 - self.bound + odds * self.bound
+        rise, fall = np.log(odds / base), -np.log(base)
+        after = np.multiply.outer(wrong, rise) + np.multiply.outer(n - wrong, fall)
+        k, m = wrong - is_wrong, n - 1
+        before = np.multiply.outer(k, rise) + np.multiply.outer(m - k, fall)
+        spread = np.log1p(1 / n) / ((1 + np.log(n)) * (1 + np.log(n + 1)))
+        terms = np.log(spread)[:, None] - before
+        starts = np.logaddexp.accumulate(np.vstack([self.log_starts, terms]), axis=0)[1:]
+        self.log_starts = starts[-1].tolist()
+        begun = np.logaddexp.reduce(starts + after, axis=1) - math.log(len(rise))
+        log_e: FloatArray = np.logaddexp(begun, -np.log1p(np.log(n + 1)))
+        self.log_e_value = float(log_e[-1])
+        return log_e
+
+
+@dataclass(frozen=True)
+class _State(Record):
+    """A monitor as it is stored."""
+
+    certificate: Certificate
+    threshold: float | None
+    confidence: float
+    rows: int
+    classes: list[Bet]
+
+    _format: ClassVar[str] = "boundshift.monitor"
+    _version: ClassVar[int] = 2
+    _oldest: ClassVar[int] = 2
+
+    def _impossible(self) -> str | None:
+        if not isinstance(self.rows, int) or self.rows < 0:
+            return "rows"
+        is_possible = len(self.classes) == len(self.certificate.labels) and all(
+            bet.is_possible(self.rows) for bet in self.classes
+        )
+        return None if is_possible else "classes"
 
 
 class Monitor:
@@ -212,7 +291,6 @@ class Monitor:
         self.confidence = as_share("confidence", confidence)
         self._rows = 0
         self._bets = [Bet(bound) for bound in certificate.error_bounds]
-        self._alarms: list[Alarm | None] = [None] * len(certificate.labels)
 
     def update(
         self, y_true: ArrayLike, y_score: ArrayLike, when: ArrayLike | object = None
@@ -317,16 +395,16 @@ class Monitor:
         dates: _Dates,
     ) -> None:
         """Take in rows of one class; keep some for the picture, and the first that suffices."""
-        n = bet.n + np.arange(1, len(chosen) + 1)
+        n = bet.n_samples + np.arange(1, len(chosen) + 1)
         wrong = bet.wrong + np.cumsum(is_wrong)
         log_e = bet.extend(is_wrong)
         enough = np.flatnonzero(log_e >= self._log_enough)
-        first = int(enough[0]) if len(enough) and self._alarms[place] is None else -1
+        first = int(enough[0]) if len(enough) and bet.alarm is None else -1
         kept = _is_kept(n)
         for i in np.flatnonzero(kept | (np.arange(len(n)) == first)).tolist():
             point = (self._rows + int(chosen[i]) + 1, dates.at(int(chosen[i])))
             if i == first:
-                self._alarms[place] = self._alarm(place, bet, *point, int(n[i]), int(wrong[i]))
+                bet.alarm = self._alarm(place, bet, *point, int(n[i]), int(wrong[i]))
             if kept[i]:
                 bet.points.append((*point, int(n[i]), int(wrong[i]), float(log_e[i])))
         bet.last = (self._rows + int(chosen[-1]) + 1, dates.at(int(chosen[-1])))
@@ -366,12 +444,12 @@ class Monitor:
     @property
     def alarms(self) -> tuple[Alarm, ...]:
         """The alarms, one a class at most."""
-        return tuple(alarm for alarm in self._alarms if alarm is not None)
+        return tuple(bet.alarm for bet in self._bets if bet.alarm is not None)
 
     @property
     def n_samples(self) -> tuple[int, ...]:
         """Rows of each class so far."""
-        return tuple(bet.n for bet in self._bets)
+        return tuple(bet.n_samples for bet in self._bets)
 
     @property
     def wrong(self) -> tuple[int, ...]:
@@ -381,7 +459,7 @@ class Monitor:
     @property
     def e_values(self) -> tuple[float, ...]:
         """Evidence against each class's bound at present; 1 is none."""
-        return tuple(math.exp(min(bet.log_e, 700.0)) for bet in self._bets)
+        return tuple(math.exp(min(bet.log_e_value, 700.0)) for bet in self._bets)
 
     @property
     def e_value_needed(self) -> float:
@@ -399,8 +477,8 @@ class Monitor:
     def _path(self, label: Any, bet: Bet) -> ClassPath:
         """Return the path of one class."""
         points = list(bet.points)
-        if points and points[-1][2] < bet.n:
-            points.append((*bet.last, bet.n, bet.wrong, bet.log_e))
+        if points and points[-1][2] < bet.n_samples:
+            points.append((*bet.last, bet.n_samples, bet.wrong, bet.log_e_value))
         rows, when, n, wrong, log_e = zip(*points, strict=True) if points else ((), (), (), (), ())
         return ClassPath(
             label, bet.bound, np.array(rows, dtype=np.int64), tuple(when),
@@ -411,10 +489,10 @@ class Monitor:
         head = f"{'':<14}{'rows':>9}{'wrong':>9}{'error':>9}{'at most':>9}{'evidence':>11}"
         lines = [self.verdict, head]
         for label, bet, e in zip(self.certificate.labels, self._bets, self.e_values, strict=True):
-            error = f"{bet.wrong / bet.n:.4f}" if bet.n else "–"
+            error = f"{bet.wrong / bet.n_samples:.4f}" if bet.n_samples else "–"
             shown = f"{e:.4g}/{self.e_value_needed:.4g}"
             lines.append(
-                f"{f'class {label}':<14}{bet.n:>9}{bet.wrong:>9}{error:>9}{bet.bound:>9.4f}"
+                f"{f'class {label}':<14}{bet.n_samples:>9}{bet.wrong:>9}{error:>9}{bet.bound:>9.4f}"
                 f"{shown:>11}"
             )
         return "\n".join(lines)
@@ -446,52 +524,24 @@ class Monitor:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as plain values that JSON can carry."""
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "certificate": certificate_to_dict(self.certificate),
-            "threshold": self.threshold,
-            "confidence": self.confidence,
-            "rows": self._rows,
-            "classes": [
-                {
-                    "n_samples": bet.n,
-                    "wrong": bet.wrong,
-                    "log_e_value": bet.log_e,
-                    "log_starts": as_numbers(tuple(bet.starts)),
-                    "points": [list(point) for point in bet.points],
-                    "last": list(bet.last),
-                    "alarm": alarm and {f.name: getattr(alarm, f.name) for f in fields(alarm)[1:]},
-                }
-                for bet, alarm in zip(self._bets, self._alarms, strict=True)
-            ],
-        }
+        return self._state().to_dict()
+
+    def _state(self) -> _State:
+        return _State(self.certificate, self.threshold, self.confidence, self._rows, self._bets)
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Return the monitor that :meth:`to_dict` was asked of."""
-        needed = ("certificate", "threshold", "confidence", "rows", "classes")
-        check_format(stored, _FORMAT, _VERSION, needed)
-        certificate = certificate_from_dict(stored["certificate"])
-        monitor = cls(certificate, threshold=stored["threshold"], confidence=stored["confidence"])
-        try:
-            monitor._rows = as_count(stored["rows"])
-            for place, (bet, state) in enumerate(
-                zip(monitor._bets, stored["classes"], strict=True)
-            ):
-                bet.restore(state, monitor._rows)
-                if state["alarm"] is not None:
-                    monitor._alarms[place] = _as_alarm(certificate.labels[place], state["alarm"])
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise InvalidInputError(
-                f"A {_FORMAT} must be as to_dict has written it, got one that is not ({error!r}). "
-                "Begin anew with Monitor(certificate)."
-            ) from error
+        state = _State.from_dict(stored)
+        monitor = cls(state.certificate, threshold=state.threshold, confidence=state.confidence)
+        for bet, bound in zip(state.classes, state.certificate.error_bounds, strict=True):
+            bet.bound = bound
+        monitor._rows, monitor._bets = state.rows, state.classes
         return monitor
 
     def to_json(self) -> str:
         """Return the state as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        return self._state().to_json()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:

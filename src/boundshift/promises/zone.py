@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
-from boundshift.result.containers import answer_in_kind
+from boundshift.result.boundary import answer_in_kind
 from boundshift.result.html import zone_html
-from boundshift.result.json_values import (
-    as_label,
-    as_numbers,
-    check_format,
-    from_numbers,
-    read_json,
-)
+from boundshift.result.records import Record
 from boundshift.result.sql import zone_expression
 from boundshift.scores.log_odds import Scale
 from boundshift.scores.sample import OrderedScores, ScoreSample
@@ -30,19 +23,9 @@ from boundshift.validation import as_known_scores, as_share
 
 __all__ = ["Zone", "as_errors", "find_zone", "zone_of"]
 
-_FORMAT, _VERSION = "boundshift.zone", 1
-_NUMBERS: dict[str, Any] = {
-    "low": 0.0,
-    "high": 0.0,
-    "errors": (0.0, 0.0),
-    "n_samples": (0, 0),
-    "confidence": 0.0,
-    "unsure": (0.0, 0.0),
-}
-
 
 @dataclass(frozen=True)
-class Zone:
+class Zone(Record):
     """Two limits: "no" up to the lower one, "yes" above the upper one, "ask a person" between.
 
     Pairs are (negative, positive).
@@ -74,6 +57,8 @@ class Zone:
     confidence: float
     unsure: tuple[float, float]
     reason: str = ""
+
+    _format: ClassVar[str] = "boundshift.zone"
 
     @property
     def status(self) -> str:
@@ -199,49 +184,15 @@ class Zone:
         """Return what a notebook shows."""
         return zone_html(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the zone as plain values that JSON can carry."""
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "labels": [as_label(label) for label in self.labels],
-            **{name: as_numbers(getattr(self, name)) for name in _NUMBERS},
-            "reason": self.reason,
-        }
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Zone:
-        """Return the zone that :meth:`to_dict` has given."""
-        check_format(stored, _FORMAT, _VERSION, ("labels", *_NUMBERS))
-        labels = stored["labels"]
-        if not isinstance(labels, list | tuple) or len(labels) != 2:
-            raise InvalidInputError(f"'labels' must be two labels, got {labels!r}.")
-        numbers = {name: from_numbers(name, stored[name], like) for name, like in _NUMBERS.items()}
-        reason = stored.get("reason", "")
-        if not isinstance(reason, str):
-            raise InvalidInputError(f"'reason' must be text, got {reason!r}. Find the zone again.")
-        zone = cls(labels=(as_label(labels[0]), as_label(labels[1])), reason=reason, **numbers)
-        shares = (*zone.errors, *zone.unsure, zone.confidence)
-        if (
-            not zone.low <= zone.high
-            or zone.labels[0] == zone.labels[1]
-            or min(zone.n_samples) < 0
-            or not all(0 <= share <= 1 for share in shares)
-        ):
-            raise InvalidInputError(
-                "A stored zone must have two labels, limits in order, counts from 0 and shares "
-                f"from 0 to 1, got {zone!r}. Find the zone again."
-            )
-        return zone
-
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Zone:
-        """Return the zone that :meth:`to_json` has written."""
-        return cls.from_dict(read_json(text, "A stored zone"))
+    def _impossible(self) -> str | None:
+        if not self.low <= self.high:
+            return "low"
+        if self.labels[0] == self.labels[1]:
+            return "labels"
+        if min(self.n_samples) < 0:
+            return "n_samples"
+        shares = {"errors": self.errors, "unsure": self.unsure, "confidence": (self.confidence,)}
+        return next((k for k, v in shares.items() if not 0 <= min(v) <= max(v) <= 1), None)
 
     def __str__(self) -> str:
         return (

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import math
+import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.paper import SupportGeometry
-from boundshift.result.containers import answer_in_kind
 from boundshift.result.html import boundary_html
-from boundshift.result.json_values import read_json
+from boundshift.result.records import Record
 from boundshift.result.sql import label_expression
-from boundshift.result.stored import from_stored, to_stored
 from boundshift.rules import Floors, Rule
 from boundshift.status import QUIET, Status
 from boundshift.streaming.dispatch import find_predictor
 from boundshift.validation import as_known_scores
 from boundshift.words import summary_text
 
-__all__ = ["Boundary", "check_probabilities"]
+__all__ = ["Boundary", "answer_in_kind", "check_probabilities"]
 
 Pair = tuple[float, float]
 # Rounding may leave a probability this far outside [0, 1].
@@ -41,7 +40,7 @@ _USELESS = 0.95
 
 
 @dataclass(frozen=True)
-class Boundary:
+class Boundary(Record):
     """A decision boundary and what is claimed about it; pairs are (negative, positive).
 
     Parameters
@@ -104,8 +103,15 @@ class Boundary:
     detail: str = ""
     scale: str = "raw"
 
+    _format: ClassVar[str] = "boundshift.boundary"
+    _version: ClassVar[int] = 2
+    _oldest: ClassVar[int] = 2
+
     def __post_init__(self) -> None:
         _check_fields(self.threshold, self.labels, self.n_samples, self.wrong)
+
+    def _impossible(self) -> str | None:
+        return None if self.scale in ("raw", "probability") else "scale"
 
     @property
     def message(self) -> str:
@@ -357,68 +363,6 @@ class Boundary:
         """
         return summary_text(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the boundary as plain values, the status by name.
-
-        It holds nothing but what JSON can carry, in the documented format of that version:
-        infinity and NaN are strings, tuples are lists.
-
-        Raises
-        ------
-        InvalidInputError
-            If a label is neither a string nor a number nor a boolean.
-
-        Examples
-        --------
-        >>> import boundshift
-        >>> boundary = boundshift.find_boundary(["a", "a", "a", "b", "b"], [0, 1, 2, 5, 6])
-        >>> stored = boundary.to_dict()
-        >>> stored["format"], stored["version"], stored["labels"], stored["curve"]
-        ('boundshift.boundary', 2, ['a', 'b'], {'name': 'blend', 'rows': 10.0})
-        """
-        return to_stored(self)
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Boundary:
-        """Return the boundary that :meth:`to_dict` has given.
-
-        Parameters
-        ----------
-        stored : mapping
-            Of this version or an older one; fields that this release does not know are left aside.
-
-        Raises
-        ------
-        InvalidInputError
-            If it is no boundary, one of a newer release, a field is missing or of a wrong kind,
-            the threshold is not finite, both labels are the same, or a count cannot be.
-
-        Examples
-        --------
-        >>> import boundshift
-        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 5, 6])
-        >>> boundshift.Boundary.from_dict(boundary.to_dict()) == boundary
-        True
-        """
-        return cls(**from_stored(stored))
-
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text that any language can read."""
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Boundary:
-        """Return the boundary that :meth:`to_json` has written.
-
-        Examples
-        --------
-        >>> import boundshift
-        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 5, 6])
-        >>> boundshift.Boundary.from_json(boundary.to_json()) == boundary
-        True
-        """
-        return cls.from_dict(read_json(text, "A stored boundary"))
-
 
 def check_probabilities(low: float, high: float) -> None:
     """Raise if scores, of which these are the ends, cannot be probabilities."""
@@ -427,6 +371,32 @@ def check_probabilities(low: float, high: float) -> None:
             "`y_score` must be probabilities, as the scores that chose the boundary were, got "
             f"scores from {low:.6g} to {high:.6g}. Use predict_proba, not decision_function."
         )
+
+
+def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:
+    """Return labels as what the scores were: a series of pandas or Polars, or an Arrow array.
+
+    It stays an array for scores of any other kind.
+
+    Examples
+    --------
+    >>> import polars
+    >>> answer_in_kind(polars.Series("margin", [0.5, 0.7]), np.array(["no", "yes"])).to_list()
+    ['no', 'yes']
+    """
+    pandas, polars, arrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(scores, pandas.Series):
+        return pandas.Series(labels, index=scores.index, name=scores.name)
+    if polars is not None and isinstance(scores, polars.Series):
+        # Of an array of objects Polars would make a column of objects.
+        return polars.Series(scores.name, labels.tolist() if labels.dtype == object else labels)
+    if arrow is not None and isinstance(scores, arrow.Array):
+        return arrow.array(labels)
+    if arrow is not None and isinstance(scores, arrow.ChunkedArray):
+        ends = np.cumsum([len(chunk) for chunk in scores.chunks])[:-1]
+        kind = arrow.array(labels).type
+        return arrow.chunked_array(np.split(labels, ends) if scores.num_chunks else [], kind)
+    return labels
 
 
 def _check_fields(

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from boundshift import Monitor, certify
 from boundshift.app import app
 from boundshift.app.workflow import watching
-from boundshift.promises.stored import certificate_to_dict
 
 
 def call(*words):
@@ -24,7 +23,7 @@ def place(tmp_path):
         ["no"] * 90 + ["yes"] * 60, [0.1] * 90 + [0.9] * 57 + [0.2] * 3, 0.5, pos_label="yes"
     )
     path = tmp_path / "certificate.json"
-    path.write_text(json.dumps(certificate_to_dict(certificate)))
+    path.write_text(json.dumps(certificate.to_dict()))
     return path
 
 

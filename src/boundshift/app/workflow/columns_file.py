@@ -10,7 +10,7 @@ from boundshift.app.tables import Spelling
 from boundshift.app.workflow.feature_columns import Columns
 from boundshift.app.workflow.training import FittedTable
 from boundshift.exceptions import InvalidInputError
-from boundshift.result.json_values import as_label, check_format
+from boundshift.result.records import as_label, check_format
 
 __all__ = ["columns_json", "is_fit", "read_columns"]
 

@@ -19,9 +19,8 @@ import numpy as np
 from boundshift.app.workflow.columns_file import columns_json, is_fit
 from boundshift.app.workflow.training import FittedTable
 from boundshift.exceptions import InvalidInputError
-from boundshift.promises.stored import certificate_to_dict
 from boundshift.promises.zone import Zone
-from boundshift.result.json_values import as_label
+from boundshift.result.records import as_label
 from boundshift.writing import exchange, write_whole
 
 __all__ = [
@@ -100,7 +99,7 @@ def write_folder(
         write_report(dict(facts), fresh / "report.html")
         save(fitted.model, fresh / "model.skops")
         save(fitted.boundary, fresh / "boundary.json")
-        certificate = json.dumps(certificate_to_dict(fitted.certificate), indent=1)
+        certificate = json.dumps(fitted.certificate.to_dict(), indent=1)
         write_whole(fresh / "certificate.json", certificate + "\n")
         write_whole(fresh / "comparison.csv", comparison_csv(fitted.comparison))
         write_whole(fresh / "columns.json", columns_json(fitted))

@@ -18,9 +18,9 @@ from boundshift.app.tables.cells import Spelling, read_cells, with_gaps
 from boundshift.app.tables.class_labels import match_label
 from boundshift.app.workflow.prediction import predict_table
 from boundshift.exceptions import InvalidInputError
+from boundshift.promises.certificate import Certificate
 from boundshift.promises.monitor import Monitor
-from boundshift.promises.stored import certificate_from_dict
-from boundshift.result.json_values import read_json
+from boundshift.result.records import read_json
 from boundshift.validation import as_share
 from boundshift.writing import write_whole
 
@@ -164,7 +164,7 @@ def _open_monitor(stored: Mapping[str, Any], confidence: float | None) -> Monito
     """Return the monitor that goes on, or one that begins."""
     if stored.get("format") != "boundshift.monitor":
         level = 0.95 if confidence is None else confidence
-        return Monitor(certificate_from_dict(stored), confidence=level)
+        return Monitor(Certificate.from_dict(stored), confidence=level)
     monitor = Monitor.from_dict(stored)
     if confidence is not None and as_share("confidence", confidence) != monitor.confidence:
         raise InvalidInputError(
