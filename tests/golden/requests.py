@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -185,6 +184,8 @@ def _simple() -> Iterator[Request]:
     for seed, curve, (name, rule) in product(range(10), CURVES, RULES.items()):
         if name == "jaccard" and (seed not in (0, 2) or curve not in CURVES[3:6]):
             continue  # a metric by name is computed at every gap
+        if (seed, curve, name) == (7, "student-t", "markedness"):
+            continue  # flat far outside the scores, where the last bits of SciPy decide
         y, s = draw(seed)
         given = {"curve": curve, "rule": rule, "scale": "raw"}
         yield f"raw/{seed}/{curve}/{name}", partial(_decide, y, s, **given), float(np.ptp(s))
@@ -334,22 +335,22 @@ def _classes() -> Iterator[Request]:
         )
 
 
-def _engines(y: np.ndarray, s: np.ndarray, w: np.ndarray) -> dict[str, Any]:
+def _engines(y: np.ndarray, s: np.ndarray, w: np.ndarray, folder: str) -> dict[str, Any]:
     """Return the same rows as chunks, as a file and as a relation, by engine."""
     import duckdb
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pa.table({"label": y, "score": s, "weight": w})
-    folder = Path(tempfile.mkdtemp(prefix="golden"))
-    pq.write_table(table, folder / "rows.parquet", row_group_size=1000)
+    file = f"{folder}/rows{len(y)}.parquet"
+    pq.write_table(table, file, row_group_size=1000)
     connection = duckdb.connect()
     connection.register("rows", table)
     thirds = np.array_split(np.arange(len(y)), 3)
     return {
         "chunks": [(y[i], s[i]) for i in thirds],
         "weighted chunks": [(y[i], s[i], w[i]) for i in thirds],
-        "file": str(folder / "rows.parquet"),
+        "file": file,
         "duckdb": connection.table("rows"),
     }
 
@@ -376,46 +377,49 @@ def _of_pass(boundary: Any) -> Answer:
 
 def _passes() -> Iterator[Request]:
     """The same rows in memory and by three engines: four requests with one name and one answer."""
-    for seed in range(3):
-        y, s = (draw, draw_probabilities)[seed % 2](seed + 6, times=10)
-        w, width = draw_weights(seed, len(y)), float(np.ptp(s))
-        by_engine = _engines(y, s, w)
-        weighted_chunks = by_engine.pop("weighted chunks")
-        t = find_boundary(y, s)
-        for curve, rule in PASSES:
-            name, given = f"passes/{seed}/{curve}/{rule}", {"curve": curve, "rule": rule}
-            yield name, lambda y=y, s=s, g=given: _of_pass(find_boundary(y, s, **g)), width
-            for data in by_engine.values():
-                yield (
-                    name,
-                    lambda d=data, g=given: _of_pass(streaming.scan_boundary(d, **g)),
-                    width,
-                )
-            if curve in WEIGHTED[:5]:
-                yield (
-                    f"{name}/weight",
-                    lambda y=y, s=s, w=w, g=given: _of_pass(
-                        find_boundary(y, s, sample_weight=w, **g)
-                    ),
-                    width,
-                )
-                for data in (weighted_chunks, by_engine["file"], by_engine["duckdb"]):
-                    named = {} if isinstance(data, list) else {"weight": "weight"}
-                    yield (
-                        f"{name}/weight",
-                        lambda d=data, g=given | named: _of_pass(streaming.scan_boundary(d, **g)),
-                        width,
-                    )
-        certified, zoned = f"passes/{seed}/certificate", f"passes/{seed}/zone"
-        yield certified, lambda y=y, s=s, t=t: _of_certificate(certify(y, s, t)), width
-        yield zoned, lambda y=y, s=s: _of_zone(find_zone(y, s)), width
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(3):
+            yield from _passes_of(seed, folder)
+
+
+def _passes_of(seed: int, folder: str) -> Iterator[Request]:
+    y, s = (draw, draw_probabilities)[seed % 2](seed + 6, times=10)
+    w, width = draw_weights(seed, len(y)), float(np.ptp(s))
+    by_engine = _engines(y, s, w, folder)
+    weighted_chunks = by_engine.pop("weighted chunks")
+    t = find_boundary(y, s)
+    for curve, rule in PASSES:
+        name, given = f"passes/{seed}/{curve}/{rule}", {"curve": curve, "rule": rule}
+        yield name, lambda y=y, s=s, g=given: _of_pass(find_boundary(y, s, **g)), width
         for data in by_engine.values():
             yield (
-                certified,
-                lambda d=data, t=t: _of_certificate(streaming.scan_certificate(d, t)),
+                name,
+                lambda d=data, g=given: _of_pass(streaming.scan_boundary(d, **g)),
                 width,
             )
-            yield zoned, lambda d=data: _of_zone(streaming.scan_zone(d)), width
+        if curve in WEIGHTED[:5]:
+            yield (
+                f"{name}/weight",
+                lambda y=y, s=s, w=w, g=given: _of_pass(find_boundary(y, s, sample_weight=w, **g)),
+                width,
+            )
+            for data in (weighted_chunks, by_engine["file"], by_engine["duckdb"]):
+                named = {} if isinstance(data, list) else {"weight": "weight"}
+                yield (
+                    f"{name}/weight",
+                    lambda d=data, g=given | named: _of_pass(streaming.scan_boundary(d, **g)),
+                    width,
+                )
+    certified, zoned = f"passes/{seed}/certificate", f"passes/{seed}/zone"
+    yield certified, lambda y=y, s=s, t=t: _of_certificate(certify(y, s, t)), width
+    yield zoned, lambda y=y, s=s: _of_zone(find_zone(y, s)), width
+    for data in by_engine.values():
+        yield (
+            certified,
+            lambda d=data, t=t: _of_certificate(streaming.scan_certificate(d, t)),
+            width,
+        )
+        yield zoned, lambda d=data: _of_zone(streaming.scan_zone(d)), width
 
 
 def _flat(stored: Any, path: str = "") -> Iterator[tuple[str, Any]]:
