@@ -20,7 +20,7 @@ from boundshift import (
     find_boundaries,
     find_boundary,
 )
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 
 
 def draw(rng, sizes, gap=2.0, share=0.2):

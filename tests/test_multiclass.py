@@ -20,7 +20,7 @@ from boundshift import (
 from boundshift.curves import Blend, Smoothed, StudentT, as_curve
 from boundshift.multiclass import class_biases, find_biases
 from boundshift.rules import GMean, Sum, as_rule
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 
 STRATEGIES = ["joint", "pairwise", "one-vs-rest"]
 

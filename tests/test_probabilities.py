@@ -21,7 +21,7 @@ from boundshift import (
     threshold_interval,
 )
 from boundshift.curves import CURVES
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.view.rows import make_lanes
 
 COUNTED = ("kth-point", "clopper-pearson", "dkw", "bernstein", "empirical")

@@ -23,7 +23,7 @@ from boundshift import (
     find_boundary,
 )
 from boundshift.curves import as_curve
-from boundshift.scores.weighted import collect_weighted
+from boundshift.scores import ScoreSample
 from tests.problems import many
 
 # Weights above 2 claim more rows than there are, which is warned of.
@@ -85,7 +85,9 @@ def test_parts_of_a_row_are_the_row(curve):
     def check(rows):
         s = rows[0][1]
         at = np.linspace(s.min() - 1, s.max() + 1, 101)
-        whole, parts = (collect_weighted(*given) for given in rows)
+        whole, parts = (
+            ScoreSample.from_labels(*given[:2], sample_weight=given[2]) for given in rows
+        )
         assert parts.n_samples == pytest.approx(whole.n_samples)
         found, expected = (as_curve(curve).errors(sample)(at) for sample in (parts, whole))
         np.testing.assert_allclose(found, expected, atol=1e-9)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.boundary import make_decision
-from boundshift.scores.sample import ScoreSample, pooled_spread, robust_std
+from boundshift.scores import ScoreSample, pooled_spread, robust_std
 from boundshift.typing import FloatArray
 from lab.evidence.evidence import ROOT, Facts, in_parallel, run, table
 from lab.suite.cache import Fit, SuiteCache

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from boundshift import BoundShiftClassifier, Certificate
 from boundshift.curves import CURVES
 from boundshift.promises.certificate import certify_counts
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
 from lab.evidence.claims import Cell, cell, generator
 from lab.evidence.models import MODELS

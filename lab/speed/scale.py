@@ -146,7 +146,7 @@ def in_memory(folder: str, cases: Sequence[tuple[str, str]]) -> list[dict[str, A
     import pyarrow.parquet as pq
 
     from boundshift.boundary import make_decision
-    from boundshift.scores.sample import ScoreSample
+    from boundshift.scores import ScoreSample
 
     data = pq.read_table(folder)
     sample = ScoreSample.from_labels(data["label"].to_numpy(), data["score"].to_numpy())

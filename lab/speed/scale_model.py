@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 
 from boundshift.boundary import make_decision
 from boundshift.result.boundary import Boundary
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.request import ScanRequest

@@ -17,9 +17,7 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost, Floors, Rule, as_rule
 from boundshift.rules.metric import bind_labels
-from boundshift.scores.log_odds import Scale
-from boundshift.scores.sample import ScoreSample
-from boundshift.scores.weighted import collect_weighted, judge_weights
+from boundshift.scores import Scale, ScoreSample, judge_weights
 from boundshift.search.row_costs import as_row_cost, own_cost, search_row_costs
 from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
@@ -143,13 +141,13 @@ def find_boundary(
     curve, rule = choose_claims(curve, rule)
     decide = partial(_decide_sample, curve=curve, rule=rule, scale=scale)
     source = find_source(y_true, y_score, sample_weight)
-    if source is None and sample_weight is not None:
-        sample = collect_weighted(y_true, y_score, sample_weight, pos_label, alike=rule.alike)
-        for doubt in judge_weights(sample):
+    if source is None:
+        sample = ScoreSample.from_labels(
+            y_true, y_score, pos_label, alike=rule.alike, sample_weight=sample_weight
+        )
+        for doubt in judge_weights(sample) if sample_weight is not None else ():
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)
         boundary = decide(sample)
-    elif source is None:
-        boundary = decide(ScoreSample.from_labels(y_true, y_score, pos_label, alike=rule.alike))
     else:
         boundary = decide_on(
             source,

@@ -19,8 +19,7 @@ from boundshift.result.boundary import Boundary
 from boundshift.result.records import Record, as_label
 from boundshift.result.sql import group_expression
 from boundshift.rules import MCC, Cost, FBeta, Kappa, Markedness, Metric, Rule
-from boundshift.scores.log_odds import Scale
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import Scale, ScoreSample
 from boundshift.search.found import ErrorsAt, Found
 from boundshift.search.line import search_between, search_line
 from boundshift.status import Status

@@ -15,7 +15,7 @@ from boundshift.rules.confusion import FBeta
 from boundshift.rules.cost import Cost
 from boundshift.rules.floors import reached_rates
 from boundshift.rules.prevalence import as_prevalence, frequencies
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
 from boundshift.validation import as_column, as_labels, as_real_column, check_labels
 

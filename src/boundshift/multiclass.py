@@ -31,8 +31,7 @@ from boundshift.curves.base import status_of
 from boundshift.exceptions import InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.rules import GMean, Rule
-from boundshift.scores.sample import ScoreSample
-from boundshift.scores.weighted import collect_weighted
+from boundshift.scores import ScoreSample
 from boundshift.search.found import ErrorsAt
 from boundshift.status import QUIET, Status
 from boundshift.typing import FloatArray
@@ -494,9 +493,7 @@ def _sample_of(
     is_positive: NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None
 ) -> ScoreSample:
     """Return the scores of two classes, each row as often as it counts."""
-    if weights is None:
-        return ScoreSample.from_labels(is_positive, scores)
-    return collect_weighted(is_positive, scores, weights)
+    return ScoreSample.from_labels(is_positive, scores, sample_weight=weights)
 
 
 def _pair_samples(

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.sample import OrderedScores, ScoreSample
+from boundshift.scores import Scores, ScoreSample
 from boundshift.search.found import Found
 from boundshift.status import Status
 from boundshift.typing import FloatArray, IntArray
@@ -417,21 +417,21 @@ class Windows:
 
     Parameters
     ----------
-    scores : OrderedScores
+    scores : Scores
         Of one class, in a frame where the other class lies above.
     centre : {"median", "mean"}
         Of all scores.
 
     Examples
     --------
-    >>> from boundshift.scores.sample import ClassScores
-    >>> windows = Windows(ClassScores(np.array([0.0, 4.0, 5.0, 6.0, 15.0])), "median")
+    >>> from boundshift.scores import Scores
+    >>> windows = Windows(Scores(np.array([0.0, 4.0, 5.0, 6.0, 15.0])), "median")
     >>> kept = windows.keep(np.array([0, 1, 2]))
     >>> kept.high.tolist(), (windows.reference + kept.mean).tolist(), kept.distance.tolist()
     ([15.0, 6.0, 6.0], [6.0, 3.75, 5.0], [0.0, 10.0, 15.0])
     """
 
-    def __init__(self, scores: OrderedScores, centre: Literal["median", "mean"]) -> None:
+    def __init__(self, scores: Scores, centre: Literal["median", "mean"]) -> None:
         n = self.n = scores.n
         if n > _MOST_ROWS and not scores.exact:
             raise InvalidInputError(

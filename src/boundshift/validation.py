@@ -28,12 +28,17 @@ __all__ = [
     "as_scores",
     "as_share",
     "as_weight",
+    "as_weights",
     "check_labels",
     "check_spellings",
+    "check_weight_shape",
+    "check_weight_sum",
     "count_missing",
     "find_distinct",
     "is_finite",
     "nearest_name",
+    "no_weights",
+    "not_frequencies",
     "order_labels",
     "split_by_label",
 ]
@@ -41,6 +46,9 @@ __all__ = [
 _T = TypeVar("_T")
 
 _LEAST_WEIGHT, _MOST_WEIGHT = 1e-100, 1e100
+# Beyond this sum float64 no longer counts single rows.
+_MOST_WEIGHTS = 1e15
+_FREQUENCIES = "Pass how often each row counts."
 
 _MORE_THAN_TWO = (
     "Use BoundShiftClassifier, which shifts one bias per class, or call find_boundary once per "
@@ -572,3 +580,48 @@ def as_column(name: str, values: ArrayLike, cure: str, n_rows: int | None = None
             f"`{name}` must have one value for each of {n_rows} rows, got {len(array)}. {cure}"
         )
     return array
+
+
+def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Return weights as numbers of at least 0, one for each row."""
+    weight = as_real_column("sample_weight", sample_weight, _FREQUENCIES, n_rows)
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        raise not_frequencies(f"{weight[bad][0]:g}", int(bad.sum()))
+    with np.errstate(over="ignore"):
+        check_weight_sum(float(weight.sum()))
+    return weight
+
+
+def check_weight_sum(total: float) -> None:
+    """Raise if weights sum to more than float64 can count."""
+    if total > _MOST_WEIGHTS:
+        raise InvalidInputError(
+            f"`sample_weight` must sum to at most {_MOST_WEIGHTS:g}, got {total:.4g}. Weights are "
+            "frequencies: a weight of 2 is the row twice."
+        )
+
+
+def check_weight_shape(shape: tuple[int, ...], n_rows: int) -> None:
+    """Raise unless there is one weight for each row."""
+    if shape != (n_rows,):
+        raise InvalidInputError(
+            f"`sample_weight` must have one weight for each of {n_rows} rows, got the shape "
+            f"{shape}. {_FREQUENCIES}"
+        )
+
+
+def not_frequencies(first: str, count: int) -> InvalidInputError:
+    """Return the error for weights that are negative or not finite."""
+    return InvalidInputError(
+        f"`sample_weight` must be finite and at least 0, got {first} and {count - 1} more like "
+        f"it. {_FREQUENCIES}"
+    )
+
+
+def no_weights() -> InvalidInputError:
+    """Return the error for weights that are all 0."""
+    return InvalidInputError(
+        "`sample_weight` must be above 0 for rows of both classes, got 0 for every row. "
+        f"{_FREQUENCIES}"
+    )

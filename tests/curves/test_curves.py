@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 import boundshift
 from boundshift.curves import CURVES, Claim, CountCurve, ErrorCurve, ShapeCurve, as_curve
-from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.scores import Scores, ScoreSample
 
 NAMES = [
     "bernstein",
@@ -27,8 +27,8 @@ COUNT_CURVES = [c for c in CURVES.values() if issubclass(c, CountCurve)]
 SHAPE_CURVES = [c for c in CURVES.values() if issubclass(c, ShapeCurve)]
 
 
-def scores(n: int, seed: int = 0) -> ClassScores:
-    return ClassScores(np.sort(np.random.default_rng(seed).normal(size=n)))
+def scores(n: int, seed: int = 0) -> Scores:
+    return Scores(np.sort(np.random.default_rng(seed).normal(size=n)))
 
 
 def test_the_names_of_the_curves() -> None:
@@ -99,7 +99,7 @@ def test_bernstein_of_one_row_claims_nothing() -> None:
 def test_student_t_is_the_predictive_distribution() -> None:
     sample = scores(12)
     t = np.linspace(-3, 3, 7)
-    predictive = stats.t(11, sample.values.mean(), sample.values.std(ddof=1) * (1 + 1 / 12) ** 0.5)
+    predictive = stats.t(11, sample.value.mean(), sample.value.std(ddof=1) * (1 + 1 / 12) ** 0.5)
     tail = as_curve("student-t").tail(sample, 1.0)
     np.testing.assert_allclose(tail(t), predictive.sf(t), rtol=1e-9)
 
@@ -107,14 +107,14 @@ def test_student_t_is_the_predictive_distribution() -> None:
 @pytest.mark.parametrize("n", [2, 10, 1000])
 def test_smoothed_equals_the_plain_sum_over_kernels(n: int) -> None:
     sample = scores(n)
-    h = sample.values.std(ddof=1) * n**-0.2
+    h = sample.value.std(ddof=1) * n**-0.2
     t = np.linspace(-5, 5, 101)
-    plain = stats.norm.sf((t[:, None] - sample.values) / h).mean(axis=1)
+    plain = stats.norm.sf((t[:, None] - sample.value) / h).mean(axis=1)
     np.testing.assert_allclose(as_curve("smoothed").tail(sample, 1.0)(t), plain, atol=1e-4)
 
 
 def test_smoothed_survives_an_outlier_of_a_million() -> None:
-    sample = ClassScores(np.append(np.linspace(0, 1, 400), 1e6))
+    sample = Scores(np.append(np.linspace(0, 1, 400), 1e6))
     tail = as_curve("smoothed").tail(sample, 1.0)
     assert tail(np.array([-2e6]))[0] == pytest.approx(1)
     assert tail(np.array([2e6]))[0] == pytest.approx(0)
@@ -127,7 +127,7 @@ def test_support_is_the_best_of_all_numbers_given_up(radius: str, centre: str) -
     curve = CURVES["support"](gamma=2.0, constant=0.5, radius=radius, centre=centre)
     t = np.linspace(-1, 12, 40)
     expected = np.ones_like(t)
-    kept = list(sample.values)
+    kept = list(sample.value)
     middle = float(getattr(np, centre)(kept))
     while len(kept) >= 2:
         mean, n, m = np.mean(kept), len(kept), 25 - len(kept)
@@ -165,7 +165,7 @@ def test_shape_curves_fall_with_the_boundary_within_0_and_1(
 
 @pytest.mark.parametrize("curve", SHAPE_CURVES, ids=lambda c: c.name)
 def test_a_class_of_equal_scores_is_a_step(curve: type[ShapeCurve]) -> None:
-    share = curve().tail(ClassScores(np.zeros(5)), 0.0)(np.array([-1.0, 1.0]))
+    share = curve().tail(Scores(np.zeros(5)), 0.0)(np.array([-1.0, 1.0]))
     assert share[0] == 1
     assert share[1] <= 1 / 6
 

@@ -15,8 +15,7 @@ from sklearn.model_selection import cross_val_predict
 from boundshift import find_boundary
 from boundshift.curves import Blend, Smoothed, as_curve
 from boundshift.rules import GMean, as_rule
-from boundshift.scores.sample import ScoreSample, robust_std
-from boundshift.scores.weighted import collect_weighted
+from boundshift.scores import ScoreSample, robust_std
 
 
 def forest_scores(trees):
@@ -146,7 +145,9 @@ def test_rows_of_tiny_atoms_are_spread():
 
 
 def test_weights_below_two_rows_make_no_atom():
-    sample = collect_weighted([0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0], [1.9, 2.0, 1.0, 5.0])
+    sample = ScoreSample.from_labels(
+        [0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0], sample_weight=[1.9, 2.0, 1.0, 5.0]
+    )
     assert sample.atoms.tolist() == [1.0, 3.0]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from boundshift import BoundaryWarning, SupportRadius, find_boundary, paper
 from boundshift.paper import Exact, SupportProblem, SupportSettings, split_space
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from tests import exhaustive
 from tests.exhaustive import Options
 from tests.problems import OPTIONS, classes, draw_classes, labelled, many, tied_classes, upright

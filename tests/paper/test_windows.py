@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundshift.paper import Windows, proportional_path, sequential_path
-from boundshift.scores.sample import ClassScores
+from boundshift.scores import Scores
 from tests.exhaustive import all_windows, by_share, one_by_one
 from tests.problems import KINDS, draw_classes, many
 
@@ -22,7 +22,7 @@ SHAPES = st.builds(
 def windows_of(values, centre):
     """Return every window of a class, and the same by removing points one by one."""
     values = np.sort(np.asarray(values, dtype=float))
-    windows = Windows(ClassScores(values), centre)
+    windows = Windows(Scores(values), centre)
     kept = windows.keep(np.arange(max(len(values) - 2, 0) + 1))
     return windows, kept, all_windows(values.tolist(), centre)
 
@@ -59,7 +59,7 @@ def test_distance_removed_is_the_sum_over_the_points_removed(values, centre):
 @pytest.mark.parametrize("centre", CENTRES)
 def test_outlier_that_was_removed_leaves_no_trace_in_the_means(outlier, centre):
     values = np.sort(np.append(np.random.default_rng(0).normal(0, 1, 99), outlier))
-    windows = Windows(ClassScores(values), centre)
+    windows = Windows(Scores(values), centre)
     kept = windows.keep(np.array([1]))
     points = [v for v in values.tolist() if v != outlier]
     assert (kept.low[0], kept.high[0]) == (points[0], points[-1])
@@ -80,7 +80,7 @@ def test_means_keep_their_digits_at_a_large_offset(centre):
 @given(SHAPES, st.sampled_from(CENTRES), st.floats(-8, 8), st.floats(-5, 5))
 def test_rescaled_scores_lose_the_same_points(values, centre, exponent, shift):
     moved = np.sort(values * 10.0**exponent + shift * 10.0**exponent)
-    before, after = (Windows(ClassScores(v), centre) for v in (values, moved))
+    before, after = (Windows(Scores(v), centre) for v in (values, moved))
     assert before._start.tolist() == after._start.tolist()
 
 

@@ -4,7 +4,7 @@ import pytest
 from boundshift import Cost, Floors, InvalidInputError, Metric, find_boundary, threshold_interval
 from boundshift.boundary import choose_claims
 from boundshift.promises.interval import _resample, _sizes, _widen
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], [300, 30])

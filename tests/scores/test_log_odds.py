@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logit
 
-from boundshift.scores.log_odds import LogOdds
-from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.scores import LogOdds, Scores, ScoreSample
 
 PROBABILITY = st.one_of(
     st.sampled_from([0.0, 1.0, 0.5, 5e-324, 1 - 2.0**-53]),
@@ -15,7 +14,7 @@ PROBABILITY = st.one_of(
 
 
 def sample_of(negative, positive):
-    return ScoreSample(ClassScores(np.sort(negative)), ClassScores(np.sort(positive)))
+    return ScoreSample(Scores(np.sort(negative)), Scores(np.sort(positive)))
 
 
 @given(st.lists(st.floats(1e-300, 1 - 1e-12), min_size=1))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundshift import InvalidInputError
-from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.scores import Scores, ScoreSample
 from tests.problems import many
 
 FINITE = st.floats(-1e6, 1e6, allow_nan=False)
@@ -19,7 +19,7 @@ def test_each_class_gets_its_scores_in_ascending_order(rows):
     y, s = [r[0] for r in rows], [r[1] for r in rows]
     if len(set(y)) == 2:
         sample = ScoreSample.from_labels(y, s)
-        positive = [sample.to_units(v) for v in sample.positive.values]
+        positive = [sample.to_units(v) for v in sample.positive.value]
         assert positive == sorted(v for v, t in zip(s, y, strict=True) if t)
         assert sample.n_samples == (y.count(False), y.count(True))
 
@@ -35,23 +35,23 @@ def test_input_is_left_alone():
 def test_mean_is_the_exact_mean(values):
     exact = sum(map(Fraction, values)) / len(values)
     scale = max(map(abs, values))
-    assert ClassScores(np.sort(values)).mean == pytest.approx(float(exact), abs=1e-14 * scale)
+    assert Scores(np.sort(values)).mean == pytest.approx(float(exact), abs=1e-14 * scale)
 
 
 @many(200)
 @given(st.lists(FINITE, min_size=1, max_size=30))
 def test_median_is_the_middle(values):
-    assert ClassScores(np.sort(values)).median == pytest.approx(np.median(values), rel=1e-14)
+    assert Scores(np.sort(values)).median == pytest.approx(np.median(values), rel=1e-14)
 
 
 def test_mean_keeps_its_digits_at_a_large_offset():
     values = np.sort(1e9 + 1e-6 * np.random.default_rng(0).normal(size=101))
     exact = math.fsum(v - 1e9 for v in values) / 101
-    assert ClassScores(values).mean - 1e9 == pytest.approx(exact, abs=2e-7)
+    assert Scores(values).mean - 1e9 == pytest.approx(exact, abs=2e-7)
 
 
 def test_counts_are_of_scores_at_most_t():
-    scores = ClassScores(np.array([0.0, 1.0, 1.0, 3.0]))
+    scores = Scores(np.array([0.0, 1.0, 1.0, 3.0]))
     assert scores.count_at_most([-1, 0, 1, 2, 3]).tolist() == [0, 1, 3, 3, 4]
 
 
@@ -59,13 +59,13 @@ def test_counts_are_of_scores_at_most_t():
 def test_units_change_no_digit(factor):
     s = np.random.default_rng(0).normal(size=20) * factor
     sample = ScoreSample.from_labels(np.arange(20) % 2, s)
-    assert [sample.to_units(v) for v in sample.negative.values] == sorted(s[::2].tolist())
+    assert [sample.to_units(v) for v in sample.negative.value] == sorted(s[::2].tolist())
 
 
 @pytest.mark.parametrize("factor", [1e300, 1e-300])
 def test_units_keep_squares_finite_and_positive(factor):
     sample = ScoreSample.from_labels([0, 0, 1, 1], np.array([-2, -1, 1, 2]) * factor)
-    squares = sample.positive.values**2
+    squares = sample.positive.value**2
     assert np.all(np.isfinite(squares))
     assert np.all(squares > 0)
 
@@ -77,15 +77,15 @@ def test_ordinary_scores_are_not_rescaled(factor):
 
 def test_mirroring_negates_scores_and_swaps_classes():
     sample = ScoreSample.from_labels(["a", "a", "b"], [0.0, 1.0, 5.0]).mirrored()
-    assert sample.negative.values.tolist() == [-5.0]
-    assert sample.positive.values.tolist() == [-1.0, 0.0]
+    assert sample.negative.value.tolist() == [-5.0]
+    assert sample.positive.value.tolist() == [-1.0, 0.0]
     assert sample.labels == ("b", "a")
 
 
 def test_reversing_negates_scores_and_keeps_classes():
     sample = ScoreSample.from_labels(["a", "a", "b"], [0.0, 1.0, 5.0]).reversed()
-    assert sample.negative.values.tolist() == [-1.0, 0.0]
-    assert sample.positive.values.tolist() == [-5.0]
+    assert sample.negative.value.tolist() == [-1.0, 0.0]
+    assert sample.positive.value.tolist() == [-5.0]
     assert sample.labels == ("a", "b")
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from boundshift import BoundaryWarning, InvalidInputError, Status, SupportRadius, find_boundary
 from boundshift.curves import CURVES, CountCurve, as_curve
 from boundshift.rules import Cost, Floors, GMean, as_rule
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from tests.problems import many
 
 COUNT = [name for name, c in CURVES.items() if issubclass(c, CountCurve)]

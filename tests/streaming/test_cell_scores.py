@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from boundshift.scores.sample import Binning, ClassScores
+from boundshift.scores import Scores
+from boundshift.streaming.binning import Binning
 from boundshift.streaming.cell_scores import CellScores
 from boundshift.streaming.cells import Cells, Cuts, OpenQuestions
 from boundshift.streaming.chunk import Chunk
@@ -39,7 +40,7 @@ def test_collected_cells_answer_as_sorted_scores(mirrored, values):
     if np.ptp(values) == 0:
         return
     cells, questions = by_cells(values)
-    exact = ClassScores(np.sort(values))
+    exact = Scores(np.sort(values))
     if mirrored:
         cells, exact = cells.mirrored(), exact.mirrored()
     t = np.linspace(-10, 10, 81)
@@ -65,7 +66,9 @@ def test_an_answer_from_inside_a_cell_leaves_a_question():
     assert len(questions.cells) == 1
     few, many = Binning(-3.0, 3.0, 0.5), Binning(-3.0, 3.0, 0.001)
     for binning in (few, many):
-        assert cells.binned(binning).sum() == pytest.approx(200)
+        assert cells.binned(
+            binning.low, binning.high, binning.cell, binning.sign
+        ).sum() == pytest.approx(200)
     assert questions.binnings == [(0, many)]
     assert [c.at.tolist() for c in questions.cuts] == [few.nodes.tolist()]
 
@@ -86,23 +89,10 @@ def test_cells_divided_at_the_nodes_count_as_their_scores_do(sign, margin):
     cells = cells.refined(*plan, [tally.of(0), tally.of(1)])
     for i, exact in enumerate(values):
         scores = CellScores(cells, i, found[i], 0.0, questions, {})
-        np.testing.assert_allclose(scores.binned(binning), binning.count(exact), atol=1e-10)
+        np.testing.assert_allclose(
+            scores.binned(binning.low, binning.high, binning.cell, binning.sign),
+            binning.count(exact),
+            atol=1e-10,
+        )
     assert not questions
     assert (sum(plan[1].collected) > 0) == (margin > 0)
-
-
-@pytest.mark.parametrize("mirrored", [False, True])
-def test_bounds_hold_for_scores_that_are_not_known(mirrored):
-    values = np.random.default_rng(5).normal(size=300)
-    cells, questions = by_cells(values, points=False)
-    exact = ClassScores(np.sort(values))
-    if mirrored:
-        cells, exact = cells.mirrored(), exact.mirrored()
-    rank = np.arange(300)
-    low, high = cells.between(rank)
-    assert np.all(low <= exact.at(rank))
-    assert np.all(exact.at(rank) <= high)
-    down, up = cells.cell_ranks(np.arange(301))
-    assert np.all((down <= np.arange(301)) & (np.arange(301) <= up))
-    assert cells.exact is False
-    assert not questions

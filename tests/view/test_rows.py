@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from boundshift import BoundaryWarning, InvalidInputError, find_boundary
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.view.axis import choose_axis
 from boundshift.view.rows import (
     area_under_curve,

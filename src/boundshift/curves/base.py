@@ -22,7 +22,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.paper import SupportGeometry
 from boundshift.rules import Floors, GMean, Rule
 from boundshift.rules.base import Settings
-from boundshift.scores.sample import OrderedScores, ScoreSample
+from boundshift.scores import Scores, ScoreSample
 from boundshift.search.found import ErrorsAt, Found
 from boundshift.search.gaps import search_gaps
 from boundshift.search.line import search_between, search_line
@@ -295,12 +295,12 @@ class ShapeCurve(PairCurve):
     """
 
     @abstractmethod
-    def tail(self, scores: OrderedScores, pooled: float) -> Tail:
+    def tail(self, scores: Scores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them.
 
         Parameters
         ----------
-        scores : OrderedScores
+        scores : Scores
             The class, below the boundary.
         pooled : float
             Standard deviation within the classes, both together; a class whose own spread
@@ -317,7 +317,7 @@ class ShapeCurve(PairCurve):
 
     def _tail_with_atoms(
         self,
-        scores: OrderedScores,
+        scores: Scores,
         atoms: FloatArray,
         pooled: float,
         side: Literal["left", "right"] = "right",

@@ -13,8 +13,7 @@ from boundshift.curves.floors import describe_unmet, search_promises
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, Rule
-from boundshift.scores.sample import ScoreSample
-from boundshift.scores.weighted import refuse_weights
+from boundshift.scores import ScoreSample, refuse_weights
 from boundshift.search.gaps import search_gaps
 from boundshift.status import Status
 from boundshift.typing import FloatArray

@@ -46,7 +46,7 @@ from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules.floors import Floors, missed_by, reached_rates
 from boundshift.rules.prevalence import frequencies
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.search.found import Found
 from boundshift.typing import FloatArray, IntArray
 

@@ -10,13 +10,7 @@ from scipy.special import expit, ndtr, stdtr
 from boundshift.curves.base import Claim, PairCurve, ShapeCurve, Tail, count_above
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
-from boundshift.scores.sample import (
-    Binning,
-    OrderedScores,
-    ScoreSample,
-    pooled_spread,
-    robust_std,
-)
+from boundshift.scores import Scores, ScoreSample, n_nodes, pooled_spread, robust_std
 from boundshift.search.found import Found
 from boundshift.typing import FloatArray
 from boundshift.validation import as_positive
@@ -59,8 +53,8 @@ class Smoothed(ShapeCurve):
 
     Examples
     --------
-    >>> from boundshift.scores.sample import ClassScores
-    >>> tail = Smoothed().tail(ClassScores(np.array([-1.0, 0.0, 1.0])), pooled=1.0)
+    >>> from boundshift.scores import Scores
+    >>> tail = Smoothed().tail(Scores(np.array([-1.0, 0.0, 1.0])), pooled=1.0)
     >>> tail(np.array([0.0, 1.0])).round(3).tolist()
     [0.5, 0.204]
     """
@@ -77,7 +71,7 @@ class Smoothed(ShapeCurve):
         width = as_positive("bandwidth", self.bandwidth, "Use bandwidth=1.")
         object.__setattr__(self, "bandwidth", width)
 
-    def tail(self, scores: OrderedScores, pooled: float) -> Tail:
+    def tail(self, scores: Scores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
         h = self.bandwidth * (robust_std(scores) or pooled) * scores.n**-0.2
         if h == 0:
@@ -86,7 +80,7 @@ class Smoothed(ShapeCurve):
         return lambda t: np.interp(t - origin, nodes, share_above, left=1.0, right=0.0)
 
 
-def _tail_on_grid(scores: OrderedScores, h: float) -> tuple[float, FloatArray, FloatArray]:
+def _tail_on_grid(scores: Scores, h: float) -> tuple[float, FloatArray, FloatArray]:
     """Return an origin, nodes a fraction of a bandwidth apart, and the smoothed share above each.
 
     Nodes are counted from the origin, so that scores with a large offset lose no digits.
@@ -96,7 +90,7 @@ def _tail_on_grid(scores: OrderedScores, h: float) -> tuple[float, FloatArray, F
     reach = _MOST_KERNEL_CELLS * cell / 2
     low = max(scores.minimum, scores.median - reach)
     high = min(scores.maximum, scores.median + reach)
-    binned = scores.binned(Binning(low, high, cell))
+    binned = scores.binned(low, high, cell)
     counts = np.zeros(len(binned) + 2 * _KERNEL_REACH)
     counts[_KERNEL_REACH:-_KERNEL_REACH] = binned
     # Node i sees the point of cell j through Phi((j - i) / cells per bandwidth): a step, which
@@ -116,8 +110,8 @@ class StudentT(ShapeCurve):
 
     Examples
     --------
-    >>> from boundshift.scores.sample import ClassScores
-    >>> tail = StudentT().tail(ClassScores(np.array([-1.0, 0.0, 1.0])), pooled=1.0)
+    >>> from boundshift.scores import Scores
+    >>> tail = StudentT().tail(Scores(np.array([-1.0, 0.0, 1.0])), pooled=1.0)
     >>> tail(np.array([0.0, 2.0])).round(3).tolist()
     [0.5, 0.113]
     """
@@ -128,7 +122,7 @@ class StudentT(ShapeCurve):
     formula = "P(T > (t - mean) / (s sqrt(1 + 1/n))), T with n - 1 degrees of freedom"
     reference = "Geisser 1993, Predictive Inference, chapter 2"
 
-    def tail(self, scores: OrderedScores, pooled: float) -> Tail:
+    def tail(self, scores: Scores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
         spread = scores.std or pooled
         scale = spread * float(np.sqrt(1 + 1 / scores.n))
@@ -147,7 +141,7 @@ class StudentT(ShapeCurve):
         return super()._search(sample, rule)
 
 
-def _check_spread(scores: OrderedScores) -> None:
+def _check_spread(scores: Scores) -> None:
     """Raise if a row is so far off that mean and spread say nothing of the others."""
     usual = robust_std(scores)
     farthest = max(scores.maximum - scores.median, scores.median - scores.minimum)
@@ -194,19 +188,20 @@ class Logistic(PairCurve):
 
     def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
         """Return both classes' tails; the positive one's in mirrored scores."""
-        binning, middle = _grid(sample)
+        low, middle, high, cell = _grid(sample)
         atoms, classes = sample.atoms, (sample.negative, sample.positive)
-        nodes = (binning.low - middle) + np.arange(binning.size) * binning.cell
+        size = n_nodes(low, high, cell)
+        nodes = (low - middle) + np.arange(size) * cell
         rest = [c.without(atoms) if len(atoms) else c for c in classes]
-        spread = [np.zeros(binning.size) if c is None else c.binned(binning) for c in rest]
+        spread = [np.zeros(size) if c is None else c.binned(low, high, cell) for c in rest]
         at_atoms = [c.count_at_most(atoms) - c.count_below(atoms) for c in classes]
         counts = np.stack([np.append(n, m) for n, m in zip(spread, at_atoms, strict=True)])
-        reach = np.clip(atoms, binning.low, binning.high) - middle
-        scale = binning.cell * CELLS_PER_SPREAD
+        reach = np.clip(atoms, low, high) - middle
+        scale = cell * CELLS_PER_SPREAD
         probability = expit(_fit(np.append(nodes, reach) / scale, counts))
         rows = counts.sum(axis=0)
-        other = np.split(rows * (1.0 - probability), [binning.size])
-        own = np.split(rows * probability, [binning.size])
+        other = np.split(rows * (1.0 - probability), [size])
+        own = np.split(rows * probability, [size])
         above, below = _amount_above(other[0]), own[0].sum() - _amount_above(own[0])
         total, own_total = other[0].sum() + other[1].sum(), own[0].sum() + own[1].sum()
         atoms_above = count_above(atoms, other[1])
@@ -224,11 +219,12 @@ class Logistic(PairCurve):
 
     def bends(self, sample: ScoreSample) -> FloatArray:
         """Return the scores at which the tails bend: the nodes of the grid, and nowhere else."""
-        return _grid(sample)[0].nodes
+        low, _, high, cell = _grid(sample)
+        return np.append(low + cell * np.arange(n_nodes(low, high, cell) - 1), high)
 
 
-def _grid(sample: ScoreSample) -> tuple[Binning, float]:
-    """Return nodes on both sides of the middle between the medians, and that middle.
+def _grid(sample: ScoreSample) -> tuple[float, float, float, float]:
+    """Return first node, middle between the medians, last node, and the width of a cell.
 
     The same nodes serve the mirrored problem. Scores farther away than they reach count at the
     ends.
@@ -243,7 +239,7 @@ def _grid(sample: ScoreSample) -> tuple[Binning, float]:
     cell = max(spread / CELLS_PER_SPREAD, reach / _MOST_CELLS)
     # Whole cells, for the mirrored problem; as many where rounding turns 192 into 192.0…03.
     half_width = float(np.ceil(reach / cell - 1e-6)) * cell
-    return Binning(middle - half_width, middle + half_width, cell), middle
+    return middle - half_width, middle, middle + half_width, cell
 
 
 def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:

@@ -11,8 +11,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.paper import SupportSettings, Windows, fall_back, solve_paper
 from boundshift.rules import Rule, Sum
 from boundshift.rules.base import changed_repr
-from boundshift.scores.sample import OrderedScores, ScoreSample
-from boundshift.scores.weighted import refuse_weights
+from boundshift.scores import Scores, ScoreSample, refuse_weights
 from boundshift.typing import FloatArray
 
 __all__ = ["SupportRadius"]
@@ -126,7 +125,7 @@ class SupportRadius(SupportSettings, PairCurve):
         """Return both classes' tails; the positive one's in mirrored scores."""
         return self._tail(sample.negative), self._tail(sample.positive.mirrored())
 
-    def _tail(self, scores: OrderedScores) -> Tail:
+    def _tail(self, scores: Scores) -> Tail:
         """Return the least claim over the slack levels of one class."""
         windows, n = Windows(scores, self.centre), scores.n
         removed = np.unique(np.linspace(0, max(n - 2, 0), _MOST_LEVELS).astype(np.int64))

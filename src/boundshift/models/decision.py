@@ -26,9 +26,7 @@ from boundshift.promises.class_floors import ClassRows, meet_floors, promise_flo
 from boundshift.result.boundary import Boundary
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
 from boundshift.rules.metric import bind_labels
-from boundshift.scores.log_odds import LogOdds, Scale
-from boundshift.scores.sample import ScoreSample
-from boundshift.scores.weighted import LEAST_WEIGHT, collect_weighted, judge_weights
+from boundshift.scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample, judge_weights
 from boundshift.search.biases import search_biases
 from boundshift.status import QUIET, Status
 from boundshift.typing import FloatArray, IndexArray
@@ -107,10 +105,8 @@ def _decide_two(
     if scored.costs is not None:
         boundary = decide_by_row(is_positive, scores, scored.costs, scale=scale)
     else:
-        if weights is None:
-            sample = ScoreSample.from_labels(is_positive, scores)
-        else:
-            sample = collect_weighted(is_positive, scores, weights)
+        sample = ScoreSample.from_labels(is_positive, scores, sample_weight=weights)
+        if weights is not None:
             doubts = judge_weights(replace(sample, labels=ends))
         # Weights by label need the names.
         sample = replace(sample, labels=ends) if rule.alike else sample

@@ -19,7 +19,7 @@ from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
 from boundshift.validation import as_choice
 from boundshift.view.axis import choose_axis

@@ -12,7 +12,7 @@ import numpy as np
 from boundshift.curves import ErrorCurve, Exact, SupportRadius
 from boundshift.paper import Levels, SupportProblem
 from boundshift.rules import Rule, Sum
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
 
 __all__ = ["rule_values"]

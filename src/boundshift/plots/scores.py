@@ -20,7 +20,7 @@ from boundshift.plots.canvas import (
 )
 from boundshift.plots.threshold import error_band
 from boundshift.result.boundary import Boundary
-from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.scores import Scores, ScoreSample
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 from boundshift.view.axis import choose_axis
@@ -106,7 +106,7 @@ class ProjectionDisplay(ScoreDisplay):
         marks = [self.boundary.threshold, *means]
         if self.old_threshold is not None:
             marks.append(self.old_threshold)
-        negative, positive = (ClassScores(np.sort(scores)) for scores in self.scores)
+        negative, positive = (Scores(np.sort(scores)) for scores in self.scores)
         axis = choose_axis([ScoreSample(negative, positive)], marks, linear=True)
         return np.linspace(axis.low, axis.high, _BINS + 1)
 

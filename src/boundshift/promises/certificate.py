@@ -35,8 +35,7 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.result.records import Record
 from boundshift.rules import Floors
-from boundshift.scores.sample import ScoreSample
-from boundshift.scores.weighted import collect_weighted
+from boundshift.scores import ScoreSample
 from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.validation import as_choice, as_positive, as_share
@@ -465,10 +464,9 @@ def certify(
 
     if source is not None:
         (found, sample), _ = decide_in_passes(source, claim, pos_label=pos_label)
-    elif sample_weight is None:
-        found, sample = claim(ScoreSample.from_labels(y_true, y_score, pos_label))
     else:
-        found, sample = claim(collect_weighted(y_true, y_score, sample_weight, pos_label))
+        rows = ScoreSample.from_labels(y_true, y_score, pos_label, sample_weight=sample_weight)
+        found, sample = claim(rows)
     if isinstance(threshold, Boundary):
         found = replace(found, scale=threshold.scale)
         threshold.check_scale(*sample.extremes, int(sum(sample.n_samples)))
@@ -537,7 +535,7 @@ def certify_weights(sample: ScoreSample, threshold: float, **options: Any) -> Ce
     """
     at = sample.from_units(np.array([threshold]))
     wrong = [float(side[0]) for side in sample.count_wrong(at)]
-    effective = [float(c.effective) for c in (sample.negative, sample.positive)]  # type: ignore[attr-defined]
+    effective = [float(c.effective) for c in (sample.negative, sample.positive)]
     return certify_shares(
         [k / n for k, n in zip(wrong, sample.n_samples, strict=True)],
         effective,

@@ -17,15 +17,13 @@ from boundshift.curves.base import PairCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, Rule
 from boundshift.rules.metric import bind_labels
-from boundshift.scores.log_odds import Scale
-from boundshift.scores.sample import ClassScores, OrderedScores, ScoreSample, is_among, robust_std
-from boundshift.scores.weighted import WeightedScores
+from boundshift.scores import Scale, Scores, ScoreSample, is_among, robust_std
 from boundshift.typing import FloatArray
 from boundshift.validation import as_generator, as_share
 
 __all__ = ["threshold_interval"]
 
-Draw = Callable[[np.random.Generator], OrderedScores]
+Draw = Callable[[np.random.Generator], Scores]
 
 _DRAWS, _SLOW_DRAWS = 200, 50
 # Smooth curves: cells of equal width, and as many of equal counts, in which rows are drawn.
@@ -179,7 +177,7 @@ def _resample(
     return thresholds, shrink
 
 
-def _draw_cells(scores: OrderedScores, atoms: FloatArray) -> Draw:
+def _draw_cells(scores: Scores, atoms: FloatArray) -> Draw:
     """Return what draws as many rows as there are, by how many fall into each cell."""
     values, n = scores.positions, scores.n
     ranks = np.linspace(0, n - 1, _CELLS).astype(np.int64)
@@ -192,22 +190,22 @@ def _draw_cells(scores: OrderedScores, atoms: FloatArray) -> Draw:
     # The mean of one score, met again and again, is that score to its last digit.
     means = np.where(values[first] == values[first + counts - 1], values[first], means)
 
-    def draw(random: np.random.Generator) -> OrderedScores:
+    def draw(random: np.random.Generator) -> Scores:
         rows = random.multinomial(n, counts / n)
-        return WeightedScores(means[rows > 0], rows[rows > 0].astype(np.float64))
+        return Scores(means[rows > 0], rows[rows > 0].astype(np.float64))
 
     return draw
 
 
-def _draw_rows(scores: OrderedScores, size: int, atoms: FloatArray, noise: float) -> Draw:
+def _draw_rows(scores: Scores, size: int, atoms: FloatArray, noise: float) -> Draw:
     """Return what draws some rows, with noise on scores that do not repeat."""
     values = scores.positions
     width = np.where(is_among(values, atoms), 0.0, noise)
 
-    def draw(random: np.random.Generator) -> OrderedScores:
+    def draw(random: np.random.Generator) -> Scores:
         rows = random.integers(0, len(values), size)
         chosen = values[rows] + (random.normal(size=size) * width[rows] if noise else 0.0)
-        return ClassScores(np.sort(chosen))
+        return Scores(np.sort(chosen))
 
     return draw
 

@@ -11,7 +11,7 @@ from boundshift.boundary import make_decision
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
-from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.scores import Scores, ScoreSample
 from boundshift.status import Status
 from boundshift.validation import as_share
 
@@ -121,7 +121,7 @@ def _rows_for(rule: Floors) -> int:
 
     def is_kept(n: int) -> bool:
         scores = np.arange(1.0, n + 1)
-        found = decide(ScoreSample(ClassScores(-scores[::-1]), ClassScores(scores)))
+        found = decide(ScoreSample(Scores(-scores[::-1]), Scores(scores)))
         return found.status is not Status.UNMET
 
     low, high = 0, 1

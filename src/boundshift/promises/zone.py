@@ -17,8 +17,7 @@ from boundshift.result.boundary import answer_in_kind
 from boundshift.result.html import zone_html
 from boundshift.result.records import Record
 from boundshift.result.sql import zone_expression
-from boundshift.scores.log_odds import Scale
-from boundshift.scores.sample import OrderedScores, ScoreSample
+from boundshift.scores import Scale, Scores, ScoreSample
 from boundshift.validation import as_known_scores, as_share
 
 __all__ = ["Zone", "as_errors", "find_zone", "zone_of"]
@@ -314,7 +313,7 @@ def zone_of(
     )
 
 
-def _limit(scores: OrderedScores, allowed: float, delta: float) -> float:
+def _limit(scores: Scores, allowed: float, delta: float) -> float:
     """Return the least limit above which at most some share of a class lies, or infinity."""
 
     def bound(wrong: int) -> float:

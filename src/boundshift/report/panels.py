@@ -18,7 +18,7 @@ from boundshift.report.goal import aim_of, keeps
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost, Floors, GMean, Sum
 from boundshift.rules.floors import reached_rates
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.typing import BoolArray, FloatArray
 from boundshift.view.axis import ScoreAxis
 from boundshift.view.rows import class_scores, count_wrong_at, make_lanes, name_marks

@@ -10,7 +10,7 @@ from html import escape
 from math import isfinite
 from typing import Any
 
-from boundshift.scores.log_odds import LogOdds
+from boundshift.scores import LogOdds
 from boundshift.words import class_rows, decision, error_text, number
 
 __all__ = ["bars", "boundary_html", "zone_html"]

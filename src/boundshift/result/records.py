@@ -18,7 +18,7 @@ import numpy as np
 from boundshift.curves import CURVES, SLSQP, Claim, ErrorCurve, Exact
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import RULES, Rule
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.search.found import ErrorsAt
 from boundshift.status import Status
 

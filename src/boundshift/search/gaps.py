@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.search.found import Found
 from boundshift.search.runs import cut_runs
 from boundshift.typing import FloatArray, IntArray

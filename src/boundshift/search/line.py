@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from boundshift.rules import Rule
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.search.found import ErrorsAt, Found
 from boundshift.typing import FloatArray, IntArray
 
@@ -208,7 +208,7 @@ def _nearest_of_fewest(
     favoured = 0 if towards > 0 else 1
 
     def expected(t: FloatArray) -> FloatArray:
-        return errors(t)[favoured] * sample.n_samples[favoured]
+        return np.asarray(errors(t)[favoured] * sample.n_samples[favoured])
 
     at_best, at_end = expected(np.array([best, end])).tolist()
     most = at_end + _HALF_A_ROW

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.search.found import Found
 from boundshift.typing import FloatArray
 from boundshift.validation import as_real_column

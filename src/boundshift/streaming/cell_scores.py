@@ -14,14 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.scores.sample import Binning, OrderedScores, SumTo
-from boundshift.scores.weighted import (
-    RANK_ROUNDING,
-    Weighted,
-    WeightedScores,
-    middle_places,
-    not_weighted,
-)
+from boundshift.scores import Scores
+from boundshift.streaming.binning import Binning
 from boundshift.streaming.cells import Cells, Cuts, OpenQuestions
 from boundshift.streaming.tally import ClassTally
 from boundshift.typing import FloatArray, IntArray
@@ -33,12 +27,14 @@ __all__ = ["CellScores", "WeightedCellScores"]
 _FEW_NODES = 1 << 10
 # A cell with this share of its class, or of both, may hide an atom.
 _HEAVY = 1e-3
+# A rank that a rounding error puts just below the next score belongs to that one.
+RANK_ROUNDING = 1e-9
 # Share of the rows whose cells are no wider than the resolution.
 _TYPICAL = 0.99
 
 
 class CellScores:
-    """The scores of one class by cells; an :class:`~boundshift.scores.sample.OrderedScores`.
+    """The scores of one class by cells; it answers what `Scores` answers.
 
     Parameters
     ----------
@@ -55,6 +51,8 @@ class CellScores:
     binned : dict from Binning to array
         Counts at nodes that are already known.
     """
+
+    is_weighted = False
 
     def __init__(
         self,
@@ -218,50 +216,14 @@ class CellScores:
         """Whether every score is known."""
         return bool(np.all(self._cell < 0))
 
-    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return numbers between which the scores at ranks lie, equal where they are known."""
-        entry = self._entry_at(rank)
-        low = np.where(rank == self.n - 1, self.maximum, self._low[entry])
-        high = np.where(rank == 0, self.minimum, self._high[entry])
-        return low, high
+    def between(self, low: float, high: float) -> FloatArray:
+        """Return the least and the largest score strictly between two, or an empty array."""
+        first, last = int(self.count_at_most(low)), int(self.count_below(high)) - 1
+        return self.at(np.array([first, last] if first <= last else [], dtype=np.int64))
 
-    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the nearest ranks, down and up, at which sums of the scores before are known."""
-        entry = self._entry_at(rank)
-        inside = (self._cell[entry] >= 0) & (rank > self._rank[entry]) & (rank < self.n)
-        down, up = self._rank[entry], self._rank[entry + 1]
-        return np.where(inside, down, rank), np.where(inside, up, rank)
-
-    def sums_from(self, rank: int) -> SumTo:
-        """Return the function from ranks to sums of offsets from the score at `rank`."""
-        reference = float(self.at(rank))
-        start = int(self._entry_at(np.asarray(rank)))
-        whole = self._sum + self._count * (self._base - reference)
-        to = np.zeros(len(whole) + 1)
-        np.cumsum(whole[start:], out=to[start + 1 :])
-        to[:start] = -np.cumsum(whole[:start][::-1])[::-1]
-        # The sum up to the score at `rank`, which may stand in the middle of its cell.
-        ahead = self._part(np.array([rank - self._rank[start]]), np.array([start]), reference)[0]
-
-        def sum_to(rank: IntArray) -> FloatArray:
-            rank = np.asarray(rank, dtype=np.int64)
-            entry = self._entry_at(rank)
-            taken = rank - self._rank[entry]
-            inside = (self._cell[entry] >= 0) & (taken > 0) & (taken < self._count[entry])
-            self._ask_for_scores(entry[inside])
-            return np.asarray(to[entry] + self._part(taken, entry, reference) - ahead)
-
-        return sum_to
-
-    def _part(self, taken: IntArray, entry: IntArray, reference: float) -> FloatArray:
-        """Return the sum of the first few offsets in each entry, as if these were evenly spread."""
-        count = self._count[entry]
-        mean = self._sum[entry] / count + (self._base[entry] - reference)
-        spread = np.where(self._cell[entry] >= 0, self._high[entry] - self._low[entry], 0.0)
-        return np.asarray(taken * mean - taken * (count - taken) / (2 * count) * spread)
-
-    def binned(self, binning: Binning) -> FloatArray:
+    def binned(self, low: float, high: float, cell: float, sign: int = 1) -> FloatArray:
         """Return how much of the scores counts at each node."""
+        binning = Binning(low, high, cell, sign)
         if binning in self._binned:
             return self._binned[binning]
         if binning.size > _FEW_NODES:
@@ -286,7 +248,7 @@ class CellScores:
         self._ask_for_scores(np.flatnonzero((self._cell >= 0) & heavy))
         return self._value[self._is_known], self._count[self._is_known].astype(np.float64)
 
-    def as_points(self) -> OrderedScores:
+    def as_points(self) -> Scores:
         """Return each cell as its mean, counted as often as it has rows."""
         inside = self._cell >= 0
         if np.any(inside):
@@ -296,9 +258,9 @@ class CellScores:
             typical = float(width[order][np.searchsorted(rows, _TYPICAL * rows[-1])])
             self._questions.width = max(self._questions.width, typical)
         mean = np.clip(self._base + self._sum / self._count, self._low, self._high)
-        return WeightedScores(np.maximum.accumulate(mean), self._count.astype(np.float64))
+        return Scores(np.maximum.accumulate(mean), self._count.astype(np.float64))
 
-    def without(self, atoms: FloatArray) -> OrderedScores | None:
+    def without(self, atoms: FloatArray) -> Scores | None:
         """Return the rest of the scores, each cell as its mean."""
         return self.as_points().without(atoms)
 
@@ -311,7 +273,7 @@ class CellScores:
             width = float((self._high - self._low)[divided].max())
             self._questions.cuts.append(Cuts(nodes, self._questions.rank_error, width))
 
-    def mirrored(self) -> OrderedScores:
+    def mirrored(self) -> Any:
         """Return the scores with their sign changed."""
         return _MirroredCellScores(self)
 
@@ -329,11 +291,13 @@ class CellScores:
             self._ask_for_scores(near)
 
 
-class WeightedCellScores(CellScores, Weighted):
+class WeightedCellScores(CellScores):
     """The scores of one class by cells, each met as often as its weight says.
 
-    Answers as :class:`~boundshift.scores.weighted.WeightedScores` does.
+    It answers as `Scores` with weights does.
     """
+
+    is_weighted = True
 
     @property
     def n_rows(self) -> int:
@@ -374,17 +338,30 @@ class WeightedCellScores(CellScores, Weighted):
             value = np.where(inside, between, value)
         return np.asarray(value)
 
-    def sums_from(self, rank: int) -> SumTo:
-        """Raise: only the paper's method sums by rank, and it counts rows."""
-        raise not_weighted("support")
-
-    def mirrored(self) -> OrderedScores:
+    def mirrored(self) -> Any:
         """Return the scores with their sign changed."""
         return _MirroredWeightedCellScores(self)
 
 
+def middle_places(total: FloatArray) -> tuple[int, int]:
+    """Return the places of the two middle scores, given the weight before each and of all.
+
+    Examples
+    --------
+    >>> middle_places(np.array([0.0, 1.0, 2.0, 4.0]))
+    (1, 2)
+    """
+    # Sums of weights that are half of all but for a rounding error are half of all.
+    half, rounding = total[-1] / 2, 1e-12 * total[-1]
+    first = np.searchsorted(total[1:], half - rounding, side="left")
+    last = np.searchsorted(total[1:], half + rounding, side="right")
+    return int(first), int(min(last, len(total) - 2))
+
+
 class _MirroredCellScores:
     """The scores of one class by cells, with their sign changed."""
+
+    is_weighted = False
 
     def __init__(self, scores: CellScores) -> None:
         self._scores = scores
@@ -432,50 +409,36 @@ class _MirroredCellScores:
         """Whether every score is known."""
         return self._scores.exact
 
-    def between(self, rank: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return numbers between which the scores at ranks lie, equal where they are known."""
-        low, high = self._scores.between(self.n - 1 - rank)
-        return -high, -low
-
-    def cell_ranks(self, rank: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the nearest ranks, down and up, at which sums of the scores before are known."""
-        down, up = self._scores.cell_ranks(self.n - rank)
-        return self.n - up, self.n - down
-
     def mean_from(self, reference: float) -> float:
         """Return how far the mean lies above a score; a large offset costs it no digits."""
         return -self._scores.mean_from(-reference)
 
-    def sums_from(self, rank: int) -> SumTo:
-        """Return the function from ranks to sums of offsets from the score at `rank`."""
-        mirrored = self._scores.sums_from(self.n - 1 - rank)
-        own = mirrored(np.array([self.n - rank]))[0]
-        return lambda r: mirrored(self.n - np.asarray(r, dtype=np.int64)) - own
-
-    def binned(self, binning: Binning) -> FloatArray:
+    def binned(self, low: float, high: float, cell: float) -> FloatArray:
         """Return how much of the scores counts at each node."""
-        return self._scores.binned(binning.mirrored())
+        return self._scores.binned(low, high, cell, -1)
 
     def points(self) -> tuple[FloatArray, FloatArray]:
         """Return the scores that are known one by one, and their counts."""
         values, counts = self._scores.points()
         return -values[::-1], counts[::-1]
 
-    def as_points(self) -> OrderedScores:
+    def as_points(self) -> Scores:
         """Return each cell as its mean, counted as often as it has rows."""
         return self._scores.as_points().mirrored()
 
-    def without(self, atoms: FloatArray) -> OrderedScores | None:
+    def without(self, atoms: FloatArray) -> Scores | None:
         """Return the rest of the scores, each cell as its mean."""
         return self.as_points().without(atoms)
 
-    def mirrored(self) -> OrderedScores:
+    def mirrored(self) -> Any:
         """Return the scores as they were."""
         return self._scores
 
 
-class _MirroredWeightedCellScores(_MirroredCellScores, Weighted):
+class _MirroredWeightedCellScores(_MirroredCellScores):
     """The same where rows have weights."""
+
+    is_weighted = True
 
     def __init__(self, scores: WeightedCellScores) -> None:
         super().__init__(scores)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.sample import Binning
+from boundshift.streaming.binning import Binning
 from boundshift.streaming.grid import Grid, Refinement, spaced_doubles
 from boundshift.streaming.tally import ClassTally
 from boundshift.typing import FloatArray, IntArray

@@ -15,10 +15,17 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.log_odds import SCALES, LogOdds, Scale, have_odds, not_probabilities
-from boundshift.scores.sample import Binning, ClassScores, OrderedScores, ScoreSample
-from boundshift.scores.weighted import no_weights, not_frequencies
+from boundshift.scores import (
+    SCALES,
+    LogOdds,
+    Scale,
+    Scores,
+    ScoreSample,
+    have_odds,
+    not_probabilities,
+)
 from boundshift.streaming.bars import show_progress
+from boundshift.streaming.binning import Binning
 from boundshift.streaming.cell_scores import CellScores, WeightedCellScores
 from boundshift.streaming.cells import Cells, OpenQuestions, changed_rows
 from boundshift.streaming.chunk import Chunk, Fault
@@ -26,7 +33,7 @@ from boundshift.streaming.grid import Grid
 from boundshift.streaming.request import OUTSIDE, ScanRequest
 from boundshift.streaming.source import OnProgress, Progress, Source
 from boundshift.streaming.tally import ClassTally, Tally
-from boundshift.validation import as_choice, order_labels
+from boundshift.validation import as_choice, no_weights, not_frequencies, order_labels
 
 __all__ = ["PassRecord", "Requests", "Scan", "decide_in_passes", "decide_together"]
 
@@ -282,11 +289,11 @@ class Scan:
         request = self._request
         return ScoreSample(negative, positive, request.exponent, self.labels, request.log_odds)
 
-    def _class_scores(self, i: int, questions: OpenQuestions) -> OrderedScores:
+    def _class_scores(self, i: int, questions: OpenQuestions) -> Any:
         """Return what is known of a class; of one without rows, that it has none."""
         moments = self._moments[i]
         if not moments.n:
-            return ClassScores(np.empty(0))
+            return Scores(np.empty(0))
         kind = WeightedCellScores if self._is_weighted else CellScores
         pivot, binned = self._request.pivot, self._binned[i]
         return kind(self._cells, i, moments, pivot, questions, binned)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from boundshift.scores.log_odds import LogOdds
-from boundshift.scores.sample import Binning
+from boundshift.scores import LogOdds
+from boundshift.streaming.binning import Binning
 from boundshift.streaming.chunk import Chunk, distinct_labels
 from boundshift.streaming.counter import CellCounter
 from boundshift.streaming.grid import Grid, Refinement

@@ -33,8 +33,7 @@ from boundshift.promises.certificate import (
 from boundshift.promises.zone import Zone, as_errors, zone_of
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
-from boundshift.scores.log_odds import Scale
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import Scale, ScoreSample
 from boundshift.streaming.bars import show_progress
 from boundshift.streaming.dispatch import open_columns
 from boundshift.streaming.driver import Requests, Scan, decide_in_passes, decide_together

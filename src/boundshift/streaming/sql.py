@@ -20,8 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.scores.log_odds import LogOdds
-from boundshift.scores.sample import Binning
+from boundshift.scores import LogOdds
+from boundshift.streaming.binning import Binning
 from boundshift.streaming.grid import Grid, Refinement
 from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.tally import ClassTally, Tally

@@ -16,8 +16,7 @@ from boundshift.promises.certificate import read_threshold
 from boundshift.result.boundary import Boundary
 from boundshift.result.html import bars
 from boundshift.rules import Rule
-from boundshift.scores.log_odds import LogOdds
-from boundshift.scores.sample import ClassScores, ScoreSample
+from boundshift.scores import LogOdds, Scores, ScoreSample
 from boundshift.typing import BoolArray, FloatArray
 
 __all__ = [
@@ -161,7 +160,7 @@ def make_lanes(boundary: Boundary, scores: tuple[ArrayLike, ArrayLike]) -> list[
         return [Lane(negative, negative <= cut, None), Lane(positive, positive > cut, None)]
     decided = [negative, positive]  # in the units of the geometry
     if boundary.scale != "raw":
-        sample = ScoreSample(ClassScores(np.sort(negative)), ClassScores(np.sort(positive)))
+        sample = ScoreSample(Scores(np.sort(negative)), Scores(np.sort(positive)))
         sample = sample.on_scale("auto")
         decided = [sample.from_units(values) for values in decided]
     lanes = []

@@ -4,7 +4,7 @@ import pytest
 from boundshift.app.workflow import compare_scores
 from boundshift.app.workflow.compared_methods import our_thresholds, rival_thresholds
 from boundshift.boundary import find_boundary
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 
 
 def test_ours_are_those_of_the_library():

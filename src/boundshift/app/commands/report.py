@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from boundshift.scores.sample import ScoreSample
+    from boundshift.scores import ScoreSample
 
 __all__ = ["report"]
 
@@ -235,8 +235,6 @@ def _set_apart(
     And which of the sample's rows, by class and score, are those that test.
     """
     import numpy as np
-
-    from boundshift.scores.sample import ScoreSample
 
     is_positive = np.repeat([False, True], rows.n_samples)
     random = np.random.default_rng(seed)

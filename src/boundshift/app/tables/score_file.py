@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boundshift.app.tables.class_labels import label_values, order_classes
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.streaming.sources.batches import OpenTable, arrow, open_table, read_batches
 
 __all__ = ["ScoreRows", "check_two_columns", "read_rows", "read_scores"]

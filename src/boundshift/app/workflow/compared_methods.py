@@ -18,7 +18,7 @@ from boundshift.rivals import (
     bayes_risk_threshold,
     tuned_threshold,
 )
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.typing import BoolArray, FloatArray
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import metrics_at

@@ -26,9 +26,7 @@ from boundshift.groups import ROWS, GroupBoundaries, find_boundaries
 from boundshift.promises.certificate import Certificate, certify_counts, certify_weights
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
-from boundshift.scores.log_odds import Scale
-from boundshift.scores.sample import ScoreSample
-from boundshift.scores.weighted import collect_weighted, judge_weights
+from boundshift.scores import Scale, ScoreSample, judge_weights
 from boundshift.streaming.scan import decide_groups_in_passes
 from boundshift.streaming.source import ColumnNames, Source
 
@@ -125,7 +123,7 @@ def decide_scores(
         rows = read_rows(files[0], score, label, alike=alike and weight is not None, **read)  # type: ignore[arg-type]
         numbers = np.asarray(rows.numbers)
     if weight is not None:
-        weighted = collect_weighted(rows.is_positive, rows.scores, numbers)
+        weighted = ScoreSample.from_labels(rows.is_positive, rows.scores, sample_weight=numbers)
         sample = replace(weighted, labels=rows.labels)
         for doubt in judge_weights(sample):
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)

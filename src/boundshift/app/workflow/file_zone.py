@@ -15,8 +15,7 @@ from boundshift.app.workflow.file_boundary import (
     needs_passes,
 )
 from boundshift.promises.zone import Zone, as_errors, zone_of
-from boundshift.scores.log_odds import Scale
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import Scale, ScoreSample
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.source import ColumnNames
 from boundshift.validation import as_share

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from boundshift.curves import ErrorCurve
     from boundshift.rules import Rule
-    from boundshift.scores.log_odds import Scale
-    from boundshift.scores.sample import ScoreSample
+    from boundshift.scores import Scale, ScoreSample
 
 __all__ = ["MOST_ROWS", "resampled_interval"]
 
@@ -27,7 +26,7 @@ def resampled_interval(
 
     Examples
     --------
-    >>> from boundshift.scores.sample import ScoreSample
+    >>> from boundshift.scores import ScoreSample
     >>> sample = ScoreSample.from_labels([0, 0, 0, 1, 1], [0.0, 1.0, 2.0, 5.0, 6.0])
     >>> low, high = resampled_interval(sample, "kth-point", None)
     >>> low < 3.5 < high

@@ -47,7 +47,7 @@ from boundshift.report.facts import check_levels, own_probability
 from boundshift.report.panels import MOST_LEVELS
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
-from boundshift.scores.sample import ScoreSample
+from boundshift.scores import ScoreSample
 from boundshift.streaming.sources.batches import check_names
 from boundshift.typing import IntArray
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.weighted import check_weight_shape
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.source import ColumnNames
 from boundshift.streaming.sources.columns import (
@@ -22,6 +21,7 @@ from boundshift.streaming.sources.columns import (
     not_real_numbers,
 )
 from boundshift.streaming.sources.local import PartSource, from_rows
+from boundshift.validation import check_weight_shape
 
 __all__ = ["arrow_chunk", "from_arrays", "from_columns", "table_chunk"]
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.weighted import check_weight_shape
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.source import ColumnNames
-from boundshift.validation import as_column
+from boundshift.validation import as_column, check_weight_shape
 
 __all__ = [
     "as_chunk",

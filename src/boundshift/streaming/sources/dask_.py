@@ -14,7 +14,6 @@ import numpy as np
 from dask.callbacks import Callback
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores.weighted import check_weight_shape
 from boundshift.streaming.chunk import Chunk
 from boundshift.streaming.source import ColumnNames, OnProgress, Request
 from boundshift.streaming.sources.columns import (
@@ -23,7 +22,7 @@ from boundshift.streaming.sources.columns import (
     check_lengths,
     check_one_dimensional,
 )
-from boundshift.validation import as_known_scores
+from boundshift.validation import as_known_scores, check_weight_shape
 
 __all__ = ["DaskSource", "from_arrays", "from_columns", "predict"]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from boundshift.scores.log_odds import LogOdds
+from boundshift.scores import LogOdds
 from boundshift.streaming.chunk import Chunk, distinct_labels
 from boundshift.streaming.request import ScanRequest
 from boundshift.streaming.source import ColumnNames, OnProgress, Request

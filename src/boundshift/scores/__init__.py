@@ -1,1 +1,0 @@
-"""Labelled scores as the mathematics sees them: two samples in order, one per class."""
