@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: install demo images test test-contract golden fuzz test-wheel test-torch test-spark test-oldest lint docs benchmark \
+.PHONY: install demo images test golden fuzz test-wheel test-torch test-spark test-oldest lint docs benchmark \
 	reproduce suite evidence size clean
 
 .venv/bin/python:
@@ -65,9 +65,6 @@ lint: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test-contract: .venv/.test  ## who may import whom, scikit-learn's checks, the size of the package
-	$(BIN)/python -m pytest tests/contract tests/install/test_size.py
-
 test: lint  ## lint, types, doctests, tests; a part of them again with the built wheel
 	$(PYTEST) --ignore=tests/torch --ignore=tests/spark
 	$(MAKE) test-wheel
@@ -89,6 +86,8 @@ SECONDS ?= 3600
 
 fuzz: .venv/.test  ## every reader of bytes attacked for an hour, or as long as SECONDS says
 	$(BIN)/python tests/fuzz/run.py $(SECONDS)
+	for what in kill race full; do \
+		$(BIN)/python tests/fuzz/disturbed_writing.py $$what "$$(mktemp -d)" || exit 1; done
 
 test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
 	$(BIN)/python -m pytest tests/torch

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from boundshift.app.application import examples
-from boundshift.app.terminal import errors, print_line, progress
+from boundshift.app.cli import errors, print_line, progress, show_examples
 from lab.reproduction import reproduce
 from lab.reproduction.fitted import SlackKind
 from lab.reproduction.problems import MimicRows, ProblemChoice, Protocol
@@ -34,7 +33,7 @@ _Out = Annotated[Path, typer.Option(help="Folder for scores, rows, tables and fi
 
 @app.command(
     "reproduce",
-    epilog=examples(
+    epilog=show_examples(
         "python -m lab reproduce pima --seeds 10 --out out", "python -m lab reproduce all"
     ),
 )
@@ -67,7 +66,7 @@ def _reproduce(
 
 @app.command(
     "suite",
-    epilog=examples(
+    epilog=show_examples(
         "python -m lab suite --suite quick",
         "python -m lab suite --suite full --models logistic --methods 'tuned/*' --out out",
         "python -m lab suite --csv patients.csv --target ill --splits 10",

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from boundshift.app.tables.frames import read_frame
-from boundshift.app.workflow.feature_columns import Columns, as_features, choose_columns
-from boundshift.app.workflow.target import read_target
+from boundshift.app.columns import Columns, as_features, choose_columns
+from boundshift.app.fit import read_target
+from boundshift.app.tables import read_frame
 from boundshift.exceptions import InvalidInputError
 from boundshift.typing import FloatArray, IntArray
 from lab.data.common import CommonDataset

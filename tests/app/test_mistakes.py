@@ -177,6 +177,100 @@ MISTAKES = {
         ["datasets", "pima", "--out", "table.csv"],
         ["exists already", "--force"],
     ),
+    "a rule and costs by row": (
+        ["threshold", "scores.csv", *SCORES, "--cost-column", "amount", "--rule", "f1"],
+        ["--cost-column must go without a rule or a curve, got 'amount'"],
+    ),
+    "a weight and a cost": (
+        ["threshold", "beside.csv", *SCORES, "--cost-column", "times", "--weight", "times"],
+        ["a weight or a cost"],
+    ),
+    "groups with weights": (
+        ["threshold", "beside.csv", *SCORES, "--by", "site", "--weight", "times"],
+        ["--by must go without"],
+    ),
+    "scores as weights": (
+        ["threshold", "beside.csv", *SCORES, "--weight", "risk"],
+        ["must be one thing", "'risk'"],
+    ),
+    "scores as groups, in passes": (
+        ["threshold", "beside.csv", "beside.csv", *SCORES, "--by", "risk"],
+        ["must be one thing", "'risk'"],
+    ),
+    "costs in passes": (
+        ["threshold", "beside.csv", "beside.csv", *SCORES, "--cost-column", "times"],
+        ["--cost-column must go with one file"],
+    ),
+    "words as weights": (["threshold", "beside.csv", *SCORES, "--weight", "site"], ["site"]),
+    "weights misspelled": (
+        ["threshold", "beside.csv", *SCORES, "--weight", "tims"],
+        ["Did you mean 'times'?"],
+    ),
+    "weights for a promise": (
+        ["threshold", "beside.csv", *SCORES, "--weight", "times", "--curve", "dkw"],
+        ["--weight must be left out"],
+    ),
+    "half a zone": (["threshold", "scores.csv", *SCORES, "--zone", "0.05"], ["--zone must be two"]),
+    "a zone of too many": (
+        ["threshold", "scores.csv", *SCORES, "--zone", "0.05,2"],
+        ["must be between 0 and 1"],
+    ),
+    "a zone and a rule": (
+        ["threshold", "scores.csv", *SCORES, "--zone", "0.05,0.05", "--rule", "f1"],
+        ["--zone must go without"],
+    ),
+    "a zone and a certificate": (
+        ["threshold", "scores.csv", *SCORES, "--zone", "0.05,0.05", "--certify"],
+        ["--zone must go without"],
+    ),
+    "a zone of rows that were seen": (
+        ["report", "scores.csv", *SCORES, "--zone", "0.1,0.1", "--scores", "training"],
+        ["--zone must go with rows that the model has not seen"],
+    ),
+    "more test rows than rows": (
+        ["report", "scores.csv", *SCORES, "--test-share", "2"],
+        ["--test-share must be between 0 and 1, got 2"],
+    ),
+    "no test rows of a class": (
+        ["report", "scores.csv", *SCORES, "--test-share", "0.001"],
+        ["must leave rows of class"],
+    ),
+    "two kinds of test rows": (
+        ["report", "scores.csv", *SCORES, "--test-share", "0.5", "--test", "scores.csv"],
+        ["must not both be given"],
+    ),
+    "groups by scores": (
+        ["report", "beside.csv", *SCORES, "--by", "times", "--no-interval"],
+        ["2 to 12 different values"],
+    ),
+    "words as numbers": (
+        ["fit", "site.csv", "--target", "ill", "--numeric", "site"],
+        ["'site'", "must hold numbers"],
+    ),
+    "the target left out": (
+        ["fit", "table.csv", "--target", "ill", "--drop", "ill"],
+        ["'ill'", "to be predicted"],
+    ),
+    "a column of two roles": (
+        ["fit", "table.csv", "--target", "ill", "--drop", "age", "--id", "age"],
+        ["'age'", "one thing"],
+    ),
+    "a role misspelled": (
+        ["fit", "table.csv", "--target", "ill", "--drop", "aeg"],
+        ["Did you mean 'age'"],
+    ),
+    "other labels than the model's": (
+        ["fit", "words.csv", "--target", "ill", "--model", "plain.skops"],
+        ["'ok' and 'sick'; it has 'no', 'yes'"],
+    ),
+    "other columns than the model's": (
+        ["fit", "site.csv", "--target", "ill", "--model", "plain.skops"],
+        ["no column 'age'"],
+    ),
+    "a folder without a certificate": (
+        ["monitor", "folder", "table.csv"],
+        ["must be a folder that `boundshift fit` wrote"],
+    ),
     "report exists": (
         ["report", "scores.csv", *SCORES, "--out", "table.csv"],
         ["exists already", "--force"],
@@ -238,6 +332,13 @@ def files(tmp_path, scores, plain_model):
     write("null.jsonl", "null\n" * 5)
     ages = "".join(f"{20 + i * 7 % 60},{'yes' if i % 5 == 0 else 'no'}\n" for i in range(60))
     write("table.csv", f"age,ill\n{ages}")
+    write("words.csv", f"age,ill\n{ages}".replace("yes", "sick").replace("no", "ok"))
+    sites = "".join(
+        f"{'north' if i % 3 else 'south'},{'yes' if i % 5 == 0 else 'no'}\n" for i in range(60)
+    )
+    write("site.csv", f"site,ill\n{sites}")
+    beside = "".join(f"{i},{'yes' if i > 15 else 'no'},{i + 1},a\n" for i in range(20))
+    write("beside.csv", f"risk,ill,times,site\n{beside}")
     write("few.csv", "age,ill\n" + "40,no\n41,no\n42,no\n" * 10 + "70,yes\n" * 3)
     write("bare.csv", "constant,ill\n" + "1,no\n" * 20 + "1,yes\n" * 20)
     write("infinite.csv", f"age,ill\ninf,no\n{ages}")

@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from boundshift import Boundary, InvalidInputError, Monitor, certify, find_boundary, load, save
-from boundshift.app.tables import read_frame, read_scores
+from boundshift.app.scores import ScoreTable
+from boundshift.app.tables import read_frame
 from boundshift.promises.zone import Zone, find_zone
 from boundshift.streaming import scan_boundary
 
@@ -120,7 +121,7 @@ def csv(rng: random.Random) -> None:
         raw = mutated(raw, rng)
     path = written("t.csv", raw)
     frame = attempt(lambda: read_frame(path))
-    sample = attempt(lambda: read_scores(path, "risk", "ill"))
+    sample = attempt(lambda: ScoreTable([path], "risk", "ill").sample)
     if sample is not None:
         assert frame is not None, "one reader takes what the other refuses"
         assert sum(sample.n_samples) == len(frame)  # type: ignore[attr-defined,arg-type]
@@ -136,7 +137,7 @@ def json_lines(rng: random.Random) -> None:
     raw = "\n".join(lines).encode()
     path = written("t.jsonl", mutated(raw, rng) if rng.random() < 0.7 else raw)
     attempt(lambda: read_frame(path))
-    attempt(lambda: read_scores(path, "risk", "ill"))
+    attempt(lambda: ScoreTable([path], "risk", "ill").sample)
 
 
 @cache
@@ -167,7 +168,7 @@ def columns(rng: random.Random) -> None:
         raw = mutated(raw, rng)
     path = written(f"t{ending}", raw)
     frame = attempt(lambda: read_frame(path))
-    sample = attempt(lambda: read_scores(path, "risk", "ill"))
+    sample = attempt(lambda: ScoreTable([path], "risk", "ill").sample)
     if sample is not None and frame is not None:
         assert sum(sample.n_samples) == len(frame)  # type: ignore[attr-defined,arg-type]
     passed = attempt(lambda: scan_boundary(path, label="ill", score="risk"))
@@ -289,7 +290,8 @@ def fitted_folder() -> Path:
     """Return a fitted folder and a table for it."""
     import pandas as pd
 
-    from boundshift.app.workflow import fit_table, report_facts, write_folder
+    from boundshift.app.fit import fit_table
+    from boundshift.app.folder import report_facts, write_folder
 
     rng = np.random.default_rng(0)
     y = np.arange(80) % 4 == 0
@@ -309,7 +311,7 @@ def fitted_folder() -> Path:
 
 def fit_folder(rng: random.Random) -> None:
     """Attack the reader of fitted folders and of tables for them."""
-    from boundshift.app.workflow import predict_table
+    from boundshift.app.predict import predict_table
 
     folder = scratch() / "attacked"
     shutil.rmtree(folder, ignore_errors=True)

@@ -17,7 +17,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import InvalidInputError, MissingExtraError, load, save
-from boundshift.app.workflow import TRUSTED
 from boundshift.models import checks
 
 
@@ -94,7 +93,7 @@ def test_boosting_that_leads_astray_is_refused(tmp_path, data, field, value):
     save(model, tmp_path / "m.skops")
     rewritten(tmp_path / "m.skops", set_field(field, value))
     with pytest.raises(InvalidInputError, match="as training makes it"):
-        load(tmp_path / "m.skops", trusted=list(TRUSTED))
+        load(tmp_path / "m.skops")
 
 
 def test_support_vectors_that_are_not_there_are_refused(tmp_path, data):

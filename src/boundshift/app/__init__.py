@@ -1,6 +1,5 @@
-"""The command line: options in, one public function called, a line of what was written."""
+"""The command line: options in, one function called, a few lines of what came of it."""
 
-from boundshift.app.application import app
-from boundshift.app.commands import compare, datasets, fit, monitor, predict, report, threshold
+from boundshift.app.commands import app
 
-__all__ = ["app", "compare", "datasets", "fit", "monitor", "predict", "report", "threshold"]
+__all__ = ["app"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import wraps
 from importlib import resources
 from inspect import cleandoc
@@ -14,17 +15,6 @@ from sklearn import datasets as sklearn_datasets
 from sklearn.utils import Bunch, check_random_state
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-
-__all__ = [
-    "Contents",
-    "Loaded",
-    "load_breast_cancer",
-    "load_heart",
-    "load_hepatitis",
-    "load_pima",
-    "make_bunch",
-    "make_gaussians",
-]
 
 # A Bunch, or the tuple (X, y) with return_X_y=True; scikit-learn ships no types.
 Loaded: TypeAlias = Any
@@ -272,3 +262,45 @@ def make_gaussians(
     y = np.repeat(np.array([0, 1], dtype=np.int64), n_samples)
     order = rng.permutation(len(y)) if shuffle else np.arange(len(y))
     return X[order], y[order]
+
+
+BUNDLED: dict[str, Callable[..., Any]] = {
+    "pima": load_pima,
+    "heart": load_heart,
+    "hepatitis": load_hepatitis,
+    "breast_cancer": load_breast_cancer,
+}
+
+
+def describe_bundled() -> list[tuple[str, int, int, int, int, float]]:
+    """Return name, rows, columns, classes, rows of the rarer class, and imbalance ratio of each.
+
+    Examples
+    --------
+    >>> describe_bundled()[0]
+    ('pima', 768, 8, 2, 268, 1.8656716417910448)
+    """
+    found = []
+    for name, loader in BUNDLED.items():
+        X, y = loader(return_X_y=True)
+        rare = int(min(y.sum(), len(y) - y.sum()))
+        found.append((name, *X.shape, 2, rare, (len(y) - rare) / rare))
+    return found
+
+
+def load_table(name: str) -> Any:
+    """Return a data set as one DataFrame, with the class in words in the column ``target``.
+
+    Examples
+    --------
+    >>> load_table("pima")["target"].value_counts().to_dict()
+    {'no diabetes': 500, 'diabetes': 268}
+    """
+    if name not in BUNDLED:
+        near = get_close_matches(name, BUNDLED, n=1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise InvalidInputError(
+            f"There is no data set '{name}'.{hint} `boundshift datasets` lists them."
+        )
+    bunch = BUNDLED[name](as_frame=True)
+    return bunch.frame.assign(target=bunch.target_names[bunch.frame["target"].to_numpy()])

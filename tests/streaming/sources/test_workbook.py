@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from boundshift import InvalidInputError
-from boundshift.app.tables import column_names, read_frame, write_frame
+from boundshift.app.tables import read_frame, write_frame
 from boundshift.streaming.sources import workbook
+from boundshift.streaming.sources.batches import column_names
 
 
 def save(path, *sheets):

@@ -1,0 +1,322 @@
+"""The folder that a fit leaves behind: written whole or not at all, and read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shlex
+import stat
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundshift.app.columns import Column, Columns, Kind, Reason, Role, Spelling
+from boundshift.exceptions import InvalidInputError
+from boundshift.promises.zone import Zone
+from boundshift.result.records import as_label, check_format
+from boundshift.writing import exchange, write_whole
+
+if TYPE_CHECKING:
+    from boundshift.app.fit import FittedTable
+
+FILES = (
+    "report.html",
+    "model.skops",
+    "boundary.json",
+    "certificate.json",
+    "comparison.csv",
+    "columns.json",
+)
+"""What a folder holds."""
+ZONE_FILE = "zone.json"
+"""What it holds beside them where an unsure zone was asked for."""
+
+_FORMAT = "boundshift.columns"
+_VERSION = 2
+_LARGEST = 16 << 20
+
+# Which folder stands at a place, as the file system numbers it: device and inode.
+Identity = tuple[int, int]
+NOTHING: Identity = (0, 0)
+
+
+def write_folder(
+    fitted: FittedTable,
+    facts: Mapping[str, Any],
+    out: str | Path,
+    *,
+    force: bool = False,
+    instead_of: Identity | None = None,
+    zone: Zone | None = None,
+) -> list[Path]:
+    """Write report, model, boundary, certificate, comparison and columns; all of them or none.
+
+    Parameters
+    ----------
+    fitted : FittedTable
+        From :func:`~boundshift.app.fit.fit_table`.
+    facts : mapping
+        From :func:`report_facts`.
+    out : str or Path
+        Folder to make; with `force` one that an earlier fit left there is replaced.
+    instead_of : pair of int, default=None
+        What :func:`check_folder` found before the fit began; a folder that has come since then is
+        not replaced. None looks now.
+    zone : Zone, default=None
+        Written as zone.json.
+    """
+    from boundshift.models.store import save
+    from boundshift.report import write_report
+
+    found = check_folder(Path(out), force)
+    if instead_of is not None and found != instead_of:
+        raise _appeared(Path(out))
+    place = Path(os.path.realpath(out))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name[:100]}.") as passing:
+        fresh = Path(passing) / "fresh"
+        fresh.mkdir()
+        write_report(dict(facts), fresh / "report.html")
+        save(fitted.model, fresh / "model.skops")
+        save(fitted.boundary, fresh / "boundary.json")
+        certificate = json.dumps(fitted.certificate.to_dict(), indent=1)
+        write_whole(fresh / "certificate.json", certificate + "\n")
+        write_whole(fresh / "comparison.csv", comparison_csv(fitted.comparison))
+        write_whole(fresh / "columns.json", _columns_json(fitted))
+        if zone is not None:
+            write_whole(fresh / ZONE_FILE, zone.to_json() + "\n")
+        if found != NOTHING:  # The new files are as closed to others as the old ones.
+            for old in (place, *(place / name for name in (*FILES, ZONE_FILE))):
+                new = fresh / old.relative_to(place)
+                if old.exists() and new.exists():
+                    new.chmod(stat.S_IMODE(old.stat().st_mode))
+        put_in_place(fresh, place, found)
+    names = FILES if zone is None else (*FILES, ZONE_FILE)
+    return [Path(out) / name for name in names]
+
+
+def put_in_place(fresh: Path, place: Path, instead_of: Identity) -> None:
+    """Give a folder its name; the one that had it is left where the fresh one was."""
+    if instead_of == NOTHING:
+        try:
+            fresh.rename(place)  # Fails where a folder with anything in it, or a file, has come.
+        except OSError as error:
+            if os.path.lexists(place):
+                raise _appeared(place) from error
+            raise
+        return
+    _swap(fresh, place)
+    if _identity(fresh) != instead_of:
+        _swap(fresh, place)
+        raise _appeared(place)
+
+
+def _swap(fresh: Path, place: Path) -> None:
+    """Exchange two folders, in steps where the system has no single one."""
+    if exchange(fresh, place):
+        return
+    aside = fresh.with_name("old")
+    place.rename(aside)
+    try:
+        fresh.rename(place)
+    except OSError:
+        aside.rename(place)
+        raise
+    aside.rename(fresh)
+
+
+def _identity(path: Path) -> Identity:
+    facts = path.stat()
+    return facts.st_dev, facts.st_ino
+
+
+def _appeared(out: Path) -> InvalidInputError:
+    return InvalidInputError(
+        f"'{out}' must be left as it was until the fit is written, but another run wrote it "
+        "meanwhile. It is left as it is: run the fit again with another --out."
+    )
+
+
+def check_folder(out: Path, force: bool) -> Identity:
+    """Return what stands at a place, and raise if it may not be replaced.
+
+    Only what a fit wrote is ever replaced: files of our names, with our columns.json among them,
+    and nothing else; or an empty folder.
+    """
+    if not os.path.lexists(out):
+        return NOTHING
+    if not force:
+        raise InvalidInputError(
+            f"'{out}' exists already and is left as it is. Choose another --out, or use --force to "
+            "replace it."
+        )
+    if not out.is_dir():
+        if out.is_symlink() and not out.exists():
+            return NOTHING
+        raise InvalidInputError(
+            f"'{out}' is no folder, and is left as it is. Choose another --out."
+        )
+    there = sorted(out.iterdir())
+    ours = (*FILES, ZONE_FILE)
+    foreign = [p for p in there if p.name not in ours or not stat.S_ISREG(p.lstat().st_mode)]
+    if not foreign and not _is_fit(out):
+        foreign = there
+    if foreign:
+        raise InvalidInputError(
+            f"'{out}' holds '{foreign[0].name}', which no fit has written, and is left as it is. "
+            "Choose another --out."
+        )
+    return _identity(out)
+
+
+def _is_fit(folder: Path) -> bool:
+    """Return whether a folder's columns.json says that a fit wrote it, in any release."""
+    try:
+        facts = json.loads(_read_small(folder / "columns.json"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(facts, dict) and facts.get("format") == _FORMAT
+
+
+def _columns_json(fitted: FittedTable) -> str:
+    """Return what a prediction must know of the table."""
+    facts = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "target": fitted.target,
+        "labels": [as_label(label) for label in fitted.labels],
+        "columns": {
+            name: column.spelling.to_dict() | {"why": column.why, "complete": column.complete}
+            for name, column in fitted.columns.items()
+            if column.spelling is not None
+        },
+        "left_out": fitted.columns.left_out,
+    }
+    return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_columns(folder: Path) -> tuple[Columns, tuple[Any, Any]]:
+    """Read what a folder says of its table: columns and labels."""
+    if not (folder / "columns.json").is_file() or not (folder / "model.skops").is_file():
+        raise InvalidInputError(
+            f"'{folder}' must be a folder that `boundshift fit` wrote, with model.skops and "
+            "columns.json, and is not."
+        )
+    try:
+        facts = json.loads(_read_small(folder / "columns.json"))
+        check_format(facts, _FORMAT, _VERSION, ("columns", "labels", "left_out"), oldest=_VERSION)
+        columns = Columns()
+        for name, stored in facts["columns"].items():
+            spelled = {key: v for key, v in stored.items() if key not in ("why", "complete")}
+            complete = stored["complete"] is True
+            columns[name] = Column(Spelling.from_dict(spelled), str(stored.get("why")), complete)
+        if not columns:
+            raise ValueError("it names no columns.")
+        for name, why in facts["left_out"].items():
+            columns[name] = Column(None, Reason(why))
+        negative, positive = (as_label(label) for label in facts["labels"])
+        if str(negative) == str(positive):
+            raise ValueError(f"it must name two labels, not {facts['labels']!r}.")
+    except (ValueError, AttributeError, LookupError, TypeError, RecursionError) as error:
+        raise InvalidInputError(
+            f"'{folder / 'columns.json'}' is not as this `boundshift fit` writes it: "
+            f"{str(error)[:200]} Run the fit again."
+        ) from error
+    return columns, (negative, positive)
+
+
+def _read_small(path: Path) -> str:
+    """Return the text of a file that is never large."""
+    with path.open("rb") as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ValueError(f"it has more than {_LARGEST >> 20} MB.")
+    return content.decode("utf-8")
+
+
+def report_facts(
+    fitted: FittedTable,
+    out: str | Path,
+    names: Mapping[str, object] | None = None,
+    *,
+    zone: Zone | None = None,
+) -> dict[str, Any]:
+    """Return the facts of the report of a fit.
+
+    `out` is the folder that will hold the model, for the lines that show how to use it; `names`
+    are as in :func:`boundshift.report.collect_facts`; `zone` was found on the test rows.
+    """
+    from boundshift.report import add_zone, collect_facts
+
+    training = fitted.training
+    origin: Any = "held-out" if fitted.unseen else "training"
+    positive = as_label(fitted.model.boundary_.labels[1])
+    # A name that does not fit a line is not written into one.
+    shell = shlex.quote(str(out)) if str(out).isprintable() else "DIR"
+    predict = f"boundshift predict {shell} new.csv --out predictions.csv"
+    facts = collect_facts(
+        *fitted.deciding.to_rows(),
+        boundary=fitted.boundary,
+        old_threshold=0.5 if fitted.boundary.scale == "probability" else 0.0,
+        test=fitted.judged if fitted.unseen else None,
+        training=None if training is None else training.to_rows(),
+        scores=origin if training is None else "out-of-fold",
+        comparison=fitted.comparison,
+        confidence=fitted.confidence,
+        interval=fitted.interval,
+        model=fitted.name,
+        names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
+        details=fitted.details if fitted.unseen else None,  # of rows that judge nothing else
+        columns=_describe_columns(fitted),
+        shell=f"{predict} --threshold {{threshold}}",
+        top=f"{predict} --top {{top}}",
+        deploy=[
+            f"# in a shell: {predict}",
+            "import boundshift",
+            f"model = boundshift.load({str(Path(out) / 'model.skops')!r})",
+            f"model.predict(X) == {positive!r}  # True: {str(fitted.labels[1])!r}",
+        ],
+    )
+    if zone is not None:
+        facts = add_zone(facts, zone, *fitted.judged, found_here=True)
+    if not fitted.counted:
+        return facts
+    note = f"{facts['verdict']['note']} {fitted.counted}"
+    facts = facts | {"verdict": facts["verdict"] | {"note": note}}
+    if not fitted.unseen and fitted.beside is not None and fitted.beside.role is Role.COST:
+        # Judged without test rows, the goal has one cost per class, and these rows their own.
+        facts["goal"] = None
+    return facts
+
+
+def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:
+    """Return each column, what it was read as, its gaps, and why; and what was made of it."""
+    described = []
+    for name, kind, why in fitted.columns.described():
+        gaps, made = fitted.missing[name], ""
+        if fitted.trained_here and fitted.columns[name].spelling is not None:
+            is_number = fitted.columns[name].kind is Kind.NUMBER
+            made = "scaled" if is_number else "one column for each category"
+            if gaps:
+                filled = "the median" if is_number else "a category of their own"
+                made = f"{made}, gaps are {filled}"
+        described.append((name, kind, gaps, "; ".join(filter(None, (why, made)))))
+    return described
+
+
+def comparison_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    r"""Return a comparison as CSV.
+
+    Examples
+    --------
+    >>> comparison_csv([{"method": "ours", "f1": 0.5}])
+    'method,f1\nours,0.5\n'
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: "" if v != v else v for k, v in row.items()} for row in rows)
+    return text.getvalue()

@@ -1,0 +1,482 @@
+"""Labelled scores in files, in memory or in passes; and other methods beside ours on them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundshift.app.tables import label_values, order_classes
+from boundshift.boundary import decide_by_row, decide_on, make_decision, warn_of
+from boundshift.curves import ErrorCurve
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.groups import ROWS, GroupBoundaries, find_boundaries
+from boundshift.metrics import binary_metrics
+from boundshift.promises.certificate import Certificate, certify_counts, certify_weights
+from boundshift.promises.zone import Zone, zone_of
+from boundshift.result.boundary import Boundary
+from boundshift.rules import Rule
+from boundshift.scores import Scale, ScoreSample, judge_weights
+from boundshift.streaming.driver import decide_in_passes
+from boundshift.streaming.scan import decide_groups_in_passes
+from boundshift.streaming.source import ColumnNames, Source
+from boundshift.streaming.sources.batches import OpenTable, arrow, open_table, read_batches
+from boundshift.typing import BoolArray, FloatArray
+from boundshift.view.axis import is_probability
+from boundshift.view.rows import metrics_at
+
+Show = Callable[[str, int, int], None]
+
+# Two columns of a text file this large are read in passes, in memory that does not grow.
+_LARGE = 4 << 30
+_MOST_LABELS = 1000
+_MOST_ROWS = 20_000
+_RESAMPLES = 100
+METRICS = (
+    "g_mean",
+    "f1",
+    "balanced_accuracy",
+    "mcc",
+    "accuracy",
+    "recall_negative",
+    "recall_positive",
+)
+"""Columns of a comparison."""
+
+
+class ScoreRows(NamedTuple):
+    """Rows in memory: which are positive, their scores, and the columns beside them by name."""
+
+    is_positive: BoolArray
+    scores: FloatArray
+    beside: Mapping[str, Any] = {}
+
+    def of(self, chosen: NDArray[Any]) -> ScoreRows:
+        """Return some of the rows, by a mask or by their numbers."""
+        beside = {name: _objects(values)[chosen] for name, values in self.beside.items()}
+        return ScoreRows(self.is_positive[chosen], self.scores[chosen], beside)
+
+
+def sample_of(rows: ScoreRows, labels: tuple[Any, Any]) -> ScoreSample:
+    """Return rows as a sample with the labels of a table."""
+    return replace(ScoreSample.from_labels(rows.is_positive, rows.scores), labels=labels)
+
+
+class ScoreTable:
+    r"""Labels and scores of any system, out of files.
+
+    One file, or standard input, is read once, and only its columns named here are held. Several
+    files, a glob, or more than 4 GB are read in passes, with the same answers.
+
+    Parameters
+    ----------
+    files : sequence of str or Path
+        CSV, TSV, Parquet, Feather, JSON lines or Excel; "-" alone is standard input.
+    score, label, weight, cost, by : str
+        Columns; costs, and several columns of groups, in memory only.
+    positive : str, default=None
+        The positive label as it is written; None is as in :func:`order_classes`.
+    alike : bool, default=True
+        Whether the rule to come is symmetric in the classes.
+    progress : callable, default=None
+        Called with (what, done, in all).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.csv"
+    ...     _ = path.write_text("risk,ill\n" + "1,no\n2,no\n3,no\n7,yes\n8,yes\n" * 9)
+    ...     table = ScoreTable([path], "risk", "ill")
+    >>> boundary, certificate = table.decide()
+    >>> boundary.labels, certificate.wrong
+    (('no', 'yes'), (0, 0))
+    """
+
+    labels: tuple[Any, Any]
+
+    def __init__(
+        self,
+        files: Sequence[str | Path],
+        score: str,
+        label: str,
+        *,
+        positive: str | None = None,
+        alike: bool = True,
+        weight: str | None = None,
+        cost: str | None = None,
+        by: Sequence[str] = (),
+        progress: Show | None = None,
+    ) -> None:
+        if score == label:
+            raise InvalidInputError(
+                f"Scores and labels must be two columns, got '{score}' for both. Say with --label "
+                "which column holds the classes."
+            )
+        if weight is not None and cost is not None:
+            raise InvalidInputError(
+                "A row must have a weight or a cost, got --weight and --cost-column. Leave one out."
+            )
+        numbers = [name for name in (weight, cost) if name is not None]
+        for name in [*numbers, *by]:
+            if name in (score, label):
+                raise InvalidInputError(
+                    f"A column must be one thing, got '{name}' as scores or labels and beside "
+                    "them. Name another column."
+                )
+        self._score, self._label, self._positive, self._alike = score, label, positive, alike
+        self._weight, self._cost, self._by = weight, cost, by
+        self._progress = progress
+        self._rows: ScoreRows | None = None
+        if not _needs_passes(files):
+            self._rows = self._read(files[0], numbers)
+        elif cost is None:
+            self._source, self._n_rows = self._open(list(files))
+        else:
+            raise InvalidInputError(
+                "--cost-column must go with one file that fits into memory, got several, or more "
+                "than 4 GB. Put the rows into one file."
+            )
+
+    def _read(self, path: str | Path, numbers: Sequence[str]) -> ScoreRows:
+        """Read the columns into memory, batch by batch."""
+        pa = arrow()
+        found: dict[str, list[Any]] = {name: [] for name in (*numbers, *self._by)}
+        scores, codes, n_rows = [], [], 0
+        known: dict[Any, int] = {}
+        with open_table(path) as opened:
+            words = pa.dictionary(pa.int32(), pa.string()) if opened.format == "csv" else None
+            kinds = dict.fromkeys((self._score, *numbers), pa.float64())
+            kinds |= dict.fromkeys((self._label, *self._by), words)
+            for batch in read_batches(opened, kinds):
+                scores.append(_numbers(opened, self._score, batch.column(self._score), "Scores"))
+                codes.append(_codes(opened, self._label, batch.column(self._label), known))
+                for name in numbers:
+                    found[name].append(_numbers(opened, name, batch.column(name), "Numbers"))
+                for name in self._by:
+                    found[name].extend(batch.column(name).to_pylist())
+                if self._progress is not None and opened.size:
+                    n_rows += len(batch)
+                    self._progress("read", _place(opened, n_rows, len(scores)), opened.size)
+            if not known:
+                raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
+            values = label_values(list(known)) if opened.format == "csv" else list(known)
+        classes = np.concatenate(codes)
+        counts = np.bincount(classes, minlength=len(values)).tolist()
+        is_positive = np.array(self._order(values, counts))
+        beside = found | {name: np.concatenate(found[name]) for name in numbers}
+        return ScoreRows(is_positive[classes], np.concatenate(scores), beside)
+
+    def _open(self, files: list[str | Path]) -> tuple[Source, int]:
+        """Count the labels in a first pass; return what later passes read, and the rows."""
+        from boundshift.streaming.sources.files_ import are_text, count_labels, from_columns
+
+        show = self._progress or (lambda what, done, total: None)
+        counts = count_labels(files, self._label, lambda done, total: show("labels", done, total))
+        if not counts:
+            raise InvalidInputError(f"The table must have rows, but {files[0]} has none.")
+        cells, sizes = list(counts), list(counts.values())
+        is_positive = self._order(label_values(cells) if are_text(files) else cells, sizes)
+        found = [cell for cell, positive in zip(cells, is_positive, strict=True) if positive]
+        by = self._by[0] if self._by else None
+        names = ColumnNames(self._label, self._score, self._weight, by=by)
+        return from_columns(files, names, found), sum(sizes)
+
+    def _order(self, values: list[Any], counts: list[int]) -> list[bool]:
+        """Settle the two labels, and return which values are the positive one."""
+        self.labels = order_classes(values, counts, self._positive, self._label, alike=self._alike)
+        return [str(value) == str(self.labels[1]) for value in values]
+
+    @property
+    def rows(self) -> ScoreRows:
+        """The rows by class and score, as a sample orders them."""
+        rows = self._in_memory()
+        return rows.of(np.lexsort((rows.scores, rows.is_positive)))
+
+    @property
+    def sample(self) -> ScoreSample:
+        """The rows as a sample, with their weights."""
+        rows = self._in_memory()
+        if self._weight is None:
+            return sample_of(rows, self.labels)
+        weights = rows.beside[self._weight]
+        sample = ScoreSample.from_labels(rows.is_positive, rows.scores, sample_weight=weights)
+        return replace(sample, labels=self.labels)
+
+    def _in_memory(self) -> ScoreRows:
+        if self._rows is None:
+            raise InvalidInputError("Rows must be in one file that fits into memory. Use one file.")
+        return self._rows
+
+    def _check_unchanged(self, n_samples: tuple[int, int]) -> None:
+        """Raise unless the passes counted as many rows as the first one."""
+        if sum(n_samples) != self._n_rows:
+            raise InvalidInputError(
+                "The files must stay as they are while they are read in passes, but there were "
+                f"{self._n_rows} rows at first and {sum(n_samples)} later. Read them again when "
+                "nothing writes to them."
+            )
+
+    def decide(
+        self,
+        curve: str | ErrorCurve | None = None,
+        rule: str | Rule | None = None,
+        scale: Scale = "auto",
+        *,
+        confidence: float = 0.95,
+        scores: Literal["held-out", "out-of-fold", "training"] = "held-out",
+    ) -> tuple[Boundary, Certificate]:
+        """Find the boundary as `find_boundary` does, and certify it on the same rows.
+
+        With weights the certificate is nominal. Costs by row take the place of curve and rule.
+        """
+        weighted: list[Certificate] = []
+        how: dict[str, Any] = {"confidence": confidence, "chosen_here": True}
+        in_passes = self._rows is None
+        find = make_decision(curve, rule, "raw" if in_passes else scale)
+
+        def decide(sample: ScoreSample) -> Boundary:
+            found = find(sample)
+            if self._weight is not None:
+                weighted[:] = [certify_weights(sample, found.threshold, **how)]
+            return found
+
+        if self._rows is None:
+            options: dict[str, Any] = {"scale": scale, "progress": self._progress}
+            boundary = decide_on(self._source, decide, labels=self.labels, **options)
+            if self._weight is None:
+                self._check_unchanged(boundary.n_samples)
+        elif self._cost is not None:
+            costs = self._rows.beside[self._cost]
+            found = decide_by_row(self._rows.is_positive, self._rows.scores, costs, scale=scale)
+            boundary = replace(found, labels=self.labels)
+        else:
+            sample = self.sample
+            for doubt in judge_weights(sample) if self._weight is not None else ():
+                warnings.warn(doubt, BoundaryWarning, stacklevel=2)
+            boundary = decide(sample)
+        warn_of(boundary, stacklevel=3)
+        if weighted:
+            return boundary, weighted[0]
+        how |= {"threshold": boundary.threshold, "scores": scores}
+        counts = boundary.wrong, boundary.n_samples, boundary.labels
+        return boundary, certify_counts(*counts, **how)
+
+    def decide_groups(
+        self,
+        curve: ErrorCurve,
+        rule: Rule,
+        scale: Scale = "auto",
+    ) -> GroupBoundaries:
+        """Find a boundary for each group, as `find_boundaries` does."""
+        how: dict[str, Any] = {"scale": scale}
+        if self._rows is None:
+            how |= {"labels": self.labels, "progress": self._progress}
+            return decide_groups_in_passes(self._source, curve, rule, ROWS, **how)
+        y = _objects(self.labels)[self._rows.is_positive.astype(np.intp)]
+        groups = _objects(self._rows.beside[self._by[0]])
+        how |= {"curve": curve, "rule": rule, "pos_label": self.labels[1]}
+        return find_boundaries(y, self._rows.scores, groups, **how)
+
+    def find_zone(
+        self, errors: tuple[float, float], confidence: float = 0.95, scale: Scale = "auto"
+    ) -> Zone:
+        """Find the unsure zone, as `find_zone` does."""
+        if self._rows is not None:
+            return zone_of(self.sample, errors, confidence, scale)
+
+        def decide(sample: ScoreSample) -> Zone:
+            return zone_of(replace(sample, labels=self.labels), errors, confidence, scale)
+
+        symmetric = errors[0] == errors[1]
+        zone, _ = decide_in_passes(self._source, decide, alike=symmetric, progress=self._progress)
+        self._check_unchanged(zone.n_samples)
+        return zone
+
+
+def _needs_passes(files: Sequence[str | Path]) -> bool:
+    """Return whether there are several files, or one that is too large to be held."""
+    if len(files) > 1:
+        return True
+    path = Path(files[0])
+    if path.is_file():
+        return path.stat().st_size > _LARGE
+    return not path.exists() and any(sign in str(path) for sign in "*?[")
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+def _place(table: OpenTable, rows: int, batches: int) -> int:
+    """Return how far a file is read, in the unit of its size."""
+    if table.format in ("parquet", "feather"):
+        return rows if table.format == "parquet" else batches
+    raw = table.stream.raw
+    return min(int(raw.tell()), table.size) if raw.seekable() else 0
+
+
+def _numbers(table: OpenTable, name: str, column: Any, called: str) -> FloatArray:
+    """Return a column as numbers; missing ones are refused."""
+    bad, what = column.null_count, "missing"
+    if not bad:
+        # Arrow's own way to NumPy loads pandas first.
+        values = np.asarray(np.from_dlpack(column), dtype=np.float64)
+        bad, what = len(values) - int(np.isfinite(values).sum()), "NaN or infinite"
+    if bad:
+        raise InvalidInputError(
+            f"{called} must be finite numbers, but column '{name}' of {table.name} has "
+            f"{bad} that are {what}. Drop those rows."
+        )
+    return values
+
+
+def _codes(table: OpenTable, name: str, column: Any, known: dict[Any, int]) -> NDArray[np.int32]:
+    """Return labels as numbers, the same in every batch."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from boundshift.streaming.sources.files_ import as_labels
+
+    column = as_labels(column, name, table.name)
+    lacking = column.null_count
+    if pa.types.is_floating(column.type):
+        lacking += pc.sum(pc.is_nan(column)).as_py() or 0
+    if lacking:
+        raise InvalidInputError(
+            f"Every row must have a label, but column '{name}' of {table.name} lacks "
+            f"{lacking}. Drop those rows."
+        )
+    encoded = column if hasattr(column, "indices") else column.dictionary_encode()
+    places = [known.setdefault(value, len(known)) for value in encoded.dictionary.to_pylist()]
+    if len(known) > _MOST_LABELS:
+        raise InvalidInputError(
+            f"Labels must be of two classes, but column '{name}' of {table.name} has more than "
+            f"{_MOST_LABELS} different values. Choose the column that says which class a row has."
+        )
+    codes: NDArray[np.int32] = np.array(places, dtype=np.int32)[np.from_dlpack(encoded.indices)]
+    return codes
+
+
+def resampled_interval(
+    sample: ScoreSample,
+    curve: str | ErrorCurve | None,
+    rule: str | Rule | None,
+    scale: Scale = "raw",
+) -> tuple[float, float] | None:
+    """Return the bootstrap interval of the threshold; None if it would take over three seconds."""
+    from boundshift.promises.interval import threshold_interval
+
+    if sum(sample.n_samples) > _MOST_ROWS:
+        return None
+    how: dict[str, Any] = {"curve": curve, "rule": rule, "scale": scale}
+    rows = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
+    return threshold_interval(*rows, n_resamples=_RESAMPLES, random_state=0, **how)
+
+
+_OURS: dict[str, tuple[str | None, str | None]] = {
+    "boundshift": (None, None),
+    "boundshift, minimax": (None, "minimax"),
+    "boundshift, smoothed": ("smoothed", None),
+    "boundshift, paper": ("paper", None),
+}
+
+
+def our_thresholds(sample: ScoreSample) -> dict[str, float]:
+    """Return where a few settings of ours put the threshold."""
+    return {name: make_decision(*how, "auto")(sample).threshold for name, how in _OURS.items()}
+
+
+def baseline_thresholds(sample: ScoreSample, own: float, *, prior: bool) -> dict[str, float]:
+    """Return where each other method that only moves the threshold puts it.
+
+    `own` is the model's own threshold. With `prior`, scores are probabilities, whose prior
+    threshold is the share of positive rows. Infinite: a method never predicts one of the classes.
+    """
+    from boundshift.rivals import bayes_risk_threshold, tuned_threshold
+
+    rows = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
+    found = {
+        "untouched": own,
+        "tuned threshold, balanced accuracy": tuned_threshold(*rows),
+        "tuned threshold, G-mean": tuned_threshold(*rows, metric="g_mean"),
+        "Bayes minimum risk": bayes_risk_threshold(*rows),
+    }
+    share = sample.positive.n / sum(sample.n_samples)
+    return found | ({"prior threshold": share} if prior else {})
+
+
+def comparison_row(
+    method: str, metrics: Mapping[str, float], threshold: float = np.nan
+) -> dict[str, Any]:
+    """Return one row of a comparison."""
+    return {"method": method} | {n: metrics[n] for n in METRICS} | {"threshold": threshold}
+
+
+def judge_thresholds(sample: ScoreSample, thresholds: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return a row of a comparison for each threshold, on a test sample."""
+    return [comparison_row(name, metrics_at(sample, t), t) for name, t in thresholds.items()]
+
+
+def compare_scores(
+    sample: ScoreSample,
+    *,
+    own: float | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    progress: Show | None = None,
+) -> list[dict[str, Any]]:
+    """Compare methods on scores of any model by cross-validation of the threshold.
+
+    `own` is the model's own threshold; None takes 0.5 if all scores lie from 0 to 1, and 0
+    otherwise. A class with fewer rows than `folds` has as many folds as rows.
+
+    Returns
+    -------
+    list of dict
+        One row per method with the metrics over all rows, and the threshold on all rows; the best
+        G-mean first.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([False, True], [500, 50])
+    >>> rows = compare_scores(ScoreSample.from_labels(y, rng.normal(2 * y - 2)))
+    >>> [row["method"] for row in rows][-1]
+    'untouched'
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    parts = min(folds, *sample.n_samples)
+    if parts < 2:
+        raise InvalidInputError(
+            "A comparison needs at least two rows of each class, to decide on and to judge by; got "
+            f"{sample.negative.n} and {sample.positive.n}."
+        )
+    is_positive, scores = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
+    prior = is_probability(sample)
+    cut = (0.5 if prior else 0.0) if own is None else own
+
+    def thresholds(rows: ScoreSample) -> dict[str, float]:
+        return our_thresholds(rows) | baseline_thresholds(rows, cut, prior=prior)
+
+    predicted: dict[str, BoolArray] = {}
+    splitter = StratifiedKFold(parts, shuffle=True, random_state=seed)
+    for number, (decide, test) in enumerate(splitter.split(scores, is_positive), start=1):
+        deciding = ScoreSample.from_labels(is_positive[decide], scores[decide])
+        for name, t in thresholds(deciding).items():
+            predicted.setdefault(name, np.zeros(len(scores), dtype=bool))[test] = scores[test] > t
+        if progress is not None:
+            progress("compare", number, parts)
+    rows = [
+        comparison_row(name, binary_metrics(is_positive, predicted[name], pos_label=True), t)
+        for name, t in thresholds(sample).items()
+    ]
+    return sorted(rows, key=lambda row: -row["g_mean"])

@@ -1,0 +1,306 @@
+"""Whole tables out of files and into them, and the two labels of a column of classes."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.streaming.sources.batches import (
+    MISSING,
+    arrow,
+    check_names,
+    open_table,
+    read_batches,
+    readable,
+)
+from boundshift.streaming.sources.workbook import as_workbook
+from boundshift.validation import are_signs, order_labels
+from boundshift.writing import is_special, write_whole
+
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl", ".xlsx")
+_TRUTH = {"false": False, "true": True}
+_MOST_SHOWN = 8
+# What a float holds exactly; a number that is longer, or begins with 0, is a name.
+_WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
+_NUMBER = re.compile(r"(?=.*\d)[+-]?(0|[1-9]\d{0,14})?(\.\d{0,15})?(e[+-]?\d{1,2})?", re.IGNORECASE)
+
+
+def read_frame(
+    path: str | Path, columns: Sequence[str] | None = None, optional: Sequence[str] = ()
+) -> Any:
+    """Return a table as it is written: cells of text files as text, others in their own types.
+
+    `columns` are read, None for all; before them those of `optional` that the table has.
+    """
+    pa = arrow()
+    try:
+        import pandas  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("pandas", "data") from error
+
+    def wanted(there: Sequence[str]) -> list[str] | None:
+        if columns is None:
+            return None
+        return list(dict.fromkeys([*(name for name in optional if name in there), *columns]))
+
+    with open_table(path) as opened:
+        names = wanted(opened.header)
+        # Objects of JSON have names of their own, known when all of them are read.
+        every = opened.format == "json" and bool(optional)
+        types = None if names is None or every else dict.fromkeys(names)
+        if opened.format == "csv":
+            check_names(opened.name, opened.header, names or [])
+            types = dict.fromkeys(opened.header if names is None else names, pa.string())
+        batches = [pa.Table.from_batches([b]) for b in read_batches(opened, types, words=True)]
+        with readable(opened):
+            table = pa.concat_tables(batches, promote_options="permissive") if batches else None
+            if table is None or table.num_rows == 0:
+                raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
+            names = wanted(table.column_names)
+            if every and names is not None:
+                check_names(opened.name, table.column_names, names)
+                table = table.select(names)
+            for place, field in enumerate(table.schema):
+                if pa.types.is_decimal(field.type):
+                    numbers = table.column(place).cast(pa.float64())
+                    table = table.set_column(place, field.name, numbers)
+            return table.to_pandas()
+
+
+def check_writable(path: Path) -> None:
+    """Raise if no table can be written under such a name."""
+    if str(path) != "-" and path.suffix.lower() not in _ENDINGS and not is_special(path):
+        raise InvalidInputError(
+            f"The output's name must end in one of {', '.join(_ENDINGS)}, got '{path.name}'."
+        )
+
+
+def write_frame(frame: Any, path: str | Path, *, new: bool = False) -> None:
+    """Write a pandas DataFrame in the format that the file's name says; "-" is standard output.
+
+    With `new`, a file that is there is an error.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> write_frame(pd.DataFrame({"score": [0.5], "prediction": ["yes"]}), "-")
+    score,prediction
+    0.5,yes
+    """
+    path = Path(path)
+    check_writable(path)
+    ending = path.suffix.lower()
+    content: str | bytes
+    if ending in (".parquet", ".feather"):
+        buffer = io.BytesIO()
+        getattr(frame, f"to_{ending[1:]}")(buffer)
+        content = buffer.getvalue()
+    elif ending == ".xlsx":
+        plain = frame.astype(object).where(frame.notna(), None)
+        content = as_workbook(list(frame.columns), plain.values.tolist(), path)
+    elif ending == ".jsonl":
+        content = frame.to_json(orient="records", lines=True, force_ascii=False)
+    else:
+        content = frame.to_csv(index=False, sep="\t" if ending == ".tsv" else ",")
+    if str(path) == "-":
+        # A pipe gets every character as it is; a terminal would obey some of them.
+        text = str(content)
+        sys.stdout.write(_UNSEEN.sub("\ufffd", text) if sys.stdout.isatty() else text)
+    else:
+        write_whole(path, content, new=new)
+
+
+def with_gaps(column: Any) -> Any:
+    """Return a column with its words for a missing value as missing, and bytes as text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with_gaps(pd.Series(["a", " ", "NA", b"b"], dtype=object)).tolist()
+    ['a', nan, nan, 'b']
+    """
+    import numpy as np
+    from pandas.api import types
+
+    if str(column.dtype) == "category":
+        column = column.astype(object)
+    if not (types.is_object_dtype(column) or types.is_string_dtype(column)):
+        return column
+    texts = column.astype(object)
+    if any(isinstance(value, bytes) for value in texts):
+        texts = texts.map(_decoded)
+    is_gap = texts.isna() | texts.map(lambda v: isinstance(v, str) and v.strip() in MISSING)
+    return texts.where(~is_gap, np.nan)
+
+
+def _decoded(value: Any) -> Any:
+    try:
+        return value.decode("utf-8") if isinstance(value, bytes) else value
+    except UnicodeDecodeError:
+        return value
+
+
+def label_values(texts: Sequence[str]) -> list[Any]:
+    """Return labels read as text as the numbers or booleans they are, if they all are.
+
+    Examples
+    --------
+    >>> label_values(["0", "1"]), label_values(["False", "true"]), label_values(["no", "1"])
+    ([0, 1], [False, True], ['no', '1'])
+    >>> label_values(["01", "02"])
+    ['01', '02']
+    """
+    bare = [text.strip() for text in texts]
+    if all(_WHOLE.fullmatch(text) for text in bare):
+        return [int(text) for text in bare]
+    if all(text.casefold() in _TRUTH for text in bare):
+        return [_TRUTH[text.casefold()] for text in bare]
+    if all(_NUMBER.fullmatch(text) for text in bare):
+        return [float(text) for text in bare]
+    return list(texts)
+
+
+def order_classes(
+    values: Sequence[Any],
+    counts: Sequence[int],
+    positive: str | None,
+    column: str,
+    *,
+    alike: bool = True,
+) -> tuple[Any, Any]:
+    """Return the two labels of a column (negative, positive).
+
+    `values` and `counts` are the labels and their numbers of rows. `positive` is the positive label
+    as text; None takes the greater of 0 and 1, -1 and 1, false and true, and else the rarer one. If
+    the rule is not symmetric (`alike`), one of two equally frequent words must be named.
+
+    Examples
+    --------
+    >>> order_classes(["malignant", "benign"], [10, 90], None, "finding")
+    ('benign', 'malignant')
+    """
+    totals: Counter[Any] = Counter()
+    for value, count in zip(values, counts, strict=True):
+        totals[value] += count
+    distinct = sorted(totals, key=lambda value: (str(type(value)), value))
+    _check_spellings(distinct, column)
+    if len(distinct) == 1:
+        raise InvalidInputError(
+            f"Two classes are needed, but column '{column}' holds only {distinct[0]!r}. A boundary "
+            "needs rows on either side."
+        )
+    chosen = None if positive is None else match_label(positive, distinct, column)
+    if len(distinct) > 2:
+        raise InvalidInputError(
+            f"Two classes are needed, but column '{column}' holds {len(distinct)}: "
+            f"{_shown(distinct, totals)}. Leave out rows whose label is none, by `fit --ignore "
+            "LABEL`, or write one label for all classes that are not to be found. For one decision "
+            "among many classes use BoundShiftClassifier in Python."
+        )
+    low, high = distinct
+    if chosen is not None:
+        low, high = (high, low) if chosen == low else (low, high)
+    elif not alike and totals[low] == totals[high] and not are_signs((low, high)):
+        raise InvalidInputError(
+            f"The positive class must be named where a rule does not treat {low!r} and {high!r} "
+            f"alike, got neither, and both have {totals[low]} rows. Use --positive {high}, for "
+            "example."
+        )
+    else:
+        low, high = order_labels(distinct, counts=totals, alike=alike)
+    # JSON stores a date, for one, as text.
+    low, high = (v if isinstance(v, str | int | float) else str(v) for v in (low, high))
+    return low, high
+
+
+def _check_spellings(distinct: Sequence[Any], column: str) -> None:
+    """Raise if a label is infinite, or two labels differ by nothing but blanks or case."""
+    groups: dict[str, list[Any]] = {}
+    for value in distinct:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InvalidInputError(
+                f"Labels must be words or finite numbers, but column '{column}' holds {value!r}. "
+                "Choose the column that says which class a row has."
+            )
+        if not str(value).strip():
+            raise InvalidInputError(
+                f"Every row must have a label, but column '{column}' holds blanks in some. Drop "
+                "those rows."
+            )
+        groups.setdefault(" ".join(str(value).split()).casefold(), []).append(value)
+    for same in groups.values():
+        if len(same) > 1:
+            raise InvalidInputError(
+                f"Labels must differ by more than blanks or case, but column '{column}' holds "
+                f"{_shown(same)}. Spell each class in one way."
+            )
+
+
+def _shown(labels: Sequence[Any], counts: Mapping[Any, int] | None = None) -> str:
+    """Return the first few labels, with their numbers of rows where these are known."""
+    more = ", …" if len(labels) > _MOST_SHOWN else ""
+    rows = {label: f" ({count:,} rows)" for label, count in (counts or {}).items()}
+    return ", ".join(f"{label!r}{rows.get(label, '')}" for label in labels[:_MOST_SHOWN]) + more
+
+
+def match_label(text: str, labels: Iterable[Any], column: str) -> Any:
+    """Return the label that is written so: exactly, in another case, or as an equal number.
+
+    Examples
+    --------
+    >>> match_label("1", [0, 1], "ill"), match_label("true", [False, True], "ill")
+    (1, True)
+    >>> match_label("yes", ["Yes", "yes"], "ill")
+    'yes'
+    """
+    labels = list(labels)
+    matches: list[Callable[[Any], bool]] = [
+        lambda label: text == str(label),
+        lambda label: text.casefold() == str(label).casefold(),
+        lambda label: isinstance(label, int | float) and _equal(text, label),
+    ]
+    for is_match in matches:
+        for label in labels:
+            if is_match(label):
+                return label
+    raise InvalidInputError(
+        f"A label must be one of those in column '{column}' ({_shown(labels)}), got '{text}'. Use "
+        "one of them."
+    )
+
+
+def _equal(text: str, number: float) -> bool:
+    try:
+        return float(text) == number
+    except ValueError:
+        return False
+
+
+def positive_note(
+    positive: str | None, labels: tuple[Any, Any], n_samples: tuple[int, int]
+) -> list[str]:
+    """Return the note on a positive class that neither the user nor its name chose.
+
+    Examples
+    --------
+    >>> positive_note(None, ("ok", "fraud"), (90, 10))
+    ["The positive class is 'fraud', the rarer one (10 of 100 rows). Use --positive to choose."]
+    >>> positive_note(None, (0, 1), (10, 90)), positive_note("ok", ("fraud", "ok"), (10, 90))
+    ([], [])
+    """
+    if positive is not None or are_signs(labels):
+        return []
+    few, all_rows = n_samples[1], sum(n_samples)
+    why = "the rarer one" if few < n_samples[0] else "the greater of two equally frequent ones"
+    return [
+        f"The positive class is {labels[1]!r}, {why} ({few} of {all_rows} rows). Use --positive "
+        "to choose."
+    ]

@@ -1,0 +1,1 @@
+"""The boundary at which a rule on two error curves is least."""

@@ -1,0 +1,211 @@
+"""The application: help, completion, streams, goals and data sets."""
+
+import builtins
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+import boundshift
+from boundshift.__main__ import main
+from boundshift.app import app
+from boundshift.app.cli import progress
+from boundshift.datasets import load_pima
+
+SOURCE = Path(boundshift.__file__).parents[1]
+COMMANDS = sorted(typer.main.get_command(app).commands)
+
+
+def start(*arguments, **more):
+    env = os.environ | {"PYTHONPATH": str(SOURCE)} | more
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+
+
+def test_all_commands_are_there():
+    assert COMMANDS == [
+        "compare", "datasets", "fit", "monitor", "predict", "report", "threshold",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_examples_of_the_command(run, command):
+    shown = run(command, "--help").stdout
+    assert "Examples" in shown
+    assert f"boundshift {command}" in shown
+
+
+def test_help_loads_no_heavy_library():
+    heavy = ["sklearn", "pandas", "pyarrow", "matplotlib", "plotly", "lab"]
+    code = f"import sys, boundshift.app; print([m for m in {heavy} if m in sys.modules])"
+    assert start("-c", code).stdout.strip() == "[]"
+
+
+def test_the_shell_completes_commands():
+    asked = {
+        "_BOUNDSHIFT_COMPLETE": "complete_bash",
+        "COMP_WORDS": "boundshift thr",
+        "COMP_CWORD": "1",
+    }
+    code = "import sys; sys.argv = ['boundshift']; from boundshift.__main__ import main; main()"
+    assert start("-c", code, **asked).stdout.strip() == "threshold"
+
+
+def test_a_closed_pipe_is_no_error(tmp_path):
+    command = f"{sys.executable} -m boundshift datasets pima --out - | head -n 1"
+    env = os.environ | {"PYTHONPATH": str(SOURCE)}
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, env=env, timeout=60, cwd=tmp_path
+    )
+    assert done.stdout.startswith("Pregnancies,")
+    assert "Error" not in done.stderr
+    assert "Broken" not in done.stderr
+
+
+def test_progress_is_seen_on_a_terminal_only(capsys, monkeypatch):
+    with progress() as show:
+        show("read", 1, 2)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress() as show:
+        show("read", 1, 2)
+    assert "1/2" in capsys.readouterr().err
+
+
+def test_a_threshold_loads_neither_scikit_learn_nor_pandas(tmp_path):
+    (tmp_path / "s.csv").write_text("s,y\n" + "0,0\n1,0\n5,1\n6,1\n" * 3)
+    arguments = ["threshold", str(tmp_path / "s.csv"), "--score", "s", "--label", "y"]
+    code = (
+        "import sys; from typer.testing import CliRunner; from boundshift.app import app; "
+        f"done = CliRunner().invoke(app, {arguments}); "
+        "print(done.exit_code, [m for m in ('sklearn', 'pandas') if m in sys.modules])"
+    )
+    assert start("-c", code).stdout.strip() == "0 []"
+
+
+def test_without_the_extra_its_name_is_said(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("boundshift.app")]:
+        monkeypatch.delitem(sys.modules, name)
+    found = builtins.__import__
+
+    def absent(name, *rest, **more):
+        if name.split(".")[0] == "typer":
+            raise ModuleNotFoundError("No module named 'typer'", name="typer")
+        return found(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert 'pip install ".[cli]"' in str(caught.value)
+
+
+SCORES = ["--score", "risk", "--label", "ill"]
+LINES = [
+    "risk,ill",
+    *(f"{i % 7 + 4 * (i % 3 == 0)},{'yés' if i % 3 == 0 else 'no'}" for i in range(60)),
+]
+
+
+def command(*arguments, **more):
+    """Run the command in a process of its own."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | more.pop("env", {})
+    return subprocess.run(
+        [sys.executable, "-m", "boundshift", *map(os.fsencode, map(str, arguments))],
+        **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120} | more),
+        check=False,
+        env=environment,
+    )
+
+
+@pytest.fixture
+def scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_closed_standard_input_is_said(scores):
+    answer = command("threshold", "-", *SCORES, preexec_fn=lambda: os.close(0))
+    assert answer.returncode == 1
+    assert b"Standard input must be open" in answer.stderr
+    assert b"Traceback" not in answer.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_full_device_is_said(scores, more):
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        answer = command("threshold", scores, *SCORES, *more, stdout=full)
+    assert answer.returncode == 1
+    assert b"No space left" in answer.stderr
+    assert b"Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "ascii"},
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_letters_that_an_encoding_lacks_are_written_out(scores, env, more):
+    answer = command("threshold", scores, *SCORES, *more, env=env)
+    assert answer.returncode == 0, answer.stderr
+    assert b"Traceback" not in answer.stderr
+
+
+def test_a_name_of_any_bytes_is_read(scores):
+    path = scores.with_name(os.fsdecode(b"caf\xe9.csv"))
+    path.write_bytes(scores.read_bytes())
+    answer = command("threshold", path, path, *SCORES)
+    assert answer.returncode == 0, answer.stderr
+    missing = command("threshold", path.with_name(os.fsdecode(b"th\xe9.csv")), *SCORES)
+    assert missing.returncode == 1
+    assert b"There is no file" in missing.stderr
+
+
+def test_a_table_without_rows_ends_the_process_in_order(scores):
+    """A thread of Arrow that asks Python for bytes while Python ends would abort it."""
+    scores.write_text("risk,ill\n")
+    for _ in range(5):
+        answer = command("threshold", scores, *SCORES)
+        assert answer.returncode == 1
+        assert b"must have rows" in answer.stderr
+
+
+def test_no_escape_sequence_reaches_the_terminal(scores):
+    evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202edrow"
+    scores.write_text(scores.read_text(encoding="utf-8").replace("yés", evil), encoding="utf-8")
+    for more in ([], ["--json"]):
+        answer = command("threshold", scores, *SCORES, *more)
+        assert answer.returncode == 0, answer.stderr
+        for shown in (answer.stdout.decode(), answer.stderr.decode()):
+            assert not set(shown) & {"\x1b", "\x07", "\x9b", "\u202e"}
+        assert "owned" in answer.stdout.decode()
+
+
+def test_one_is_written_with_words_for_classes(run, tmp_path):
+    run("datasets", "pima", "--out", "pima.csv")
+    with (tmp_path / "pima.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    pima = load_pima()
+    assert [row["target"] for row in rows] == pima.target_names[pima.target].tolist()
+    assert [float(row["Age"]) for row in rows] == pima.data[:, -1].tolist()
+
+
+def test_what_was_written_is_said_beside_the_results(run):
+    written = run("datasets", "pima", "--out", "my pima.csv")
+    assert written.stdout == ""
+    assert "768 rows and 9 columns to my pima.csv" in written.stderr
+    assert "boundshift fit 'my pima.csv' --target target" in written.stderr
+
+
+def test_a_pipe_gets_the_table_alone(run):
+    piped = run("datasets", "pima", "--out", "-")
+    assert piped.stderr == ""
+    assert len(piped.stdout.splitlines()) == 769

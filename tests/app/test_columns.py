@@ -1,0 +1,194 @@
+"""How cells are spelled, and which columns are features."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from boundshift import InvalidInputError
+from boundshift.app.columns import (
+    Cells,
+    Spelling,
+    as_features,
+    choose_columns,
+    find_spelling,
+    holds_dates,
+    read_cells,
+)
+
+NUMBERS = {
+    "plain": (["1", "-2.5", "+3e5", ".5", " 7 "], [1, -2.5, 3e5, 0.5, 7]),
+    "thousands": (["1,234.50", "999", "-1,000,000"], [1234.5, 999, -1e6]),
+    "decimal comma": (["3,14", "1.234,5", "-7"], [3.14, 1234.5, -7]),
+    "a zero before three decimals": (["0,500", "1,250"], [0.5, 1.25]),
+    "French": (["1\u202f234,5", "12 000"], [1234.5, 12000]),
+    "Swiss": (["1'234.5", "7"], [1234.5, 7]),
+    "euro": (["€30.09", "-€1", "12"], [30.09, -1, 12]),
+    "euro behind": (["30,09 €", "1.000,00 €"], [30.09, 1000]),
+    "dollars in thousands": (["$1,234", "$5"], [1234, 5]),
+    "percent": (["87%", "3.5 %"], [87, 3.5]),
+    "a typographic minus": (["\u22125", "3"], [-5, 3]),
+}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_numbers_are_read_as_a_person_reads_them(case):
+    texts, expected = NUMBERS[case]
+    spelling, _ = find_spelling(pd.Series(texts))
+    assert spelling.kind == "number"
+    stored = Spelling.from_dict(spelling.to_dict())
+    assert read_cells(pd.Series(texts), stored, "x").tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["01", "02"], ["1", "x"], ["1,2,3", "4"], ["€5", "$5"], ["87%", "0.9"], ["1_000"], ["٣"]],
+)
+def test_what_a_person_would_not_read_as_a_number_is_a_word(texts):
+    assert find_spelling(pd.Series(texts))[0].kind == "word"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["14/12/2021", "1/2/2022"],
+        ["2021-12-14", "2021-12-14 10:30:00"],
+        ["14.12.2021"],
+        ["2021-12-14T10:30:00Z"],
+        ["14 Dec 2021"],
+        ["Dec 14, 2021"],
+        ["10:30"],
+    ],
+)
+def test_dates_are_dates(texts):
+    assert holds_dates(pd.Series(texts))
+
+
+@pytest.mark.parametrize("texts", [["3.14"], ["1/2"], ["1.2.3.4"], ["12-34"], ["monday"]])
+def test_what_is_no_date(texts):
+    assert not holds_dates(pd.Series(texts))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["True", "False", None],
+        ["TRUE", "false", "NA"],
+        [True, False, None],
+        ["1", "0", ""],
+        [1.0, 0.0, np.nan],
+    ],
+)
+def test_a_truth_is_the_same_in_every_spelling(cells):
+    found = read_cells(pd.Series(cells, dtype=object), Spelling(Cells.TRUTH), "x").tolist()
+    assert found[:2] == ["true", "false"]
+    assert np.isnan(found[2])
+
+
+@pytest.mark.parametrize(
+    ("spelling", "cell"),
+    [
+        (Spelling(Cells.NUMBER), "high"),
+        (Spelling(Cells.NUMBER), "1,5"),
+        (Spelling(Cells.NUMBER), True),
+        (Spelling(Cells.NUMBER, thousands=","), "3,14"),
+        (Spelling(Cells.NUMBER, sign="%"), "87"),
+        (Spelling(Cells.NUMBER, sign="%"), 0.87),
+        (Spelling(Cells.TRUTH), "maybe"),
+        (Spelling(Cells.WORD), b"\xff"),
+        (Spelling(Cells.WORD), [1]),
+    ],
+)
+def test_another_spelling_is_refused(spelling, cell):
+    with pytest.raises(InvalidInputError, match=r"Column 'x' of new\.csv must hold"):
+        read_cells(pd.Series([cell, None], dtype=object), spelling, "x", "new.csv")
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [None, {}, {"kind": "all"}, {"kind": "number", "decimal": "0"}, {"kind": "word", 1: 2}],
+)
+def test_a_spelling_that_no_fit_stored_is_refused(stored):
+    with pytest.raises(ValueError, match="spelling"):
+        Spelling.from_dict(stored)
+
+
+N = 60
+
+
+def chosen(**columns):
+    frame = pd.DataFrame(columns | {"ill": np.arange(N) % 2})
+    return choose_columns(frame, "ill")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("row", np.arange(N), "counts"),
+        ("patient_id", np.arange(N) * 17 % 1000, "names the rows"),
+        ("name", [f"person {i}" for i in range(N)], "names or free text"),
+        ("day", pd.date_range("2020-01-01", periods=N), "dates"),
+        ("date", [d.date() for d in pd.date_range("2020-01-01", periods=N)], "dates"),
+        ("constant", [3.0] * N, "never varies"),
+        ("one_word", ["x"] * (N - 1) + [None], "never varies"),
+        ("nothing", [None] * N, "empty"),
+        ("lists", [[1, 2]] * N, "lists"),
+        ("PatientID", np.arange(N) * 17 % 1000, "names the rows"),
+        ("CustomerID", np.arange(N) * 17 % 1000, "names the rows"),
+        ("customerId", np.arange(N) * 17 % 1000, "names the rows"),
+        ("MRN", np.arange(N) * 17 % 1000, "names the rows"),
+        ("nhs_number", np.arange(N) * 17 % 1000, "names the rows"),
+        ("visit ID", np.arange(N) * 3 // 4 * 17 % 1000, "names the rows"),
+        ("tens", np.arange(N) * 10, "counts"),
+        ("european", [f"{1 + i % 28}/12/2021" for i in range(N)], "dates"),
+        ("bytes", [b"\xff", b"\xfe"] * (N // 2), "bytes"),
+    ],
+)
+def test_what_no_model_can_learn_from_is_left_out(name, values, why):
+    columns = chosen(**{name: values, "age": np.arange(N) % 7})
+    assert columns.features == ["age"]
+    assert why in columns.left_out[name]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (np.arange(N) % 9, "number"),
+        (np.random.default_rng(0).permutation(N) / 7, "number"),
+        (np.random.default_rng(0).permutation(N), "number"),
+        ([True, False] * (N // 2), "category"),
+        (["a", "b", None] * (N // 3), "category"),
+    ],
+)
+def test_what_is_kept(values, kind):
+    assert chosen(x=values)["x"].kind == kind
+
+
+def test_a_counter_is_one_where_targets_are_missing():
+    ill = (np.arange(N) % 2).astype(float)
+    ill[[3, 17, 40]] = np.nan
+    frame = pd.DataFrame({"row": np.arange(N), "age": np.arange(N) % 7, "ill": ill})
+    assert choose_columns(frame, "ill").features == ["age"]
+
+
+def test_every_column_is_described():
+    described = chosen(paid=["1,234.50", "20"] * (N // 2), row=np.arange(N)).described()
+    assert described == [
+        ("paid", "number", "'1,234.50' is 1234.5"),
+        ("row", "left out", "it counts or names the rows"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["paid", "humid", "avoid", "valid", "number_of_rooms"])
+def test_a_name_that_only_ends_like_an_id(name):
+    assert chosen(**{name: np.random.default_rng(0).permutation(N) * 7}).features == [name]
+
+
+def test_a_table_without_features_is_refused():
+    with pytest.raises(InvalidInputError, match="at least one column"):
+        chosen(constant=[1] * N)
+
+
+def test_categories_are_spelled_as_files_spell_them():
+    columns = chosen(smokes=[True, False] * (N // 2), code=[1.5, 2.5] * (N // 2))
+    frame = pd.DataFrame({"smokes": [True, None], "code": ["1", "2"]})
+    assert as_features(frame, columns).to_numpy().tolist()[0] == ["true", 1.0]

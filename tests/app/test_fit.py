@@ -1,0 +1,239 @@
+"""A table fitted by the command line."""
+
+import csv
+import json
+import pickle
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import boundshift
+from boundshift import Boundary, BoundShiftClassifier, Cost, Floors, Zone
+from boundshift.app import app
+from boundshift.app.folder import FILES
+from boundshift.datasets import load_hepatitis, load_pima
+from boundshift.datasets.bundled import load_table
+from boundshift.words import number
+
+FIT = ["fit", "pima.csv", "--target", "target"]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Return real rows with the faults of real files."""
+    frame = load_table("pima")
+    frame.insert(0, "patient_id", np.arange(len(frame)) * 3 + 7)
+    frame["visited"] = pd.date_range("2020-01-01", periods=len(frame)).strftime("%Y-%m-%d")
+    frame["clinic"] = np.resize(["north", "south", None, "<b>east</b>"], len(frame))
+    frame["country"] = "X"
+    frame.loc[frame["BloodPressure"] == 0, "BloodPressure"] = None
+    frame.loc[5:9, "target"] = None
+    return frame
+
+
+@pytest.fixture
+def pima(tmp_path, rows):
+    rows.to_csv(tmp_path / "pima.csv", index=False)
+    return rows.copy()
+
+
+@pytest.fixture(scope="module")
+def fitted_once(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("fitted")
+    rows.to_csv(folder / "pima.csv", index=False)
+    out = ["--out", str(folder / "ill"), "--unit", "patients"]
+    result = CliRunner().invoke(app, [FIT[0], str(folder / FIT[1]), *FIT[2:], *out])
+    assert result.exit_code == 0, result.output
+    return folder / "ill", result
+
+
+@pytest.fixture
+def fitted(fitted_once, pima, tmp_path):
+    folder, result = fitted_once
+    shutil.copytree(folder, tmp_path / "ill")
+    return result
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_fit_writes_all_files(fitted, tmp_path):
+    assert sorted(p.name for p in (tmp_path / "ill").iterdir()) == sorted(FILES)
+    assert "<!doctype html" in (tmp_path / "ill" / "report.html").read_text().lower()
+
+
+def test_the_boundary_is_the_model_s(fitted, tmp_path):
+    stored = Boundary.from_json((tmp_path / "ill" / "boundary.json").read_text())
+    model = boundshift.load(tmp_path / "ill" / "model.skops")
+    assert stored.threshold == model.threshold_
+    assert stored.labels == ("no diabetes", "diabetes")
+
+
+def test_predictions_are_the_model_s_on_prepared_rows(run, fitted, pima, tmp_path):
+    run("predict", "ill", "pima.csv", "--out", "p.csv", "--keep", "patient_id")
+    rows = rows_of(tmp_path / "p.csv")
+    stored = Boundary.from_json((tmp_path / "ill" / "boundary.json").read_text())
+    assert [int(row["patient_id"]) for row in rows] == pima["patient_id"].tolist()
+    expected = stored.predict([float(row["score"]) for row in rows]).tolist()
+    assert [row["prediction"] for row in rows] == expected
+    known = pima["target"].notna().to_numpy()
+    right = np.array([row["prediction"] for row in rows])[known] == pima["target"][known]
+    assert right.mean() > 0.7
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], {}),
+        (["--curve", "paper"], {"curve": "paper"}),
+        (["--rule", "minimax"], {"rule": "minimax"}),
+        (["--costs", "1,20"], {"rule": Cost(false_negative=20)}),
+        (["--recall-floor", "0.9"], {"rule": Floors(recall=0.9)}),
+    ],
+)
+def test_the_same_fit_in_python_has_the_same_boundary(run, tmp_path, options, expected):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import train_test_split
+
+    frame = load_pima(as_frame=True).frame
+    X, y = frame.drop(columns="target"), frame["target"].to_numpy()
+    model = LogisticRegression(max_iter=5000).fit(X[:300], y[:300])
+    boundshift.save(model, tmp_path / "own.skops")
+    frame[300:].to_csv(tmp_path / "rest.csv", index=False)
+    run("fit", "rest.csv", "--target", "target", "--model", "own.skops", *options)
+    stored = Boundary.from_json((tmp_path / "boundshift-fit" / "boundary.json").read_text())
+    rows, _ = train_test_split(
+        np.arange(300, len(y)), test_size=0.5, stratify=y[300:], random_state=0
+    )
+    shifted = BoundShiftClassifier(model, cv="prefit", **expected).fit(X.iloc[rows], y[rows])
+    assert stored.to_dict() == shifted.boundary_.to_dict()
+
+
+def test_new_rows_may_have_columns_in_another_order(run, fitted, pima, tmp_path):
+    first = run("predict", "ill", "pima.csv").stdout
+    pima.drop(columns="target")[pima.columns[:-1][::-1].drop("target")].to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    assert run("predict", "ill", "new.csv").stdout == first
+    piped = run("predict", "ill", "-", input=(tmp_path / "new.csv").read_bytes())
+    assert piped.stdout == first
+
+
+def test_an_unseen_category_is_said_and_predicted(run, fitted, pima, tmp_path):
+    pima.assign(clinic="west").to_csv(tmp_path / "new.csv", index=False)
+    result = run("predict", "ill", "new.csv")
+    assert "Column 'clinic' has values not seen in training: west" in result.stderr
+    assert len(result.stdout.splitlines()) == len(pima) + 1
+
+
+def test_nothing_is_replaced_without_force(run, fitted, tmp_path):
+    before = {p.name: p.read_bytes() for p in (tmp_path / "ill").iterdir()}
+    assert "--force" in run(*FIT, "--out", "ill", code=1).stderr
+    assert {p.name: p.read_bytes() for p in (tmp_path / "ill").iterdir()} == before
+    run(*FIT, "--out", "ill", "--force", "--costs", "1,20")
+    after = Boundary.from_json((tmp_path / "ill" / "boundary.json").read_text())
+    assert after.rule == Cost(false_positive=1, false_negative=20)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ill", "pima.csv"]
+
+
+def test_a_zone_is_found_on_the_test_rows_told_of_and_used_by_predict(run, pima, tmp_path):
+    said = run(*FIT, "--out", "ill", "--zone", "0.2,0.2").stdout
+    zone = Zone.from_json((tmp_path / "ill" / "zone.json").read_text())
+    certificate = json.loads((tmp_path / "ill" / "certificate.json").read_text())
+    assert list(zone.n_samples) == certificate["n_samples"]
+    assert f"up to {number(zone.low)}" in said
+    assert "The unsure zone" in (tmp_path / "ill" / "report.html").read_text(encoding="utf-8")
+    run("predict", "ill", "pima.csv", "--zone", "ill/zone.json", "--out", "new.csv")
+    predicted = pd.read_csv(tmp_path / "new.csv")
+    unsure = (predicted["score"] > zone.low) & (predicted["score"] <= zone.high)
+    assert 0 < unsure.sum() < len(predicted)
+    assert ((predicted["prediction"] == "unsure") == unsure).all()
+    # A fit without a zone may take its place, and leaves none of it.
+    run(*FIT, "--out", "ill", "--force")
+    assert sorted(p.name for p in (tmp_path / "ill").iterdir()) == sorted(FILES)
+
+
+def test_a_failure_on_the_way_leaves_nothing(run, pima, tmp_path, monkeypatch):
+    import boundshift.app.folder as folder
+
+    def full_disk(rows):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folder, "comparison_csv", full_disk)
+    assert "No space left" in run(*FIT, "--out", "ill", code=1).stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["pima.csv"]
+
+
+@pytest.mark.parametrize("model", ["svm", "forest", "boosting", "mlp"])
+def test_every_model_can_be_fitted_and_loaded(run, tmp_path, model):
+    bunch = load_hepatitis(as_frame=True)
+    bunch.frame.to_csv(tmp_path / "h.csv", index=False)
+    run("fit", "h.csv", "--target", "target", "--model", model, "--out", "fit")
+    assert len(run("predict", "fit", "h.csv").stdout.splitlines()) == len(bunch.frame) + 1
+
+
+@pytest.fixture
+def trained(tmp_path):
+    from sklearn.linear_model import LogisticRegression
+
+    frame = load_pima(as_frame=True).frame
+    model = LogisticRegression(max_iter=5000).fit(frame.iloc[:300, :-1], frame["target"][:300])
+    frame[300:].to_csv(tmp_path / "rest.csv", index=False)
+    boundshift.save(model, tmp_path / "own.skops")
+    (tmp_path / "own.pkl").write_bytes(pickle.dumps(model))
+    return model
+
+
+@pytest.mark.parametrize("more", [["own.skops"], ["own.pkl", "--trust"]])
+def test_a_trained_model_is_taken_as_it_is(run, trained, tmp_path, more):
+    result = run("fit", "rest.csv", "--target", "target", "--model", *more, "--out", "fit")
+    kept = boundshift.load(tmp_path / "fit" / "model.skops").estimator_
+    assert kept.coef_.tolist() == trained.coef_.tolist()
+    assert "Certified" in result.stdout
+    methods = [row["method"] for row in rows_of(tmp_path / "fit" / "comparison.csv")]
+    assert not any("retrained" in method for method in methods)
+
+
+def test_a_model_that_has_seen_the_rows_certifies_nothing(run, trained):
+    result = run("fit", "rest.csv", "--target", "target", "--model", "own.skops", "--seen")
+    assert "Nominal: The model was fitted on these rows" in result.stdout
+
+
+@pytest.mark.parametrize("named", [[], ["--positive", "a"], ["--positive", "b"]])
+def test_any_class_of_a_trained_model_can_be_the_positive_one(run, tmp_path, named):
+    """The rarer one is the model's first, to which its scores do not point."""
+    from sklearn.linear_model import LogisticRegression
+
+    frame = load_pima(as_frame=True).frame
+    frame["target"] = np.where(frame["target"] == 1, "a", "b")
+    model = LogisticRegression(max_iter=5000).fit(frame.iloc[:300, :-1], frame["target"][:300])
+    boundshift.save(model, tmp_path / "own.skops")
+    frame[300:].to_csv(tmp_path / "rest.csv", index=False)
+    options = ["--model", "own.skops", "--recall-floor", "0.9", "--out", "fit", *named]
+    result = run("fit", "rest.csv", "--target", "target", *options)
+    positive = named[-1] if named else "a"
+    stored = Boundary.from_json((tmp_path / "fit" / "boundary.json").read_text())
+    assert stored.labels[1] == positive
+    assert stored.rule == Floors(recall=0.9)
+    assert ("the rarer one" in result.stderr) == (not named)
+    run("predict", "fit", "rest.csv", "--out", "p.csv")
+    rows = rows_of(tmp_path / "p.csv")
+    predicted = np.array([row["prediction"] for row in rows])
+    scores = [float(row["score"]) for row in rows]
+    assert predicted.tolist() == stored.predict(scores).tolist()
+    truth = frame["target"][300:].to_numpy()
+    assert (predicted[truth == positive] == positive).mean() > 0.85
+    own = model.predict_proba(frame.iloc[300:, :-1])[:, list(model.classes_).index(positive)]
+    assert [float(row["probability"]) for row in rows] == pytest.approx(own.tolist())
+
+
+def test_columns_json_is_plain(fitted, tmp_path):
+    facts = json.loads((tmp_path / "ill" / "columns.json").read_text())
+    assert facts["labels"] == ["no diabetes", "diabetes"]
+    assert facts["columns"]["clinic"] == {"kind": "word", "why": "words", "complete": False}
+    assert set(facts["left_out"]) == {"patient_id", "visited", "country"}

@@ -1,0 +1,183 @@
+"""A prediction reads a table as the fit did, whatever file it comes from, or refuses."""
+
+import contextlib
+import io
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from boundshift import Zone
+from boundshift.app import app
+from boundshift.app.tables import write_frame
+
+N = 400
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Return a table whose answer hangs on columns that files spell in many ways."""
+    rng = np.random.default_rng(0)
+    smokes, code = rng.random(N) < 0.4, rng.choice(["01", "02", "X3"], N)
+    price = np.round(rng.normal(2000, 500, N), 2)
+    risk = 3 * smokes + 2 * (code == "02") + price / 500 + rng.normal(size=N)
+    return pd.DataFrame(
+        {"smokes": smokes, "code": code, "price": price, "ill": np.where(risk > 6.5, "yes", "no")}
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted_once(table, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fitted")
+    table.to_csv(folder / "t.csv", index=False)
+    for words in (["fit", "t.csv", "--target", "ill", "--out", "fit"], ["predict", "fit", "t.csv"]):
+        with contextlib.chdir(folder):
+            result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.output
+    return folder, result.stdout
+
+
+@pytest.fixture
+def fitted(run, fitted_once, tmp_path):
+    shutil.copytree(fitted_once[0], tmp_path, dirs_exist_ok=True)
+    return fitted_once[1]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "jsonl", "tsv"])
+def test_every_format_gives_the_same_predictions(run, fitted, table, tmp_path, ending):
+    write_frame(table, tmp_path / f"new.{ending}")
+    assert run("predict", "fit", f"new.{ending}").stdout == fitted
+
+
+def test_codes_keep_their_zeros_where_no_other_code_is_met(run, fitted, table, tmp_path):
+    few = table[table["code"] != "X3"]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    result = run("predict", "fit", "-", input=(tmp_path / "few.csv").read_bytes())
+    assert "not seen" not in result.stderr
+    lines = fitted.splitlines()
+    assert result.stdout.splitlines()[1:] == [lines[i + 1] for i in few.index]
+
+
+@pytest.mark.parametrize("spell", [str, str.upper, str.lower, lambda t: str(int(t == "True"))])
+def test_truths_in_every_spelling(run, fitted, table, tmp_path, spell):
+    new = table.assign(smokes=table["smokes"].map(str).map(spell))
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert run("predict", "fit", "new.csv").stdout == fitted
+
+
+def test_binary_columns_are_text(run, fitted, table, tmp_path):
+    new = table.assign(code=table["code"].map(str.encode).astype(object))
+    new.to_parquet(tmp_path / "new.parquet")
+    assert run("predict", "fit", "new.parquet").stdout == fitted
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"), [("smokes", "perhaps"), ("price", "1.234,5"), ("price", "high")]
+)
+def test_another_spelling_is_refused(run, fitted, table, tmp_path, column, cell):
+    new = table.astype({column: object})
+    new.loc[7, column] = cell
+    new.to_csv(tmp_path / "new.csv", index=False)
+    answer = run("predict", "fit", "new.csv", code=1).stderr
+    assert f"Column '{column}' of new.csv must hold" in answer
+    assert cell in answer
+
+
+def test_new_gaps_are_noted(run, fitted, table, tmp_path):
+    table.assign(price=None, code=[None, *table["code"][1:]]).to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    said = run("predict", "fit", "new.csv").stderr
+    assert "Column 'price' lacks every value here and none in training" in said
+    assert "Column 'code' lacks 1 of 400 values" in said
+
+
+def test_kept_columns_are_as_they_were_written(run, fitted, table, tmp_path):
+    table.assign(who=["NA", "007", "1.50"] + ["x"] * (N - 3)).to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    lines = run("predict", "fit", "new.csv", "--keep", "who").stdout.splitlines()
+    assert [line.partition(",")[0] for line in lines[1:4]] == ["NA", "007", "1.50"]
+
+
+def test_spelled_numbers_are_learned_and_predicted(run, table, tmp_path, fitted):
+    table["price"] = table["price"].map("€{:,.2f}".format)
+    table.to_csv(tmp_path / "euro.csv", index=False)
+    result = run("fit", "euro.csv", "--target", "ill", "--out", "euro")
+    assert "Column 'price' is read as numbers: '€" in result.stderr
+    assert run("predict", "euro", "euro.csv").stdout == fitted
+
+
+def frame_of(text):
+    return pd.read_csv(io.StringIO(text))
+
+
+def test_an_edited_boundary_is_refused_unless_it_is_not_asked(run, fitted, tmp_path):
+    path = tmp_path / "fit" / "boundary.json"
+    stored = json.loads(path.read_text())
+    path.write_text(json.dumps(stored | {"threshold": stored["threshold"] + 1.0}))
+    said = run("predict", "fit", "t.csv", code=1).stderr
+    assert f"{stored['threshold'] + 1.0!r}" in said
+    assert f"{stored['threshold']!r}" in said
+    assert "--threshold" in said
+    run("predict", "fit", "t.csv", "--top", "3")
+    path.unlink()
+    assert run("predict", "fit", "t.csv").stdout == fitted
+
+
+def test_a_threshold_decides_in_the_place_of_the_boundary(run, fitted):
+    scores = frame_of(fitted)["score"]
+    middle = float(scores.median())
+    made = frame_of(run("predict", "fit", "t.csv", "--threshold", middle).stdout)
+    assert (made["prediction"] == "yes").tolist() == (scores > middle).tolist()
+    assert made["score"].tolist() == scores.tolist()
+
+
+def test_the_top_rows_are_those_with_the_highest_scores(run, fitted):
+    every = frame_of(fitted)
+    made = frame_of(run("predict", "fit", "t.csv", "--top", 7).stdout)
+    assert made["score"].tolist() == every["score"].nlargest(7).tolist()
+    assert set(made["prediction"]) == {"yes"}
+
+
+def test_of_equal_scores_the_first_rows_are_taken(run, fitted, table, tmp_path):
+    twice = table.iloc[[3, 3, 3, 5]].assign(row=list("abcd"))
+    twice.to_csv(tmp_path / "twice.csv", index=False)
+    scores = frame_of(run("predict", "fit", "twice.csv").stdout)["score"]
+    best = list("abcd") if scores[0] >= scores[3] else list("dabc")
+    made = frame_of(run("predict", "fit", "twice.csv", "--keep", "row", "--top", 2).stdout)
+    assert made["row"].tolist() == best[:2]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_names_of_rows_are_carried_over(run, table, tmp_path, ending):
+    named = table.assign(patient_id=[f"P-{i:04d}" for i in range(N)], row=np.arange(N))
+    named.to_csv(tmp_path / "named.csv", index=False)
+    run("fit", "named.csv", "--target", "ill", "--out", "named")
+    write_frame(named.iloc[::-1], tmp_path / f"new.{ending}")
+    made = frame_of(run("predict", "named", f"new.{ending}", "--keep", "code").stdout)
+    assert list(made)[:3] == ["patient_id", "row", "code"]
+    assert made["patient_id"].tolist() == named["patient_id"].tolist()[::-1]
+    table.to_csv(tmp_path / "bare.csv", index=False)
+    assert list(frame_of(run("predict", "named", "bare.csv").stdout)) == [
+        "score",
+        "probability",
+        "prediction",
+    ]
+
+
+def test_a_zone_decides_in_the_place_of_the_boundary(run, fitted, table, tmp_path):
+    scored = pd.read_csv(io.StringIO(fitted))
+    scored["ill"] = table["ill"]
+    scored.to_csv(tmp_path / "scored.csv", index=False)
+    asked = ["--score", "score", "--label", "ill", "--positive", "yes", "--zone", "0.1,0.1"]
+    text = run("threshold", "scored.csv", *asked, "--json").stdout
+    (tmp_path / "zone.json").write_text(text, encoding="utf-8")
+    zone = Zone.from_json(text)
+    shown = run("predict", "fit", "t.csv", "--zone", "zone.json", "--unsure", "ask").stdout
+    found = pd.read_csv(io.StringIO(shown))
+    assert found["prediction"].tolist() == zone.predict(found["score"], "ask").tolist()
+    assert {"yes", "no"} < set(found["prediction"])

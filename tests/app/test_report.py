@@ -1,0 +1,162 @@
+"""The report on scores of any system."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+
+from boundshift import Cost, Floors, certify, find_boundary, find_zone, threshold_interval
+from boundshift.words import number
+
+COLUMNS = ["--score", "risk", "--label", "ill", "--no-interval"]
+
+
+@pytest.fixture
+def rows(score_lines):
+    cells = [line.split(",") for line in score_lines[1:]]
+    return np.array([label for _, label in cells]), np.array([float(score) for score, _ in cells])
+
+
+def embedded(path):
+    block = re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"), re.S)
+    return json.loads(block.group(1))
+
+
+def shifted(data):
+    stop = data["marks"]["shifted"]["stop"]
+    return [data["wrong"][i][stop] for i in (0, 1)]
+
+
+def test_writes_a_page_and_says_the_verdict(run, scores, rows, tmp_path):
+    shown = run("report", scores, *COLUMNS, "--unit", "patients").stdout
+    assert "Of 100 patients of class yes the shifted model is expected to miss" in shown
+    assert "the 440 rows that chose the boundary, which flatter it" in shown
+    boundary = find_boundary(*rows, pos_label="yes")
+    expected = certify(*rows, boundary.threshold, pos_label="yes", chosen_here=True)
+    data = embedded(tmp_path / "report.html")
+    assert data["n"] == [400, 40]
+    assert shifted(data) == list(expected.wrong)
+    assert data["marks"]["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
+
+
+def test_a_test_file_certifies(run, scores, rows, tmp_path):
+    other = tmp_path / "test.csv"
+    rng = np.random.default_rng(9)
+    ill = np.repeat([0, 1], [300, 30])
+    fresh = rng.normal(2.5 * ill)
+    words = np.where(ill == 1, "yes", "no")
+    lines = [f"{s},{word}" for s, word in zip(fresh, words, strict=True)]
+    other.write_text("\n".join(["risk,ill", *lines]))
+    out = tmp_path / "page.html"
+    shown = run("report", scores, *COLUMNS, "--test", other, "--out", out).stdout
+    assert (
+        "330 test rows. Only the “at most” is certified, if they were used for nothing else"
+        in shown
+    )
+    boundary = find_boundary(*rows, pos_label="yes")
+    expected = certify(words, fresh, boundary.threshold, pos_label="yes")
+    assert shifted(embedded(out)) == list(expected.wrong)
+    assert embedded(out)["marks"]["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], {}),
+        (["--curve", "paper"], {"curve": "paper"}),
+        (["--rule", "minimax", "--curve", "dkw"], {"rule": "minimax", "curve": "dkw"}),
+        (["--costs", "1,20"], {"rule": Cost(false_negative=20)}),
+        (["--recall-floor", "0.9"], {"rule": Floors(recall=0.9)}),
+    ],
+)
+def test_the_same_call_in_python_gives_the_same_boundary(
+    run, scores, rows, tmp_path, options, expected
+):
+    run("report", scores, *COLUMNS, *options)
+    boundary = find_boundary(*rows, pos_label="yes", **expected)
+    data = embedded(tmp_path / "report.html")
+    assert data["threshold"][data["marks"]["shifted"]["stop"]] == pytest.approx(
+        boundary.threshold, rel=1e-5
+    )
+    wrong = certify(*rows, boundary).wrong
+    assert shifted(data) == list(wrong)
+
+
+def test_the_test_s_classes_are_those_of_the_boundary(run, scores, tmp_path, score_lines):
+    """In the test the other class is the rarer one; what is positive was settled before."""
+    ill = [line for line in score_lines[1:] if line.endswith("yes")]
+    well = [line for line in score_lines[1:] if line.endswith("no")]
+    (tmp_path / "test.csv").write_text("\n".join(["risk,ill", *ill, *well[:10]]))
+    result = run("report", scores, *COLUMNS, "--test", "test.csv")
+    assert "rows of class yes the shifted model is expected to miss" in result.stdout
+    assert "The positive class is 'yes', the rarer one (40 of 440 rows)" in result.stderr
+    assert embedded(tmp_path / "report.html")["n"] == [10, 40]
+
+
+@pytest.mark.parametrize("files", [("three.csv", "two.csv"), ("two.csv", "three.csv")])
+def test_a_third_label_is_refused_in_both_files(run, tmp_path, score_lines, files):
+    third = [f"{i / 100},perhaps" for i in range(30)]
+    (tmp_path / "three.csv").write_text("\n".join([*score_lines, *third]))
+    (tmp_path / "two.csv").write_text("\n".join(score_lines))
+    said = run("report", files[0], *COLUMNS, "--positive", "yes", "--test", files[1], code=1)
+    assert "'perhaps' (30 rows)" in said.stderr
+
+
+def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr("boundshift.app.scores._RESAMPLES", 5)
+    run("report", scores, *COLUMNS[:-1])
+    low, high = threshold_interval(*rows, pos_label="yes", n_resamples=5, random_state=0)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"Interval {low:.4g} to {high:.4g}." in page
+
+
+def test_groups_are_counted_on_the_rows_that_judge(run, scores, rows, tmp_path):
+    towns = np.random.default_rng(1).choice(["Bonn", "Rome"], 440)
+    lines = scores.read_text().splitlines()
+    grouped = [f"{lines[0]},town", *(f"{a},{b}" for a, b in zip(lines[1:], towns, strict=True))]
+    scores.write_text("\n".join(grouped))
+    run("report", scores, *COLUMNS, "--by", "town")
+    run("report", "-", *COLUMNS, "--by", "town", "--out", "piped.html", input=scores.read_bytes())
+    boundary = find_boundary(*rows, pos_label="yes")
+    flagged, bonn = rows[1] > boundary.threshold, towns == "Bonn"
+    ill = rows[0] == "yes"
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    row = re.search(r'<th scope="row">Bonn</th><td>(\d+)</td><td>(\d+)</td><td>([\d.]+)%', page)
+    recall = 100 * np.sum(flagged & bonn & ill) / np.sum(bonn & ill)
+    assert row.groups() == (str(bonn.sum()), str((bonn & ill).sum()), f"{recall:.1f}")
+    assert row[0] in (tmp_path / "piped.html").read_text(encoding="utf-8")
+    run("report", scores, *COLUMNS, "--by", "town", "--test-share", 0.5, "--out", "half.html")
+    half = (tmp_path / "half.html").read_text(encoding="utf-8")
+    counts = re.findall(r'<th scope="row">(?:Bonn|Rome)</th><td>(\d+)</td><td>(\d+)</td>', half)
+    assert [sum(int(pair[i]) for pair in counts) for i in (0, 1)] == [220, 20]
+
+
+def test_scores_from_0_to_1_are_shown_with_their_calibration(run, scores, rows, tmp_path):
+    run("report", scores, *COLUMNS)
+    assert "Calibration:" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    share = 1 / (1 + np.exp(-rows[1]))
+    lines = [f"{p},{label}" for p, label in zip(share, rows[0], strict=True)]
+    scores.write_text("\n".join(["risk,ill", *lines]))
+    run("report", scores, *COLUMNS, "--force")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    said = f"On average the model's own probability is {100 * share.mean():.1f}%, and 9.1% are"
+    assert said in html.unescape(page)
+
+
+def test_an_unsure_zone_is_that_of_the_library(run, scores, rows, tmp_path):
+    shown = run("report", scores, *COLUMNS, "--positive", "yes", "--zone", "0.05,0.2").stdout
+    zone = find_zone(*rows, errors=(0.05, 0.2), pos_label="yes")
+    assert f"up to {number(zone.low)} are called class no" in shown
+    assert f"those above {number(zone.high)} class yes" in shown
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "The unsure zone" in page
+    assert "found on the rows that are counted here" in page
+
+
+def test_errors_of_a_zone_are_counted_on_test_rows(run, scores, tmp_path):
+    asked = ["--positive", "yes", "--zone", "0.2,0.3", "--test-share", "0.5"]
+    run("report", scores, *COLUMNS, *asked)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "20 rows of class yes and 200 rows of class no, other rows than those counted" in page

@@ -1,0 +1,246 @@
+"""Tables out of files and into them, and the labels of classes."""
+
+import csv
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+from boundshift import InvalidInputError
+from boundshift.app.columns import find_spelling, read_cells
+from boundshift.app.scores import ScoreTable
+from boundshift.app.tables import (
+    label_values,
+    order_classes,
+    positive_note,
+    read_frame,
+    with_gaps,
+    write_frame,
+)
+from boundshift.streaming import scan_boundary
+from boundshift.streaming.sources import batches
+from boundshift.streaming.sources.batches import column_names
+from boundshift.validation import order_labels
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "age": [40.0, None, 60.0] * 40,
+            "town": ["Rome", None, "Bonn, Germany"] * 40,
+            "score": rng.normal(size=120),
+            "ill": np.arange(120) % 3 // 2,
+        }
+    )
+
+
+ENDINGS = ["csv", "tsv", "parquet", "feather", "jsonl", "xlsx"]
+
+
+def understood(frame):
+    """Return a frame as a fit understands it."""
+    columns = {}
+    for name in frame.columns:
+        cells = with_gaps(frame[name])
+        spelling, _ = find_spelling(cells.dropna())
+        columns[name] = read_cells(frame[name], spelling, name)
+    return pd.DataFrame(columns)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_table_means_what_was_written(tmp_path, frame, ending):
+    path = tmp_path / f"t.{ending}"
+    write_frame(frame, path)
+    pd.testing.assert_frame_equal(understood(read_frame(path)), frame, check_dtype=False)
+    assert column_names(path) == list(frame.columns)
+
+
+def test_words_for_missing_values_are_gaps_and_kept_as_written(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n?,NA\nNaN,\nnull,y\n")
+    found = read_frame(tmp_path / "t.csv")
+    assert found["b"].tolist() == ["x", "NA", "", "y"]
+    assert with_gaps(found["a"]).isna().tolist() == [False, True, True, True]
+    assert with_gaps(found["b"]).isna().tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_rows_may_end_as_on_any_system(tmp_path, end):
+    (tmp_path / "t.csv").write_bytes(end.join(["a,b", "1,x", "2,y", ""]).encode())
+    assert read_frame(tmp_path / "t.csv").to_numpy().tolist() == [["1", "x"], ["2", "y"]]
+
+
+def test_a_quoted_header_may_have_several_lines_and_delimiters(tmp_path):
+    (tmp_path / "t.csv").write_text('"a\n(years; months)",b\n1,"x\ny"\n')
+    assert column_names(tmp_path / "t.csv") == ["a\n(years; months)", "b"]
+    assert read_frame(tmp_path / "t.csv").to_numpy().tolist() == [["1", "x\ny"]]
+
+
+def test_quoted_rows_that_cross_blocks(tmp_path, monkeypatch):
+    """Cut anywhere, a file of quoted line ends is the same table."""
+    monkeypatch.setattr(batches, "_BLOCK", 64)
+    rows = [(str(i), f'a "q"\n{i},' * (i % 7)) for i in range(200)]
+    with (tmp_path / "t.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("n", "text"), *rows])
+    assert [tuple(row) for row in read_frame(tmp_path / "t.csv").to_numpy()] == rows
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_a_compressed_file_of_columns_is_read(tmp_path, frame, ending):
+    write_frame(frame, tmp_path / f"t.{ending}")
+    packed = gzip.compress((tmp_path / f"t.{ending}").read_bytes())
+    (tmp_path / f"u.{ending}.gz").write_bytes(packed)
+    assert len(read_frame(tmp_path / f"u.{ending}.gz")) == len(frame)
+
+
+def test_a_line_of_json_may_be_long(tmp_path):
+    (tmp_path / "t.jsonl").write_text(f'{{"a": "{"x" * 3_000_000}"}}\n')
+    assert len(read_frame(tmp_path / "t.jsonl")["a"][0]) == 3_000_000
+
+
+UNREADABLE = {
+    "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "utf-16"),
+    "gzip without its ending": ("t.csv", gzip.compress(b"a,b\n1,2\n"), r"\.gz"),
+    "Latin-1": ("t.csv", "a,b\n1,é\n".encode("latin1"), "latin1"),
+    "deep JSON": ("t.jsonl", b'{"a":' * 20_000 + b"1" + b"}" * 20_000, "nested"),
+    "a quote left open": ("t.csv", b'a,b\n1,"' + b"x\n" * 50, "quote"),
+}
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_what_cannot_be_read_is_said_with_its_cure(tmp_path, case):
+    name, content, words = UNREADABLE[case]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidInputError, match=words):
+        read_frame(tmp_path / name)
+
+
+def test_parquet_columns_of_one_name_are_refused(tmp_path):
+    table = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(InvalidInputError, match="'a' more than once"):
+        read_frame(tmp_path / "t.parquet")
+
+
+def test_decimals_are_numbers(tmp_path):
+    price = pa.array([1, 2]).cast(pa.decimal128(22, 2))
+    parquet.write_table(pa.table({"price": price}), tmp_path / "t.parquet")
+    assert read_frame(tmp_path / "t.parquet")["price"].dtype == np.float64
+
+
+def test_a_quote_within_a_cell_is_a_letter(tmp_path, monkeypatch):
+    monkeypatch.setattr(batches, "_BLOCK", 64)
+    lines = [line for i in range(50) for line in (f"6'{i}\",a", f'{i},"x\ny"', f'5" pipe,{i}')]
+    (tmp_path / "t.csv").write_text("\n".join(["size,text", *lines]) + "\n")
+    found = read_frame(tmp_path / "t.csv")
+    assert len(found) == 150
+    assert found["size"][0] == "6'0\""
+    assert found["text"][1] == "x\ny"
+
+
+@pytest.mark.parametrize("ending", [".feather", ".feather.gz"])
+def test_offsets_that_lead_out_of_a_feather_file_are_refused(tmp_path, ending):
+    """Arrow would follow them, and the process would end."""
+    offsets = np.arange(5, dtype=np.int32) * 3
+    table = pa.table({"risk": [1.0, 2.0, 3.0, 4.0], "ill": ["abc", "xyz"] * 2})
+    buffer = io.BytesIO()
+    feather.write_feather(table, buffer, compression="uncompressed")
+    astray = offsets.copy()
+    astray[2] = 2**30
+    raw = buffer.getvalue()
+    assert raw.count(offsets.tobytes()) == 1
+    raw = raw.replace(offsets.tobytes(), astray.tobytes())
+    path = tmp_path / f"t{ending}"
+    path.write_bytes(gzip.compress(raw) if ending.endswith(".gz") else raw)
+    for read in (
+        lambda: read_frame(path),
+        lambda: ScoreTable([path], "risk", "ill"),
+        lambda: scan_boundary(path, label="ill", score="risk"),
+    ):
+        with pytest.raises(InvalidInputError, match="must be a whole Feather file"):
+            read()
+
+
+def test_a_small_file_that_unpacks_without_end_is_refused(tmp_path):
+    path = tmp_path / "t.parquet.gz"
+    path.write_bytes(gzip.compress(bytes(80 << 20)))
+    with pytest.raises(InvalidInputError, match="made to exhaust memory"):
+        read_frame(path)
+
+
+def test_pages_that_are_damaged_are_refused_in_passes(tmp_path):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"risk": [1.0, 2.0] * 99, "ill": ["a", "b"] * 99}), path)
+    raw = bytearray(path.read_bytes())
+    raw[4:40] = b"\xff" * 36
+    path.write_bytes(raw)
+    with pytest.raises(InvalidInputError, match=r"t\.parquet"):
+        scan_boundary(path, label="ill", score="risk")
+
+
+PAIRS = [
+    [0, 1],
+    [-1, 1],
+    [False, True],
+    [0.0, 1.0],
+    [1, 2],
+    ["sick", "well"],
+    ["fraud", "ok"],
+]
+
+
+@pytest.mark.parametrize("labels", PAIRS, ids=str)
+@pytest.mark.parametrize("counts", [(10, 90), (90, 10), (50, 50)])
+def test_the_rule_is_the_library_s(labels, counts):
+    known = dict(zip(labels, counts, strict=True))
+    for order in (labels, labels[::-1]):
+        found = order_classes(order, [known[label] for label in order], None, "ill")
+        assert found == order_labels(labels, counts=known)
+
+
+@pytest.mark.parametrize("labels", [["sick", "well"], [1, 2]])
+def test_equally_frequent_words_are_asked_for_where_it_matters(labels):
+    with pytest.raises(InvalidInputError, match=f"Use --positive {labels[1]}"):
+        order_classes(labels, [50, 50], None, "ill", alike=False)
+    named = order_classes(labels, [50, 50], str(labels[0]), "ill", alike=False)
+    assert named == (labels[1], labels[0])
+    assert order_classes(labels, [51, 50], None, "ill", alike=False) == tuple(labels)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [-1, 1], [False, True]])
+def test_equally_frequent_numbers_say_it_themselves(labels):
+    assert order_classes(labels, [50, 50], None, "ill", alike=False) == tuple(labels)
+
+
+def test_a_choice_of_ours_is_said():
+    assert (
+        "'b', the greater of two equally frequent ones (5 of 10 rows)"
+        in (positive_note(None, ("a", "b"), (5, 5))[0])
+    )
+    assert positive_note(None, (False, True), (9, 1)) == []
+    assert positive_note("a", ("b", "a"), (9, 1)) == []
+
+
+@pytest.mark.parametrize("labels", [["Yes", "Yes ", "no"], ["Yes", "YES", "no"], ["a b", "a  B"]])
+def test_labels_that_differ_only_by_blanks_or_case_are_refused(labels):
+    with pytest.raises(InvalidInputError, match="blanks or case") as refused:
+        order_classes(labels, [5] * len(labels), "Yes", "ill")
+    assert all(repr(label) in str(refused.value) for label in labels[:2])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["01", "1"], ["inf", "0"], ["1e400", "0"], ["1" * 5000, "0"], ["1" * 20, "0"], ["1_0"]],
+)
+def test_what_no_float_holds_stays_text(texts):
+    assert label_values(texts) == texts
+
+
+def test_an_infinite_label_is_refused():
+    with pytest.raises(InvalidInputError, match="finite"):
+        order_classes([0.0, float("inf")], [5, 5], None, "ill")

@@ -1,0 +1,199 @@
+"""A table fitted in Python: rows, model, certificate, weights and costs by row."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    Cost,
+    InvalidInputError,
+    certify,
+    find_boundary,
+    threshold_interval,
+)
+from boundshift.app.fit import find_copies, fit_table, split_rows
+from boundshift.app.folder import report_facts
+from boundshift.app.predict import unseen_categories
+from boundshift.datasets import load_pima
+from boundshift.metrics import binary_metrics
+from boundshift.models.mean import MeanOfModels
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return load_pima(as_frame=True).frame
+
+
+@pytest.fixture(scope="module")
+def fitted(frame):
+    return fit_table(frame, "target", seed=3)
+
+
+def test_the_model_is_plain_and_decided_on_the_scores_shown(fitted):
+    assert type(fitted.model) is BoundShiftClassifier
+    again = find_boundary(*fitted.deciding.to_rows())
+    assert fitted.model.threshold_ == again.threshold
+    assert fitted.boundary == again
+
+
+def test_with_few_rare_rows_the_models_that_decided_are_deployed(frame):
+    few = _with_rare_rows(frame, 100)  # 70 of them to train on
+    model = fit_table(few, "target", seed=3).model
+    assert isinstance(model.estimator_, MeanOfModels)
+    X = frame.drop(columns="target")
+    parts = [part.decision_function(X) for part in model.estimator_.estimators]
+    assert len(parts) == 5
+    mean = 1 / (1 + np.exp(-np.mean(parts, axis=0)))
+    assert np.allclose(model.positive_scores(X), mean)
+
+
+def test_with_many_rare_rows_one_model_of_all_training_rows_is_deployed(fitted, frame):
+    model = fitted.model.estimator_
+    assert not isinstance(model, MeanOfModels)
+    X, y = frame.drop(columns="target"), frame["target"].to_numpy()
+    train, _ = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=3)
+    alone = clone(model).fit(X.iloc[train], y[train])
+    assert np.allclose(fitted.model.positive_scores(X), alone.predict_proba(X)[:, 1])
+
+
+def _with_rare_rows(frame, n):
+    return pd.concat([frame[frame["target"] == 0], frame[frame["target"] == 1].head(n)])
+
+
+def test_a_category_that_one_part_has_not_seen_is_known(frame):
+    few = _with_rare_rows(frame, 100).reset_index(drop=True)
+    table = few.assign(town=np.where(np.arange(len(few)) % 2, "Rome", "Bonn"))
+    rows, target = np.arange(len(few)), few["target"]
+    train, _ = train_test_split(rows, test_size=0.3, stratify=target, random_state=0)
+    table.loc[train[0], "town"] = "Oslo"  # one row, which one part of the five leaves out
+    found = fit_table(table, "target")
+    seen = [
+        set(part[0].named_transformers_["categories"][-1].categories_[0])
+        for part in found.model.estimator_.estimators
+    ]
+    assert not all("Oslo" in towns for towns in seen)
+    assert any("Oslo" in towns for towns in seen)
+    assert unseen_categories(found.model, table, found.columns) == []
+    elsewhere = table.assign(town="Lima")
+    assert (
+        "not seen in training: Lima" in unseen_categories(found.model, elsewhere, found.columns)[0]
+    )
+
+
+def test_no_row_is_used_twice(fitted, frame):
+    assert sum(fitted.deciding.n_samples) + sum(fitted.test.n_samples) == len(frame)
+    share = fitted.test.positive.n / sum(fitted.test.n_samples)
+    assert share == pytest.approx(frame["target"].mean(), abs=0.01)
+
+
+def test_the_certificate_is_of_the_test_rows(fitted):
+    assert fitted.certificate == certify(*fitted.test.to_rows(), fitted.boundary)
+    assert fitted.certificate.method == "clopper-pearson"
+
+
+def test_our_row_of_the_comparison_is_the_model_s(fitted):
+    y, scores = fitted.test.to_rows()
+    expected = binary_metrics(y, fitted.boundary.predict(scores), pos_label=1)
+    row = fitted.comparison[0]
+    assert row["method"] == "boundshift"
+    assert {name: row[name] for name in expected} == expected
+
+
+def test_the_interval_is_of_the_rows_that_decided(fitted):
+    low, high = fitted.interval
+    expected = threshold_interval(*fitted.deciding.to_rows(), n_resamples=100, random_state=0)
+    assert (low, high) == expected
+    assert low < fitted.boundary.threshold < high
+
+
+@pytest.mark.parametrize("positive", [None, "1"])
+def test_a_third_label_is_refused_or_left_out(frame, positive):
+    three = frame.assign(target=np.where(frame["Age"] > 60, "unknown", frame["target"]))
+    n = int((frame["Age"] > 60).sum())
+    with pytest.raises(InvalidInputError, match=rf"holds 3: .*'unknown' \({n} rows\).*--ignore"):
+        fit_table(three, "target", positive=positive)
+    found = fit_table(three, "target", positive=positive, ignore=["unknown"])
+    known = fit_table(frame[frame["Age"] <= 60], "target", positive=positive)
+    assert (found.labels, found.boundary.threshold) == ((0, 1), known.boundary.threshold)
+    note = f"{n} rows with the label 'unknown' are left out, as asked."
+    assert note in found.notes
+    assert note in report_facts(found, "out")["verdict"]["note"]
+    with pytest.raises(InvalidInputError, match=r"'unknown'\), got 'unsure'"):
+        fit_table(three, "target", ignore=["unsure"])
+
+
+def with_copies(frame, n):
+    """Return a table with copies of some rows, far from them, under other ids."""
+    again = frame.sample(n, random_state=0)
+    return pd.concat([frame, again], ignore_index=True).assign(id=lambda t: t.index + 5000)
+
+
+def test_copies_stay_on_one_side_of_the_split(frame):
+    twice = with_copies(frame, 300)
+    X, y = twice.drop(columns=["target", "id"]), twice["target"].to_numpy()
+    copies, told = find_copies(X, y)
+    train, test = split_rows(y, 0.3, 0, copies)
+    learned, judged = (set(map(tuple, X.to_numpy()[part])) for part in (train, test))
+    assert not learned & judged
+    assert sorted([*train, *test]) == list(range(len(y)))
+    assert len(test) == pytest.approx(0.3 * len(y), rel=0.1)
+    n = len(twice) - len(X.drop_duplicates())
+    assert told[0].startswith(f"{n} rows have the same features as an earlier row and stay")
+    plain = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0)[1]
+    assert len(learned & set(map(tuple, X.to_numpy()[plain]))) > 50
+
+
+def test_rows_of_features_with_few_values_are_no_copies():
+    rng = np.random.default_rng(0)
+    few = pd.DataFrame(rng.integers(0, 2, (600, 3)))
+    y = rng.integers(0, 2, 600)
+    copies, told = find_copies(few, y)
+    assert told == []
+    drawn = train_test_split(np.arange(600), test_size=0.3, stratify=y, random_state=0)
+    for part, expected in zip(split_rows(y, 0.3, 0, copies), drawn, strict=True):
+        assert part.tolist() == expected.tolist()
+
+
+def test_rivals_that_retrain_see_what_the_model_sees(frame):
+    """Categories and gaps reach SMOTE as numbers, and no warning is left over."""
+    odd = frame.assign(town=np.resize(["Rome", "Bonn", None], len(frame)))
+    odd.loc[::7, "BMI"] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        methods = [row["method"] for row in fit_table(odd, "target").comparison]
+    assert "SMOTE, retrained" in methods
+
+
+def test_categories_that_do_not_occur_are_no_classes(frame):
+    labels = pd.Categorical.from_codes(frame["target"], ["no", "yes", "unknown"])
+    assert fit_table(frame.assign(target=labels), "target").labels == ("no", "yes")
+
+
+def test_the_rarer_word_is_positive_and_that_is_said(frame):
+    words = frame.assign(target=np.where(frame["target"] == 1, "diabetes", "none"))
+    found = fit_table(words, "target")
+    assert found.labels == ("none", "diabetes")
+    assert "The positive class is 'diabetes', the rarer one (268 of 768 rows)" in found.notes[0]
+    named = fit_table(words, "target", positive="none")
+    assert named.labels == ("diabetes", "none")
+    assert named.notes == ()
+
+
+def test_equally_frequent_words_are_asked_for_by_a_rule_for_one_of_them(frame):
+    some = frame.groupby("target").head(60)
+    words = some.assign(target=np.where(some["target"] == 1, "sick", "well"))
+    with pytest.raises(InvalidInputError, match="Use --positive well"):
+        fit_table(words, "target", rule=Cost(false_negative=20))
+    # Such a cost flags nearly everyone who is well, which is said.
+    with pytest.warns(BoundaryWarning) as told:
+        found = fit_table(words, "target", rule=Cost(false_negative=20), positive="sick")
+    assert found.labels == ("well", "sick")
+    caution = found.model.boundary_.caution
+    assert "on the wrong side" in caution
+    assert any(caution in str(warning.message) for warning in told)

@@ -1,0 +1,186 @@
+"""The monitor of a deployed model, from call to call."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from boundshift import Monitor, certify
+from boundshift.app import app
+from boundshift.app import watch as watching
+
+
+def call(*words):
+    return CliRunner().invoke(app, ["monitor", *map(str, words)])
+
+
+@pytest.fixture
+def place(tmp_path):
+    certificate = certify(
+        ["no"] * 90 + ["yes"] * 60, [0.1] * 90 + [0.9] * 57 + [0.2] * 3, 0.5, pos_label="yes"
+    )
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(certificate.to_dict()))
+    return path
+
+
+def write(path, rate, n=100, seed=0, day="2026-03-01"):
+    rng = np.random.default_rng(seed)
+    ill = rng.random(n) < 0.5
+    wrong = rng.random(n) < np.where(ill, rate, 0.01)
+    frame = pd.DataFrame({"risk": np.where(ill != wrong, 0.9, 0.1), "ill": ill, "day": day})
+    frame["ill"] = np.where(ill, "yes", "no")
+    frame.to_csv(path, index=False)
+    return frame
+
+
+COLUMNS = ("--score", "risk", "--label", "ill", "--when", "day")
+
+
+def test_goes_on_where_the_last_call_ended(place, tmp_path):
+    first = write(tmp_path / "march.csv", 0.03)
+    second = write(tmp_path / "april.csv", 0.6, seed=1, day="2026-04-01")
+    kept = call(place, tmp_path / "march.csv", *COLUMNS, "--exit-code")
+    assert kept.exit_code == 0, kept.output
+    assert "Nothing in 100 rows speaks against the certificate." in kept.output
+    broken = call(place, tmp_path / "april.csv", *COLUMNS)
+    assert broken.exit_code == 0
+    assert "Class yes errs more often than its certificate says" in broken.output
+    both = pd.concat([first, second])
+    state = Monitor.load(tmp_path / "monitor.json")
+    assert state == Monitor(state.certificate).update(both["ill"], both["risk"], both["day"])
+    assert state.alarm.since == "2026-04-01"
+
+
+def test_an_alarm_has_its_exit_code_where_asked(place, tmp_path):
+    write(tmp_path / "rows.csv", 0.7)
+    assert call(place, tmp_path / "rows.csv", *COLUMNS, "--exit-code").exit_code == 3
+
+
+def test_a_file_is_counted_once(place, tmp_path):
+    write(tmp_path / "rows.csv", 0.03)
+    call(place, tmp_path / "rows.csv", *COLUMNS)
+    again = call(place, tmp_path / "rows.csv", *COLUMNS)
+    assert "counted before" in again.output
+    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 100
+    call(place, tmp_path / "rows.csv", *COLUMNS, "--again")
+    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 200
+
+
+def test_calls_at_the_same_time_are_all_counted(place, tmp_path):
+    for k in range(4):
+        write(tmp_path / f"q{k}.csv", 0.03, seed=k)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    calls = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "boundshift",
+                "monitor",
+                place,
+                tmp_path / f"q{k}.csv",
+                *COLUMNS,
+            ],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+        )
+        for k in range(4)
+    ]
+    assert [process.wait(timeout=180) for process in calls] == [0] * 4
+    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 400
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
+
+
+def test_a_call_that_waits_in_vain_says_so_and_counts_nothing(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(watching, "_PATIENCE", 0.1)
+    write(tmp_path / "rows.csv", 0.03)
+    lock = tmp_path / ".monitor.json.lock"
+    lock.touch()
+    said = call(place, tmp_path / "rows.csv", *COLUMNS)
+    assert said.exit_code == 1
+    assert "One call at a time" in said.output
+    assert ".monitor.json.lock" in said.output
+    assert not (tmp_path / "monitor.json").exists()
+    lock.unlink()
+    assert call(place, tmp_path / "rows.csv", *COLUMNS).exit_code == 0
+
+
+def test_json_and_a_picture(place, tmp_path):
+    write(tmp_path / "rows.csv", 0.7)
+    done = call(place, tmp_path / "rows.csv", *COLUMNS, "--json", "--picture", tmp_path / "p.png")
+    facts = json.loads(done.stdout)
+    assert facts["kept"] is False
+    assert facts["alarms"][0]["label"] == "yes"
+    assert facts["classes"][1]["n_samples"] + facts["classes"][0]["n_samples"] == 100
+    assert (tmp_path / "p.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--score", "risk"), "--label"),
+        (("--label", "ill"), "--score"),
+        ((*COLUMNS, "--confidence", "0.9"), "must stay as the monitor began, 0.95"),
+        (("--score", "risk", "--label", "day"), "must be one of those in column"),
+        ((*COLUMNS, "--picture", "p.xyz"), "must end in one of .png"),
+    ],
+)
+def test_mistakes_are_explained_and_nothing_is_counted(place, tmp_path, words, said):
+    write(tmp_path / "rows.csv", 0.03)
+    call(place, tmp_path / "rows.csv", *COLUMNS)
+    before = (tmp_path / "monitor.json").read_bytes()
+    write(tmp_path / "more.csv", 0.03, seed=5)
+    wrong = call(place, tmp_path / "more.csv", *words)
+    assert wrong.exit_code == 1
+    assert said in wrong.output
+    assert (tmp_path / "monitor.json").read_bytes() == before
+
+
+def test_another_certificate_does_not_go_on_with_the_state(place, tmp_path):
+    write(tmp_path / "rows.csv", 0.03)
+    call(place, tmp_path / "rows.csv", *COLUMNS)
+    other = json.loads(place.read_text()) | {"threshold": 0.7}
+    place.write_text(json.dumps(other))
+    write(tmp_path / "more.csv", 0.03, seed=5)
+    wrong = call(place, tmp_path / "more.csv", *COLUMNS)
+    assert wrong.exit_code == 1
+    assert "watches another" in wrong.output
+
+
+def test_a_monitor_s_own_file_goes_on_too(place, tmp_path):
+    write(tmp_path / "rows.csv", 0.03)
+    named = place.rename(tmp_path / "risk.json")
+    call(named, tmp_path / "rows.csv", *COLUMNS)
+    write(tmp_path / "more.csv", 0.03, seed=5)
+    state = tmp_path / "risk.monitor.json"
+    assert call(state, tmp_path / "more.csv", *COLUMNS).exit_code == 0
+    assert sum(Monitor.load(state).n_samples) == 200
+
+
+def test_a_fitted_folder_scores_the_rows_itself(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=600), "b": rng.normal(size=600)})
+    frame["ill"] = np.where(rng.random(600) < 1 / (1 + np.exp(1 - 3 * frame["a"])), "yes", "no")
+    frame[:400].to_csv(tmp_path / "train.csv", index=False)
+    frame[400:].to_csv(tmp_path / "later.csv", index=False)
+    fit = ["fit", str(tmp_path / "train.csv"), "--target", "ill", "--positive", "yes"]
+    done = CliRunner().invoke(app, [*fit, "--out", str(tmp_path / "fit")])
+    assert done.exit_code == 0, done.output
+    kept = call(tmp_path / "fit", tmp_path / "later.csv")
+    assert kept.exit_code == 0, kept.output
+    state = Monitor.load(tmp_path / "fit" / "monitor.json")
+    assert state.n_samples == (
+        int((frame["ill"][400:] == "no").sum()),
+        int((frame["ill"][400:] == "yes").sum()),
+    )
+    out = tmp_path / "predictions.csv"
+    words = ["predict", str(tmp_path / "fit"), str(tmp_path / "later.csv"), "--out", str(out)]
+    CliRunner().invoke(app, words)
+    wrong = pd.read_csv(out)["prediction"].to_numpy() != frame["ill"][400:].to_numpy()
+    assert sum(state.wrong) == int(wrong.sum())
