@@ -15,14 +15,14 @@ from boundshift.curves import Blend, ClopperPearson, Empirical, ErrorCurve, as_c
 from boundshift.curves.base import Solution, status_of
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
-from boundshift.rules import Cost, Floors, Rule, as_rule
+from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
 from boundshift.rules.metric import bind_labels
 from boundshift.scores import Scale, ScoreSample, judge_weights
-from boundshift.search.row_costs import as_row_cost, own_cost, search_row_costs
+from boundshift.search import search_gaps
 from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.source import Source
-from boundshift.validation import are_signs, as_rows
+from boundshift.validation import are_signs, as_row_cost, as_rows, own_cost
 
 __all__ = [
     "check_row_cost",
@@ -177,7 +177,20 @@ def decide_by_row(
     cost = own_cost(as_row_cost(row_cost, len(scores)), is_positive)
     sample = replace(ScoreSample.from_labels(is_positive, scores), labels=labels).on_scale(scale)
     _check_direction(sample, Cost())
-    found = search_row_costs(sample, is_positive, sample.from_units(scores), cost)
+    # In units of the mean cost the rows' costs are weights, whose sum is least.
+    weight, unit = cost / cost.mean(), float(cost.mean())
+    negative, positive = (
+        replace(c, count=weight[mine][np.argsort(scores[mine], kind="stable")])
+        for c, mine in ((sample.negative, ~is_positive), (sample.positive, is_positive))
+    )
+    found = search_gaps(
+        lambda wrong, _: np.asarray(wrong) / len(scores),
+        Sum(),
+        replace(sample, negative=negative, positive=positive),
+    )
+    rates = Empirical().errors(sample)(np.array([found.threshold]))
+    errors = float(rates[0][0]), float(rates[1][0])
+    found = found._replace(errors=errors, value=found.value * unit)
     return _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
 
 

@@ -20,8 +20,7 @@ from boundshift.result.records import Record, as_label
 from boundshift.result.sql import group_expression
 from boundshift.rules import MCC, Cost, FBeta, Kappa, Markedness, Metric, Rule
 from boundshift.scores import Scale, ScoreSample
-from boundshift.search.found import ErrorsAt, Found
-from boundshift.search.line import search_between, search_line
+from boundshift.search import ErrorsAt, Found, search_between, search_line
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 from boundshift.validation import (

@@ -32,7 +32,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.rules import GMean, Rule
 from boundshift.scores import ScoreSample
-from boundshift.search.found import ErrorsAt
+from boundshift.search import ErrorsAt
 from boundshift.status import QUIET, Status
 from boundshift.typing import FloatArray
 

@@ -32,7 +32,7 @@ from scipy.special import expit
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores import Scores, ScoreSample
-from boundshift.search.found import Found
+from boundshift.search import Found
 from boundshift.status import Status
 from boundshift.typing import FloatArray, IntArray
 from boundshift.validation import as_choice, as_pair, as_positive, as_weight, is_finite

@@ -13,42 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
 
-__all__ = [
-    "are_signs",
-    "as_choice",
-    "as_column",
-    "as_generator",
-    "as_known_scores",
-    "as_labels",
-    "as_object",
-    "as_pair",
-    "as_positive",
-    "as_real_column",
-    "as_rows",
-    "as_scores",
-    "as_share",
-    "as_weight",
-    "as_weights",
-    "check_labels",
-    "check_spellings",
-    "check_weight_shape",
-    "check_weight_sum",
-    "count_missing",
-    "find_distinct",
-    "is_finite",
-    "nearest_name",
-    "no_weights",
-    "not_frequencies",
-    "order_labels",
-    "split_by_label",
-]
-
 _T = TypeVar("_T")
 
 _LEAST_WEIGHT, _MOST_WEIGHT = 1e-100, 1e100
 # Beyond this sum float64 no longer counts single rows.
 _MOST_WEIGHTS = 1e15
 _FREQUENCIES = "Pass how often each row counts."
+# Sums of costs up to this size do not overflow.
+_MOST_COST = 1e100
+_COSTS = (
+    "Pass what is lost if the row is decided wrongly: an amount for each row, or two columns "
+    "(false_positive, false_negative)."
+)
 
 _MORE_THAN_TWO = (
     "Use BoundShiftClassifier, which shifts one bias per class, or call find_boundary once per "
@@ -625,3 +601,43 @@ def no_weights() -> InvalidInputError:
         "`sample_weight` must be above 0 for rows of both classes, got 0 for every row. "
         f"{_FREQUENCIES}"
     )
+
+
+def as_row_cost(row_cost: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Return costs as finite numbers of at least 0: one for each row, or one for either error.
+
+    Examples
+    --------
+    >>> as_row_cost([[3, 1], [5, 2]], 2).tolist()
+    [[3.0, 1.0], [5.0, 2.0]]
+    """
+    try:
+        table: Any = np.ma.asanyarray(row_cost)
+    except ValueError:  # rows of different lengths
+        table = np.ma.empty(0)
+    if table.ndim == 2 and table.shape[1] == 2:
+        columns = [as_real_column("row_cost", table[:, k], _COSTS, n_rows) for k in (0, 1)]
+        cost = np.stack(columns, axis=1)
+    else:
+        cost = as_real_column("row_cost", row_cost, _COSTS, n_rows)
+    bad = ~((cost >= 0) & (cost <= _MOST_COST))
+    if bad.any():
+        raise InvalidInputError(
+            f"`row_cost` must be at least 0 and at most {_MOST_COST:g}, got {cost[bad][0]:g}. "
+            f"{_COSTS}"
+        )
+    return cost
+
+
+def own_cost(cost: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return what each row costs if it is decided wrongly, which its class says of two columns.
+
+    Examples
+    --------
+    >>> own_cost(np.array([[3.0, 1.0], [5.0, 2.0]]), np.array([False, True])).tolist()
+    [3.0, 2.0]
+    """
+    own = cost if cost.ndim == 1 else np.where(is_positive, cost[:, 1], cost[:, 0])
+    if not own.any():
+        raise InvalidInputError(f"`row_cost` must not be all 0, got zeros only. {_COSTS}")
+    return own

@@ -24,6 +24,7 @@ ROOMS = [
     "scores",
     "rules",
     "search",
+    "biases",
     "paper",
     "curves",
     "streaming",

@@ -23,9 +23,7 @@ from boundshift.paper import SupportGeometry
 from boundshift.rules import Floors, GMean, Rule
 from boundshift.rules.base import Settings
 from boundshift.scores import Scores, ScoreSample
-from boundshift.search.found import ErrorsAt, Found
-from boundshift.search.gaps import search_gaps
-from boundshift.search.line import search_between, search_line
+from boundshift.search import ErrorsAt, Found, search_between, search_gaps, search_line
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 

@@ -14,7 +14,7 @@ from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, Rule
 from boundshift.scores import ScoreSample, refuse_weights
-from boundshift.search.gaps import search_gaps
+from boundshift.search import search_gaps
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 from boundshift.validation import as_share

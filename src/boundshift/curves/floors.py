@@ -47,7 +47,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules.floors import Floors, missed_by, reached_rates
 from boundshift.rules.prevalence import frequencies
 from boundshift.scores import ScoreSample
-from boundshift.search.found import Found
+from boundshift.search import Found
 from boundshift.typing import FloatArray, IntArray
 
 __all__ = [

@@ -11,7 +11,7 @@ from boundshift.curves.base import Claim, PairCurve, ShapeCurve, Tail, count_abo
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 from boundshift.scores import Scores, ScoreSample, n_nodes, pooled_spread, robust_std
-from boundshift.search.found import Found
+from boundshift.search import Found
 from boundshift.typing import FloatArray
 from boundshift.validation import as_positive
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.biases import search_biases
 from boundshift.boundary import decide_by_row, make_decision
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.curves.counts import ConfidenceCurve
@@ -27,7 +28,6 @@ from boundshift.result.boundary import Boundary
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
 from boundshift.rules.metric import bind_labels
 from boundshift.scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample, judge_weights
-from boundshift.search.biases import search_biases
 from boundshift.status import QUIET, Status
 from boundshift.typing import FloatArray, IndexArray
 from boundshift.validation import order_labels

@@ -59,9 +59,8 @@ from boundshift.models.scoring import (
 )
 from boundshift.promises.planning import rows_needed
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
-from boundshift.search.row_costs import as_row_cost
 from boundshift.typing import FloatArray, IndexArray
-from boundshift.validation import as_weights, find_distinct, order_labels
+from boundshift.validation import as_row_cost, as_weights, find_distinct, order_labels
 
 __all__ = ["DecidingSample", "Scored", "route_fit", "set_random_states", "train"]
 

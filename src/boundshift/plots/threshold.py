@@ -29,9 +29,8 @@ from boundshift.plots.profile import rule_values
 from boundshift.result.boundary import Boundary
 from boundshift.rules.cost import Cost
 from boundshift.rules.prevalence import as_prevalence
-from boundshift.search.row_costs import as_row_cost, own_cost
 from boundshift.typing import FloatArray
-from boundshift.validation import as_choice, as_rows, as_share
+from boundshift.validation import as_choice, as_row_cost, as_rows, as_share, own_cost
 from boundshift.view.rows import count_wrong_at
 from boundshift.words import claim_text, decision
 

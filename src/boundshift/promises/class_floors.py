@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.biases import class_losses, search_biases
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.promises.planning import rows_needed
 from boundshift.rules.classes import ClassFloors
-from boundshift.search.biases import class_losses, search_biases
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 

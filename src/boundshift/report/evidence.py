@@ -15,9 +15,8 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate, Scores
 from boundshift.result.boundary import Boundary
 from boundshift.scores import ScoreSample
-from boundshift.search.row_costs import as_row_cost
 from boundshift.typing import BoolArray, FloatArray
-from boundshift.validation import as_scores, as_weights
+from boundshift.validation import as_row_cost, as_scores, as_weights
 from boundshift.words import Names
 
 __all__ = ["Evidence", "JudgedOn", "PairedRows", "RowDetails", "share_interval"]

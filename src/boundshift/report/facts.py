@@ -33,8 +33,7 @@ from boundshift.report.sentences import collect_claims, diagnose, say_verdict
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost
 from boundshift.scores import ScoreSample
-from boundshift.search.row_costs import own_cost
-from boundshift.validation import as_choice, as_labels, as_scores, as_share, is_finite
+from boundshift.validation import as_choice, as_labels, as_scores, as_share, is_finite, own_cost
 from boundshift.view.axis import choose_axis, is_probability
 from boundshift.view.rows import (
     as_score,

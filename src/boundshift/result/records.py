@@ -19,7 +19,7 @@ from boundshift.curves import CURVES, SLSQP, Claim, ErrorCurve, Exact
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import RULES, Rule
 from boundshift.scores import ScoreSample
-from boundshift.search.found import ErrorsAt
+from boundshift.search import ErrorsAt
 from boundshift.status import Status
 
 __all__ = [

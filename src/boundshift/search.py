@@ -1,8 +1,15 @@
-r"""The best boundary on the line, for curves that see the scores.
+r"""The boundary at which a rule on two error curves is least, and the middle of its plateau.
 
-They are looked at between quantiles of both classes, or where they bend, and then closer and
-closer around the best. The middle of a plateau is taken, in score units. Where scores repeat, the
-errors jump there, and the candidates are the middles of the gaps between distinct scores.
+`search_gaps` is for curves that see counts only. They change where the boundary passes a score, so
+the candidates are the gaps between neighbouring scores. The negative class's error falls and the
+positive one's rises with the boundary, and every rule grows with both: over a run of gaps it cannot
+fall below its value at the negative error of the last and the positive error of the first. Runs
+that cannot hold the minimum are dropped, so a curve is evaluated at hundreds of gaps out of
+millions.
+
+`search_line` is for curves that see the scores. It looks between quantiles of both classes, or
+where the curves bend, and then closer and closer around the best. Where scores repeat, the errors
+jump there, and `search_between` takes the middles of the gaps between distinct scores.
 """
 
 from __future__ import annotations
@@ -11,13 +18,190 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
-from boundshift.scores import ScoreSample
-from boundshift.search.found import ErrorsAt, Found
+from boundshift.scores import ScoreSample, quantiles
 from boundshift.typing import FloatArray, IntArray
 
-__all__ = ["search_between", "search_line"]
+ErrorsAt = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""From boundaries to the claimed error rates (negative, positive) at each."""
+Bound = Callable[[ArrayLike, int], FloatArray]
+"""From rows on the wrong side, and all rows of a class, to the claimed error rate."""
+
+# Values this close to the minimum belong to its plateau.
+_FLAT = 1e-12
+# Gaps: runs that are looked at together.
+_FAN = 64
+
+
+class Found(NamedTuple):
+    """A boundary, the plateau around it, the errors claimed there, and the rule's value."""
+
+    threshold: float
+    plateau: tuple[float, float]
+    errors: tuple[float, float]
+    value: float
+
+
+# --- Gaps -----------------------------------------------------------------------------------------
+
+
+class _Gaps:
+    """The gaps between neighbouring distinct scores, from below all of them to above."""
+
+    def __init__(self, bound: Bound, rule: Rule, sample: ScoreSample) -> None:
+        merged = np.concatenate([sample.negative.positions, sample.positive.positions])
+        merged.sort(kind="stable")
+        rises = merged[1:] > merged[:-1]
+        if not rises.all():
+            merged = merged[np.append(True, rises)]
+        self.distinct = merged
+        # Beyond the outermost scores a boundary stands off by half the mean distance of scores.
+        self._beyond = (sample.spread or abs(merged[0]) or 1.0) / (2 * sum(sample.n_samples))
+        self._bound, self.rule, self._sample = bound, rule, sample
+        self.count = len(self.distinct) + 1
+
+    def floor(self, gap: IntArray) -> FloatArray:
+        """Return the score below each gap; a boundary there decides as one inside."""
+        # A position may stand for scores below it.
+        lowest = min(self._sample.negative.minimum, self._sample.positive.minimum)
+        first = min(self.distinct[0], lowest)
+        # Where a step is smaller than the distance of doubles, the next double is beyond.
+        first = min(first - 2 * self._beyond, np.nextafter(first, -np.inf))
+        inside = self.distinct[np.maximum(gap - 1, 0)]
+        return np.asarray(np.where(gap == 0, first, inside))
+
+    def ceiling(self, gap: IntArray) -> FloatArray:
+        """Return the score above each gap."""
+        last = self.distinct[-1] + 2 * self._beyond
+        inside = self.distinct[np.minimum(gap, len(self.distinct) - 1)]
+        return np.asarray(np.where(gap == self.count - 1, last, inside))
+
+    def bound(self, first: IntArray, last: IntArray) -> FloatArray:
+        """Return a number that the rule cannot fall below from the first to the last gap."""
+        negative, positive = self._sample.negative, self._sample.positive
+        above = negative.n - negative.count_at_most(self.floor(last))
+        below = positive.count_at_most(self.floor(first))
+        return self.rule.value(
+            self._bound(above, negative.n),
+            self._bound(below, positive.n),
+            self._sample.n_samples,
+        )
+
+    def value(self, gap: IntArray) -> FloatArray:
+        """Return the rule in each gap."""
+        return self.bound(gap, gap)
+
+    def nearest_of_fewest(self, gap: int, last: int, towards: int) -> int:
+        """Return the nearest gap with no more errors of the favoured class than the last."""
+
+        def wrong(at: int) -> float:
+            above, below = self._sample.count_wrong(self.floor(np.array([at])))
+            return float(above[0] if towards > 0 else below[0])
+
+        most = wrong(last)
+        near, far = gap, last
+        while near != far:
+            middle = (near + far) // 2 if towards > 0 else -((-near - far) // 2)
+            near, far = (near, middle) if wrong(middle) <= most else (middle + towards, far)
+        return far
+
+    def walk(self, gap: int, most: float, towards: int) -> int:
+        """Return the last gap in a direction before the rule first exceeds some value.
+
+        Over a run of gaps the rule cannot exceed its value at the negative error of the first and
+        the positive error of the last, so that whole runs are passed at a time.
+        """
+        step, end = 1, self.count - 1 if towards > 0 else 0
+        while gap != end:
+            step = min(step, abs(end - gap))
+            ahead = gap + towards * step
+            low, high = min(gap, ahead), max(gap, ahead)
+            if self.bound(np.array([high]), np.array([low]))[0] <= most:
+                gap, step = ahead, 2 * step
+            elif step > 1:
+                step //= 2
+            elif self.value(np.array([ahead]))[0] <= most:
+                gap = ahead
+            else:
+                break
+        return gap
+
+
+def search_gaps(bound: Bound, rule: Rule, sample: ScoreSample) -> Found:
+    """Return the best gap, merged with neighbours that are as good.
+
+    Parameters
+    ----------
+    bound : callable
+        From rows on the wrong side, and all rows of a class, to the claimed error rate.
+    rule : Rule
+        What to minimise.
+    sample : ScoreSample
+        Scores of both classes.
+    """
+    gaps = _Gaps(bound, rule, sample)
+    first, last = np.array([0]), np.array([gaps.count - 1])
+    best = np.inf
+    while np.any(first < last):
+        first, last = _cut_runs(first, last, _FAN)
+        least = gaps.bound(first, np.minimum(last + 1, gaps.count - 1))
+        likely = np.argsort(least, kind="stable")[:_FAN]
+        best = min(best, float(gaps.value((first + last)[likely] // 2).min()))
+        alive = least <= best + _FLAT * max(abs(best), 1.0)
+        first, last = first[alive], last[alive]
+    deciding, (start, end) = first, _widest_run(gaps, first, best)
+    allowed, towards = rule.tolerance_towards(sample.n_samples)
+    if allowed and towards:
+        first_gap = int(np.searchsorted(gaps.distinct, start, side="right"))
+        end_gap = gaps.walk(first_gap, best + allowed, towards)
+        last_gap = gaps.nearest_of_fewest(first_gap, end_gap, towards)
+        beside = np.add.outer([end_gap, last_gap], [-1, 0, 1]).ravel()
+        deciding = np.append(first, np.clip(beside, 0, gaps.count - 1))
+        start = float(gaps.floor(np.array([last_gap]))[0])
+        end = float(gaps.ceiling(np.array([last_gap]))[0])
+        best = float(gaps.value(np.array([last_gap]))[0])
+    # A position may stand for scores below it, so that the gaps on both its sides bound it.
+    for c in (sample.negative, sample.positive):
+        c.request_exact(gaps.ceiling(deciding))
+    threshold = start + (end - start) / 2
+    if threshold >= end:  # no number lies between the two scores
+        threshold = start
+    above, below = sample.count_wrong(np.array([threshold]))
+    errors = float(bound(above, sample.negative.n)[0]), float(bound(below, sample.positive.n)[0])
+    return Found(threshold, (start, end), errors, best)
+
+
+def _widest_run(gaps: _Gaps, alive: IntArray, best: float) -> tuple[float, float]:
+    """Return the ends of the widest run of neighbouring gaps at the minimum."""
+    alive = alive[gaps.value(alive) <= best + _FLAT * max(abs(best), 1.0)]
+    if not len(alive):
+        raise InvalidInputError(
+            "`rule` must not improve while an error rate grows, since a curve that counts rows is "
+            f"searched by that, got {gaps.rule!r}. Use curve='smoothed', or Floors(flagged=0.3) "
+            "for a share of flagged rows."
+        )
+    runs = np.split(alive, np.flatnonzero(np.diff(alive) > 1) + 1)
+    starts = gaps.floor(np.array([run[0] for run in runs]))
+    ends = gaps.ceiling(np.array([run[-1] for run in runs]))
+    widest = int(np.argmax(ends - starts))
+    return float(starts[widest]), float(ends[widest])
+
+
+def _cut_runs(first: IntArray, last: IntArray, fan: int) -> tuple[IntArray, IntArray]:
+    """Cut runs of whole numbers into shorter ones: about `fan` altogether, at least into eight."""
+    width = last - first + 1
+    pieces = np.clip(width, 0, max(8, fan // max(len(first), 1)))
+    owner = np.repeat(np.arange(len(first)), pieces)
+    piece = np.arange(len(owner)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    starts = first[owner] + piece * width[owner] // pieces[owner]
+    ends = first[owner] + (piece + 1) * width[owner] // pieces[owner] - 1
+    return starts, ends
+
+
+# --- The line ------------------------------------------------------------------------------------
 
 
 class _Effort(NamedTuple):
@@ -50,8 +234,6 @@ class _Effort(NamedTuple):
 
 _FULL = _Effort(129, 4, 8, 1e-13, 32, 1 << 13)
 _SPARING = _Effort(33, 1, 2, 1e-6, 1, 64)
-# Values this close to the minimum belong to its plateau.
-_FLAT = 1e-12
 # The ends of the plateau are where a round minimum has risen by this much: its middle is known to
 # more digits than the place of its least value.
 _RISE_TOLERANCE = 1e-10
@@ -325,24 +507,13 @@ def _last_within(
 
 def _start(sample: ScoreSample, bends: FloatArray | None, effort: _Effort) -> FloatArray:
     """Return boundaries all over the scores: where the curve bends, or between quantiles."""
-    bends = _quantiles(sample, effort.quantiles) if bends is None else bends
     classes = (sample.negative, sample.positive)
+    if bends is None:
+        shares = np.linspace(0, 1, effort.quantiles)
+        bends = np.concatenate([quantiles(c, shares) for c in classes])
     low, high = min(c.minimum for c in classes), max(c.maximum for c in classes)
     margin = sample.spread / 16 or abs(low) or 1.0
     grid = np.unique(np.concatenate([[low - margin, low], bends, [high, high + margin]]))
     steps = np.arange(effort.steps) / effort.steps
     inner = grid[:-1, None] + np.diff(grid)[:, None] * steps
     return np.unique(np.append(inner.ravel(), grid[-1]))
-
-
-def _quantiles(sample: ScoreSample, number: int) -> FloatArray:
-    """Return quantiles of both classes."""
-    share = np.linspace(0, 1, number)
-    parts = []
-    for c in (sample.negative, sample.positive):
-        place = share * (c.n - 1)
-        left = np.floor(place).astype(np.int64)
-        right = np.minimum(left + 1, c.n - 1)
-        low, high = c.at(left), c.at(right)
-        parts.append(low + (place - left) * (high - low))
-    return np.concatenate(parts)

@@ -1,1 +1,0 @@
-"""The boundary at which a rule on two error curves is least."""
