@@ -16,7 +16,7 @@ from boundshift.curves.base import Solution, status_of
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
-from boundshift.rules.metric import bind_labels
+from boundshift.rules.binary import bind_labels
 from boundshift.scores import Scale, ScoreSample, judge_weights
 from boundshift.search import search_gaps
 from boundshift.streaming.dispatch import find_source

@@ -11,10 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import read_threshold
 from boundshift.result.boundary import Boundary
-from boundshift.rules.confusion import FBeta
-from boundshift.rules.cost import Cost
+from boundshift.rules.binary import Cost, FBeta, as_prevalence, frequencies
 from boundshift.rules.floors import reached_rates
-from boundshift.rules.prevalence import as_prevalence, frequencies
 from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
 from boundshift.validation import as_column, as_labels, as_real_column, check_labels

@@ -205,17 +205,18 @@ class Scores:
         size = n_nodes(low, high, cell)
         offset = self.value - low
         np.clip(offset, 0.0, high - low, out=offset)
-        # The scores of a cell are a run of the sorted ones.
-        first = np.searchsorted(offset, cell * np.arange(size))
-        rows = np.diff(first, append=len(offset))
-        filled = np.flatnonzero(rows)
-        at_node, to_next = np.zeros(size), np.zeros(size)
         if self.count is None:
-            at_node[filled] = rows[filled]
+            # The scores of a cell are a run of the sorted ones.
+            first = np.searchsorted(offset, cell * np.arange(size))
+            at_node = np.diff(first, append=len(offset)).astype(np.float64)
+            filled, to_next = np.flatnonzero(at_node), np.zeros(size)
+            to_next[filled] = np.add.reduceat(offset, first[filled]) / cell
+            to_next[filled] -= at_node[filled] * filled
         else:
-            offset *= self.count
-            at_node[filled] = np.add.reduceat(self.count, first[filled])
-        to_next[filled] = np.add.reduceat(offset, first[filled]) / cell - at_node[filled] * filled
+            offset /= cell
+            node = offset.astype(np.int64)
+            at_node = np.bincount(node, self.count, size).astype(np.float64)
+            to_next = np.bincount(node, (offset - node) * self.count, size).astype(np.float64)
         at_node -= to_next
         at_node[1:] += to_next[:-1]
         return at_node

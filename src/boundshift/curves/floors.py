@@ -44,8 +44,8 @@ from scipy.special import bdtr
 
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
+from boundshift.rules.binary import frequencies
 from boundshift.rules.floors import Floors, missed_by, reached_rates
-from boundshift.rules.prevalence import frequencies
 from boundshift.scores import ScoreSample
 from boundshift.search import Found
 from boundshift.typing import FloatArray, IntArray

@@ -26,7 +26,7 @@ from boundshift.promises.certificate import (
 from boundshift.promises.class_floors import ClassRows, meet_floors, promise_floors
 from boundshift.result.boundary import Boundary
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
-from boundshift.rules.metric import bind_labels
+from boundshift.rules.binary import bind_labels
 from boundshift.scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample, judge_weights
 from boundshift.status import QUIET, Status
 from boundshift.typing import FloatArray, IndexArray

@@ -27,8 +27,7 @@ from boundshift.plots.canvas import (
 )
 from boundshift.plots.profile import rule_values
 from boundshift.result.boundary import Boundary
-from boundshift.rules.cost import Cost
-from boundshift.rules.prevalence import as_prevalence
+from boundshift.rules.binary import Cost, as_prevalence
 from boundshift.typing import FloatArray
 from boundshift.validation import as_choice, as_row_cost, as_rows, as_share, own_cost
 from boundshift.view.rows import count_wrong_at

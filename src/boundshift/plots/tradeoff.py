@@ -29,7 +29,7 @@ from boundshift.plots.canvas import (
 )
 from boundshift.plots.threshold import Band, draw_band, error_band, metric_bands
 from boundshift.result.boundary import Boundary
-from boundshift.rules.prevalence import as_prevalence, frequencies
+from boundshift.rules.binary import as_prevalence, frequencies
 from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
 from boundshift.validation import as_share, order_labels

@@ -18,7 +18,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import read_threshold
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost, GMean, Minimax, Rule, Sum, Youden
-from boundshift.rules.prevalence import frequencies
+from boundshift.rules.binary import frequencies
 from boundshift.validation import as_labels, as_scores, as_share, find_distinct, order_labels
 
 __all__ = ["BoundaryComparison", "compare_boundaries"]

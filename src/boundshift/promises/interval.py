@@ -16,7 +16,7 @@ from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves.base import PairCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, Rule
-from boundshift.rules.metric import bind_labels
+from boundshift.rules.binary import bind_labels
 from boundshift.scores import Scale, Scores, ScoreSample, is_among, robust_std
 from boundshift.typing import FloatArray
 from boundshift.validation import as_generator, as_share

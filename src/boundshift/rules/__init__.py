@@ -9,13 +9,21 @@ from collections.abc import Callable
 from functools import partial
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.balanced import GMean, Minimax, Sum
 from boundshift.rules.base import Rule
+from boundshift.rules.binary import (
+    MCC,
+    Cost,
+    FBeta,
+    GMean,
+    Kappa,
+    Markedness,
+    Metric,
+    Minimax,
+    Sum,
+    Youden,
+)
 from boundshift.rules.classes import ClassFloors, ClassRule, CostMatrix
-from boundshift.rules.confusion import MCC, FBeta, Kappa, Markedness, Youden
-from boundshift.rules.cost import Cost
 from boundshift.rules.floors import Floors
-from boundshift.rules.metric import Metric
 from boundshift.validation import as_object
 
 __all__ = [

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.balanced import Sum
 from boundshift.rules.base import Rule, Sizes, changed_repr
-from boundshift.rules.cost import Cost
+from boundshift.rules.binary import Cost, Sum
 from boundshift.rules.floors import Floors
 from boundshift.typing import FloatArray
 from boundshift.validation import as_choice, as_positive, as_share

@@ -8,9 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.balanced import GMean
 from boundshift.rules.base import Rule, changed_repr
-from boundshift.rules.prevalence import as_prevalence, frequencies
+from boundshift.rules.binary import GMean, as_prevalence, frequencies
 from boundshift.typing import FloatArray
 from boundshift.validation import as_positive, as_share
 
