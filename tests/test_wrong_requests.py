@@ -26,6 +26,7 @@ def ask(**options):
 WRONG = {
     "a floor of 1.2": (lambda: Floors(recall=1.2), "`recall` must be at most 1, got 1.2. Use 0.9"),
     "a floor of 0": (lambda: Floors(precision=0), "`precision` must be a positive"),
+    "a floor in percent": (lambda: Floors(recall=90), "`recall` must be at most 1, got 90"),
     "no floor": (lambda: Floors(), "at least one of recall"),
     "a cap of 1": (lambda: Floors(flagged=1), "`flagged` must be between 0 and 1, got 1. Use 0.02"),
     "a prevalence of 0": (lambda: Cost(prevalence=0), "got 0. Use 0.001 for one in a thousand"),
@@ -39,6 +40,9 @@ WRONG = {
     "costs of another length": (lambda: ask(row_cost=[1, 2]), "one value for each of 60 rows"),
     "costs with a rule": (lambda: ask(row_cost=np.ones(N), rule="f1"), "any rule but 'cost'"),
     "a name that is nearly one": (lambda: ask(rule="minmax"), "Did you mean 'minimax'"),
+    "another spelling": (lambda: ask(rule="F1"), "'f1'"),
+    "a hyphen too many": (lambda: ask(rule="f-1"), "'f1'"),
+    "three classes": (lambda: find_boundary([0, 1, 2] * 20, S), "Use BoundShiftClassifier"),
     "a metric of rankings": (lambda: Metric("roc_auc"), "has no boundary. Use 'f1'"),
     "groups of another length": (lambda: find_boundaries(Y, S, [1]), "each of 60 rows"),
 }

@@ -22,14 +22,6 @@ def test_core_needs_numpy_scipy_and_scikit_learn_only():
     assert names(PROJECT["dependencies"]) == {"numpy", "scipy", "scikit-learn"}
 
 
-def test_package_is_typed():
-    assert (Path(boundshift.__file__).parent / "py.typed").exists()
-
-
-def test_version_is_a_version():
-    assert boundshift.__version__[0].isdigit()
-
-
 def test_missing_extra_says_how_to_install_it():
     error = MissingExtraError("matplotlib", "plot")
     assert isinstance(error, ImportError)
