@@ -17,7 +17,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import InvalidInputError, MissingExtraError, load, save
-from boundshift.models import checks
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +211,3 @@ def test_a_folder_and_a_device_are_no_files(tmp_path):
     for path in (tmp_path, "/dev/zero"):
         with pytest.raises(InvalidInputError, match="folder, a device"):
             load(path)
-
-
-def test_nothing_is_checked_in_what_has_no_structure():
-    checks.check_model({"a": [1, np.array([None, "x"], dtype=object)]})

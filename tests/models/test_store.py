@@ -31,6 +31,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -62,6 +63,7 @@ from boundshift import (
     save,
 )
 from boundshift.curves import Claim, CountCurve
+from boundshift.models import trusted_types
 
 STORED = sorted(
     path for path in (Path(__file__).parents[1] / "data" / "stored").iterdir() if path.is_dir()
@@ -443,3 +445,14 @@ def test_rules_of_many_classes_come_back_with_their_model(tmp_path, rule):
     again = load(save(model, tmp_path / "model.skops"))
     assert again.rule == rule
     assert again.predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_types_that_nobody_trusts_are_named_and_then_taken(data):
+    clf = BoundShiftClassifier(KNeighborsClassifier(algorithm="kd_tree")).fit(*data)
+    names = [
+        "sklearn.neighbors._kd_tree.KDTree",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+    ]
+    with pytest.raises(InvalidInputError, match=r"the model holds, .*_kd_tree\.KDTree"):
+        trusted_types(clf)
+    assert {*names} < {*trusted_types(clf, names)}

@@ -3,26 +3,32 @@
 A boundary is stored as JSON and a model as a skops file. Unlike a pickle, a skops file runs only
 code of trusted types. docs/formats.md describes both.
 
-A fitted classifier's state is stored as plain values, so that its file holds no type of ours:
-safe formats know numbers, strings, arrays and scikit-learn's estimators. A record becomes a dict
-with its class's name under "record"; a dict with tuples as keys, which JSON cannot have, a list.
+A fitted classifier's state is stored as plain values, so that its file holds no type of ours: a
+record becomes a dict with its class's name under "record"; a dict with tuples as keys, which JSON
+cannot have, a list.
+
+Even trusted types can be abused: a small file can expand to gigabytes, and compiled code follows
+the indices of a tree without bounds checks. So sizes are checked before a file is opened, and
+structures before a model is used.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from sklearn import model_selection
 
 from boundshift.curves import CURVES, SLSQP, Exact
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.models.checks import check_archive, check_model
 from boundshift.models.fingerprint import Fingerprint
 from boundshift.models.scoring import Response
 from boundshift.promises.certificate import Certificate
@@ -31,50 +37,37 @@ from boundshift.result.records import check_format
 from boundshift.rules import RULES
 from boundshift.writing import is_special, write_whole
 
-__all__ = ["load", "own_types", "pack", "refused_types", "save", "unpack"]
+__all__ = ["load", "own_types", "pack", "save", "trusted_types", "unpack"]
 
 _FORMAT = "boundshift.object"
 _VERSION = 3
-_OWN = {
-    "boundshift.classifier.BoundShiftClassifier",
-    "boundshift.models.mean.MeanOfModels",
-}
-# What fitted parts of scikit-learn are made of, beyond what skops trusts. Loading them runs no code
-# of the file. `check_model` looks into trees, which compiled code would follow out of their arrays.
-_PARTS = {
-    "numpy.dtype",
-    "sklearn._loss.link.HalfLogitLink",
-    "sklearn._loss.link.Interval",
-    "sklearn._loss.link.LogitLink",
-    "sklearn._loss.link.MultinomialLogit",
-    "sklearn._loss.loss.ExponentialLoss",
-    "sklearn._loss.loss.HalfBinomialLoss",
-    "sklearn._loss.loss.HalfMultinomialLoss",
-    "sklearn.calibration._CalibratedClassifier",
-    "sklearn.calibration._SigmoidCalibration",
-    "sklearn.calibration._TemperatureScaling",
-    "sklearn.compose._column_transformer._RemainderColsList",
-    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.feature_selection._mutual_info.mutual_info_classif",
-    "sklearn.feature_selection._univariate_selection.chi2",
-    "sklearn.feature_selection._univariate_selection.f_classif",
-    "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
-    "sklearn.gaussian_process.kernels.ConstantKernel",
-    "sklearn.gaussian_process.kernels.Matern",
-    "sklearn.gaussian_process.kernels.Product",
-    "sklearn.gaussian_process.kernels.RBF",
-    "sklearn.gaussian_process.kernels.Sum",
-    "sklearn.gaussian_process.kernels.WhiteKernel",
-    "sklearn.metrics._scorer._PassthroughScorer",
-    "sklearn.multiclass._ConstantPredictor",
-    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
-    "sklearn.tree._tree.Tree",
-    "sklearn.utils._bunch.Bunch",
-}
 _ZIP = b"PK\x03\x04"
 _OLDEST_SKOPS = (0, 12)
+# Limits of a file that is opened.
+_MOST_MEMBERS, _MOST_TIMES_LARGER, _ALWAYS_ALLOWED = 100_000, 100, 64 << 20
+_LARGEST_SCHEMA, _MOST_VALUES, _DEEPEST, _MOST_OUTPUTS = 48 << 20, 1_000_000, 200, 10_000
+# Our types, and what fitted models of scikit-learn are made of beyond what skops trusts, by module.
+# Loading them runs no code of the file.
+_TRUSTED = {
+    "boundshift.classifier": "BoundShiftClassifier",
+    "boundshift.models.mean": "MeanOfModels",
+    "numpy": "dtype",
+    "sklearn._loss.link": "HalfLogitLink Interval LogitLink MultinomialLogit",
+    "sklearn._loss.loss": "ExponentialLoss HalfBinomialLoss HalfMultinomialLoss",
+    "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration _TemperatureScaling",
+    "sklearn.compose._column_transformer": "_RemainderColsList",
+    "sklearn.ensemble._hist_gradient_boosting.binning": "_BinMapper",
+    "sklearn.ensemble._hist_gradient_boosting.predictor": "TreePredictor",
+    "sklearn.feature_selection._mutual_info": "mutual_info_classif",
+    "sklearn.feature_selection._univariate_selection": "chi2 f_classif",
+    "sklearn.gaussian_process._gpc": "_BinaryGaussianProcessClassifierLaplace",
+    "sklearn.gaussian_process.kernels": "ConstantKernel Matern Product RBF Sum WhiteKernel",
+    "sklearn.metrics._scorer": "_PassthroughScorer",
+    "sklearn.multiclass": "_ConstantPredictor",
+    "sklearn.neural_network._stochastic_optimizers": "AdamOptimizer SGDOptimizer",
+    "sklearn.tree._tree": "Tree",
+    "sklearn.utils._bunch": "Bunch",
+}
 
 
 def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
@@ -83,9 +76,8 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> 
     Parameters
     ----------
     obj : Boundary or estimator
-        A boundary is written as JSON, which any language can read; a
-        :class:`~boundshift.BoundShiftClassifier`, or a pipeline or a search with one in it, as a
-        file of skops.
+        A boundary is written as JSON; a :class:`~boundshift.BoundShiftClassifier`, or a pipeline or
+        a search with one in it, as a skops file.
     path : str or path
         Where to write; ".json" and ".skops" are the usual extensions.
     overwrite : bool, default=False
@@ -191,6 +183,61 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
     )
 
 
+def trusted_types(model: Any, trusted: Sequence[str] = ()) -> list[str]:
+    """Return the types inside a model that skops must be told to trust.
+
+    Other tools that store models by skops, such as MLflow, want this list.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    trusted : sequence of str, default=()
+        Types that you trust beyond those of boundshift and of scikit-learn's models.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model holds other types; the error names them.
+
+    Examples
+    --------
+    >>> from boundshift import BoundShiftClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> trusted_types(BoundShiftClassifier(LogisticRegression()))
+    ['boundshift.classifier.BoundShiftClassifier']
+    """
+    skops = _skops()
+    found = set(skops.get_untrusted_types(data=skops.dumps(model)))
+    _refuse_types(found - set(trusted) - own_types(), "model")
+    return sorted(found)
+
+
+def own_types() -> set[str]:
+    """Return the types that need not be named: ours, and those of scikit-learn's models."""
+    known = vars(model_selection).values()
+    splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
+    types = (*CURVES.values(), Exact, SLSQP, *RULES.values(), *splitters)
+    parts = (f"{home}.{name}" for home, names in _TRUSTED.items() for name in names.split())
+    return {*parts, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
+
+
+def _refuse_types(refused: set[str], where: str) -> None:
+    if refused:
+        raise InvalidInputError(
+            f"`trusted` must name every type that the {where} holds, got it without "
+            f"{str(sorted(refused))[:2000]}."
+            " If you know them and where they are from, pass these names as `trusted`."
+        )
+
+
+def _unreadable(why: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"`path` must be a file of boundshift.save, got one that skops cannot read: {why[:200]}. "
+        "Save the model again."
+    )
+
+
 def _skops() -> Any:
     try:
         import skops.io
@@ -208,11 +255,11 @@ def _dump(obj: Any) -> bytes:
     from boundshift import __version__
 
     stored = {"format": _FORMAT, "version": _VERSION, "library": __version__, "object": obj}
-    io = _skops()
+    skops = _skops()
     try:
-        content: bytes = io.dumps(stored, compression=zipfile.ZIP_DEFLATED)
+        content: bytes = skops.dumps(stored, compression=zipfile.ZIP_DEFLATED)
         # Functions are stored by name, and some, like lambdas, are not found by it.
-        io.loads(content, trusted=io.get_untrusted_types(data=content))
+        skops.loads(content, trusted=skops.get_untrusted_types(data=content))
     except Exception as error:
         raise InvalidInputError(
             f"`obj` must be an estimator that skops can store, got {type(obj).__name__}: {error}. "
@@ -224,53 +271,23 @@ def _dump(obj: Any) -> bytes:
 
 def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -> Any:
     """Load an estimator if nothing in the file is untrusted."""
-    io = _skops()
-    check_archive(content)
+    skops = _skops()
     try:
-        found = set(io.get_untrusted_types(data=content))
-    except Exception as error:
-        raise InvalidInputError(
-            f"`path` must be a file of boundshift.save, got one that skops cannot read: "
-            f"{str(error)[:200]!r}."
-        ) from error
-    named = found if trusted is True else set(trusted or ())
-    refused = found - named - own_types()
-    if refused:
-        raise InvalidInputError(
-            f"`trusted` must name every type that the file holds, got it without "
-            f"{str(sorted(refused))[:2000]}."
-            " If you know them and where the file is from, pass these names as `trusted`."
-        )
-    try:
-        stored = io.loads(content, trusted=sorted(found))
+        _check_archive(content)
+        found = set(skops.get_untrusted_types(data=content))
+        if trusted is not True:
+            _refuse_types(found - set(trusted or ()) - own_types(), "file")
+        stored = skops.loads(content, trusted=sorted(found))
     except (MemoryError, InvalidInputError):
         raise
-    except Exception as error:
-        raise InvalidInputError(
-            f"`path` must be a file of boundshift.save, got one that cannot be opened: "
-            f"{str(error)[:200]!r}. "
-            "Save the model again."
-        ) from error
+    except Exception as error:  # A damaged archive fails in many ways.
+        raise _unreadable(repr(error)) from error
     check_format(stored, _FORMAT, _VERSION, ("object",), oldest=_VERSION)
-    check_model(stored["object"])
+    _check_model(stored["object"])
     return stored["object"]
 
 
-def refused_types(obj: Any, trusted: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Return the types of an object that skops does not trust, and the untrusted rest."""
-    io = _skops()
-    found = set(io.get_untrusted_types(data=io.dumps(obj)))
-    return sorted(found), sorted(found - set(trusted) - own_types())
-
-
-def own_types() -> set[str]:
-    """Return the types that need not be named: ours, and those of scikit-learn's models."""
-    known = vars(model_selection).values()
-    splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
-    types = (*CURVES.values(), Exact, SLSQP, *RULES.values(), *splitters)
-    names = {f"{cls.__module__}.{cls.__qualname__}" for cls in types}
-    return {*_OWN, *_PARTS, *names}
-
+# State as plain values.
 
 _PLAIN: dict[str, Any] = {
     "Certificate": Certificate,
@@ -329,3 +346,217 @@ def _unpack_record(value: Any) -> Any:
         return replace(Boundary.from_dict(value["stored"]), **value["own"])
     fields = {name: field for name, field in value.items() if name != "record"}
     return _PLAIN[value["record"]](**fields)
+
+
+# Checks of a file before it is opened.
+
+
+def _check_archive(content: bytes) -> None:
+    """Raise if a file would expand far beyond its size, or declares arrays it does not hold."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        _check_members(archive, max(_ALWAYS_ALLOWED, _MOST_TIMES_LARGER * len(content)))
+        _check_schema(archive)
+
+
+def _check_members(archive: zipfile.ZipFile, limit: int) -> None:
+    """Raise if an archive has too many or too large members, or arrays that it does not hold."""
+    members = archive.infolist()
+    total = sum(member.file_size for member in members)
+    if len(members) > _MOST_MEMBERS or total > limit:
+        raise InvalidInputError(
+            f"A stored model must have at most {_MOST_MEMBERS} parts and open into at most "
+            f"{limit >> 20} MB, got {len(members)} parts of {total >> 20} MB in all. It is "
+            "damaged, or made to exhaust memory."
+        )
+    if len({member.filename for member in members}) < len(members):
+        raise _unreadable("a part is there twice")
+    for member in members:
+        if member.filename.endswith(".npy"):
+            with archive.open(member) as part:
+                _array_shape(part, member.file_size)
+        elif member.filename.endswith(".npz"):
+            with zipfile.ZipFile(io.BytesIO(archive.read(member))) as inner:
+                _check_members(inner, limit)
+
+
+def _array_shape(part: Any, size: int) -> tuple[int, ...]:
+    """Return the shape of an array in a file; raise unless it has that many bytes."""
+    version = np.lib.format.read_magic(part)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    if version not in read:
+        raise _unreadable(f"an array of version {version}")
+    shape, _, dtype = read[version](part)
+    claimed = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    if dtype.hasobject or any(n < 0 for n in shape) or part.tell() + claimed != size:
+        raise _unreadable(f"an array of shape {shape} and type {dtype} that is not there")
+    return tuple(shape)
+
+
+def _check_schema(archive: zipfile.ZipFile) -> None:
+    """Raise if the schema is too large, too deep, or has a malformed tree."""
+    size = archive.getinfo("schema.json").file_size
+    text = archive.read("schema.json") if size <= _LARGEST_SCHEMA else b""
+    values = sum(text.count(sign) for sign in b",{[") if text else 0
+    if size > _LARGEST_SCHEMA or values > _MOST_VALUES:
+        raise InvalidInputError(
+            f"A stored model must be described in at most {_LARGEST_SCHEMA >> 20} MB and "
+            f"{_MOST_VALUES} values, got {size >> 20} MB and {values}. It is damaged, or made to "
+            "exhaust memory."
+        )
+    waiting: list[tuple[Any, int]] = [(json.loads(text), 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > _DEEPEST:
+            raise _unreadable(f"objects nested more than {_DEEPEST} deep")
+        if isinstance(node, dict):
+            if node.get("__class__") == "Tree" and "__reduce__" in node:
+                _check_tree_arguments(archive, node)
+            waiting += [(inner, depth + 1) for inner in node.values()]
+        elif isinstance(node, list):
+            waiting += [(inner, depth + 1) for inner in node]
+
+
+def _check_tree_arguments(archive: zipfile.ZipFile, node: dict[str, Any]) -> None:
+    """Raise unless a tree has one number of classes per output."""
+    features, classes, outputs = node["__reduce__"]["args"]["content"]
+    n_features, n_outputs = int(features["content"]), int(outputs["content"])
+    member = archive.getinfo(classes["file"])
+    with archive.open(member) as part:
+        shape = _array_shape(part, member.file_size)
+    if n_features < 1 or not 1 <= n_outputs <= _MOST_OUTPUTS or shape != (n_outputs,):
+        raise _unreadable(f"a tree of {n_outputs} outputs with {shape} numbers of classes")
+
+
+# Checks of a model before it is used.
+
+
+def _check_model(model: Any) -> None:
+    """Raise if a structure inside a model would lead compiled code out of its arrays.
+
+    Checked are trees, forests and boosting of scikit-learn, and its support vector machines.
+    """
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+    from sklearn.tree._tree import Tree
+
+    try:
+        found = list(_everything_in(model))
+        owned = {id(tree) for thing in found for tree in _check_one(thing)}
+        # Used by itself, a tree would not look whether rows have the columns that it asks for.
+        trees = (thing for thing in found if isinstance(thing, Tree | TreePredictor))
+        _require(all(id(tree) in owned for tree in trees), "a tree belongs to no model")
+    except InvalidInputError:
+        raise
+    except Exception as error:  # Attributes that are missing or of another type.
+        raise InvalidInputError(
+            f"The model must be whole, and is not: {str(error)[:200]!r}. Save it again."
+        ) from error
+
+
+def _require(is_right: bool, what: str) -> None:
+    if not is_right:
+        raise InvalidInputError(
+            f"A stored model must be as training makes it, and {what}. It is damaged, or made to "
+            "crash the program that uses it: train it again."
+        )
+
+
+def _everything_in(model: Any) -> Iterator[Any]:
+    """Yield all objects inside an object, each once."""
+    seen: set[int] = set()
+    waiting = [model]
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen or isinstance(thing, str | bytes | int | float | type):
+            continue
+        seen.add(id(thing))
+        yield thing
+        if isinstance(thing, dict):
+            waiting += [*thing.keys(), *thing.values()]
+        elif isinstance(thing, list | tuple | set | frozenset):
+            waiting += thing
+        elif isinstance(thing, np.ndarray):
+            waiting += thing.ravel().tolist() if thing.dtype.hasobject else []
+        else:
+            waiting += vars(thing).values() if hasattr(thing, "__dict__") else []
+
+
+def _check_one(thing: Any) -> list[Any]:
+    """Check one object, if it is of a kind that compiled code trusts; return its own trees."""
+    from sklearn.ensemble._forest import BaseForest
+    from sklearn.ensemble._gb import BaseGradientBoosting
+    from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import (
+        BaseHistGradientBoosting,
+    )
+    from sklearn.svm._base import BaseLibSVM
+    from sklearn.tree import BaseDecisionTree
+
+    if isinstance(thing, BaseDecisionTree) and hasattr(thing, "tree_"):
+        tree, n_features = thing.tree_, int(thing.n_features_in_)
+        n = int(tree.node_count)
+        _require(1 <= n <= int(tree.capacity), f"a tree has {n} nodes in {tree.capacity} places")
+        state = tree.__getstate__()
+        nodes, children = state["nodes"], ("left_child", "right_child")
+        _check_nodes(nodes, children, "feature", nodes["left_child"] != -1, n_features)
+        is_right = len(state["values"]) == n and int(tree.n_features) == n_features
+        _require(is_right, "a tree has another number of values or features than its model")
+        return [tree]
+    if isinstance(thing, BaseHistGradientBoosting) and hasattr(thing, "_predictors"):
+        _check_boosting(thing)
+        return [tree for step in thing._predictors for tree in step]
+    if isinstance(thing, BaseForest | BaseGradientBoosting) and hasattr(thing, "estimators_"):
+        members = np.asarray(thing.estimators_, dtype=object)
+        is_right = all(int(m.n_features_in_) == int(thing.n_features_in_) for m in members.ravel())
+        _require(is_right, "a tree reads other columns than its forest")
+        width = getattr(thing, "n_trees_per_iteration_", None)
+        is_right = members.ndim < 2 or width is None or members.shape[1] == width
+        _require(is_right, "boosting has another number of trees a step than of sums")
+    elif isinstance(thing, BaseLibSVM) and hasattr(thing, "support_vectors_"):
+        _check_vectors(thing)
+    return []
+
+
+def _check_nodes(nodes: Any, children: Any, column: str, inner: Any, n_features: int) -> None:
+    """Raise unless children follow their parents and features are in range."""
+    place = np.flatnonzero(inner)
+    for name in children:
+        child = nodes[name][inner].astype(np.int64)
+        is_right = bool(((child > place) & (child < len(nodes))).all())
+        _require(is_right, "a tree leads back, or out of itself")
+    feature = nodes[column][inner].astype(np.int64)
+    is_right = bool(((feature >= 0) & (feature < n_features)).all())
+    _require(is_right, f"a tree asks for a column beyond its {n_features}")
+
+
+def _check_boosting(model: Any) -> None:
+    """Raise unless nodes, features and categories of histogram boosting are in range."""
+    n_features = int(model.n_features_in_)
+    for step in model._predictors:
+        is_right = len(step) == int(model.n_trees_per_iteration_)
+        _require(is_right, "boosting has another number of trees a step than of sums")
+        for tree in step:
+            nodes = tree.nodes
+            inner = nodes["is_leaf"] == 0
+            _require(len(nodes) > 0, "a tree has no nodes")
+            _check_nodes(nodes, ("left", "right"), "feature_idx", inner, n_features)
+            by_category = nodes["bitset_idx"][inner & (nodes["is_categorical"] != 0)]
+            is_right = bool((by_category < len(tree.raw_left_cat_bitsets)).all())
+            _require(is_right, "a tree asks for categories that it does not have")
+    mapper = model._bin_mapper
+    is_right = len(mapper.is_categorical_) == n_features == len(mapper.bin_thresholds_)
+    _require(is_right, "boosting has bins of another number of columns")
+
+
+def _check_vectors(model: Any) -> None:
+    """Raise unless the arrays of a support vector machine have consistent shapes."""
+    n_classes, n_vectors = len(model._n_support), int(np.sum(model._n_support))
+    pairs = n_classes * (n_classes - 1) // 2
+    is_right = (np.asarray(model._n_support) >= 0).all()
+    is_right &= model.support_vectors_.shape == (n_vectors, int(model.n_features_in_))
+    if hasattr(model, "classes_"):
+        is_right &= model._dual_coef_.shape == (n_classes - 1, n_vectors)
+        is_right &= len(model._intercept_) == pairs
+        is_right &= all(len(p) in (0, pairs) for p in (model._probA, model._probB))
+    _require(bool(is_right), "a support vector machine has not what its vectors need")
