@@ -1,16 +1,12 @@
-r"""Hashes of the rows of `fit`, by which rows that are shown again are recognised.
+r"""Hashes of the rows of `fit`, by which these rows are recognised later.
 
-Fresh rows may equal rows of `fit` by chance, as whole numbers often do. The rule: *rows count as
-used in fit if more of their values occur on both sides than chance explains*. Pool the kept hashes
-of `fit` with those of the rows in question. If both are drawn alike, a value that occurs s times
+Fresh rows may equal rows of `fit` by chance, as whole numbers often do. *Rows count as used in fit
+if more of their values occur on both sides than chance explains.* Pool the hashes of `fit` with
+those of the rows in question. If both samples have one distribution, a value that occurs s times
 lies on both sides with probability :math:`1 - w^s - (1 - w)^s`, where w is the share of the rows in
-question. The number of such values is compared with the binomial distribution of their mean
-probability, whose upper tail is the larger one [1]_.
-
-References
-----------
-.. [1] W. Hoeffding, On the distribution of the number of successes in independent trials, Annals
-   of Mathematical Statistics 27, 1956.
+question. The number of such values is compared with a binomial distribution of their mean
+probability, whose upper tail is the larger one (W. Hoeffding, Annals of Mathematical Statistics 27,
+1956).
 """
 
 from __future__ import annotations
@@ -96,7 +92,7 @@ class Fingerprint:
         return f"{'' if is_exact else 'about '}{used:,} of these {len(y):,} rows were used in fit"
 
     def _chance(self, shown: Hashes) -> float:
-        """Return how likely so many values on both sides are if both sides are drawn alike."""
+        """Return the p-value of the values on both sides if both have one distribution."""
         values, counts = np.unique(np.concatenate([self.hashes, shown]), return_counts=True)
         values, counts = values[counts > 1], counts[counts > 1]
         on_both = int(np.sum(np.isin(values, self.hashes) & np.isin(values, shown)))
@@ -114,12 +110,7 @@ class Fingerprint:
 def hash_rows(X: Any, y: Any) -> Hashes:
     """Return a hash of each row and its label, the same for equal values in any container.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix or dataframe
-        Rows; numbers are compared as float64, all else as text.
-    y : array-like of shape (n_samples,)
-        Labels.
+    Numbers are compared as float64, all else as text.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """A shifted classifier as an ONNX model: `to_onnx`.
 
-Converters of the usual kind know nothing of a moved boundary, and round margins to float32, which
-moves rows near it to the other side. Here the preprocessing is converted by skl2onnx, and margins,
-probabilities and decision are written in double precision. Classifiers that are not known here are
-converted by skl2onnx as a whole.
+Other converters know nothing of a moved boundary, and round margins to float32, which moves rows
+near it to the other side. Linear models, networks, trees, the usual steps before them and the
+decision are written here in double precision. skl2onnx converts everything else, and the result is
+compared with ours on the first rows.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.mean import MeanOfModels
-from boundshift.models.onnx.margins import find_writer
 from boundshift.models.onnx.nodes import (
     ML_DOMAIN,
     OPSET,
     Graph,
     Rows,
     convert,
+    find_writer,
     require,
     write_steps,
 )
@@ -33,7 +33,6 @@ from boundshift.models.scoring import (
     is_a,
     unwrap,
 )
-from boundshift.promises.zone import Zone
 
 __all__ = ["to_onnx"]
 
@@ -41,8 +40,7 @@ __all__ = ["to_onnx"]
 _ML_OPSET = 5
 _LABEL_ENCODER_OPSET = 3
 _IR_VERSION = 10
-_OUTPUTS = ("label", "decision_score", "probabilities", "zone_label")
-_LABEL, _SCORE, _PROBABILITIES, _ZONE = _OUTPUTS
+_OUTPUTS = _LABEL, _SCORE, _PROBABILITIES = "label", "decision_score", "probabilities"
 _KINDS = {"float32": "FLOAT", "f": "DOUBLE", "i": "INT64", "u": "INT64", "b": "BOOL"}
 # Rows on which the written model is compared with ours; fewer where onnxruntime is not installed,
 # since onnx's own evaluator walks through trees in Python.
@@ -53,7 +51,7 @@ _TOLERANCE = 1e-3
 _SINGLE_ROUNDING, _DOUBLE_ROUNDING = 1e-6, 1e-12
 
 
-def to_onnx(clf: Any, X: Any, *, zone: Zone | None = None, unsure: object = None) -> Any:
+def to_onnx(clf: Any, X: Any) -> Any:
     """Return a fitted classifier, with its threshold or biases, as an ONNX model.
 
     Parameters
@@ -64,11 +62,6 @@ def to_onnx(clf: Any, X: Any, *, zone: Zone | None = None, unsure: object = None
         Some rows as the model will be given them. An array becomes one input, "X", of type float
         (float32) or double (all others); a dataframe before a pipeline becomes one input of shape
         (n, 1) for every column. The model is tried on the first rows.
-    zone : Zone, default=None
-        Of two classes: adds the output "zone_label", what ``predict_zone`` returns, but for a
-        row whose score is a limit to the last digits.
-    unsure : label, default=None
-        With a zone: the label of rows between its limits, of the same kind as the classes.
 
     Returns
     -------
@@ -88,15 +81,14 @@ def to_onnx(clf: Any, X: Any, *, zone: Zone | None = None, unsure: object = None
 
     Notes
     -----
-    Linear models, support vector machines, MLPClassifier, naive Bayes, decision trees, forests,
-    (histogram) gradient boosting, XGBoost and LightGBM are written in double precision, and rows
-    take the same path through the same trees. The model is tried in onnxruntime where that is
-    installed, else in onnx's own evaluator. Labels agree unless a score is closer to the
-    boundary than the model's own rounding: 10⁻¹⁵ of the score, 10⁻⁶ for models that compute in
-    float32 (XGBoost, models trained on float32 rows). Steps before the classifier other than
-    StandardScaler, MinMaxScaler, SimpleImputer and OneHotEncoder, alone or in a ColumnTransformer,
-    are converted by skl2onnx, some of them in float32 only: a row that lies on a tree's split
-    may then take the other branch, which float64 rows avoid. The
+    Linear models, MLPClassifier, decision trees, forests, (histogram) gradient boosting, XGBoost
+    and LightGBM are written in double precision, and rows take the same path through the same
+    trees. Labels agree unless a score is closer to the boundary than the model's own rounding:
+    10⁻¹⁵ of the score, 10⁻⁶ for models that compute in float32 (XGBoost, models trained on float32
+    rows). So are StandardScaler, MinMaxScaler, SimpleImputer and OneHotEncoder, alone or in a
+    ColumnTransformer. All other steps and classifiers are converted by skl2onnx, some of them in
+    float32 only: a row near the boundary or on a tree's split may then fall on the other side. The
+    model is tried in onnxruntime where that is installed, else in onnx's own evaluator. The
     operator set is 18, with 5 of ai.onnx.ml for trees.
 
     Examples
@@ -115,16 +107,13 @@ def to_onnx(clf: Any, X: Any, *, zone: Zone | None = None, unsure: object = None
     _check_rows(X, [*before, *unwrap(_parts(shifter)[0]).transformers])
     require("onnx")
     labels = _labels(shifter.classes_)
-    zoned = _zone_labels(shifter, zone, unsure)
     graph = Graph()
     base, scores = _write_scores(graph, shifter, before, X)
     has_probabilities = _response_of(shifter).is_log_odds
     if has_probabilities:
         _write_probabilities(graph, shifter, scores)
     _decide(graph, shifter, labels, scores)
-    if zone is not None:
-        _write_zone(graph, zone, zoned)
-    model = _assemble(base, graph, shifter, has_probabilities, has_zone=zone is not None)
+    model = _assemble(base, graph, shifter, has_probabilities)
     _check(model, clf, _parts(shifter)[0], X)
     return model
 
@@ -163,14 +152,17 @@ def _response_of(clf: Any) -> Response:
 
 def _write_scores(graph: Graph, clf: Any, before: list[Any], X: Any) -> tuple[Any, str]:
     """Write the scores of all parts and their mean, behind the steps of each."""
-    parts, response = _parts(clf), _response_of(clf)
     bases, scores = [], []
-    for number, part in enumerate(parts):
+    for number, part in enumerate(_parts(clf)):
+        response = _response_of(clf)
         inner = unwrap(part)
         last, steps = inner.last, [*before, *inner.transformers]
         write = find_writer(last, response.method)
         prefix = f"converted_{number}_" if number else "converted_"
         if write is None:
+            if response.method == "margin" and response.is_log_odds:
+                floor = (float(np.finfo(np.float64).tiny),) * len(clf.classes_)
+                response = Response("predict_proba", floor, is_log_odds=True)
             base = _convert_whole(response.method, steps, last, X, prefix)
             raw = _response(graph, base.graph.output[1], response.method)
         else:
@@ -213,7 +205,7 @@ def _scores(graph: Graph, clf: Any, part: Any, response: Response, raw: str) -> 
             f"{len(classes)} classes. Fit with ensemble=False, or on more rows of the rarest class."
         )
     is_sorted = bool((np.diff(columns) > 0).all())
-    if len(columns) == 2 and floor is None and not _has_two_columns(part, response):
+    if len(columns) == 2 and floor is None:
         margin = graph.column(raw)
         return margin if is_sorted else graph.add("Neg", margin)
     if not is_sorted:
@@ -232,11 +224,6 @@ def _is_read_off(clf: Any) -> bool:
     """Return whether one model's probabilities are read as they are, not from log-odds."""
     is_mean = isinstance(clf.estimator_, MeanOfModels)
     return not is_mean and clf._response.method == "predict_proba"
-
-
-def _has_two_columns(part: Any, response: Response) -> bool:
-    """Return whether the margins of two classes come one for each."""
-    return response.method == "margin" and hasattr(unwrap(part).last, "predict_joint_log_proba")
 
 
 def _write_probabilities(graph: Graph, clf: Any, scores: str) -> None:
@@ -269,41 +256,6 @@ def _decide(graph: Graph, clf: Any, labels: Any, scores: str) -> None:
     graph.name(graph.add("Gather", graph.constant(labels, None), winner, axis=0), _LABEL)
 
 
-def _zone_labels(clf: Any, zone: Zone | None, unsure: object) -> Any:
-    """Return the labels below, between and above the limits, of a type that ONNX has."""
-    if zone is None:
-        if unsure is not None:
-            raise InvalidInputError(f"`unsure` must go with a zone, got {unsure!r} alone.")
-        return None
-    if len(clf.classes_) != 2 or tuple(zone.labels) != tuple(clf.boundary_.labels):
-        raise InvalidInputError(
-            f"`zone` must be about the two classes of the model, the positive one last, got "
-            f"{zone.labels!r} for {list(clf.classes_)!r}. Use find_zone(y, "
-            "clf.positive_scores(X), pos_label=clf.boundary_.labels[1])."
-        )
-    names = np.empty(3, dtype=object)
-    names[:] = [zone.labels[0], unsure, zone.labels[1]]
-    given = np.array(names.tolist()) if unsure is not None else names
-    if unsure is None or given.dtype.kind != clf.classes_.dtype.kind:
-        is_text = all(isinstance(name, str) for name in names)
-        if not (is_text and clf.classes_.dtype.kind in "OUT"):
-            raise InvalidInputError(
-                f"`unsure` must be a label of the same kind as {clf.classes_.tolist()!r} for "
-                f"ONNX, got {unsure!r}. Use -1 for numbers, or 'unsure' for texts."
-            )
-    return _labels(given.astype(clf.classes_.dtype) if given.dtype.kind == "f" else given)
-
-
-def _write_zone(graph: Graph, zone: Zone, labels: Any) -> None:
-    """Write what `predict_zone` does with the positive class's scores."""
-    above = [
-        graph.cast(graph.add("Greater", _SCORE, graph.constant(float(limit))), "INT64")
-        for limit in (zone.low, zone.high)
-    ]
-    names = graph.constant(labels, None)
-    graph.name(graph.add("Gather", names, graph.add("Add", *above), axis=0), _ZONE)
-
-
 def _labels(classes: Any) -> Any:
     """Return labels of a type that ONNX has."""
     if classes.dtype.kind in "iu":
@@ -318,7 +270,7 @@ def _labels(classes: Any) -> Any:
     )
 
 
-def _assemble(base: Any, graph: Graph, clf: Any, has_probabilities: bool, *, has_zone: bool) -> Any:
+def _assemble(base: Any, graph: Graph, clf: Any, has_probabilities: bool) -> Any:
     """Put our nodes behind the base's, and name the outputs."""
     from onnx import TensorProto, helper
 
@@ -341,8 +293,6 @@ def _assemble(base: Any, graph: Graph, clf: Any, has_probabilities: bool, *, has
     if has_probabilities:
         found = helper.make_tensor_value_info(_PROBABILITIES, TensorProto.DOUBLE, [None, n])
         whole.output.append(found)
-    if has_zone:
-        whole.output.append(helper.make_tensor_value_info(_ZONE, kind, [None]))
     domains = {o.domain: o.version for o in base.opset_import} | {"": OPSET}
     if any(node.op_type == "TreeEnsemble" for node in graph.nodes):
         domains[ML_DOMAIN] = _ML_OPSET
@@ -419,7 +369,7 @@ def _pipeline(steps: list[Any]) -> Pipeline:
 
 def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any, prefix: str) -> Any:
     """Convert a classifier that has no writer here; its second output are its responses."""
-    if method == "margin":
+    if method == "margin" or is_a(last, "catboost", "CatBoost"):
         raise InvalidInputError(
             f"`estimator` must be a model that ONNX can express, got {type(last).__name__}. Keep "
             "the classifier itself, by boundshift.save or in a file of its library: exporters of "
@@ -452,6 +402,8 @@ def _check(model: Any, clf: Any, part: Any, X: Any) -> None:
         ours = shifter.positive_scores(seen)
     else:
         ours = shifter._response.read(shifter.estimator_, seen, shifter.classes_) + shifter.biases_
+        ours = _centred(ours)
+        outputs[1] = _centred(outputs[1])
     off = np.abs(outputs[1] - ours)
     worst = float(off.max(initial=0.0))
     allowed = _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0)))
@@ -467,6 +419,11 @@ def _check(model: Any, clf: Any, part: Any, X: Any) -> None:
             f"{type(unwrap(part).last).__name__}. Use a model that is known here, see "
             "boundshift.to_onnx."
         )
+
+
+def _centred(scores: Any) -> Any:
+    """Return differences to the largest score, as far as a float64 probability can tell them."""
+    return np.maximum(scores - scores.max(axis=1, keepdims=True), -600.0)
 
 
 def _run(model: Any, last: Any, X: Any) -> tuple[Any, Any]:

@@ -20,15 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.models.scoring import is_a, look_up, unwrap
 
-__all__ = [
-    "ML_DOMAIN",
-    "OPSET",
-    "Graph",
-    "Rows",
-    "convert",
-    "require",
-    "write_steps",
-]
+__all__ = ["Graph", "Rows", "convert", "find_writer", "require", "write_steps"]
 
 # The newest operators that runtimes of the last two years know.
 OPSET, _CONVERTER_ML_OPSET = 18, 3
@@ -90,6 +82,44 @@ class Graph:
     def column(self, value: str, index: int = 0) -> str:
         """Return one column as a vector."""
         return self.add("Gather", value, self.constant(index, np.int64), axis=1)
+
+
+# Classifiers.
+
+
+def find_writer(model: Any, method: Any) -> Callable[[Graph, str, Any], str] | None:
+    """Return what writes the response `method` of a model, or None if there is nothing of ours."""
+    from boundshift.models.onnx import trees
+
+    if method == "predict_proba":
+        forests = (("sklearn", "ForestClassifier"), ("sklearn", "DecisionTreeClassifier"))
+        return look_up(model, dict.fromkeys(forests, trees.forest))
+    return look_up(
+        model,
+        {
+            ("sklearn", "LinearClassifierMixin"): _linear,
+            ("sklearn", "MLPClassifier"): _network,
+            ("sklearn", "GradientBoostingClassifier"): trees.gradient_boosting,
+            ("sklearn", "HistGradientBoostingClassifier"): trees.hist_gradient_boosting,
+            ("xgboost", "XGBClassifier"): trees.xgboost,
+            ("xgboost", "Booster"): trees.xgboost,
+            ("lightgbm", "LGBMClassifier"): trees.lightgbm,
+            ("lightgbm", "Booster"): trees.lightgbm,
+        },
+    )
+
+
+def _linear(graph: Graph, x: str, model: Any) -> str:
+    return graph.affine(x, np.atleast_2d(model.coef_).T, model.intercept_)
+
+
+def _network(graph: Graph, x: str, model: Any) -> str:
+    names = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid", "identity": "Identity"}
+    last = len(model.coefs_) - 1
+    for i, (weights, bias) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
+        x = graph.affine(x, weights, bias)
+        x = graph.add(names[model.activation], x) if i < last else x
+    return x
 
 
 # Steps before a classifier.
