@@ -41,23 +41,6 @@ from boundshift.validation import as_choice, check_labels
 __all__ = ["BoundShiftClassifier"]
 
 
-# What `fit` learns; none of it outlives the next one.
-_LEARNED = (
-    "estimator_",
-    "estimators_",
-    "classes_",
-    "boundary_",
-    "boundaries_",
-    "biases_",
-    "certificate_",
-    "fingerprint_",
-    "n_features_in_",
-    "feature_names_in_",
-    "_response",
-    "_scored",
-)
-
-
 def _has(name: str) -> Callable[[Any], bool]:
     """Return a check that the deployed model, or before `fit` the given one, has a method."""
     return lambda clf: hasattr(getattr(clf, "estimator_", clf.estimator), name)
@@ -201,20 +184,18 @@ default="auto"
         -------
         self : object
         """
-        makers: dict[str, Callable[[Any], Any]] = {"rule": as_rule, "curve": as_curve}
-        for name, make in makers.items():
-            nested = [key for key in params if key.startswith(f"{name}__")]
+        for name, make, example in (("rule", as_rule, "Cost()"), ("curve", as_curve, "Smoothed()")):
+            nested = {key: params.pop(key) for key in list(params) if key.startswith(f"{name}__")}
             if not nested:
                 continue
             given = params.get(name, getattr(self, name))
             if given is None:
-                example = {"rule": "Cost()", "curve": "Smoothed()"}[name]
                 raise InvalidInputError(
-                    f"`{name}` must be an object before {nested[0]!r} can be set, got None. "
-                    f"Use {name}={example}, for example."
+                    f"`{name}` must be an object before {next(iter(nested))!r} can be set, got "
+                    f"None. Use {name}={example}, for example."
                 )
-            claim = make(given)
-            settings = {key.removeprefix(f"{name}__"): params.pop(key) for key in nested}
+            claim: Any = make(given)
+            settings = {key.removeprefix(f"{name}__"): value for key, value in nested.items()}
             unknown = [key for key in settings if key not in claim.get_params()]
             if unknown:
                 raise InvalidInputError(
@@ -280,10 +261,10 @@ default="auto"
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(estimator, name):
                 learned[name] = getattr(estimator, name)
-        # A fit that fails leaves what there was.
-        for name in _LEARNED:
-            self.__dict__.pop(name, None)
-        self.__dict__.update(learned)
+        # A fit that fails leaves what there was; one that succeeds, nothing of an earlier one.
+        kept = {n: v for n, v in vars(self).items() if not n.endswith("_") and n not in learned}
+        self.__dict__.clear()
+        self.__dict__.update(kept | learned)
         return self
 
     @property
@@ -302,17 +283,7 @@ default="auto"
         return sample
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return labels: by the threshold, or the largest score plus bias of many classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return labels: by the threshold, or the largest score plus bias of many classes."""
         check_is_fitted(self)
         if len(self.classes_) == 2:
             is_positive = self.positive_scores(X) > self.threshold_
@@ -330,49 +301,19 @@ default="auto"
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the model's own probabilities, one column for each of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return the model's own probabilities, one column for each of ``classes_``."""
         check_is_fitted(self)
         return read_response(self.estimator_, X, "predict_proba", self.classes_)
 
     @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the model's own log-probabilities, one column for each of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
+        """Return the model's own log-probabilities, one column for each of ``classes_``."""
         check_is_fitted(self)
         return read_response(self.estimator_, X, "predict_log_proba", self.classes_)
 
     @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the model's own margins; :meth:`predict` is not their sign.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-        """
+        """Return the model's own margins; :meth:`predict` is not their sign."""
         check_is_fitted(self)
         return read_response(self.estimator_, X, "decision_function", self.classes_)
 
@@ -425,21 +366,8 @@ default="auto"
         """Return the scores of the positive one of two classes.
 
         They are what ``boundary_`` is about: ``boundary_.predict`` of them is :meth:`predict`.
-        Where ``boundary_.scale`` is "probability" they are a column of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-
-        Raises
-        ------
-        InvalidInputError
-            If there are more than two classes.
+        Where ``boundary_.scale`` is "probability" they are a column of :meth:`predict_proba`. More
+        than two classes are refused.
         """
         check_is_fitted(self)
         if len(self.classes_) > 2:
@@ -454,7 +382,6 @@ default="auto"
 
     @property
     def _positive_column(self) -> int:
-        """Number of the positive class among ``classes_``."""
         return int(self.boundary_.labels[1] == self.classes_[1])
 
     def certify(self, X: Any, y: Any, confidence: float = 0.95, **options: Any) -> Certificate:
@@ -516,21 +443,10 @@ default="auto"
         return zone if self._is_prefit else replace(zone, reason=self._warn_of_reuse(X, y))
 
     def threshold_interval(self, X: Any, y: Any, **options: Any) -> tuple[float, float]:
-        """Return where the thresholds of as many other rows would fall, by curve and rule of fit.
+        """Return the limits between which thresholds of resampled rows fall, by curve and rule.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows that the model has not seen.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        **options : dict
-            `confidence`, `n_resamples` and `random_state` of
-            :func:`~boundshift.threshold_interval`.
-
-        Returns
-        -------
-        low, high : float
+        Rows are best those that the model has not seen. Options are `confidence`, `n_resamples` and
+        `random_state` of :func:`~boundshift.threshold_interval`.
         """
         scores, boundary = self.positive_scores(X), self.boundary_
         known = {
@@ -544,22 +460,10 @@ default="auto"
     def plot(self, X: Any, y: Any, **settings: Any) -> Any:
         """Draw error rates and rule at every threshold, around that of two classes.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows, best those that ``fit`` has not seen.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        **settings : dict
-            As in :meth:`Boundary.plot <boundshift.Boundary.plot>`.
-
-        Returns
-        -------
-        BoundaryDisplay
-            Drawn; its ``figure_`` is the figure.
+        Rows are best those that ``fit`` has not seen. Settings, and what is returned, are those of
+        :meth:`Boundary.plot <boundshift.Boundary.plot>`.
         """
-        scores = self.positive_scores(X)
-        return self.boundary_.plot(y, scores, **settings)
+        return self.boundary_.plot(y, self.positive_scores(X), **settings)
 
     def report(
         self,

@@ -1,12 +1,9 @@
 """The mean of the folds' models: what is deployed, and that it decides as its parts do."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from scipy.special import expit, log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -23,7 +20,6 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScal
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-import boundshift
 from boundshift import BoundShiftClassifier, InvalidInputError
 from boundshift.models.mean import MeanOfModels, collapse_linear, mean_scores
 from boundshift.models.training import MANY_RARE_ROWS
@@ -111,13 +107,6 @@ def test_it_is_log_odds_that_are_averaged(problem):
         np.testing.assert_array_equal(clf.predict(X), expected)
 
 
-def test_the_mean_of_machines_has_no_probabilities(two):
-    X, y = two
-    clf = BoundShiftClassifier(SVC(), cv=2).fit(X, y)
-    assert not hasattr(clf.estimator_, "predict_proba")
-    assert not hasattr(clf, "predict_proba")
-
-
 @pytest.mark.filterwarnings("ignore:The scores take two values only")
 def test_out_of_fold_rows_of_trees_are_scored_as_their_mean_is():
     """A tree says 0 or 1, their mean does not: a threshold between them would flag no row."""
@@ -162,17 +151,6 @@ def test_a_mean_is_deployed_where_rare_rows_are_few(ensemble, rare, fits):
     assert Counted.fits == fits
     assert hasattr(clf, "estimators_") == (fits == 5)
     assert clf.boundary_.n_samples[1] == rare
-
-
-def test_many_rare_rows_train_the_model_that_people_expect():
-    X, y = make_classification(2000, weights=[0.8], random_state=0)
-    forest = RandomForestClassifier(10, random_state=0)
-    clf = BoundShiftClassifier(forest, cv=3).fit(X, y)
-    alone = clone(forest).fit(X, y)
-    np.testing.assert_array_equal(clf.predict_proba(X), alone.predict_proba(X))
-    np.testing.assert_array_equal(clf.estimator_.feature_importances_, alone.feature_importances_)
-    linear = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X, y)
-    assert len(linear.estimators_) == 3  # one model anyway
 
 
 def test_the_same_scores_decide_either_way(two):
@@ -223,34 +201,6 @@ def test_the_only_row_of_a_class_leaves_no_mean():
     X, y = np.arange(12.0)[:, None], np.repeat([0, 1], [11, 1])
     with pytest.raises(InvalidInputError, match="class of one row, which no fold can leave out"):
         BoundShiftClassifier(LogisticRegression(), ensemble=True).fit(X, y)
-
-
-def test_ensemble_is_true_false_or_auto(two):
-    with pytest.raises(InvalidInputError, match="`ensemble` must be True, False or 'auto', got 5"):
-        BoundShiftClassifier(LogisticRegression(), ensemble=5).fit(*two)
-
-
-@pytest.mark.parametrize("name", ["forest", "kernel"])
-def test_a_mean_is_stored_and_loaded(problem, name, tmp_path):
-    pytest.importorskip("skops")
-    X, y = problem
-    clf = BoundShiftClassifier(MANY[name], cv=2, ensemble=True).fit(X, y)
-    path = boundshift.save(clf, tmp_path / "model.skops")
-    loaded = boundshift.load(path, trusted=["sklearn.tree._tree.Tree"])
-    for again in (loaded, pickle.loads(pickle.dumps(clf)), copy.deepcopy(clf)):
-        np.testing.assert_array_equal(again.predict(X), clf.predict(X))
-        assert len(again.estimators_) == 2
-    assert not hasattr(clone(clf), "estimators_")
-
-
-def test_a_mean_has_the_features_of_its_parts(two):
-    pandas = pytest.importorskip("pandas")
-    X, y = two
-    frame = pandas.DataFrame(X, columns=list("abcdef"))
-    forest = RandomForestClassifier(5, random_state=0)
-    clf = BoundShiftClassifier(forest, cv=2, ensemble=True).fit(frame, y)
-    assert clf.feature_names_in_.tolist() == list("abcdef")
-    assert clf.estimator_.n_features_in_ == 6
 
 
 def test_a_class_that_a_part_does_not_know_has_the_mean_of_the_others():

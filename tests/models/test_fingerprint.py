@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import boundshift
-from boundshift import BoundaryWarning, BoundShiftClassifier, Monitor
+from boundshift import BoundaryWarning, BoundShiftClassifier
 from boundshift.models.fingerprint import Fingerprint, hash_rows
 
 X, Y = make_classification(3000, weights=[0.8], flip_y=0.2, random_state=0)
@@ -68,14 +68,6 @@ def test_a_report_on_rows_of_fit_is_nominal(fitted):
     assert "certified" not in {part["status"] for part in facts["verdict"]["parts"]}
     fresh = fitted.report(X[FRESH], Y[FRESH]).facts
     assert fresh["certificates"]["shifted"]["status"] == "certified"
-
-
-def test_a_monitor_says_what_its_certificate_is(fitted):
-    with pytest.warns(BoundaryWarning, match="used in fit"):
-        certificate = fitted.certify(X[FIT], Y[FIT])
-    with pytest.warns(BoundaryWarning, match="a nominal one: 1,000 of these"):
-        monitor = Monitor(certificate)
-    assert "nominal: 1,000 of these 1,000 rows were used in fit" in monitor.verdict
 
 
 @pytest.mark.parametrize("levels", [2, 5, 20])

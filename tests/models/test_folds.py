@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
-from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
 from boundshift import BoundShiftClassifier, Floors, InvalidInputError, find_boundary
@@ -71,11 +67,6 @@ def test_weights_of_another_length_are_refused(data, weight):
         BoundShiftClassifier(LogisticRegression()).fit(*data, sample_weight=weight)
 
 
-def test_weights_of_zero_are_refused(data):
-    with pytest.raises(InvalidInputError, match=r"`sample_weight` above 0 must hold .* got 0"):
-        BoundShiftClassifier(LogisticRegression()).fit(*data, sample_weight=np.zeros(300))
-
-
 def test_a_generator_is_no_random_state(data):
     rng = np.random.default_rng(0)
     with pytest.raises(InvalidInputError, match=r"got a Generator. Draw an int from it"):
@@ -112,24 +103,6 @@ def test_a_precomputed_kernel_is_cut_both_ways(data):
     assert found.predict(kernel[:7]).shape == (7,)
     with pytest.raises(InvalidInputError, match="with a precomputed kernel, got True"):
         BoundShiftClassifier(SVC(kernel="precomputed"), ensemble=True).fit(kernel, y)
-
-
-WRAPPERS = {
-    "bare": lambda model: model,
-    "pipeline": lambda model: make_pipeline(StandardScaler(), model),
-    "search": lambda model: GridSearchCV(model, {}, cv=2),
-}
-
-
-@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
-def test_a_stack_with_its_default_final_estimator(data, wrap):
-    X, y = data
-    members = [("a", LogisticRegression()), ("b", GaussianNB())]
-    model = wrap(StackingClassifier(members, cv=2))
-    clf = BoundShiftClassifier(model, cv=2).fit(X, y)
-    assert clf.boundary_.status.solved
-    p = clf.predict_proba(X)[:, 1]
-    np.testing.assert_array_equal(clf.predict(X), 1 * (p > clf.threshold_))
 
 
 FLOORS = {"rule": Floors(recall=0.6)}

@@ -10,7 +10,7 @@ import pytest
 import xgboost
 from catboost import CatBoost, CatBoostClassifier
 from scipy.special import expit
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -59,16 +59,6 @@ def test_margins_are_chosen_first(name):
     around = make_pipeline(StandardScaler(), model), GridSearchCV(model, {}), FrozenEstimator(model)
     for estimator in (model, *around):
         assert find_methods(estimator) == ("margin", "predict_proba")
-
-
-@pytest.mark.parametrize("name", WRAPPERS)
-def test_probabilities_can_be_asked_for(data, name):
-    X, y = data
-    clf = BoundShiftClassifier(clone(WRAPPERS[name]), cv=None, response_method="predict_proba")
-    clf.fit(X, y)
-    assert clf._response.floor is not None
-    clf = clone(clf).set_params(response_method="margin").fit(X, y)
-    assert clf._response.floor is None
 
 
 def test_a_margin_that_nobody_knows_is_refused(data):
@@ -151,13 +141,6 @@ def test_a_class_that_fit_does_not_see_is_missed(three):
         BoundShiftClassifier(booster, cv="prefit").fit(X[y < 2], y[y < 2])
 
 
-def test_names_of_a_native_model_are_those_of_fit(data):
-    X, y = data
-    booster = boosters(X, y, 2)["lightgbm"]
-    clf = BoundShiftClassifier(booster, cv="prefit").fit(X, np.array(["no", "yes"])[y])
-    assert set(clf.predict(X)) == {"no", "yes"}
-
-
 def weigh(X):
     return X[:, 1] - X[:, 0]
 
@@ -186,12 +169,6 @@ def test_a_function_is_a_model(dtype, shape):
 def test_what_cannot_be_fitted_must_be_prefit(data, cv):
     with pytest.raises(InvalidInputError, match=r"`cv` must be 'prefit' for a function"):
         BoundShiftClassifier(weigh, cv=cv).fit(*data)
-
-
-def test_around_a_function_it_is_a_classifier_all_the_same():
-    model = BoundShiftClassifier(weigh, cv="prefit")
-    assert is_classifier(model)
-    assert "weigh" in repr(clone(model))
 
 
 class KerasLike:
@@ -252,9 +229,3 @@ def test_no_library_is_imported_to_look():
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "[]"
-
-
-def test_single_precision_probabilities_are_compared_in_double(data):
-    X, y = data
-    model = BoundShiftClassifier(xgboost.XGBClassifier(n_estimators=5, n_jobs=1), cv=2).fit(X, y)
-    assert model.predict_proba(X).dtype == np.float64

@@ -44,7 +44,7 @@ from boundshift import BoundShiftClassifier, InvalidInputError, MissingExtraErro
 from boundshift.models.scoring import unwrap
 from boundshift.status import Status
 
-ROWS = 3000
+ROWS = 10_000
 TRAINED = 600
 KINDS = {
     "logistic regression": LogisticRegression(),

@@ -10,23 +10,21 @@ from imblearn.over_sampling import SMOTE, RandomOverSampler
 from imblearn.pipeline import make_pipeline as make_sampling_pipeline
 from imblearn.under_sampling import RandomUnderSampler
 from lightgbm import LGBMClassifier
-from mlxtend.classifier import EnsembleVoteClassifier, SoftmaxRegression, StackingClassifier
+from mlxtend.classifier import SoftmaxRegression
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier, VotingClassifier
-from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, get_scorer, recall_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from xgboost import XGBClassifier
 
-from boundshift import BoundShiftClassifier, SupportRadius, find_boundary, load, save
+from boundshift import BoundShiftClassifier, find_boundary, load, save
 
 
 @pytest.fixture(scope="module")
@@ -115,15 +113,6 @@ def test_a_frame_with_categories_and_missing_values(library, inner, tmp_path):
     np.testing.assert_array_equal(copy.predict(frame), inside.predict(frame))
 
 
-def test_both_kinds_of_frames_decide_alike():
-    models = []
-    for library in (pandas, polars):
-        frame, y = frame_of(library)
-        model = BoundShiftClassifier(make_pipeline(before(), LogisticRegression()), cv=3)
-        models.append(model.fit(frame, y))
-    assert models[0].threshold_ == pytest.approx(models[1].threshold_, rel=1e-12)
-
-
 def test_calibration_inside(data):
     X, y = data
     calibrated = CalibratedClassifierCV(LinearSVC(random_state=0), cv=3)
@@ -132,48 +121,6 @@ def test_calibration_inside(data):
     p = calibrated.predict_proba(X)
     np.testing.assert_array_equal(clf.predict_proba(X), p)
     assert clf.boundary_ == find_boundary(y[450:], p[450:, 1])
-
-
-def test_calibration_outside_keeps_the_order_of_scores(data):
-    X, y = data
-    shifted = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X[:450], y[:450])
-    model = CalibratedClassifierCV(FrozenEstimator(shifted)).fit(X[450:], y[450:])
-    order = np.argsort(shifted.decision_function(X))
-    assert (np.diff(model.predict_proba(X)[order, 1]) >= 0).all()
-
-
-def test_a_vote_inside_and_outside(data):
-    X, y = data
-    members = [("a", LogisticRegression()), ("b", GaussianNB())]
-    inside = BoundShiftClassifier(VotingClassifier(members, voting="soft"), cv=3).fit(X, y)
-    assert balanced_accuracy_score(y, inside.predict(X)) > 0.8
-    shifted = [(name, BoundShiftClassifier(m, cv=3)) for name, m in members]
-    third = ("c", BoundShiftClassifier(RandomForestClassifier(10, random_state=0), cv=3))
-    outside = VotingClassifier([*shifted, third], voting="hard").fit(X, y)
-    votes = sum(m.predict(X) for m in outside.estimators_)
-    np.testing.assert_array_equal(outside.predict(X), (votes >= 2).astype(int))
-
-
-def test_a_search_over_our_own_parameters(data):
-    X, y = data
-    model = make_pipeline(StandardScaler(), BoundShiftClassifier(LogisticRegression(), cv=2))
-    grid = [
-        {
-            "boundshiftclassifier__curve": [SupportRadius(), SupportRadius(gamma=2.0)],
-            "boundshiftclassifier__rule": ["sum"],
-            "boundshiftclassifier__estimator__C": [0.1, 1.0],
-        },
-        {
-            "boundshiftclassifier__curve": ["dkw", "clopper-pearson"],
-            "boundshiftclassifier__rule": ["minimax", "g-mean"],
-            "boundshiftclassifier__estimator": [LogisticRegression(), GaussianNB()],
-            "boundshiftclassifier__response_method": ["auto", "predict_proba"],
-        },
-    ]
-    search = GridSearchCV(model, grid, cv=2, scoring="balanced_accuracy", error_score="raise")
-    search.fit(X, y)
-    assert len(search.cv_results_["params"]) == 4 + 16
-    assert search.best_score_ == max(search.cv_results_["mean_test_score"]) > 0.75
 
 
 def test_weights_are_routed_to_fits_and_scores(data, routing):
@@ -201,40 +148,6 @@ def test_weights_are_routed_to_fits_and_scores(data, routing):
             y[test], alone.predict(X[test]), sample_weight=weight[test]
         )
         assert score == pytest.approx(expected)
-
-
-def test_our_own_score_takes_weights_that_are_asked_for(data, routing):
-    X, y = data
-    weight = np.where(y == 1, 1.9, 0.5)
-    inner = LogisticRegression().set_fit_request(sample_weight=True)
-    model = BoundShiftClassifier(inner, cv=3).set_score_request(sample_weight=True)
-    found = cross_validate(
-        model, X, y, cv=3, params={"sample_weight": weight}, return_estimator=True
-    )
-    splits = list(StratifiedKFold(3).split(X, y))
-    for fitted, score, (_, test) in zip(
-        found["estimator"], found["test_score"], splits, strict=True
-    ):
-        expected = fitted.score(X[test], y[test], sample_weight=weight[test])
-        assert score == pytest.approx(expected)
-
-
-MLXTEND = {
-    "vote": EnsembleVoteClassifier([LogisticRegression(), GaussianNB()], voting="soft"),
-    "stack": StackingClassifier(
-        [LogisticRegression(), GaussianNB()], LogisticRegression(), use_probas=True
-    ),
-}
-
-
-@pytest.mark.parametrize("name", MLXTEND)
-@pytest.mark.parametrize("cv", [3, "prefit"])
-def test_estimators_of_mlxtend(data, name, cv):
-    X, y = data
-    model = sklearn.base.clone(MLXTEND[name])
-    model = model.fit(X, y) if cv == "prefit" else model
-    clf = BoundShiftClassifier(model, cv=cv).fit(X, y)
-    assert balanced_accuracy_score(y, clf.predict(X)) > 0.8
 
 
 def test_a_model_of_mlxtend_that_names_no_classes(data):

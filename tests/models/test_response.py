@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -7,7 +8,13 @@ from sklearn.svm import SVC
 
 from boundshift import InvalidInputError
 from boundshift.models import Response, find_methods, read_response
-from boundshift.models.scoring import check_response_method, choose_method
+from boundshift.models.scoring import (
+    are_log_odds,
+    check_response_method,
+    choose_method,
+    log_probabilities,
+    probabilities,
+)
 
 
 class Scorer:
@@ -65,94 +72,63 @@ def test_an_unknown_method_lists_the_known_ones():
 LOG_ODDS = np.array([-3.0, 0.5, 2.0])
 P = 1 / (1 + np.exp(-LOG_ODDS))
 BOTH = np.stack([1 - P, P], axis=1)
+MANY = np.random.default_rng(0).normal(size=(9, 3))
+NONE = np.full(3, np.nan)
+MARGIN, PROBABILITY = ("decision_function", True), ("predict_proba", True)
 
 
-def choose(margin, found=BOTH, asked="auto"):
-    return choose_method([{"decision_function": np.asarray(margin), "predict_proba": found}], asked)
-
-
-def test_a_margin_that_is_the_log_odds_is_the_score():
-    assert choose(LOG_ODDS) == ("decision_function", True)
-
-
-def test_a_margin_that_is_not_gives_way_to_the_log_odds():
-    assert choose(2 * LOG_ODDS) == ("predict_proba", True)
-
-
-def test_a_margin_that_is_asked_for_stays():
-    assert choose(2 * LOG_ODDS, asked="decision_function") == ("decision_function", False)
-    assert choose(LOG_ODDS, asked="decision_function") == ("decision_function", True)
-
-
-def test_float32_is_near_enough():
-    assert choose(LOG_ODDS.astype(np.float32), BOTH.astype(np.float32)) == (
-        "decision_function",
-        True,
-    )
+@pytest.mark.parametrize(
+    ("margin", "found", "asked", "chosen"),
+    [
+        (LOG_ODDS, BOTH, "auto", MARGIN),
+        (2 * LOG_ODDS, BOTH, "auto", PROBABILITY),
+        (2 * LOG_ODDS, BOTH, "decision_function", ("decision_function", False)),
+        (LOG_ODDS, BOTH, "decision_function", MARGIN),
+        (LOG_ODDS.astype(np.float32), BOTH.astype(np.float32), "auto", MARGIN),
+        (MANY + 7, softmax(MANY, axis=1), "auto", MARGIN),
+        (2 * MANY, softmax(MANY, axis=1), "auto", PROBABILITY),
+        (
+            np.vstack([np.stack([-LOG_ODDS / 2, NONE, LOG_ODDS / 2], axis=1), NONE]),
+            np.vstack([np.stack([1 - P, NONE, P], axis=1), NONE]),
+            "auto",
+            MARGIN,
+        ),
+    ],
+    ids=[
+        *("log-odds", "other", "other, asked for", "asked for", "float32"),
+        *("many", "many, other", "unknown class"),
+    ],
+)
+def test_a_margin_is_the_score_if_it_is_the_log_odds_or_asked_for(margin, found, asked, chosen):
+    assert choose_method([{"decision_function": margin, "predict_proba": found}], asked) == chosen
 
 
 def test_every_part_must_agree():
     parts = [{"margin": k * LOG_ODDS, "predict_proba": BOTH} for k in (1, 2)]
     assert choose_method(parts) == ("predict_proba", True)
-
-
-def test_margins_of_many_classes_are_log_odds_by_their_softmax():
-    margin = np.random.default_rng(0).normal(size=(9, 3))
-    p = np.exp(margin) / np.exp(margin).sum(axis=1, keepdims=True)
-    assert choose(margin + 7, p) == ("decision_function", True)
-    assert choose(2 * margin, p) == ("predict_proba", True)
-
-
-def test_a_class_the_model_did_not_know_does_not_count():
-    margin = np.stack([-LOG_ODDS / 2, np.full(3, np.nan), LOG_ODDS / 2], axis=1)
-    p = np.stack([1 - P, np.full(3, np.nan), P], axis=1)
-    silent = np.full((1, 3), np.nan)
-    assert choose(np.vstack([margin, silent]), np.vstack([p, silent])) == (
-        "decision_function",
-        True,
-    )
-
-
-def test_without_probabilities_a_margin_is_no_log_odds():
     assert choose_method([{"decision_function": LOG_ODDS}]) == ("decision_function", False)
 
 
 # What is read.
 
 
-def test_one_margin_of_two_classes_stays_one_column():
-    assert read([0, 1], [1.0, -2.0], "decision_function", [0, 1]).tolist() == [1.0, -2.0]
-
-
-def test_a_single_column_is_flattened():
-    assert read([0, 1], [[1.0], [-2.0]], "decision_function", [0, 1]).tolist() == [1.0, -2.0]
-
-
-def test_one_column_of_probabilities_is_that_of_the_positive_class():
-    assert read([0, 1], [0.25, 1.0], "predict_proba", [0, 1]).tolist() == [[0.75, 0.25], [0, 1]]
-
-
-def test_columns_are_put_in_the_order_of_the_classes():
-    assert read(["b", "a"], [[0.7, 0.3]], "predict_proba", ["a", "b"]).tolist() == [[0.3, 0.7]]
-    assert read(["b", "a"], [2.0], "decision_function", ["a", "b"]).tolist() == [-2.0]
-    assert read(["b", "a"], [0.25], "predict_proba", ["a", "b"]).tolist() == [[0.25, 0.75]]
-    found = read(["c", "a", "b"], [[1.0, 2.0, 3.0]], "decision_function", ["a", "b", "c"])
-    assert found.tolist() == [[2.0, 3.0, 1.0]]
-
-
-def test_a_class_the_model_did_not_know_is_nan():
-    found = read([0, 2], [[0.5, 0.5]], "predict_proba", [0, 1, 2])
-    np.testing.assert_array_equal(found, [[0.5, np.nan, 0.5]])
-
-
-def test_a_margin_between_two_of_three_classes_is_split_between_them():
-    found = read([0, 2], [3.0], "decision_function", [0, 1, 2])
-    np.testing.assert_array_equal(found, [[-1.5, np.nan, 1.5]])
-
-
-def test_a_model_of_one_class_says_nothing():
-    found = read([1], [[1.0], [1.0]], "predict_proba", [0, 1])
-    assert np.isnan(found).all()
+@pytest.mark.parametrize(
+    ("classes", "response", "method", "known", "expected"),
+    [
+        ([0, 1], [1.0, -2.0], "decision_function", [0, 1], [1.0, -2.0]),
+        ([0, 1], [[1.0], [-2.0]], "decision_function", [0, 1], [1.0, -2.0]),
+        ([0, 1], [0.25, 1.0], "predict_proba", [0, 1], [[0.75, 0.25], [0, 1]]),
+        (["b", "a"], [[0.7, 0.3]], "predict_proba", ["a", "b"], [[0.3, 0.7]]),
+        (["b", "a"], [2.0], "decision_function", ["a", "b"], [-2.0]),
+        (["b", "a"], [0.25], "predict_proba", ["a", "b"], [[0.25, 0.75]]),
+        ([2, 0, 1], [[1.0, 2.0, 3.0]], "decision_function", [0, 1, 2], [[2.0, 3.0, 1.0]]),
+        ([0, 2], [[0.5, 0.5]], "predict_proba", [0, 1, 2], [[0.5, np.nan, 0.5]]),
+        ([0, 2], [3.0], "decision_function", [0, 1, 2], [[-1.5, np.nan, 1.5]]),
+        ([1], [[1.0]], "predict_proba", [0, 1], [[np.nan, np.nan]]),
+    ],
+)
+def test_columns_are_in_the_order_of_the_classes(classes, response, method, known, expected):
+    np.testing.assert_array_equal(read(classes, response, method, known), expected)
 
 
 def test_columns_that_are_not_classes_are_refused():
@@ -160,24 +136,11 @@ def test_columns_that_are_not_classes_are_refused():
         read(range(4), np.zeros((2, 6)), "decision_function", range(4))
 
 
-def test_probabilities_become_log_odds():
-    p = np.array([0.1, 0.5, 0.8])
-    raw = np.stack([1 - p, p], axis=1)
-    found = Response.learn("predict_proba", raw).scores(raw)
-    np.testing.assert_allclose(found, np.log(p / (1 - p)), rtol=1e-14, atol=1e-15)
-
-
-def test_probabilities_of_zero_count_as_half_the_smallest_positive_one():
+def test_probabilities_become_log_odds_and_zeros_half_the_smallest_positive_one():
     raw = np.array([[1.0, 0.0], [0.75, 0.25], [0.0, 1.0], [0.5, 0.5]])
     found = Response.learn("predict_proba", raw).scores(raw)
-    floors = 0.25, 0.125
-    assert found[0] == pytest.approx(np.log(floors[1] / 1.0))
-    assert found[2] == pytest.approx(np.log(1.0 / floors[0]))
-
-
-def test_saturated_probabilities_give_finite_scores():
-    raw = np.array([[1.0, 0.0], [0.0, 1.0]])
-    assert np.isfinite(Response.learn("predict_proba", raw).scores(raw)).all()
+    expected = [np.log(0.125), np.log(1 / 3), np.log(1 / 0.25), 0.0]
+    np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
 def test_scores_rise_with_the_probability_also_at_the_floor():
@@ -186,11 +149,36 @@ def test_scores_rise_with_the_probability_also_at_the_floor():
     assert (np.diff(learned.scores(np.stack([1 - p, p], axis=1))) >= 0).all()
 
 
-def test_margins_are_left_alone():
-    raw = np.array([3.0, -1.0])
-    assert Response.learn("decision_function", raw).scores(raw) is raw
-
-
 def test_two_columns_of_a_function_become_their_difference():
     raw = np.array([[1.0, 4.0], [2.0, 0.5]])
     assert Response.learn(len, raw).scores(raw).tolist() == [3.0, -1.5]
+
+
+# Log-odds and probabilities.
+
+
+def test_probabilities_are_the_logistic_function():
+    log_odds = np.random.default_rng(0).normal(0, 5, 1000)
+    found = probabilities(log_odds)
+    np.testing.assert_allclose(found[:, 1], 1 / (1 + np.exp(-log_odds)), rtol=1e-14)
+    np.testing.assert_allclose(np.log(found[:, 1] / found[:, 0]), log_odds, atol=1e-9)
+    np.testing.assert_allclose(log_probabilities(log_odds), np.log(found), atol=1e-15, rtol=1e-12)
+
+
+def test_logarithms_do_not_underflow():
+    found = log_probabilities(np.array([-800.0, 800.0]))
+    np.testing.assert_allclose(found, [[0.0, -800.0], [-800.0, 0.0]])
+
+
+def test_probabilities_of_many_classes_are_the_softmax():
+    scores = np.random.default_rng(0).normal(0, 3, (500, 4))
+    powers = np.exp(scores)
+    expected = powers / powers.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(probabilities(scores), expected, rtol=1e-13)
+    np.testing.assert_allclose(log_probabilities(scores), np.log(expected), rtol=1e-10)
+
+
+def test_two_columns_are_log_odds_by_their_difference():
+    p = np.array([[0.2, 0.8], [0.6, 0.4]])
+    assert are_log_odds(np.log(p) - 3, p)
+    assert not are_log_odds(np.log(p) * 1.01, p)

@@ -1,7 +1,6 @@
 """A copy of the model that carries the shift itself predicts alike, row for row."""
 
 import copy
-from dataclasses import replace
 
 import lightgbm
 import numpy as np
@@ -115,14 +114,6 @@ def test_the_first_class_may_be_positive(two, name):
     np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
 
 
-def test_a_threshold_that_no_intercept_reaches_is_refused(two):
-    X, y = two
-    clf = BoundShiftClassifier(LogisticRegression(), cv=None).fit(X[ROWS:], y[ROWS:])
-    clf.boundary_ = replace(clf.boundary_, threshold=1.0)
-    with pytest.raises(InvalidInputError, match="`threshold_` must lie between 0 and 1 for an"):
-        clf.shifted_estimator()
-
-
 def test_classes_of_any_order_are_shifted_in_place():
     X, y = draw(3)
     labels = ["c", "a", "b"]
@@ -154,14 +145,6 @@ def test_the_intercept_is_the_papers(two):
     np.testing.assert_allclose(linear.intercept_, clf.estimator_.intercept_ - logit(clf.threshold_))
     p = linear.predict_proba(X)[:, 1]
     np.testing.assert_array_equal(p > 0.5, clf.predict(X) == 1)
-
-
-def test_a_pipeline_keeps_its_steps(two):
-    X, y = two
-    clf = BoundShiftClassifier(MODELS["pipeline"]).fit(X[ROWS:], y[ROWS:])
-    linear = clf.shifted_estimator()
-    assert [name for name, _ in linear.steps] == ["standardscaler", "logisticregression"]
-    assert linear[-1].intercept_ != clf.estimator_[-1].intercept_
 
 
 def test_a_frozen_model_is_thawed(two):

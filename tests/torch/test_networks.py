@@ -1,7 +1,6 @@
 """PyTorch modules and skorch networks: scores, shifts in place, copies."""
 
 import copy
-import pickle
 import runpy
 import warnings
 from pathlib import Path
@@ -10,11 +9,7 @@ import numpy as np
 import pytest
 import skorch
 import torch
-from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from torch import nn
 
 from boundshift import (
@@ -104,12 +99,6 @@ def test_a_module_is_left_as_it_was():
     assert all(torch.equal(before[name], value) for name, value in module.state_dict().items())
 
 
-def test_noise_of_training_is_off():
-    X, y = draw()
-    clf = BoundShiftClassifier(train(network(1, noisy=True), X, y), cv="prefit").fit(X, y)
-    np.testing.assert_array_equal(clf.positive_scores(X), clf.positive_scores(X))
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_modules_of_other_precision(dtype):
     X, y = draw()
@@ -119,42 +108,10 @@ def test_modules_of_other_precision(dtype):
     assert clf.boundary_.status.solved
 
 
-def test_rows_may_be_tensors():
-    X, y = draw()
-    module = train(network(1), X[:500], y[:500])
-    clf = BoundShiftClassifier(module, cv="prefit").fit(torch.from_numpy(X[500:]), y[500:])
-    np.testing.assert_array_equal(clf.predict(torch.from_numpy(X)), clf.predict(X))
-
-
 def test_many_rows_are_scored_in_batches():
     module = network(1).eval()
     X = np.random.default_rng(0).normal(size=(40_000, 6)).astype(np.float32)
     np.testing.assert_allclose(raw_margin(module, X), logits(module, X), atol=1e-6)
-
-
-def test_a_function_may_call_the_module():
-    X, y = draw()
-    module = train(network(1), X[:500], y[:500])
-    by_function = BoundShiftClassifier(
-        module, cv="prefit", response_method=lambda model, X: model(torch.from_numpy(X))
-    ).fit(X[500:], y[500:])
-    plain = BoundShiftClassifier(module, cv="prefit").fit(X[500:], y[500:])
-    assert by_function.threshold_ == pytest.approx(plain.threshold_, rel=1e-6)
-
-
-def test_a_module_cannot_be_fitted_again():
-    X, y = draw()
-    with pytest.raises(InvalidInputError, match="`cv` must be 'prefit' for a Sequential"):
-        BoundShiftClassifier(network(1)).fit(X, y)
-
-
-def test_copies_decide_alike():
-    X, y = draw()
-    module = train(network(1), X[:500], y[:500])
-    clf = BoundShiftClassifier(module, cv="prefit").fit(X[500:], y[500:])
-    again = clone(clf).fit(X[500:], y[500:])
-    for other in (pickle.loads(pickle.dumps(clf)), again):
-        np.testing.assert_array_equal(other.positive_scores(X), clf.positive_scores(X))
 
 
 def test_a_module_is_not_stored_by_skops(tmp_path):
@@ -284,17 +241,6 @@ def test_skorch_on_probabilities_is_decided_by_them():
     clf = BoundShiftClassifier(model.fit(X[:500], y[:500]), cv="prefit").fit(X[500:], y[500:])
     p = model.predict_proba(X)[:, 1].astype(np.float64)
     np.testing.assert_array_equal(clf.predict(X) == 1, p > clf.threshold_)
-
-
-def test_skorch_in_a_pipeline_a_search_and_a_cross_validation():
-    X, y = draw()
-    kind, outputs, criterion, _ = NETS["two outputs"]
-    inner = make_pipeline(StandardScaler(), net(kind, outputs, criterion))
-    model = BoundShiftClassifier(inner, cv=2)
-    grid = {"estimator__neuralnetclassifier__lr": [0.05, 0.1], "curve": [None]}
-    search = GridSearchCV(model, grid, cv=2, scoring="balanced_accuracy").fit(X, y)
-    assert search.best_score_ > 0.7
-    assert cross_val_score(model, X, y, cv=2, scoring="balanced_accuracy").min() > 0.7
 
 
 # The example.

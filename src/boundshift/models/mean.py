@@ -139,14 +139,7 @@ def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = Fal
     centred: as log-probabilities, or to mean zero. A class that a model did not know is NaN there
     and has the mean of the other models.
 
-    Parameters
-    ----------
-    scores : array of shape (n,) or (n, n_classes)
-        Scores by all models, one below the other.
-    rows : array of shape (n,)
-        Number of the row that each of them is about.
-    is_log_odds : bool, default=False
-        Whether they are log-odds.
+    `scores` holds those of all models, one below the other, and `rows` the row of each.
 
     Examples
     --------
@@ -174,11 +167,7 @@ def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = Fal
 def collapse_linear(models: Sequence[Any]) -> Any | None:
     """Return one linear model whose scores are the mean of many, or None if there is none.
 
-    Parameters
-    ----------
-    models : sequence of fitted models
-        Linear ones, or pipelines that end in one. Steps before it must be StandardScalers, or the
-        same in all models.
+    Steps before the linear models must be StandardScalers, or the same in all models.
 
     Examples
     --------

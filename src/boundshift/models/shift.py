@@ -114,12 +114,7 @@ class ShiftExportMixin:
 def shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
     """Return a copy of a fitted model that adds `offsets` to its margins.
 
-    Parameters
-    ----------
-    estimator : fitted model
-        A model with an intercept, or a pipeline, a search or a frozen estimator around one.
-    offsets : array of shape (1,) or (n_classes,)
-        Minus the threshold with two classes, else each class's bias.
+    They are minus the threshold with two classes, else each class's bias.
 
     Examples
     --------

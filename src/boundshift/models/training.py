@@ -223,10 +223,7 @@ def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitPar
 
 
 def _name_last_step(estimator: Any, fit_params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parameters with weights named for the last step of a pipeline.
-
-    Raises if that step cannot be fitted with weights.
-    """
+    """Name the weights for the last step of a pipeline, if that step can be fitted with weights."""
     if fit_params.get(_WEIGHT) is None or not hasattr(estimator, "fit"):
         return fit_params
     parts = unwrap(estimator, pipelines_only=True)
@@ -270,13 +267,7 @@ def find_demands(
     """Return for each promised floor the fewest rows, a good number of rows, and those there are.
 
     A good number lets half of the errors that the floor allows be seen. None: nothing is promised.
-
-    Parameters
-    ----------
-    curve, rule : ErrorCurve, Rule
-        What decides.
-    counts : mapping
-        Rows of each class: the negative one first, or by label for floors of many classes.
+    `counts` are the rows of each class, the negative one first.
     """
     if isinstance(rule, ClassFloors):
         risk = 1.0 - rule.confidence
@@ -342,19 +333,9 @@ def hold_out(
 ) -> tuple[IndexArray, IndexArray]:
     """Return rows to train on and rows held out, in about the classes' proportion.
 
-    Parameters
-    ----------
-    number : array of int
-        Class of each row.
-    share : float
-        Of each class, to hold out.
-    cv : int, splitter or iterable
-        Test parts of a splitter are held out, as many as needed: it knows which rows belong
-        together. With an int, rows are drawn.
-    random_state : int, RandomState or None
-        Seed of the draw; None draws the same rows every time.
-    X, split
-        For the splitter.
+    `number` is the class of each row, `share` the share of each class to hold out. With an int as
+    `cv`, rows are drawn, the same every time if `random_state` is None. A splitter knows which rows
+    belong together, so its test parts are held out, as many as needed.
 
     Examples
     --------
