@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from boundshift.boundary import choose_claims
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.models.decision import Decided, decide_model
+from boundshift.models.decision import decide_model
 from boundshift.models.fingerprint import Fingerprint
 from boundshift.models.scoring import (
     ResponseMethod,
@@ -30,7 +30,7 @@ from boundshift.models.scoring import (
 )
 from boundshift.models.shift import ShiftExportMixin
 from boundshift.models.store import pack, unpack
-from boundshift.models.training import DecidingSample, Scored, route_fit, train
+from boundshift.models.training import DecidingSample, route_fit, train
 from boundshift.promises.certificate import Certificate, certify
 from boundshift.promises.interval import threshold_interval
 from boundshift.promises.zone import Zone, find_zone
@@ -244,7 +244,8 @@ default="auto"
             as_choice("cv", self.cv, ("prefit", "oob"))
         params = route_fit(self, y, fit_params)
         scored = train(self, X, y, params)
-        decided = self._decide(scored.classes, scored, scored.guide)
+        curve, rule = choose_claims(self.curve, self.rule)
+        decided = decide_model(scored, curve, rule, self.pos_label, self.multi_class)
         for doubt in decided.doubts:
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)
         estimator = scored.estimator
@@ -577,9 +578,3 @@ default="auto"
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_response")
-
-    def _decide(self, classes: NDArray[Any], scored: Scored, guide: Scored | None) -> Decided:
-        """Return the boundary or one bias per class, and what is certified there."""
-        return decide_model(
-            scored, *choose_claims(self.curve, self.rule), self.pos_label, self.multi_class
-        )
