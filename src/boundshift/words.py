@@ -11,12 +11,6 @@ from typing import Any
 from boundshift.exceptions import InvalidInputError
 from boundshift.status import Status
 
-__all__ = [
-    *("METRICS_COMPARED", "METRIC_TITLES", "Names", "Sentence", "at_least", "at_most", "claim"),
-    *("claim_text", "class_rows", "decision", "error_text", "metric_title", "number", "percent"),
-    *("read_names", "sentence", "summary_text", "sure"),
-]
-
 METRIC_TITLES = {
     "g_mean": "G-mean",
     "balanced_accuracy": "balanced accuracy",
@@ -105,6 +99,7 @@ def _phrase(name: str, unit: str) -> str:
 
 
 def metric_title(key: str) -> str:
+    """Return what a metric is called."""
     return METRIC_TITLES.get(key, key.replace("_", " "))
 
 
@@ -146,6 +141,7 @@ def error_text(share: float) -> str:
 
 
 def sure(confidence: float) -> str:
+    """Return a confidence in words."""
     return f"{100 * confidence:.6g}% confidence"
 
 
@@ -161,6 +157,7 @@ def claim(bound: str, confidence: float, given: str = "") -> str:
 
 
 def sentence(reason: str) -> str:
+    """Return a reason as a sentence."""
     return f"{reason[:1].upper()}{reason[1:]}."
 
 

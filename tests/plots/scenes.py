@@ -22,7 +22,6 @@ from boundshift.plots import (
     DecisionCurveDisplay,
     MetricDisplay,
     MonitorDisplay,
-    OperatingPointDisplay,
     ProjectionDisplay,
     RecordDisplay,
 )
@@ -104,11 +103,6 @@ def _monitor(ax, theme):
 @scene("metric", 8.0, 5.0)
 def _metric(ax, theme):
     MetricDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
-
-
-@scene("operating-point", 9.0, 4.6)
-def _operating_point(ax, theme):
-    OperatingPointDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
 
 
 @scene("decision-curve", 8.0, 5.0)

@@ -12,7 +12,6 @@ from boundshift.plots import (
     BoundaryDisplay,
     CostDisplay,
     MetricDisplay,
-    OperatingPointDisplay,
     ProjectionDisplay,
 )
 
@@ -46,7 +45,7 @@ def test_awkward_scores_are_drawn(name, display, curve):
     assert low < shown.boundary.threshold < high
 
 
-@pytest.mark.parametrize("display", [MetricDisplay, CostDisplay, OperatingPointDisplay])
+@pytest.mark.parametrize("display", [MetricDisplay, CostDisplay])
 @pytest.mark.parametrize("name", AWKWARD)
 def test_awkward_scores_are_drawn_by_metrics(name, display):
     negative, positive = AWKWARD[name]

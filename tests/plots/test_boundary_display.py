@@ -22,9 +22,9 @@ def test_error_rates_are_those_counted_by_hand(problem):
     y, scores = problem
     display = BoundaryDisplay.from_predictions(y, scores)
     for i in range(0, len(display.thresholds), 97):
-        t = display.thresholds[i]
-        assert display.errors[0].value[i] == np.mean(scores[y == 0] > t)
-        assert display.errors[1].value[i] == np.mean(scores[y == 1] <= t)
+        t, (flagged, missed) = display.thresholds[i], display.bands.values()
+        assert flagged.value[i] == np.mean(scores[y == 0] > t)
+        assert missed.value[i] == np.mean(scores[y == 1] <= t)
 
 
 def test_bands_are_exact_binomial_intervals(problem):
@@ -33,8 +33,8 @@ def test_bands_are_exact_binomial_intervals(problem):
     for i in range(0, len(display.thresholds), 97):
         k = int(np.sum(scores[y == 1] <= display.thresholds[i]))
         interval = binomtest(k, 30).proportion_ci(0.9)
-        assert display.errors[1].low[i] == pytest.approx(interval.low, abs=1e-9)
-        assert display.errors[1].high[i] == pytest.approx(interval.high, abs=1e-9)
+        assert display.bands["class 1 missed"].low[i] == pytest.approx(interval.low, abs=1e-9)
+        assert display.bands["class 1 missed"].high[i] == pytest.approx(interval.high, abs=1e-9)
 
 
 def test_the_boundary_is_the_one_that_find_boundary_finds_by_default(problem):
@@ -116,7 +116,7 @@ def test_from_estimator_uses_the_models_own_scores_curve_and_rule():
     at = np.flatnonzero(display.thresholds == model.threshold_)[0]
     assert display.rule_values[at] == pytest.approx(model.boundary_.loss, rel=1e-6)
     missed = np.mean(model.predict(X[y == 1]) == 0)
-    assert display.errors[1].value[at] == missed
+    assert display.bands["class 1 missed"].value[at] == missed
 
 
 def test_one_far_outlier_does_not_squeeze_the_picture(problem):

@@ -27,11 +27,11 @@ def test_net_benefit_is_counted_by_its_definition(rows, standardised):
     )
     scale = y.mean() if standardised else 1.0
     for i in range(0, 400, 37):
-        t = display.probabilities[i]
+        t = display.thresholds[i]
         worth = np.mean((p > t) & (y == 1)) - np.mean((p > t) & (y == 0)) * t / (1 - t)
         everyone = y.mean() - (1 - y.mean()) * t / (1 - t)
-        assert display.curves["model"].value[i] == pytest.approx(worth / scale, abs=1e-12)
-        assert display.flag_all[i] == pytest.approx(everyone / scale, abs=1e-12)
+        assert display.bands["model"].value[i] == pytest.approx(worth / scale, abs=1e-12)
+        assert display.levels["flag all"][i] == pytest.approx(everyone / scale, abs=1e-12)
 
 
 def test_a_prevalence_is_what_thinned_out_negatives_would_have_had(rows):
@@ -41,8 +41,8 @@ def test_a_prevalence_is_what_thinned_out_negatives_would_have_had(rows):
     thin = DecisionCurveDisplay.from_predictions(
         y[kept], p[kept], prevalence=y.mean(), limits=(0.01, 0.3)
     )
-    np.testing.assert_allclose(thin.flag_all, whole.flag_all)
-    gap = np.abs(thin.curves["model"].value - whole.curves["model"].value)
+    np.testing.assert_allclose(thin.levels["flag all"], whole.levels["flag all"])
+    gap = np.abs(thin.bands["model"].value - whole.bands["model"].value)
     assert gap.max() < 0.1
 
 
@@ -50,16 +50,16 @@ def test_fixed_decisions_have_a_straight_line_in_the_odds(rows):
     y, p = rows
     decided = find_boundary(y, p).predict(p)
     display = DecisionCurveDisplay.from_predictions(y, p, decisions={"boundary": decided})
-    odds = display.probabilities / (1 - display.probabilities)
-    slope = np.diff(display.curves["boundary"].value) / np.diff(odds)
+    odds = display.thresholds / (1 - display.thresholds)
+    slope = np.diff(display.bands["boundary"].value) / np.diff(odds)
     np.testing.assert_allclose(slope, -np.mean((decided == 1) & (y == 0)) / y.mean())
 
 
 def test_several_models_are_drawn_beside_each_other(rows):
     y, p = rows
     display = DecisionCurveDisplay.from_predictions(y, {"sharp": p, "blunt": p**0.5})
-    assert list(display.curves) == ["sharp", "blunt"]
-    assert display.curves["sharp"].value.mean() > display.curves["blunt"].value.mean()
+    assert list(display.bands) == ["sharp", "blunt"]
+    assert display.bands["sharp"].value.mean() > display.bands["blunt"].value.mean()
 
 
 def test_folds_draw_the_probabilities_of_models_that_have_not_seen_the_row():
@@ -68,9 +68,9 @@ def test_folds_draw_the_probabilities_of_models_that_have_not_seen_the_row():
     unseen = cross_val_predict(tree, X, y, cv=cv, method="predict_proba")[:, 1]
     expected = DecisionCurveDisplay.from_predictions(y, unseen)
     found = DecisionCurveDisplay.from_estimator(tree, X, y, cv=cv)
-    np.testing.assert_allclose(found.curves["model"].value, expected.curves["model"].value)
+    np.testing.assert_allclose(found.bands["model"].value, expected.bands["model"].value)
     flattered = DecisionCurveDisplay.from_estimator(tree.fit(X, y), X, y)
-    assert flattered.curves["model"].value.mean() > found.curves["model"].value.mean() + 0.2
+    assert flattered.bands["model"].value.mean() > found.bands["model"].value.mean() + 0.2
 
 
 @pytest.mark.parametrize("cv", [None, 3])
@@ -78,11 +78,11 @@ def test_a_shifted_model_shows_its_own_probabilities_and_its_decisions(cv):
     X, y = make_classification(600, weights=[0.9], random_state=0)
     model = BoundShiftClassifier(LogisticRegression()).fit(X[:300], y[:300])
     display = DecisionCurveDisplay.from_estimator(model, X[300:], y[300:], cv=cv)
-    assert list(display.curves) == ["model", "boundary"]
+    assert list(display.bands) == ["model", "boundary"]
     if cv is None:
         own = model.estimator_.predict_proba(X[300:])[:, 1]
         expected = DecisionCurveDisplay.from_predictions(y[300:], own)
-        np.testing.assert_allclose(display.curves["model"].value, expected.curves["model"].value)
+        np.testing.assert_allclose(display.bands["model"].value, expected.bands["model"].value)
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,12 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
-    average_precision_score,
     f1_score,
-    precision_recall_curve,
-    precision_score,
     recall_score,
-    roc_auc_score,
 )
 
 from boundshift import BoundShiftClassifier, Cost, InvalidInputError, find_boundary
-from boundshift.plots import CostDisplay, MetricDisplay, OperatingPointDisplay, RecordDisplay
+from boundshift.plots import CostDisplay, MetricDisplay, RecordDisplay
 
 
 def test_metrics_are_scikit_learns_at_every_threshold(problem):
@@ -48,14 +44,14 @@ def test_the_cost_is_counted_and_least_at_the_boundary_of_counts(problem):
     for i in range(0, len(display.thresholds), 97):
         flagged = scores > display.thresholds[i]
         mean = np.mean(np.where(y == 1, 20 * ~flagged, flagged))
-        assert display.cost.value[i] == pytest.approx(mean)
-    assert display.cost.value.min() == pytest.approx(display.boundary.loss)
-    assert display.flag_none == pytest.approx(20 * 30 / 330)
+        assert display.bands["cost"].value[i] == pytest.approx(mean)
+    assert display.bands["cost"].value.min() == pytest.approx(display.boundary.loss)
+    assert display.levels["flag none"] == pytest.approx(20 * 30 / 330)
 
 
 def test_the_costs_of_the_rule_are_drawn_where_none_are_given(problem):
     display = CostDisplay.from_predictions(*problem, rule=Cost(false_negative=5))
-    assert display.flag_none == pytest.approx(5 * 30 / 330)
+    assert display.levels["flag none"] == pytest.approx(5 * 30 / 330)
 
 
 def test_costs_by_row_are_summed(problem):
@@ -65,10 +61,10 @@ def test_costs_by_row_are_summed(problem):
     assert display.boundary == find_boundary(y, scores, row_cost=amounts)
     for i in range(0, len(display.thresholds), 97):
         is_wrong = (scores > display.thresholds[i]) != (y == 1)
-        assert display.cost.value[i] == pytest.approx(np.mean(amounts * is_wrong))
-    assert display.cost.value.min() == pytest.approx(display.boundary.loss)
+        assert display.bands["cost"].value[i] == pytest.approx(np.mean(amounts * is_wrong))
+    assert display.bands["cost"].value.min() == pytest.approx(display.boundary.loss)
     column = CostDisplay.from_predictions(y[:, None], scores[:, None], row_cost=amounts[:, None])
-    np.testing.assert_array_equal(column.cost.value, display.cost.value)
+    np.testing.assert_array_equal(column.bands["cost"].value, display.bands["cost"].value)
 
 
 @pytest.mark.parametrize(
@@ -85,30 +81,7 @@ def test_costs_that_contradict_are_refused(problem, settings, message):
         CostDisplay.from_predictions(*problem, **settings)
 
 
-def test_curves_are_scikit_learns(problem):
-    y, scores = problem
-    display = OperatingPointDisplay.from_predictions(y, scores)
-    precision, recall, _ = precision_recall_curve(y, scores)
-    np.testing.assert_allclose(display.recall[1:], recall[::-1][1:])
-    np.testing.assert_allclose(display.precision[1:], precision[::-1][1:])
-    assert display.area == pytest.approx(roc_auc_score(y, scores))
-    steps = np.diff(display.recall, prepend=0) @ display.precision
-    assert steps == pytest.approx(average_precision_score(y, scores))
-
-
-def test_operating_points_are_those_of_both_thresholds(problem):
-    y, scores = problem
-    display = OperatingPointDisplay.from_predictions(y, scores, old_threshold=2.0)
-    for point, t in zip(display.points, (display.boundary.threshold, 2.0), strict=True):
-        flagged = scores > t
-        assert point.threshold == t
-        assert point.recall[0] == pytest.approx(recall_score(y, flagged))
-        assert point.precision[0] == pytest.approx(precision_score(y, flagged))
-        assert point.false_alarms[0] == pytest.approx(flagged[y == 0].mean())
-        assert point.precision[1] < point.precision[0] < point.precision[2]
-
-
-@pytest.mark.parametrize("display", [MetricDisplay, CostDisplay, OperatingPointDisplay])
+@pytest.mark.parametrize("display", [MetricDisplay, CostDisplay])
 def test_a_fitted_classifier_is_drawn_with_its_own_boundary(display):
     X, y = make_classification(400, weights=[0.9], random_state=0)
     model = BoundShiftClassifier(LogisticRegression()).fit(X, y)

@@ -56,6 +56,10 @@ def rows(n_negative=600, n_positive=50, seed=0, gap=3.0):
     return y, rng.normal(gap * y - 2.0, 1.1)
 
 
+def amounts(n, seed):
+    return np.random.default_rng(seed).gamma(2, 30, n)
+
+
 @cache
 def facts():
     return collect_facts(

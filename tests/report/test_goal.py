@@ -1,4 +1,4 @@
-"""The goal of a report, against counts and bounds computed a second way."""
+"""The goal of a report, against counts, bounds and metrics computed a second way."""
 
 import re
 from dataclasses import replace
@@ -9,34 +9,70 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binomtest
+from sklearn import metrics as sk
+from sklearn.linear_model import LogisticRegression
 
-from boundshift import BoundaryWarning, Cost, Floors, find_boundary
-from boundshift.report import collect_facts, render_report
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    Cost,
+    FBeta,
+    Floors,
+    InvalidInputError,
+    Metric,
+    find_boundary,
+)
+from boundshift.report import RowDetails, collect_facts, render_report
 from boundshift.words import at_least, at_most, percent, read_names
-from tests.report.problems import NAMES, clopper_pearson, rows
+from tests.report.problems import NAMES, amounts, clopper_pearson, rows
+
+METRICS = {
+    "f1": ("F1", sk.f1_score),
+    "f2": ("F2", lambda y, p, **w: sk.fbeta_score(y, p, beta=2, **w)),
+    "mcc": ("Matthews correlation (MCC)", sk.matthews_corrcoef),
+    "kappa": ("Cohen's kappa", sk.cohen_kappa_score),
+    "youden": ("Youden's J", lambda y, p, **w: 2 * sk.balanced_accuracy_score(y, p, **w) - 1),
+    "sum": ("balanced accuracy", sk.balanced_accuracy_score),
+    "g-mean": ("G-mean", lambda *a, **w: np.prod(sk.recall_score(*a, average=None, **w)) ** 0.5),
+}  # fmt: skip
+RATES = {
+    "recall": sk.recall_score,
+    "specificity": lambda y, p: sk.recall_score(y, p, pos_label=0),
+    "precision": sk.precision_score,
+}
 
 
-def report_on(rule, test=(800, 90, 1), **settings):
+def report_on(rule, test=(800, 90, 1), details=None, prevalence=None, **settings):
     y, s = rows()
-    found = find_boundary(y, s, rule=rule)
+    found = find_boundary(y, s, rule=rule, **settings)
     tested = rows(*test[:2], seed=test[2])
-    return collect_facts(y, s, boundary=found, test=tested, names=NAMES, **settings), tested
+    known = {"test": tested, "names": NAMES, "details": details, "prevalence": prevalence}
+    return collect_facts(y, s, boundary=found, **known), tested
 
 
-def errors_at(known, tested):
-    (y, s), t = tested, known["boundary"]["threshold"]
+def errors_at(facts, tested):
+    (y, s), t = tested, facts["boundary"]["threshold"]
     return int(np.sum(s[y == 0] > t)), int(np.sum(s[y == 1] <= t))
 
 
-def test_a_rule_without_a_goal_has_none():
-    assert report_on("g-mean")[0]["goal"] is None
+def both_at(metric, tested, facts, **counted):
+    (y, s), t = tested, facts["boundary"]["threshold"]
+    return [metric(y, (s > cut).astype(int), **counted) for cut in (t, 0.0)]
+
+
+def certified(goal):
+    return [part["text"] for part in goal["parts"] if part["status"] == "certified"]
+
+
+@pytest.mark.parametrize("asked", [{"rule": "g-mean"}, {"rule": None, "curve": "paper"}])
+def test_a_rule_that_was_not_asked_for_is_no_goal(asked):
+    assert report_on(**asked)[0]["goal"] is None
 
 
 def test_a_floor_is_met_where_its_bound_is():
     known, tested = report_on(Floors(recall=0.8))
-    _, missed = errors_at(known, tested)
-    shown = 1 - clopper_pearson(missed, 90, 0.05)
-    goal = known["goal"]
+    flagged, missed = errors_at(known, tested)
+    shown, goal = 1 - clopper_pearson(missed, 90, 0.05), known["goal"]
     assert shown >= 0.8
     assert goal["state"] == "met"
     assert goal["floors"][0]["shown"] == pytest.approx(shown)
@@ -46,6 +82,19 @@ def test_a_floor_is_met_where_its_bound_is():
         f"{100 * (90 - missed) / 90:.1f}% on the test rows; in the long run at least {low}% with "
         f"95% confidence, {low - 80:.1f} points above the goal."
     )
+    # One bound is one figure on the page.
+    prose = render_report(known).split("<script")[0]
+    assert set(re.findall(r"at least ([\d.]+)% with", prose)) == {f"{low:.1f}"}
+    assert re.findall(r"misses at most ([\d.]+)% of sick", prose)[0] == f"{100 - low:.1f}"
+    proof = next(f for f in known["diagnosis"]["findings"] if f["key"] == "proof")
+    both = sum(clopper_pearson(k, n, 0.025) for k, n in ((flagged, 800), (missed, 90)))
+    assert f"at most {np.ceil(1000 * both) / 10:.1f}% in the long run" in proof["text"]
+    # Only the bound wears the badge.
+    for said in (known["verdict"], goal):
+        assert len(certified(said)) == 1
+        assert certified(said)[0].startswith("in the long run at ")
+    verdict = prose[prose.index('id="goal-title"') : prose.index('id="try"')]
+    assert verdict.count('class="badge certified"') == verdict.count('class="covered"') == 2
 
 
 def test_a_floor_that_only_the_rows_reach_is_not_called_met():
@@ -54,78 +103,71 @@ def test_a_floor_that_only_the_rows_reach_is_not_called_met():
     assert 1 - missed / 20 >= 0.9 > 1 - clopper_pearson(missed, 20, 0.05)
     assert known["goal"]["state"] == "reached"
     assert known["goal"]["word"] == "Not proved"
-    assert " Not proved: " in known["goal"]["sentence"]
 
 
-def test_a_floor_that_is_missed_says_by_how_much():
+# Rows found of all positive ones, and the sentence: points are those between printed shares.
+@pytest.mark.parametrize(
+    ("found", "n", "told"),
+    [
+        (28, 29, "96.6% on the test rows, 6.6 points above the goal"),
+        (1799, 2000, "Missed: 90.0% on the test rows, less than 0.1 points below the goal"),
+        (60, 80, "Missed: 75.0% on the test rows, 15 points below the goal"),
+    ],
+)
+def test_the_distance_from_a_floor_is_that_of_the_printed_shares(found, n, told):
     y, s = rows()
-    found = find_boundary(y, s, rule=Floors(recall=0.9))
-    worse = s - 2.5  # rows of another kind
-    known = collect_facts(y, s, boundary=found, test=(y, worse), names=NAMES)
-    recall = np.mean(worse[y == 1] > found.threshold)
-    assert recall < 0.9
-    assert known["goal"]["state"] == "missed"
+    boundary = find_boundary(y, s, rule=Floors(recall=0.9))
+    at = np.repeat([-9.0, 9.0, -9.0], [200, found, n - found])
+    labels = np.repeat([0, 1], [200, n])
     assert (
-        f"{100 * recall:.1f}% on the test rows, {90 - float(f'{100 * recall:.1f}'):.4g} points "
-        "below the goal" in known["goal"]["sentence"]
+        told in collect_facts(labels, at, boundary=boundary, chosen_here=False)["goal"]["sentence"]
     )
-
-
-def test_points_are_those_between_the_printed_shares():
-    y, s = rows()
-    found = find_boundary(y, s, rule=Floors(recall=0.9))
-    n = 29  # 28 of 29 are 96.55%: 96.6%, rounded down 96.5%
-    few = np.repeat([0, 1], [200, n])
-    at = np.concatenate([np.full(200, -9.0), np.full(n - 1, 9.0), [-9.0]])
-    sentence = collect_facts(few, at, boundary=found, chosen_here=False)["goal"]["sentence"]
-    assert "96.6% on the test rows, 6.6 points above the goal" in sentence
-
-
-def test_a_share_that_rounds_to_the_goal_is_still_said_to_be_below():
-    y, s = rows()
-    found = find_boundary(y, s, rule=Floors(recall=0.9))
-    few = np.repeat([0, 1], [200, 2000])
-    at = np.concatenate([np.full(200, -9.0), np.full(1799, 9.0), np.full(201, -9.0)])
-    sentence = collect_facts(few, at, boundary=found, chosen_here=False)["goal"]["sentence"]
-    assert "Missed: 90.0% on the test rows, less than 0.1 points below the goal" in sentence
 
 
 def test_the_headline_does_not_contradict_that_no_boundary_meets_the_floors():
     y, s = rows()
     with pytest.warns(BoundaryWarning, match="No boundary meets all floors"):
         found = find_boundary(y, s, rule=Floors(recall=0.95, precision=0.9))
-    assert found.status.name == "UNMET"
     sure = np.where(y == 1, 9.0, -9.0)[-60:]  # rows on which every floor is reached
     goal = collect_facts(y[-60:], sure, boundary=found, chosen_here=False, names=NAMES)["goal"]
-    assert goal["state"] == "reached"
-    assert goal["word"] == "Not proved"
+    assert (goal["state"], goal["word"]) == ("reached", "Not proved")
     assert "Reached" not in goal["sentence"]
     assert "On the rows that chose the threshold: no boundary meets" in goal["sentence"]
 
 
-def test_bounds_of_several_floors_say_that_they_hold_together():
-    known, _ = report_on(Floors(recall=0.8, specificity=0.8))
-    told = known["goal"]["sentence"]
-    assert told.count("with 95% confidence in all floors together") == 2
-    one, _ = report_on(Floors(recall=0.8))
-    assert "together" not in one["goal"]["sentence"]
-
-
-def test_one_bound_is_one_figure_on_the_page():
-    known, tested = report_on(Floors(recall=0.8))
+def test_several_floors_share_the_risk_and_say_so():
+    known, tested = report_on(Floors(recall=0.8, precision=0.3), prevalence=0.1)
     flagged, missed = errors_at(known, tested)
-    most = [np.ceil(1000 * clopper_pearson(k, n, 0.05)) / 10
-            for k, n in ((flagged, 800), (missed, 90))]  # fmt: skip
-    page = render_report(known)
-    prose = page.split("<script")[0]
-    assert set(re.findall(r"at least ([\d.]+)% with", prose)) == {f"{100 - most[1]:.1f}"}
-    sick = re.findall(r"misses at most ([\d.]+)% of sick", prose)
-    assert sick[0] == f"{most[1]:.1f}"
-    proof = next(f for f in known["diagnosis"]["findings"] if f["key"] == "proof")
-    both = sum(clopper_pearson(k, n, 0.025) for k, n in ((flagged, 800), (missed, 90)))
-    assert re.findall(r"([\d.]+)%", proof["text"]) == [
-        "95", f"{np.ceil(1000 * both) / 10:.1f}", "100"
-    ]  # fmt: skip
+    recall, precision = known["goal"]["floors"]
+    assert recall["shown"] == pytest.approx(1 - clopper_pearson(missed, 90, 0.025))
+    most = [clopper_pearson(k, n, 0.025 / 3) for k, n in ((flagged, 800), (missed, 90))]
+    hits, false = 0.1 * (1 - most[1]), 0.9 * most[0]
+    assert precision["shown"] == pytest.approx(hits / (hits + false))
+    assert known["goal"]["sentence"].count("95% confidence in all floors together") == 2
+    assert "together" not in report_on(Floors(recall=0.8))[0]["goal"]["sentence"]
+
+
+def test_a_promise_of_the_choice_itself_is_not_contradicted():
+    y, s = rows()
+    found = find_boundary(y, s, rule=Floors(recall=0.9))
+    assert collect_facts(y, s, boundary=found)["goal"]["state"] == "met"
+    by_folds = collect_facts(y, s, boundary=found, scores="out-of-fold")["goal"]
+    assert by_folds["state"] == "reached"
+    assert "nothing is certified" in by_folds["sentence"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 40), st.integers(1, 40), st.floats(0.05, 1.0))
+def test_a_floor_is_never_called_met_without_a_bound(missed, found, floor):
+    n = missed + found
+    y = np.repeat([0, 1], [50, n])
+    s = np.concatenate([np.zeros(50), np.zeros(missed), np.ones(found)])
+    boundary = replace(find_boundary(*rows()), rule=Floors(recall=floor))
+    shifted = s + boundary.threshold - 0.5
+    state = collect_facts(y, shifted, boundary=boundary, chosen_here=False)["goal"]["state"]
+    low = binomtest(found, n).proportion_ci(0.90).low
+    assert (state == "met") == (low >= floor - 1e-12)
+    assert (state == "missed") == (found / n < floor - 1e-12)
 
 
 @settings(max_examples=200, deadline=None)
@@ -139,27 +181,6 @@ def test_a_share_and_its_complement_add_up_to_a_hundred(counts):
     assert float(at_most(bound)[:-1]) + float(at_least(1 - bound)[:-1]) == pytest.approx(100)
 
 
-def test_several_floors_share_the_risk():
-    known, tested = report_on(Floors(recall=0.8, precision=0.3), prevalence=0.1)
-    flagged, missed = errors_at(known, tested)
-    recall, precision = known["goal"]["floors"]
-    assert recall["shown"] == pytest.approx(1 - clopper_pearson(missed, 90, 0.025))
-    most = [clopper_pearson(k, n, 0.025 / 3) for k, n in ((flagged, 800), (missed, 90))]
-    hits, false = 0.1 * (1 - most[1]), 0.9 * most[0]
-    assert precision["shown"] == pytest.approx(hits / (hits + false))
-
-
-def test_a_promise_of_the_choice_itself_is_not_contradicted():
-    y, s = rows()
-    found = find_boundary(y, s, rule=Floors(recall=0.9))
-    known = collect_facts(y, s, boundary=found)
-    assert found.status.name == "OPTIMAL"
-    assert known["goal"]["state"] == "met"
-    by_folds = collect_facts(y, s, boundary=found, scores="out-of-fold")["goal"]
-    assert by_folds["state"] == "reached"
-    assert "nothing is certified" in by_folds["sentence"]
-
-
 def test_costs_are_told_per_thousand_decisions():
     known, tested = report_on(Cost(false_positive=1, false_negative=20))
     (y, s), t = tested, known["boundary"]["threshold"]
@@ -167,22 +188,23 @@ def test_costs_are_told_per_thousand_decisions():
     before = 1000 * np.mean(np.where(y == 1, 20 * (s <= 0), s > 0))
     cost = known["goal"]["cost"]
     assert (cost["now"], cost["before"]) == pytest.approx((now, before))
-    flagged, missed = errors_at(known, tested)
-    p = 90 / 890
-    most = [beta.isf(0.05 / 3, k + 1, n - k) for k, n in ((flagged, 800), (missed, 90))]
+    p, counts = 90 / 890, zip(errors_at(known, tested), (800, 90), strict=True)
+    most = [beta.isf(0.05 / 3, k + 1, n - k) for k, n in counts]
     assert cost["at_most"] == pytest.approx(1000 * (20 * p * most[1] + (1 - p) * most[0]))
     told = f"Lower cost: 1,000 decisions cost {now:.4g} instead of {before:.4g} at the model's own"
     assert told in known["goal"]["sentence"]
 
 
-def test_a_lower_cost_is_shown_only_where_the_pairs_show_it():
-    few = report_on(Cost(false_negative=20), test=(200, 20, 1))[0]["goal"]
-    many = report_on(Cost(false_negative=20), test=(40_000, 4_000, 1))[0]["goal"]
-    assert few["cost"]["difference"][1] > 0 > many["cost"]["difference"][1]
+@pytest.mark.parametrize(
+    ("rule", "word"), [(Cost(false_negative=20), "Lower cost"), ("f1", "Better")]
+)
+def test_what_may_be_chance_is_said_to_be(rule, word):
+    few, many = (report_on(rule, test=(n, n // 10, 1))[0]["goal"] for n in (200, 60_000))
     assert (few["state"], many["state"]) == ("unsure", "better")
-    assert many["word"] == "Lower cost than at the model's own threshold"
-    assert few["word"] == f"{many['word']}, may be chance"
-    assert "Met" not in many["sentence"]
+    assert few["sentence"].endswith("so that it may be chance.")
+    assert many["word"] == f"{word} than at the model's own threshold"
+    assert few["word"].endswith("may be chance")
+    assert "chance" not in many["sentence"]
 
 
 def test_the_prevalence_of_the_rule_counts_the_alarms():
@@ -190,7 +212,6 @@ def test_the_prevalence_of_the_rule_counts_the_alarms():
     flagged, missed = errors_at(known, tested)
     hits, false = 0.01 * (1 - missed / 90), 0.99 * flagged / 800
     assert known["verdict"]["alarms"]["precision"] == pytest.approx(hits / (hits + false))
-    assert f"a precision of {100 * hits / (hits + false):.1f}%" in known["verdict"]["sentence"]
 
 
 def test_a_certified_half_beside_a_model_that_guesses_is_called_no_proof():
@@ -203,47 +224,211 @@ def test_a_certified_half_beside_a_model_that_guesses_is_called_no_proof():
     assert known["diagnosis"]["good_enough"] in ("no", "unproved")
     assert "do not show that it is better than guessing" in known["verdict"]["caution"]
     page = render_report(known)
-    first = page.index(known["verdict"]["caution"])
-    assert first < page.index('id="try"')
+    assert page.index(known["verdict"]["caution"]) < page.index('id="try"')
 
 
-def test_only_the_bound_wears_the_badge():
-    known, _ = report_on(Floors(recall=0.8))
-    for parts in (known["verdict"]["parts"], known["goal"]["parts"]):
-        claimed = [part["text"] for part in parts if part["status"] == "certified"]
-        assert len(claimed) == 1
-        assert claimed[0].startswith("in the long run at ")
-    page = render_report(known)
-    verdict = page[page.index('id="goal-title"') : page.index('id="try"')]
-    assert verdict.count('class="badge certified"') == 2
-    assert verdict.count('class="covered"') == 2
+@pytest.mark.parametrize(
+    ("names", "phrases"),
+    [
+        ({"positive": "churners", "unit": "customers"}, ("churners", "other customers")),
+        ({"positive": "sick"}, ("sick rows", "other rows")),
+        ({"positive": "diabetes"}, ("diabetes rows", "other rows")),
+        ({"positive": "people with flu"}, ("people with flu", "other rows")),
+        ({"positive": "ill rows"}, ("ill rows", "other rows")),
+        ({"positive": "previous"}, ("previous rows", "other rows")),
+    ],
+)
+def test_names_read_naturally(names, phrases):
+    told = read_names(names, (0, 1))
+    assert (told.positives, told.negatives) == phrases
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 40), st.integers(1, 40), st.floats(0.05, 1.0))
-def test_a_floor_is_never_called_met_without_a_bound(missed, found, floor):
-    n = missed + found
-    y = np.repeat([0, 1], [50, n])
-    s = np.concatenate([np.zeros(50), np.zeros(missed), np.ones(found)])
-    boundary = replace(find_boundary(*rows()), rule=Floors(recall=floor))
-    known = collect_facts(y, s + boundary.threshold - 0.5, boundary=boundary, chosen_here=False)[
-        "goal"
-    ]
-    low = binomtest(found, n).proportion_ci(0.90).low
-    assert (known["state"] == "met") == (low >= floor - 1e-12)
-    assert (known["state"] == "missed") == (found / n < floor - 1e-12)
+@pytest.mark.parametrize("rule", ["f1", "f2", "mcc", "kappa", "youden", "sum"])
+def test_the_first_sentence_says_goal_value_bound_and_the_untouched_models(rule):
+    title, metric = METRICS[rule]
+    facts, tested = report_on(rule)
+    now, before = both_at(metric, tested, facts)
+    assert facts["goal"]["sentence"].startswith(
+        f"Goal: the greatest {title}. Better: {now:.3f} on the test rows instead of {before:.3f} "
+        "at the model's own threshold; in the long run"
+    )
+    counts = zip(errors_at(facts, tested), (800, 90), strict=True)
+    u, v = (clopper_pearson(k, n, 0.025) for k, n in counts)
+    weight = [800 * (1 - u), 800 * u, 90 * v, 90 * (1 - v)]
+    expected = metric([0, 0, 1, 1], [0, 1, 0, 1], sample_weight=weight)
+    assert facts["goal"]["aim"]["shown"] == pytest.approx(expected)
+    bound = f"at least {np.floor(1000 * expected) / 1000:.3f} with 95% confidence."
+    assert [bound in text for text in certified(facts["goal"])] == [True]
 
 
-def test_names_read_naturally():
-    told = read_names({"positive": "churners", "unit": "customers"}, (0, 1))
-    assert (told.positives, told.negatives) == ("churners", "other customers")
-    assert told.title == "Telling churners from other customers"
-    cases = {
-        "sick": "sick patients",
-        "diabetes": "diabetes patients",
-        "people with flu": "people with flu",
-        "ill patients": "ill patients",
-        "previous": "previous patients",
-    }
-    for name, phrase in cases.items():
-        assert read_names({"positive": name, "unit": "patients"}, (0, 1)).positives == phrase
+def test_a_metric_is_that_of_the_share_where_decisions_are_made():
+    facts, (y, s) = report_on(FBeta(prevalence=0.01))
+    weight = np.where(y == 1, 0.01 / 90, 0.99 / 800)
+    predicted = (s > facts["boundary"]["threshold"]).astype(int)
+    expected = sk.f1_score(y, predicted, sample_weight=weight)
+    assert facts["goal"]["aim"]["now"] == pytest.approx(expected)
+    assert "where 1.0% are sick patients" in facts["goal"]["sentence"]
+
+
+def test_metrics_of_scikit_learn_are_told_and_not_certified():
+    facts, tested = report_on(Metric("jaccard"))
+    now, before = both_at(sk.jaccard_score, tested, facts)
+    assert facts["goal"]["sentence"].startswith(
+        f"Goal: the greatest jaccard. Better: {now:.3f} on the test rows instead of {before:.3f} "
+        "at the model's own threshold. The difference"
+    )
+    assert facts["goal"]["aim"]["shown"] is None
+
+
+def test_the_larger_error_is_to_be_low():
+    facts, (y, s) = report_on("minimax")
+    cuts = (facts["boundary"]["threshold"], 0.0)
+    worse = [100 * max(np.mean(s[y == 0] > t), np.mean(s[y == 1] <= t)) for t in cuts]
+    assert facts["goal"]["sentence"].startswith(
+        "Goal: the larger of the two error rates as low as possible. Better: "
+        f"{worse[0]:.1f}% on the test rows instead of {worse[1]:.1f}%"
+    )
+
+
+def test_rows_that_chose_the_threshold_prove_nothing_better():
+    y, s = rows()
+    facts = collect_facts(y, s, boundary=find_boundary(y, s, rule="youden"), names=NAMES)
+    assert facts["goal"]["state"] == "unsure"
+    assert "on the rows that chose the threshold" in facts["goal"]["sentence"]
+
+
+def test_a_worse_metric_is_called_worse():
+    y, s = rows()
+    found = find_boundary(y, s, rule="f1")
+    facts = collect_facts(y, s, boundary=found, test=(y, s + 3.0), old_threshold=3.5)
+    assert facts["goal"]["state"] == "worse"
+    assert ". Worse: " in facts["goal"]["sentence"]
+
+
+def test_what_comes_after_floors_is_told_after_them():
+    facts, tested = report_on(Floors(recall=0.8, then="f1"))
+    now, before = both_at(sk.f1_score, tested, facts)
+    wish = "Goal: find at least 80% of sick patients and then the greatest F1. Met: "
+    assert facts["goal"]["sentence"].startswith(wish)
+    told = f"F1: {now:.3f} on the test rows instead of {before:.3f} at the model's own threshold"
+    assert told in facts["goal"]["sentence"]
+    assert facts["goal"]["word"] == "Met"
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_rate_that_comes_after_floors_is_told_as_itself(rate):
+    facts, tested = report_on(Floors(recall=0.5, then=rate))
+    now, before = both_at(RATES[rate], tested, facts)
+    told = f"{rate.capitalize()}: {100 * now:.1f}% on the test rows instead of {100 * before:.1f}%"
+    assert f"and then the greatest {rate}. " in facts["goal"]["sentence"]
+    assert told in facts["goal"]["sentence"]
+    low, high = facts["goal"]["aim"]["difference"]
+    assert low <= now - before <= high
+    lead = f"By {rate}, ours is {'ahead of' if now > before else 'behind'} model's own"
+    assert lead in facts["comparison"]["paired"]["lead"]
+
+
+def test_costs_by_row_are_told_in_their_unit_for_a_thousand_decisions():
+    paid = amounts(890, 7)
+    details = RowDetails(row_cost=paid, column="amount")
+    facts, (y, s) = report_on(None, details=details, row_cost=amounts(650, 3))
+    cuts = facts["boundary"]["threshold"], 0.0
+    now, before = (1000 * np.mean(paid * ((s > cut) != (y == 1))) for cut in cuts)
+    word = "Lower cost" if now < before else "Higher cost"
+    share = f"{100 * abs(1 - now / before):.1f}% {'less' if now < before else 'more'}"
+    assert facts["goal"]["sentence"].startswith(
+        f"Goal: the least cost of wrong decisions, by column 'amount'. {word}: 1,000 decisions "
+        f"cost {now:,.0f} on the test rows instead of {before:,.0f} at the model's own threshold, "
+        f"{share}. The difference lies between "
+    )
+    assert facts["goal"]["cost"] is None  # no price of a miss to put into the field
+    assert certified(facts["goal"]) == []
+
+
+WEIGHTS = {"sample_weight": amounts(650, 3) / 60}
+
+
+@pytest.mark.parametrize("rule", ["g-mean", "f1"])
+def test_weights_count_in_the_goal(rule):
+    weight = amounts(890, 7)
+    details = RowDetails(sample_weight=weight, column="times")
+    facts, tested = report_on(rule, details=details, **WEIGHTS)
+    title, metric = METRICS[rule]
+    now, before = both_at(metric, tested, facts, sample_weight=weight)
+    assert facts["goal"]["aim"]["now"] == pytest.approx(now)
+    start = f"Goal: the greatest {title}, each row counted by its weight in column 'times'. "
+    assert facts["goal"]["sentence"].startswith(start)
+    assert f"{now:.3f} on the test rows instead of {before:.3f}" in facts["goal"]["sentence"]
+    assert certified(facts["goal"]) == []
+
+
+def test_weighted_costs_and_floors_are_weighted_means_and_never_certified():
+    weight = amounts(890, 7)
+    details = RowDetails(sample_weight=weight)
+    facts, (y, s) = report_on(Cost(false_negative=20), details=details, **WEIGHTS)
+    wrong = (s > facts["boundary"]["threshold"]) != (y == 1)
+    paid = 1000 * np.average(wrong * np.where(y == 1, 20, 1), weights=weight)
+    assert facts["goal"]["aim"]["now"] == pytest.approx(paid)
+    assert f"1,000 decisions cost {paid:.4g} on the test rows" in facts["goal"]["sentence"]
+    facts, _ = report_on(Floors(recall=0.8), curve="smoothed", details=details, **WEIGHTS)
+    found = (s > facts["boundary"]["threshold"])[y == 1]
+    floor = facts["goal"]["floors"][0]
+    assert floor["reached"] == pytest.approx(np.average(found, weights=weight[y == 1]))
+    assert floor["shown"] is None
+
+
+def lead(rule, **others):
+    y, s = rows()
+    found = find_boundary(y, s, rule=rule)
+    cuts = {"boundshift": found.threshold} | others
+    methods = [{"method": name, "threshold": cut} for name, cut in cuts.items()]
+    facts = collect_facts(y, s, boundary=found, test=rows(seed=1), comparison=methods)
+    return facts["comparison"]["paired"]["lead"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "title"),
+    [("f1", "F1"), (Cost(false_negative=50), "cost of 1,000 decisions"), (None, "G-mean")],
+)
+def test_methods_are_compared_by_the_goal(rule, title):
+    asked = "" if rule is None else "The others may have had another goal. "
+    assert lead(rule, low=-1.5).startswith(f"{asked}By {title}, ours is ")
+    assert "best of" not in lead(rule, low=-1.5)
+
+
+def test_methods_are_asked_first_whether_they_keep_the_floors():
+    assert lead(Floors(recall=0.9), high=3.0) == (
+        "Of 1 other method, which may have had another goal, none reaches this one on these rows; "
+        "ours does."
+    )
+    assert lead(Floors(recall=0.9), high=3.0, low=-9.0).startswith(
+        "Of 2 other methods, which may have had another goal, low reaches this one on these rows; "
+        "ours does. By G-mean, ours is ahead of low: "
+    )
+
+
+def fitted(**known):
+    rng = np.random.default_rng(5)
+    y = (rng.random(1200) < 0.25).astype(int)
+    X = rng.normal(size=(1200, 2)) + y[:, None]
+    model = BoundShiftClassifier(LogisticRegression()).fit(X[:600], y[:600], **known)
+    return model, X[600:], y[600:]
+
+
+def test_a_classifier_fitted_by_row_costs_reports_them():
+    paid = amounts(600, 2)
+    model, X, y = fitted(row_cost=amounts(600, 1))
+    facts = model.report(X, y, row_cost=paid).facts
+    lost = 1000 * np.mean(paid * (model.predict(X) != y))
+    assert f"1,000 decisions cost {lost:,.0f} on the test rows" in facts["goal"]["sentence"]
+    with pytest.raises(InvalidInputError, match=r"`row_cost` must be given"):
+        model.report(X, y)
+
+
+def test_costs_that_did_not_choose_the_boundary_are_refused():
+    model, X, y = fitted()
+    with pytest.raises(InvalidInputError, match=r"`row_cost` must be left out"):
+        model.report(X, y, row_cost=amounts(600, 1))
+    with pytest.raises(InvalidInputError, match=r"without `sample_weight`"):
+        RowDetails(row_cost=[1.0], sample_weight=[1.0]).check(1)

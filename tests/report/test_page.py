@@ -8,7 +8,7 @@ import pytest
 
 from boundshift import InvalidInputError, MissingExtraError, find_boundary
 from boundshift.report import collect_facts, render_report, write_report
-from boundshift.report.drawing import draw_threshold_plot
+from boundshift.report.draw import draw_threshold_plot
 from tests.report.problems import HOSTILE, facts, rows
 
 

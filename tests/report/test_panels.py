@@ -10,8 +10,6 @@ from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
 from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
 from boundshift.report import Report, RowDetails, collect_facts, render_report
-from boundshift.report.panels import collect_calibration, collect_decision_curve
-from boundshift.words import read_names
 from tests.report.problems import NAMES, rows
 
 
@@ -66,12 +64,6 @@ def test_net_benefit_is_counted(known, tested, details):
         assert curve["curves"][name][40] == pytest.approx(hits - false * p / (1 - p))
 
 
-def test_flagging_all_is_worth_nothing_at_the_prevalence():
-    curve = collect_decision_curve({"x": (0.1, 0.1)}, 0.25)
-    at = np.interp(0.25, curve["probability"], curve["curves"]["all"])
-    assert at == pytest.approx(0, abs=1e-4)
-
-
 def test_calibration_groups_all_rows_and_bounds_each(known, tested, details):
     y, _ = tested
     bins = known["calibration"]["bins"]
@@ -84,21 +76,25 @@ def test_calibration_groups_all_rows_and_bounds_each(known, tested, details):
     assert (bins[0]["low"], bins[0]["high"]) == pytest.approx((interval.low, interval.high))
 
 
+def calibration(truth, said, **settings):
+    details = RowDetails(probability=said)
+    return collect_facts(truth, truth + said, details=details, **settings)["calibration"]
+
+
 def test_honest_probabilities_are_called_so_and_doubled_ones_are_not():
     rng = np.random.default_rng(0)
     p = rng.uniform(0, 0.4, 20_000)
     truth = rng.random(20_000) < p
-    names = read_names(None, (0, 1))
-    honest = collect_calibration(truth, p, 0.999, names)
+    honest, doubled = (calibration(truth, said, confidence=0.999) for said in (p, 2 * p))
     assert honest["off"] == 0
     assert "come true" in honest["sentence"]
-    assert collect_calibration(truth, 2 * p, 0.999, names)["off"] >= 8
+    assert doubled["off"] >= 8
 
 
 def test_equal_probabilities_stay_in_one_group():
     truth = np.arange(1000) % 3 == 0
     said = np.repeat([0.1, 0.9], [700, 300])
-    bins = collect_calibration(truth, said, 0.95, read_names(None, (0, 1)))["bins"]
+    bins = calibration(truth, said)["bins"]
     assert [group["said"] for group in bins] == pytest.approx([0.1, 0.9])
 
 

@@ -13,15 +13,11 @@ import pytest
 
 from boundshift import Cost, Floors, find_boundary, find_zone
 from boundshift.report import RowDetails, add_zone, collect_facts
-from tests.report.problems import NAMES, rows
+from tests.report.problems import NAMES, amounts, rows
 
 STORED = Path(__file__).with_name("facts.json")
 LONG = 8
 OWN = ("message", "claim", "made_by", "table", "threshold")
-
-
-def amounts(n, seed):
-    return np.random.default_rng(seed).gamma(2, 30, n)
 
 
 def report_on(rule=None, details=None, **known):

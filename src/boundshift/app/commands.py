@@ -489,7 +489,7 @@ def report(
         from boundshift.boundary import make_decision, warn_of
         from boundshift.promises.zone import zone_of
         from boundshift.report import RowDetails, add_zone, collect_facts, write_report
-        from boundshift.report.facts import check_levels
+        from boundshift.report.evidence import check_levels
         from boundshift.view.axis import is_probability
 
         claim, aim = goal.claims()

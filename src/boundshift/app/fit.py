@@ -53,9 +53,7 @@ from boundshift.metrics import binary_metrics
 from boundshift.models.store import load
 from boundshift.models.training import set_random_states
 from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
-from boundshift.report.evidence import RowDetails
-from boundshift.report.facts import check_levels, own_probability
-from boundshift.report.panels import MOST_LEVELS
+from boundshift.report.evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
 from boundshift.result.boundary import Boundary
 from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from boundshift.rules import Rule

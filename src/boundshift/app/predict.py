@@ -16,7 +16,7 @@ from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.store import load
 from boundshift.promises.zone import Zone
-from boundshift.report.facts import own_probability
+from boundshift.report.evidence import own_probability
 from boundshift.result.boundary import Boundary
 
 _OURS = ("score", "probability", "prediction")

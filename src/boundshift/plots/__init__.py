@@ -2,8 +2,12 @@
 
 from boundshift.plots.monitor import MonitorDisplay
 from boundshift.plots.scores import ProjectionDisplay, RecordDisplay
-from boundshift.plots.threshold import BoundaryDisplay, CostDisplay, MetricDisplay
-from boundshift.plots.tradeoff import DecisionCurveDisplay, OperatingPointDisplay
+from boundshift.plots.threshold import (
+    BoundaryDisplay,
+    CostDisplay,
+    DecisionCurveDisplay,
+    MetricDisplay,
+)
 
 __all__ = [
     "BoundaryDisplay",
@@ -11,7 +15,6 @@ __all__ = [
     "DecisionCurveDisplay",
     "MetricDisplay",
     "MonitorDisplay",
-    "OperatingPointDisplay",
     "ProjectionDisplay",
     "RecordDisplay",
 ]

@@ -24,35 +24,16 @@ from boundshift.typing import FloatArray
 from boundshift.validation import as_choice
 from boundshift.view.axis import choose_axis
 from boundshift.view.rows import settle_boundary
+from boundshift.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "DARK",
-    "LIGHT",
-    "DecidedSample",
-    "Display",
-    "Palette",
-    "ScoreDisplay",
-    "Theme",
-    "add_legend",
-    "area_key",
-    "boundary_keys",
-    "choose_palette",
-    "draw_boundaries",
-    "draw_grid",
-    "line_key",
-    "line_style",
-    "percent_axis",
-]
 
 Theme = Literal["auto", "light", "dark"]
-
-_LINES = ("-", "--", "-.", ":")
+DASHES = ("-", "--", "-.", ":")
 _N_THRESHOLDS = 801
-# Characters of a sentence that fit on a figure of ordinary width.
-_LINE = 100
+_LINE = 100  # characters of a sentence that fit on a figure
 
 
 @dataclass(frozen=True)
@@ -124,7 +105,7 @@ class Display(ABC):
         return self
 
     def _open(self, ax: Axes | None) -> list[Axes]:
-        """Return the panels: on a new figure, or in the place of the axes that are given."""
+        """Return the panels: on a new figure, or in the place of the given axes."""
         if ax is None:
             try:
                 from matplotlib import pyplot
@@ -270,16 +251,10 @@ class ScoreDisplay(Display):
 
 
 def draw_boundaries(ax: Axes, new: float, old: float | None, palette: Palette) -> None:
-    """Draw the new boundary as a line across the axes, and the old one dotted if it is known."""
+    """Draw both boundaries across the axes, the old one dotted."""
     if old is not None:
         ax.axvline(old, color=palette.soft, lw=1.8, ls=":", zorder=6)
     ax.axvline(new, color=palette.ink, lw=1.8, zorder=6)
-
-
-def line_style(i: int, palette: Palette) -> dict[str, Any]:
-    """Return how the i-th of several lines is drawn: by a colour and a dash of its own."""
-    colors = (*palette.classes, palette.ink, palette.soft)
-    return {"color": colors[i % len(colors)], "ls": _LINES[(i + i // 4) % len(_LINES)], "lw": 2}
 
 
 def draw_grid(ax: Axes, palette: Palette, axis: Literal["both", "x", "y"] = "y") -> None:
@@ -290,7 +265,15 @@ def draw_grid(ax: Axes, palette: Palette, axis: Literal["both", "x", "y"] = "y")
 
 def percent_axis(axis: Any) -> None:
     """Write the numbers of an axis in percent."""
-    axis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%".replace("-", "−"))
+    axis.set_major_formatter(lambda value, _: f"{number(100 * value, '.3g')}%")
+
+
+def color_lanes(ax: Axes, places: list[float], names: list[str], palette: Palette) -> None:
+    """Name both classes beside the axes, each in its colour."""
+    ax.set_yticks(places, names)
+    ax.tick_params(axis="y", length=0)
+    for tick, color in zip(ax.get_yticklabels(), palette.classes, strict=True):
+        tick.set_color(color)
 
 
 def add_legend(
@@ -300,13 +283,20 @@ def add_legend(
     *,
     below: float = 0.13,
     title: str = "",
-    **style: Any,
+    ncols: int = 4,
 ) -> None:
     """Explain the marks below the axes, under a sentence."""
-    place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -below), "ncols": 4}
-    fonts = {"fontsize": "small", "title_fontsize": "small", "labelcolor": palette.ink}
-    place |= fonts | style
-    legend = ax.legend(handles=keys, frameon=False, title=fill(title, _LINE), **place)
+    legend = ax.legend(
+        handles=keys,
+        frameon=False,
+        title=fill(title, _LINE),
+        loc="upper center",
+        bbox_to_anchor=(0.5, -below),
+        ncols=ncols,
+        fontsize="small",
+        title_fontsize="small",
+        labelcolor=palette.ink,
+    )
     legend.get_title().set(color=palette.soft, multialignment="center")
 
 
@@ -325,7 +315,7 @@ def area_key(label: str, color: str, alpha: float = 0.3) -> Any:
 
 
 def boundary_keys(old: float | None, palette: Palette) -> list[Any]:
-    """Return the legend's lines for the new boundary, and the old one if it is known."""
+    """Return the legend's entries of both boundaries."""
     keys = [line_key("new boundary", color=palette.ink, lw=1.8)]
     if old is not None:
         keys.append(line_key("old boundary", color=palette.soft, lw=1.8, ls=":"))

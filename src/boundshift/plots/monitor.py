@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.plots.canvas import (
+    DASHES,
     Display,
     Palette,
     Theme,
@@ -18,13 +19,10 @@ from boundshift.plots.canvas import (
     percent_axis,
 )
 from boundshift.promises.monitor import Alarm, ClassPath, Monitor
+from boundshift.words import error_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["MonitorDisplay"]
-
-_LINES = ("-", "--", "-.", ":")
 
 
 @dataclass(eq=False, repr=False)
@@ -119,10 +117,12 @@ class MonitorDisplay(Display):
             bottom.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
         for alarm in self.alarms:
             self._draw_alarm(alarm, palette)
-        top.set_title(self._title())
+        labels = ", ".join(str(alarm.label) for alarm in self.alarms)
+        told = f"Class {labels} errs more often than its certificate says"
+        top.set_title(told if self.alarms else "Nothing speaks against the certificate")
         keys = [
             line_key(
-                f"class {path.label}, at most {100 * path.bound:.3g}%",
+                f"class {path.label}, at most {error_text(path.bound)}",
                 **self._style(i, palette),
                 lw=2,
             )
@@ -132,7 +132,6 @@ class MonitorDisplay(Display):
         add_legend(bottom, keys, palette, below=0.3)
 
     def _draw_class(self, i: int, path: ClassPath, palette: Palette) -> None:
-        """Draw the error rate and the evidence of one class."""
         top, bottom = self.axes_
         style = self._style(i, palette)
         x = self._places(path.when, path.rows)
@@ -154,24 +153,15 @@ class MonitorDisplay(Display):
 
     @property
     def _has_dates(self) -> bool:
-        """Whether every row drawn has a date."""
         return all(_as_date(when) is not None for path in self.paths for when in path.when)
 
     def _places(self, when: tuple[Any, ...], rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Return where rows stand on the axis."""
         return np.array([_as_date(w) for w in when]) if self._has_dates else rows
 
     @staticmethod
     def _style(i: int, palette: Palette) -> dict[str, Any]:
         """Return the look of a class's lines; those after the second differ by their dashes."""
-        return {"color": (*palette.classes, palette.soft)[min(i, 2)], "ls": _LINES[i % 4]}
-
-    def _title(self) -> str:
-        """Say whether the certificate is kept."""
-        if not self.alarms:
-            return "Nothing speaks against the certificate"
-        labels = ", ".join(str(alarm.label) for alarm in self.alarms)
-        return f"Class {labels} errs more often than its certificate says"
+        return {"color": (*palette.classes, palette.soft)[min(i, 2)], "ls": DASHES[i % 4]}
 
 
 def _as_date(when: object) -> np.datetime64 | None:

@@ -15,9 +15,6 @@ from boundshift.rules import Rule, Sum
 from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
 
-__all__ = ["rule_values"]
-
-
 _MOST_LEVELS = 512
 
 

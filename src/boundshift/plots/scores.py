@@ -14,6 +14,7 @@ from boundshift.plots.canvas import (
     ScoreDisplay,
     add_legend,
     boundary_keys,
+    color_lanes,
     draw_boundaries,
     line_key,
     percent_axis,
@@ -26,8 +27,6 @@ from boundshift.typing import FloatArray
 from boundshift.view.axis import choose_axis
 from boundshift.view.rows import Lane, as_score, class_scores, make_lanes, name_marks
 from boundshift.words import claim_text, decision, error_text, percent
-
-__all__ = ["ProjectionDisplay", "RecordDisplay"]
 
 _BINS = 60
 _DASHES = (0, (2, 1.2))
@@ -86,134 +85,81 @@ class ProjectionDisplay(ScoreDisplay):
         return cls(boundary, class_scores(sample), old_threshold=old, **settings)
 
     def _draw(self, palette: Palette) -> None:
-        lanes = make_lanes(self.boundary, self.scores)
-        edges = self._bin_edges()
-        self.ax_.set_xlim(float(edges[0]), float(edges[-1]))
-        for base, (lane, color) in enumerate(zip(lanes, palette.classes, strict=True)):
-            self._draw_histogram(lane, base, color, edges)
-            draw = self._draw_points if len(lane.scores) <= self.max_points else self._draw_extent
-            draw(lane, base, color, palette.surface)
-            if lane.bar is not None:
-                self._draw_bar(lane.bar, base, color, palette.surface)
-        draw_boundaries(self.ax_, self.boundary.threshold, self.old_threshold, palette)
-        self._label(palette)
-        self._add_legend(palette)
-
-    def _bin_edges(self) -> FloatArray:
-        """Return bins common to both classes; far outliers fall into the outermost ones."""
-        geometry = self.boundary.geometry
-        means = [as_score(self.boundary, mean) for mean in geometry.means] if geometry else []
-        marks = [self.boundary.threshold, *means]
-        if self.old_threshold is not None:
-            marks.append(self.old_threshold)
+        ax, known, n = self.ax_, self.boundary, (len(self.scores[0]), len(self.scores[1]))
+        geometry = known.geometry
+        marks = [as_score(known, mean) for mean in geometry.means] if geometry else []
+        marks += [place for place in (known.threshold, self.old_threshold) if place is not None]
         negative, positive = (Scores(np.sort(scores)) for scores in self.scores)
         axis = choose_axis([ScoreSample(negative, positive)], marks, linear=True)
-        return np.linspace(axis.low, axis.high, _BINS + 1)
+        ax.set_xlim(axis.low, axis.high)
+        edges = np.linspace(axis.low, axis.high, _BINS + 1)
+        lanes = make_lanes(known, self.scores)
+        for base, (lane, color) in enumerate(zip(lanes, palette.classes, strict=True)):
+            bottom, top = (base + height for height in _HISTOGRAM)
+            every, solid = lane.count(axis.place(lane.scores), _BINS)
+            unit = (top - bottom) / max(every.max(), 1)
+            style: dict[str, Any] = {"baseline": bottom, "color": color}
+            ax.stairs(bottom + solid * unit, edges, fill=True, alpha=0.35, lw=0, **style)
+            ax.stairs(bottom + every * unit, edges, lw=1.0, **style)
+            self._draw_scores(lane, base, color, palette.surface)
+            if lane.bar is not None:
+                (mean, edge, reach), y = lane.bar, base + _BAR
+                bar: dict[str, Any] = {"color": color, "zorder": 4}
+                ax.plot([mean, edge], [y, y], lw=3, solid_capstyle="butt", **bar)
+                ax.plot([edge, reach], [y, y], lw=2, ls=_DASHES, **bar)
+                ax.plot([edge, edge], [y - 0.05, y + 0.05], lw=2, **bar)
+                ax.plot(mean, y, "X", ms=10, mec=palette.surface, mew=0.8, **(bar | {"zorder": 5}))
+        draw_boundaries(ax, known.threshold, self.old_threshold, palette)
+        ax.set_xlabel("score")
+        ax.set_ylim(-0.02, 2.0)
+        color_lanes(ax, [0.45, 1.45], [self._describe(i, n) for i in (0, 1)], palette)
+        ax.spines["left"].set_visible(False)
+        ax.axhline(1.0, color=palette.line, lw=0.8, zorder=0)
+        ax.set_title(decision(known))
 
-    def _draw_histogram(self, lane: Lane, base: float, color: str, edges: FloatArray) -> None:
-        """Draw solid scores filled and all scores as an outline, scaled to the lane."""
-        bottom, top = (base + height for height in _HISTOGRAM)
-        inside = np.clip(lane.scores, edges[0], edges[-1])
-        counts, _ = np.histogram(inside, edges)
-        solid, _ = np.histogram(inside[lane.solid], edges)
-        unit = (top - bottom) / max(counts.max(), 1)
-        style: dict[str, Any] = {"baseline": bottom, "color": color}
-        self.ax_.stairs(bottom + solid * unit, edges, fill=True, alpha=0.35, lw=0, **style)
-        self.ax_.stairs(bottom + counts * unit, edges, lw=1.0, **style)
-
-    def _draw_points(self, lane: Lane, base: float, color: str, paper: str) -> None:
-        """Draw every score, spread over the lane."""
-        low, high = (base + height for height in _POINTS)
-        n = len(lane.scores)
-        heights = np.random.default_rng(0).uniform(low, high, n)
-        size = float(np.clip(2000 / max(n, 1), 9, 36))
-        for shown, face in ((lane.solid, color), (~lane.solid, paper)):
-            self.ax_.scatter(
-                lane.scores[shown],
-                heights[shown],
-                s=size,
-                facecolor=face,
-                edgecolor=color,
-                linewidth=0.8,
-                alpha=0.45 if face != paper and n > 200 else 1.0,
-                zorder=3 if face == paper else 2,
-            )
-
-    def _draw_extent(self, lane: Lane, base: float, color: str, paper: str) -> None:
-        """Draw the range of all scores as a hollow box, that of the solid ones as a filled one."""
-        low, high = (base + height for height in _POINTS)
-        for shown, face, alpha in (
-            (lane.scores, paper, 1.0),
-            (lane.scores[lane.solid], color, 0.45),
-        ):
-            if len(shown):
-                self.ax_.fill_between(
-                    [float(shown.min()), float(shown.max())],
-                    low + 0.05,
-                    high - 0.05,
-                    facecolor=face,
-                    edgecolor=color,
-                    alpha=alpha,
-                    linewidth=0.8,
-                    zorder=2,
-                )
-
-    def _draw_bar(
-        self, bar: tuple[float, float, float], base: float, color: str, paper: str
-    ) -> None:
-        """Draw mean, radius and confidence radius, towards the other class."""
-        (mean, edge, reach), y = bar, base + _BAR
-        self.ax_.plot([mean, edge], [y, y], color=color, lw=3, solid_capstyle="butt", zorder=4)
-        self.ax_.plot([edge, reach], [y, y], color=color, lw=2, ls=_DASHES, zorder=4)
-        self.ax_.plot([edge, edge], [y - 0.05, y + 0.05], color=color, lw=2, zorder=4)
-        self.ax_.plot(mean, y, "X", color=color, ms=10, mec=paper, mew=0.8, zorder=5)
-
-    def _label(self, palette: Palette) -> None:
-        """Name the axis and the lanes."""
-        self.ax_.set_xlabel("score")
-        self.ax_.set_ylim(-0.02, 2.0)
-        self.ax_.set_yticks([0.45, 1.45], [self._describe(i) for i in range(2)])
-        self.ax_.tick_params(axis="y", length=0)
-        for tick, color in zip(self.ax_.get_yticklabels(), palette.classes, strict=True):
-            tick.set_color(color)
-        self.ax_.spines["left"].set_visible(False)
-        self.ax_.axhline(1.0, color=palette.line, lw=0.8, zorder=0)
-        self.ax_.set_title(decision(self.boundary))
-
-    def _describe(self, i: int) -> str:
-        """Return a class's name and numbers."""
-        known, scores = self.boundary, self.scores[i]
-        wrong = np.count_nonzero((scores > known.threshold) == (i == 0))
-        lines = [
-            f"class {known.labels[i]}",
-            f"{len(scores):,} rows",
-            f"{wrong:,} on the wrong side",
-        ]
-        # Fresh rows were not given up.
-        if known.geometry is not None and self._n_samples == known.n_samples:
-            lines.append(f"{known.geometry.slack[i]:,} given up")
-        if known.status is not Status.REVERSED:
-            lines.append(f"claimed error {error_text(known.errors[i])}")
-        return "\n".join(lines)
-
-    @property
-    def _n_samples(self) -> tuple[int, int]:
-        return len(self.scores[0]), len(self.scores[1])
-
-    def _add_legend(self, palette: Palette) -> None:
-        """Explain the marks below the axes, and what the claims are worth."""
-        ink, n = palette.soft, self._n_samples
-        keys = boundary_keys(self.old_threshold, palette)
-        if self.boundary.geometry is not None:
+        ink, keys = palette.soft, boundary_keys(self.old_threshold, palette)
+        if geometry is not None:
             keys += [
                 line_key("mean of kept scores", color=ink, marker="X", ls="", ms=8),
                 line_key("radius", color=ink, lw=3),
                 line_key("what confidence adds", color=ink, lw=2, ls=_DASHES),
             ]
         point: dict[str, Any] = {"marker": "o" if min(n) <= self.max_points else "s", "ls": ""}
-        for name, face in zip(name_marks(self.boundary, n), (ink, palette.surface), strict=True):
+        for name, face in zip(name_marks(known, n), (ink, palette.surface), strict=True):
             keys.append(line_key(name, color=ink, ms=5, mfc=face, **point))
-        add_legend(self.ax_, keys, palette, title=claim_text(self.boundary))
+        add_legend(ax, keys, palette, title=claim_text(known))
+
+    def _draw_scores(self, lane: Lane, base: float, color: str, paper: str) -> None:
+        """Draw every score, spread over the lane; of very many only the range, as a box."""
+        low, high = (base + height for height in _POINTS)
+        n, look = len(lane.scores), {"edgecolor": color, "linewidth": 0.8}
+        if n > self.max_points:
+            for shown, face, alpha in (
+                (lane.scores, paper, 1),
+                (lane.scores[lane.solid], color, 0.45),
+            ):
+                if len(shown):
+                    ends = [float(shown.min()), float(shown.max())]
+                    box: dict[str, Any] = {"facecolor": face, "alpha": alpha, "zorder": 2, **look}
+                    self.ax_.fill_between(ends, low + 0.05, high - 0.05, **box)
+            return
+        heights = np.random.default_rng(0).uniform(low, high, n)
+        size, faint = float(np.clip(2000 / max(n, 1), 9, 36)), 0.45 if n > 200 else 1.0
+        looks = ((lane.solid, color, faint, 2), (~lane.solid, paper, 1.0, 3))
+        for chosen, face, alpha, order in looks:
+            dot: dict[str, Any] = {"facecolor": face, "alpha": alpha, "zorder": order, **look}
+            self.ax_.scatter(lane.scores[chosen], heights[chosen], s=size, **dot)
+
+    def _describe(self, i: int, n: tuple[int, int]) -> str:
+        """Return a class's name and numbers."""
+        known = self.boundary
+        wrong = np.count_nonzero((self.scores[i] > known.threshold) == (i == 0))
+        lines = [f"class {known.labels[i]}", f"{n[i]:,} rows", f"{wrong:,} on the wrong side"]
+        if known.geometry is not None and n == known.n_samples:  # fresh rows were not given up
+            lines.append(f"{known.geometry.slack[i]:,} given up")
+        if known.status is not Status.REVERSED:
+            lines.append(f"claimed error {error_text(known.errors[i])}")
+        return "\n".join(lines)
 
 
 @dataclass(eq=False, repr=False)
@@ -260,14 +206,10 @@ class RecordDisplay(Display):
             names.append(
                 f"class {known.labels[i]}\n{wrong:,} of {n:,} rows\nclaimed {percent(claimed)}"
             )
-        ax.set_yticks([0, 1], names)
-        for tick, color in zip(ax.get_yticklabels(), palette.classes, strict=True):
-            tick.set_color(color)
-        ax.tick_params(axis="y", length=0)
-        ax.set(ylim=(-0.6, 1.6), xlabel="on the wrong side")
+        color_lanes(ax, [0, 1], names, palette)
+        ax.set(ylim=(-0.6, 1.6), xlabel="on the wrong side", title=decision(known))
         ax.set_xlim(left=0)
         percent_axis(ax.xaxis)
-        ax.set_title(decision(known))
         text = f"exact {100 * self.confidence:.6g}% interval"
         keys: list[Any] = [
             line_key("share of rows", color=palette.soft, marker="o", ls="", ms=9),

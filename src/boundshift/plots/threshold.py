@@ -1,20 +1,32 @@
-"""Quantities against the threshold: errors and rule, metrics, costs, each with an exact band."""
+"""Quantities against the threshold: errors and rule, metrics, costs, net benefit.
+
+Every line has a band that holds the true value with the stated confidence, at each threshold by
+itself, whatever the scores look like. It is made of Clopper and Pearson's exact intervals of both
+classes' error rates, so for a metric of both classes it is a little wider than it needs to be. The
+prevalence, the sample's or the one given, is taken as known.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
 from boundshift.boundary import find_boundary
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import METRICS, metrics_of_errors, odds_of, settle_costs
 from boundshift.plots.canvas import (
+    DASHES,
     DecidedSample,
+    Display,
     Palette,
     ScoreDisplay,
     add_legend,
@@ -23,40 +35,36 @@ from boundshift.plots.canvas import (
     draw_boundaries,
     draw_grid,
     line_key,
-    line_style,
+    percent_axis,
 )
 from boundshift.plots.profile import rule_values
 from boundshift.result.boundary import Boundary
-from boundshift.rules.binary import Cost, as_prevalence
+from boundshift.rules.binary import Cost, as_prevalence, frequencies
+from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
-from boundshift.validation import as_choice, as_row_cost, as_rows, as_share, own_cost
+from boundshift.validation import (
+    as_choice,
+    as_row_cost,
+    as_rows,
+    as_share,
+    order_labels,
+    own_cost,
+)
+from boundshift.view.axis import is_probability
 from boundshift.view.rows import count_wrong_at
-from boundshift.words import claim_text, decision
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = [
-    "Band",
-    "BoundaryDisplay",
-    "CostDisplay",
-    "MetricDisplay",
-    "draw_band",
-    "error_band",
-    "metric_bands",
-]
+from boundshift.words import claim_text, decision, error_text
 
 Pair = tuple[float, float]
 Wrong = tuple[NDArray[np.intp], NDArray[np.intp]]
 
-# Metrics that look at one class only need the whole confidence for that class alone.
+# Metrics of one class need the whole confidence for that class alone.
 _OF_ONE_CLASS = ("recall", "specificity")
-# A plateau narrower than this share of the axis cannot be seen.
-_LEAST_SEEN = 0.002
+_LEAST_SEEN = 0.002  # a plateau narrower than this share of the axis cannot be seen
+_N_PROBABILITIES = 400
+_REACH = 5.0  # a decision curve ends at this many times the prevalence
 
 
-@dataclass(frozen=True, eq=False)
-class Band:
+class Band(NamedTuple):
     """A quantity at every threshold, with a band around it."""
 
     value: FloatArray
@@ -81,26 +89,12 @@ def metric_bands(
     confidence: float = 0.95,
     **settings: Any,
 ) -> dict[str, Band]:
-    r"""Return metrics at every threshold, each with an interval that holds at that threshold.
+    """Return metrics at every threshold, from the rows of each class on the wrong side.
 
-    Both classes' error rates lie in their Clopper and Pearson intervals together with the
-    confidence, each having its square root, since classes are drawn independently. Along each
-    error rate by itself every metric is monotone, so its least and its greatest value over both
-    intervals stand at their corners.
-
-    Parameters
-    ----------
-    wrong : pair of arrays
-        Rows of each class on the wrong side, at every threshold.
-    n_samples : tuple of int
-        Rows of each class.
-    names : sequence of str
-        Of :data:`~boundshift.metrics.METRICS`.
-    confidence : float, default=0.95
-        Of each threshold by itself.
-    **settings : dict
-        ``prevalence``, ``costs`` and ``odds``, as in
-        :func:`~boundshift.metrics.metrics_of_errors`; the sample's prevalence is taken as known.
+    Both error rates lie in their intervals together with the confidence if each has its square
+    root, since classes are drawn independently. Every metric is monotone in each error rate, so
+    its extremes over both intervals stand at their corners. Settings are those of
+    :func:`~boundshift.metrics.metrics_of_errors`.
 
     Examples
     --------
@@ -124,69 +118,103 @@ def metric_bands(
     return bands
 
 
-def draw_band(
-    ax: Axes, x: FloatArray, band: Band, style: dict[str, Any], alpha: float = 0.15
-) -> None:
-    """Draw a quantity as a line with its band."""
-    ax.fill_between(x, band.low, band.high, color=style["color"], alpha=alpha, lw=0)
-    ax.plot(x, band.value, **style)
-
-
-class ThresholdDisplay(ScoreDisplay):
-    """Lines with bands against the threshold, and both boundaries across them."""
-
-    boundary: Boundary
-    thresholds: FloatArray
-    old_threshold: float | None
-
-    def _draw_line(self, band: Band, style: dict[str, Any], palette: Palette, **look: Any) -> None:
-        """Draw a line and its band, filled at the new boundary and hollow at the old one."""
-        mark_old = look.pop("mark_old", True)
-        draw_band(self.ax_, self.thresholds, band, style, **look)
-        color = style["color"]
-        old = (self.old_threshold, palette.surface, color) if mark_old else (None, "", "")
-        for place, face, edge in (old, (self.boundary.threshold, color, palette.surface)):
-            if place is not None:
-                at = int(np.argmin(np.abs(self.thresholds - place)))
-                marker: dict[str, Any] = {"mfc": face, "mec": edge, "ms": 9, "mew": 1.5}
-                self.ax_.plot(place, band.value[at], "o", zorder=7, clip_on=False, **marker)
-
-    def _finish(self, palette: Palette) -> None:
-        """Draw both boundaries, and name the axis of thresholds."""
-        for ax in self.axes_:
-            draw_boundaries(ax, self.boundary.threshold, self.old_threshold, palette)
-        draw_grid(self.ax_, palette)
-        self.ax_.set_title(decision(self.boundary))
-        self.axes_[-1].set_xlim(float(self.thresholds[0]), float(self.thresholds[-1]))
-        self.axes_[-1].set_xlabel("threshold on the score")
-
-
 @dataclass(eq=False, repr=False)
-class BoundaryDisplay(ThresholdDisplay):
-    """Error rates of both classes, and the rule, against the threshold.
-
-    Above, the share of each class on the wrong side, with a band that holds the true share with
-    the stated confidence at each threshold by itself (Clopper and Pearson's interval). Below, what
-    the rule makes of the errors that the curve claims: its lowest point is the boundary. On rows
-    other than those that decided it need not be. A shaded strip is the interval in which the
-    boundary may fall, a thick line at the bottom the plateau on which the rule does not change.
+class ThresholdDisplay(Display):
+    """Lines with bands against the threshold, and both boundaries across them.
 
     Parameters
     ----------
-    boundary : Boundary
+    thresholds, bands : array of shape (n,) and dict of str to Band
+        Quantities by name, each with ``value``, ``low`` and ``high`` at every threshold.
+    boundary : Boundary or None, default=None
         The chosen one.
-    thresholds : array of shape (n,)
-        Where the curves are known.
-    errors : pair of Band
-        Of the (negative, positive) class.
-    rule_values : array of shape (n,)
-        The rule, NaN where it has no value.
     old_threshold : float or None, default=None
         Where the classifier decided before.
+    levels : dict of str to float or array, default={}
+        What to compare with, such as flagging every row and flagging none.
+    confidence : float or None, default=0.95
+        Of the bands; None without one.
+    """
+
+    size = (8.0, 5.0)
+    _alpha: ClassVar[float] = 0.15
+    _dashes: ClassVar[tuple[str, str]] = ("--", "-.")
+    _width: ClassVar[float] = 1.2
+
+    thresholds: FloatArray
+    bands: Mapping[str, Band]
+    _: KW_ONLY
+    boundary: Boundary | None = None
+    old_threshold: float | None = None
+    levels: Mapping[str, Any] = field(default_factory=dict)
+    confidence: float | None = 0.95
+
+    def _style(self, i: int, palette: Palette) -> dict[str, Any]:
+        """Return the look of the i-th line: a colour and a dash of its own."""
+        colors = (*palette.classes, palette.ink, palette.soft)
+        return {"color": colors[i % 4], "ls": DASHES[(i + i // 4) % 4], "lw": 2}
+
+    def _draw(self, palette: Palette) -> None:
+        keys = self._draw_lines(palette)
+        if self.boundary is not None:
+            keys += boundary_keys(self.old_threshold, palette)
+        add_legend(self.ax_, keys, palette)
+
+    def _draw_lines(self, palette: Palette, *, mark_old: bool = True) -> list[Any]:
+        """Draw all lines and both boundaries, name the axis; return the legend's entries."""
+        keys: list[Any] = []
+        for i, (name, band) in enumerate(self.bands.items()):
+            style = self._style(i, palette)
+            self.ax_.fill_between(
+                self.thresholds, band.low, band.high, color=style["color"], alpha=self._alpha, lw=0
+            )
+            self.ax_.plot(self.thresholds, band.value, **style)
+            keys.append(line_key(name.replace("_", " "), **style))
+            if self.boundary is not None:
+                self._mark(self.boundary.threshold, band, style["color"], palette.surface)
+                if mark_old and self.old_threshold is not None:
+                    self._mark(self.old_threshold, band, palette.surface, style["color"])
+        if self.confidence is not None:
+            color = style["color"] if len(self.bands) == 1 else palette.soft
+            keys.append(area_key(f"exact {100 * self.confidence:.6g}% band", color))
+        for (name, level), dash in zip(self.levels.items(), self._dashes, strict=False):
+            line: dict[str, Any] = {"color": palette.soft, "lw": self._width, "ls": dash}
+            flat = np.broadcast_to(level, self.thresholds.shape)
+            self.ax_.plot(self.thresholds, flat, zorder=1.9, **line)
+            keys.append(line_key(name, **line))
+        draw_grid(self.ax_, palette)
+        bottom = self.axes_[-1]
+        bottom.set_xlim(float(self.thresholds[0]), float(self.thresholds[-1]))
+        if self.boundary is not None:
+            for ax in self.axes_:
+                draw_boundaries(ax, self.boundary.threshold, self.old_threshold, palette)
+            self.ax_.set_title(decision(self.boundary))
+            bottom.set_xlabel("threshold on the score")
+        return keys
+
+    def _mark(self, place: float, band: Band, face: str, edge: str) -> None:
+        at = int(np.argmin(np.abs(self.thresholds - place)))
+        marker: dict[str, Any] = {"mfc": face, "mec": edge, "ms": 9, "mew": 1.5}
+        self.ax_.plot(place, band.value[at], "o", zorder=7, clip_on=False, **marker)
+
+
+@dataclass(eq=False, repr=False)
+class BoundaryDisplay(ThresholdDisplay, ScoreDisplay):
+    """Error rates of both classes, and the rule, against the threshold.
+
+    Above, the share of each class on the wrong side. Below, what the rule makes of the errors that
+    the curve claims: its lowest point is the boundary. On rows other than those that decided it
+    need not be. A shaded strip is the interval in which the boundary may fall, a thick line at the
+    bottom the plateau on which the rule does not change.
+
+    Parameters
+    ----------
+    thresholds, bands, boundary, old_threshold, confidence
+        As in :class:`ThresholdDisplay`; the bands are those of the (negative, positive) class.
+    rule_values : array of shape (n,)
+        The rule, NaN where it has no value.
     interval : pair of float or None, default=None
         From :func:`~boundshift.threshold_interval`.
-    confidence : float, default=0.95
-        Of the bands.
 
     Attributes
     ----------
@@ -213,15 +241,11 @@ class BoundaryDisplay(ThresholdDisplay):
     size = (8.0, 5.6)
     panels = (2, 1)
     heights = (2.4, 1)
+    _alpha = 0.2
 
     boundary: Boundary
-    thresholds: FloatArray
-    errors: tuple[Band, Band]
-    rule_values: FloatArray
-    _: KW_ONLY
-    old_threshold: float | None = None
+    rule_values: FloatArray = field(default_factory=lambda: np.empty(0))
     interval: Pair | None = None
-    confidence: float = 0.95
 
     @classmethod
     def _from_sample(
@@ -230,23 +254,30 @@ class BoundaryDisplay(ThresholdDisplay):
         as_share("confidence", confidence)
         boundary, sample, old = decided
         thresholds = decided.grid(*(interval or ()))
-        wrong, n = count_wrong_at(sample, thresholds), sample.n_samples
-        errors = (error_band(wrong[0], n[0], confidence), error_band(wrong[1], n[1], confidence))
-        rule = rule_values(sample, thresholds, boundary.curve, boundary.rule, boundary.scale)
-        known: dict[str, Any] = {"interval": interval, "confidence": confidence}
-        return cls(boundary, thresholds, errors, rule, old_threshold=old, **known)
+        negative, positive = boundary.labels
+        names = (f"class {negative} called {positive}", f"class {positive} missed")
+        counted = zip(count_wrong_at(sample, thresholds), sample.n_samples, strict=True)
+        bands = [error_band(wrong, n, confidence) for wrong, n in counted]
+        return cls(
+            thresholds,
+            dict(zip(names, bands, strict=True)),
+            boundary=boundary,
+            old_threshold=old,
+            confidence=confidence,
+            rule_values=rule_values(
+                sample, thresholds, boundary.curve, boundary.rule, boundary.scale
+            ),
+            interval=interval,
+        )
+
+    def _style(self, i: int, palette: Palette) -> dict[str, Any]:
+        return {"color": palette.classes[i], "lw": 2}
 
     def _draw(self, palette: Palette) -> None:
         top, bottom = self.axes_
-        keys: list[Any] = []
-        negative, positive = self.boundary.labels
-        texts = (f"class {negative} called {positive}", f"class {positive} missed")
-        for error, color, text in zip(self.errors, palette.classes, texts, strict=True):
-            style = {"color": color, "lw": 2}
-            self._draw_line(error, style, palette, alpha=0.2, mark_old=False)
-            keys.append(line_key(text, **style))
-        keys.append(area_key(f"{100 * self.confidence:.6g}% band", palette.soft))
-        keys += boundary_keys(self.old_threshold, palette)
+        *keys, band = self._draw_lines(palette, mark_old=False)
+        band.set_label(band.get_label().removeprefix("exact "))
+        keys += [band, *boundary_keys(self.old_threshold, palette)]
         if self.interval is not None:
             for ax in self.axes_:
                 ax.axvspan(*self.interval, color=palette.ink, alpha=0.09, lw=0)
@@ -268,29 +299,11 @@ class BoundaryDisplay(ThresholdDisplay):
         bottom.plot(new, value, "o", color=palette.ink, **marker)
         bottom.set_ylabel(f"rule: {self.boundary.rule.name}")
         bottom.margins(y=0.15)
-        self._finish(palette)
         add_legend(bottom, keys, palette, below=0.42, title=claim_text(self.boundary))
 
 
-@dataclass(eq=False, repr=False)
-class MetricDisplay(ThresholdDisplay):
+class MetricDisplay(ThresholdDisplay, ScoreDisplay):
     """Several metrics against the threshold, with bands, and both operating points.
-
-    A band holds the true metric with the stated confidence, at each threshold by itself, whatever
-    the scores look like: it is made of Clopper and Pearson's exact intervals of both classes'
-    error rates, not of resampling. For a metric of both classes it is therefore a little wider
-    than it needs to be. The prevalence, the sample's or the one given, is taken as known.
-
-    Parameters
-    ----------
-    boundary : Boundary
-        The chosen one.
-    thresholds, bands : array of shape (n,) and dict of str to Band
-        Metrics by name, each with ``value``, ``low`` and ``high`` at every threshold.
-    old_threshold : float or None, default=None
-        Where the classifier decided before.
-    confidence : float, default=0.95
-        Of the bands.
 
     See Also
     --------
@@ -309,15 +322,6 @@ class MetricDisplay(ThresholdDisplay):
     >>> list(display.bands)
     ['recall', 'precision']
     """
-
-    size = (8.0, 5.0)
-
-    boundary: Boundary
-    thresholds: FloatArray
-    bands: Mapping[str, Band]
-    _: KW_ONLY
-    old_threshold: float | None = None
-    confidence: float = 0.95
 
     @classmethod
     def _from_sample(
@@ -339,38 +343,14 @@ class MetricDisplay(ThresholdDisplay):
         settings = {"prevalence": share, "costs": costs, "odds": odds_of(costs or Cost())}
         wrong = count_wrong_at(sample, thresholds)
         bands = metric_bands(wrong, sample.n_samples, names, confidence=confidence, **settings)
-        return cls(boundary, thresholds, bands, old_threshold=old, confidence=confidence)
-
-    def _draw(self, palette: Palette) -> None:
-        keys: list[Any] = []
-        for i, (name, band) in enumerate(self.bands.items()):
-            style = line_style(i, palette)
-            self._draw_line(band, style, palette)
-            keys.append(line_key(name.replace("_", " "), **style))
-        keys.append(area_key(f"exact {100 * self.confidence:.6g}% band", palette.soft))
-        self._finish(palette)
-        add_legend(self.ax_, keys + boundary_keys(self.old_threshold, palette), palette)
+        return cls(thresholds, bands, boundary=boundary, old_threshold=old, confidence=confidence)
 
 
-@dataclass(eq=False, repr=False)
-class CostDisplay(ThresholdDisplay):
-    """Cost of a decision against the threshold, beside flagging every row and flagging none.
+class CostDisplay(ThresholdDisplay, ScoreDisplay):
+    """Mean cost of a row against the threshold, beside flagging every row and flagging none.
 
-    The band is exact, as in :class:`MetricDisplay`; costs by row have none, since a few large
-    amounts may be all that matters, and no count bounds an amount.
-
-    Parameters
-    ----------
-    boundary : Boundary
-        The chosen one.
-    thresholds, cost : array of shape (n,) and Band
-        Mean cost of a row at every threshold.
-    flag_all, flag_none : float
-        Mean cost of a row if every row is flagged, and if none is.
-    old_threshold : float or None, default=None
-        Where the classifier decided before.
-    confidence : float or None, default=0.95
-        Of the band; None without one.
+    Costs by row have no band, since a few large amounts may be all that matters, and no count
+    bounds an amount.
 
     See Also
     --------
@@ -385,20 +365,12 @@ class CostDisplay(ThresholdDisplay):
     >>> y = np.repeat([0, 1], [300, 30])
     >>> s, costs = rng.normal(3.0 * y), Cost(false_negative=20)
     >>> display = CostDisplay.from_predictions(y, s, costs=costs)
-    >>> round(display.flag_all, 2), round(display.flag_none, 2)
-    (0.91, 1.82)
+    >>> {name: round(cost, 2) for name, cost in display.levels.items()}
+    {'flag all': 0.91, 'flag none': 1.82}
     """
 
     size = (8.0, 4.6)
-
-    boundary: Boundary
-    thresholds: FloatArray
-    cost: Band
-    flag_all: float
-    flag_none: float
-    _: KW_ONLY
-    old_threshold: float | None = None
-    confidence: float | None = 0.95
+    _alpha = 0.2
 
     @classmethod
     def from_predictions(
@@ -461,7 +433,7 @@ class CostDisplay(ThresholdDisplay):
         boundary, sample, old = decided
         thresholds = decided.grid()
         if rows is not None:
-            found = _cost_of_rows(*rows, thresholds, boundary.labels[1])
+            band, every, none = _cost_of_rows(*rows, thresholds, boundary.labels[1])
         else:
             shown = as_share("confidence", confidence)
             if costs is None:
@@ -470,28 +442,25 @@ class CostDisplay(ThresholdDisplay):
             wrong, n = count_wrong_at(sample, thresholds), sample.n_samples
             settings = {"prevalence": share, "costs": whole}
             band = metric_bands(wrong, n, ["cost"], confidence=shown, **settings)["cost"]
-            every, none = costs.value(np.array([1.0, 0.0]), np.array([0.0, 1.0]), n)
-            found = (band, float(every), float(none))
-        return cls(boundary, thresholds, *found, old_threshold=old, confidence=confidence)
+            every, none = map(float, costs.value(np.array([1.0, 0.0]), np.array([0.0, 1.0]), n))
+        return cls(
+            thresholds,
+            {"cost": band},
+            boundary=boundary,
+            old_threshold=old,
+            levels={"flag all": every, "flag none": none},
+            confidence=confidence,
+        )
+
+    def _style(self, i: int, palette: Palette) -> dict[str, Any]:
+        return {"color": palette.classes[1], "lw": 2}
 
     def _draw(self, palette: Palette) -> None:
-        ax, color, cost = self.ax_, palette.classes[1], self.cost.value
-        self._draw_line(self.cost, {"color": color, "lw": 2}, palette, alpha=0.2)
-        keys: list[Any] = [line_key("cost", color=color, lw=2)]
-        if self.confidence is not None:
-            keys.append(area_key(f"exact {100 * self.confidence:.6g}% band", color))
-        for text, value, dash in (
-            ("flag all", self.flag_all, "--"),
-            ("flag none", self.flag_none, "-."),
-        ):
-            style: dict[str, Any] = {"color": palette.soft, "lw": 1.2, "ls": dash}
-            ax.axhline(value, **style)
-            keys.append(line_key(text, **style))
-        top = max(1.6 * min(self.flag_all, self.flag_none), 2.5 * float(cost.min()))
-        ax.set_ylim(0, min(1.05 * float(cost.max()), top) or 1.0)
-        ax.set_ylabel("mean cost of a row")
-        self._finish(palette)
-        add_legend(ax, keys + boundary_keys(self.old_threshold, palette), palette)
+        super()._draw(palette)
+        cost = self.bands["cost"].value
+        top = max(1.6 * min(self.levels.values()), 2.5 * float(cost.min()))
+        self.ax_.set_ylim(0, min(1.05 * float(cost.max()), top) or 1.0)
+        self.ax_.set_ylabel("mean cost of a row")
 
 
 def _cost_of_rows(
@@ -512,3 +481,237 @@ def _cost_of_rows(
     )
     mean = missed[below] + alarms[-1] - alarms[below]
     return Band(mean, mean, mean), float(alarms[-1]), float(missed[-1])
+
+
+@dataclass(eq=False, repr=False)
+class DecisionCurveDisplay(ThresholdDisplay):
+    """Net benefit of a model against the probability from which on one would act.
+
+    Someone who acts from the probability p on holds p / (1 − p) false alarms to be worth one true
+    positive found. The net benefit counts the true positives among all rows, less the false
+    alarms at that rate. A model is worth using where its curve is above both "flag all" and "flag
+    none", which is 0. Decisions that are fixed, such as those of a boundary, have a curve too: a
+    straight line in p / (1 − p).
+
+    Parameters
+    ----------
+    thresholds : array of shape (n,)
+        Probabilities from which on one would act.
+    bands : dict of str to Band
+        Net benefit of each model or fixed decision, with ``value``, ``low`` and ``high``.
+    levels, confidence
+        As in :class:`ThresholdDisplay`.
+    prevalence : float
+        Share of the positive class: the sample's, or the one given.
+    standardised : bool, default=True
+        Whether the net benefit is divided by the prevalence, so that 1 is the most there is.
+
+    See Also
+    --------
+    DecisionCurveDisplay.from_estimator : Draw a classifier on unseen rows, or across folds.
+    DecisionCurveDisplay.from_predictions : Draw labels and probabilities.
+    boundshift.metrics_at : The net benefit as a table.
+
+    References
+    ----------
+    A. J. Vickers, E. B. Elkin, "Decision curve analysis: a novel method for evaluating prediction
+    models", Medical Decision Making 26(6), 2006. K. F. Kerr and others, "Assessing the clinical
+    impact of risk prediction models with decision curves", Journal of Clinical Oncology 34(21),
+    2016, for the standardised curve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boundshift.plots import DecisionCurveDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(1, 9, size=2000)
+    >>> y = (rng.random(2000) < p).astype(int)
+    >>> display = DecisionCurveDisplay.from_predictions(y, p, limits=(0.01, 0.3))
+    >>> curve = display.bands["model"].value
+    >>> bool(np.mean(curve >= np.maximum(display.levels["flag all"], 0)) > 0.9)
+    True
+    """
+
+    _dashes = ("--", "-")
+    _width = 1.5
+
+    prevalence: float = 0.5
+    standardised: bool = True
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, cv: Any = None, **settings: Any
+    ) -> Self:
+        """Draw a classifier of two classes.
+
+        Parameters
+        ----------
+        estimator : classifier with ``predict_proba``
+            Of a `BoundShiftClassifier` the model's own probabilities are drawn, which say how
+            likely a class is, and the decisions of its boundary beside them.
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows. On the rows of its training a model looks better than it is.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        cv : int, splitter or iterable, default=None
+            None: the estimator is fitted, and has not seen these rows. Else it is trained anew in
+            each fold, and every row gets the probability of a model that has not seen it.
+        **settings : dict
+            As in :meth:`from_predictions`.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        truth = np.asarray(y)
+        if cv is None:
+            check_is_fitted(estimator)
+            parts = [(truth, *_unseen(estimator, X))]
+        else:
+            parts = []
+            for train, test in check_cv(cv, truth, classifier=True).split(X, truth):
+                model = clone(estimator).fit(_safe_indexing(X, train), truth[train])
+                parts.append((truth[test], *_unseen(model, _safe_indexing(X, test))))
+        labels, probabilities, decided, positives = zip(*parts, strict=True)
+        given: dict[str, Any] = {"pos_label": positives[0], "decisions": None}
+        if decided[0] is not None:
+            given["decisions"] = {"boundary": np.concatenate(decided)}
+        return cls.from_predictions(
+            np.concatenate(labels), np.concatenate(probabilities), **(given | settings)
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_proba: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        decisions: Mapping[str, ArrayLike] | None = None,
+        prevalence: float | None = None,
+        standardised: bool = True,
+        limits: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+        pos_label: object = None,
+        **drawing: Any,
+    ) -> Self:
+        """Draw labels and probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Two labels of any kind.
+        y_proba : array-like of shape (n_samples,), or dict of such by name
+            Probabilities of the positive class, of one model or of several, for rows that the
+            models have not seen.
+        decisions : dict of str to array-like of labels, default=None
+            Fixed decisions on the same rows, by name: for example
+            ``{"boundary": boundary.predict(scores)}``.
+        prevalence : float, default=None
+            Share of the positive class where decisions will be made; None takes the sample's. It
+            weighs hits and false alarms; probabilities are taken as they are.
+        standardised : bool, default=True
+            Whether to divide by the prevalence.
+        limits : tuple of float, default=None
+            From which probability to which; None for 0 to five times the prevalence.
+        confidence : float, default=0.95
+            Of the bands.
+        pos_label : label, default=None
+            The positive class; words need it.
+        **drawing : dict
+            ``ax`` and ``theme``, as in :meth:`plot`.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        as_share("confidence", confidence)
+        models = dict(y_proba) if isinstance(y_proba, Mapping) else {"model": y_proba}
+        if not models:
+            raise InvalidInputError("`y_proba` must hold one model at least, got none.")
+        samples = {
+            name: ScoreSample.from_labels(y_true, p, pos_label, alike=False)
+            for name, p in models.items()
+        }
+        for name, sample in samples.items():
+            if not is_probability(sample):
+                raise InvalidInputError(
+                    f"`y_proba` must be probabilities from 0 to 1, got other scores for {name!r}. "
+                    "Calibrate them, or use metrics_at(y, s, costs=Cost(…)) for one exchange rate."
+                )
+        n = sample.n_samples
+        weights = frequencies(as_prevalence(prevalence), n)
+        share = weights[1] / (weights[0] + weights[1])
+        low, high = limits or (0.0, float(np.clip(_REACH * share, 0.02, 0.99)))
+        if not 0 <= low < high < 1:
+            raise InvalidInputError(
+                f"`limits` must be two probabilities from 0 to below 1, the lower one first, got "
+                f"{limits!r}. Use (0, 0.3), for example."
+            )
+        grid = np.linspace(low, high, _N_PROBABILITIES)
+        wrongs = {name: count_wrong_at(one, grid) for name, one in samples.items()}
+        for name, predicted in (decisions or {}).items():
+            wrongs[name] = _count_decided(y_true, predicted, sample.labels, len(grid))
+        column = "standardised_net_benefit" if standardised else "net_benefit"
+        rates: dict[str, Any] = {"prevalence": share, "odds": grid / (1 - grid)}
+        return cls(
+            grid,
+            {
+                name: metric_bands(wrong, n, [column], confidence=confidence, **rates)[column]
+                for name, wrong in wrongs.items()
+            },
+            levels={
+                "flag all": metrics_of_errors(1.0, 0.0, n, **rates)[column],
+                "flag none": 0.0,
+            },
+            confidence=confidence,
+            prevalence=share,
+            standardised=standardised,
+        ).plot(**drawing)
+
+    def _style(self, i: int, palette: Palette) -> dict[str, Any]:
+        # The first curve has the colour of the positive class.
+        first = {"color": palette.classes[1 - i]} if i < 2 else {}
+        return super()._style(i, palette) | first
+
+    def _draw(self, palette: Palette) -> None:
+        super()._draw(palette)
+        top = 1.0 if self.standardised else self.prevalence
+        self.ax_.set_ylim(-0.15 * top, 1.05 * top)
+        self.ax_.set_xlabel("act from this probability on")
+        self.ax_.set_ylabel(f"{'standardised ' if self.standardised else ''}net benefit")
+        percent_axis(self.ax_.xaxis)
+        share = error_text(self.prevalence)
+        self.ax_.set_title(f"What decisions are worth at a prevalence of {share}")
+
+
+def _count_decided(
+    y_true: ArrayLike, predicted: ArrayLike, labels: tuple[Any, Any], n: int
+) -> Wrong:
+    """Return the wrong rows of fixed decisions, the same at every probability."""
+    truth, decided = np.asarray(y_true), np.asarray(predicted)
+    if truth.shape != decided.shape or not np.isin(decided, labels).all():
+        raise InvalidInputError(
+            f"`decisions` must hold one of the labels {labels[0]!r} and {labels[1]!r} for each of "
+            f"{len(truth)} rows, got {decided!r}. Use boundary.predict(scores)."
+        )
+    wrong = [int(np.sum((truth == label) & (decided != label))) for label in labels]
+    return np.full(n, wrong[0]), np.full(n, wrong[1])
+
+
+def _unseen(model: Any, X: Any) -> tuple[FloatArray, NDArray[Any] | None, Any]:
+    """Return the model's own probabilities of the positive class, and its boundary's decisions."""
+    is_shifted = hasattr(model, "boundary_") and hasattr(model, "positive_scores")
+    inner = model.estimator_ if is_shifted else model
+    if not hasattr(inner, "predict_proba"):
+        raise InvalidInputError(
+            f"`estimator` must have probabilities, got {type(inner).__name__} without them. Wrap "
+            "it in CalibratedClassifierCV."
+        )
+    if len(model.classes_) != 2:
+        raise InvalidInputError(
+            f"`estimator` must have two classes, got {len(model.classes_)}. Draw one class "
+            "against all others by from_predictions."
+        )
+    positive = model.boundary_.labels[1] if is_shifted else order_labels(model.classes_, None)[1]
+    column = inner.predict_proba(X)[:, list(inner.classes_).index(positive)]
+    return column, model.predict(X) if is_shifted else None, positive

@@ -6,9 +6,14 @@ pictures are drawn as SVG when it is made, and a few lines of script move the th
 """
 
 from boundshift.report.evidence import RowDetails
-from boundshift.report.facts import collect_facts, report_classifier
-from boundshift.report.page import Report, render_report, write_report
-from boundshift.report.sentences import add_zone
+from boundshift.report.page import (
+    Report,
+    add_zone,
+    collect_facts,
+    render_report,
+    report_classifier,
+    write_report,
+)
 
 __all__ = [
     "Report",

@@ -1,9 +1,9 @@
-"""Everything a report knows before a word is said: `Evidence`, and the rows that judge."""
+"""Everything a report knows before a word is said: `Evidence`, gathered from labelled scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -12,17 +12,29 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
-from boundshift.promises.certificate import Certificate, Scores
+from boundshift.promises.certificate import Certificate, Scores, certify_counts
 from boundshift.result.boundary import Boundary
 from boundshift.scores import ScoreSample
 from boundshift.typing import BoolArray, FloatArray
-from boundshift.validation import as_row_cost, as_scores, as_weights
-from boundshift.words import Names
+from boundshift.validation import (
+    as_choice,
+    as_labels,
+    as_row_cost,
+    as_scores,
+    as_share,
+    as_weights,
+    is_finite,
+    own_cost,
+)
+from boundshift.view.axis import is_probability
+from boundshift.view.rows import count_wrong_at, read_sample, settle_boundary
+from boundshift.words import Names, read_names
 
-__all__ = ["Evidence", "JudgedOn", "PairedRows", "RowDetails", "share_interval"]
+MOST_LEVELS = 12
+"""Columns with more values than this are not shown as groups."""
+_FEW = 500  # larger cells are resampled by the normal approximation of their sum
 
-# Larger cells are resampled by the normal approximation of their sum.
-_FEW = 500
+Pair = tuple[ArrayLike, ArrayLike]
 
 
 class JudgedOn(StrEnum):
@@ -106,17 +118,8 @@ def _column(name: str, values: Any, n: int) -> NDArray[Any]:
 class PairedRows:
     r"""Labelled rows, decided by an old and by a new threshold.
 
-    Parameters
-    ----------
-    is_positive : array of bool
-        Which rows are positive.
-    old, new : array of bool
-        Which rows each decision calls positive.
-    amount : array of float, default=None
-        Weight or cost of each row; None for 1.
-    shares : bool, default=True
-        Whether amounts are weights, so that an error rate is a weighted mean; if not they are
-        costs, and the "rate" is the mean cost of a row of the class.
+    `amount` is the weight or the cost of each row, None for 1. Of weights (`shares`) an error rate
+    is the weighted mean, of costs it is the mean cost of a row of the class.
 
     Notes
     -----
@@ -185,56 +188,32 @@ def _draw(cell: FloatArray, rng: np.random.Generator, n_draws: int) -> FloatArra
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Everything a report knows; panels count it, sentences say it.
-
-    Parameters
-    ----------
-    boundary : Boundary
-        What was chosen.
-    names : Names
-        Of both classes, their rows and the page.
-    confidence : float
-        Of every claim.
-    origin : {"held-out", "out-of-fold", "training"}
-        Where the scores of the deciding rows come from.
-    judged_on : JudgedOn
-        Which rows judge.
-    deciding, judging : ScoreSample
-        Rows that are drawn, and rows that judge.
-    training : ScoreSample or None
-        Rows that the model was fitted on.
-    old_threshold : float
-        The model's own.
-    interval : tuple of float or None
-        Where the threshold may fall.
-    prevalence, weighted_prevalence : float
-        Share of positives where decisions are made; for the goal it is by weight.
-    shifted, old : Certificate
-        At the boundary and at the model's own threshold, on the judging rows.
-    rows : PairedRows
-        The judging rows, decided at both thresholds.
-    scores : array
-        Of the judging rows, in the order given.
-    details : RowDetails
-        Of the judging rows, checked.
-    """
+    """Everything a report knows; panels count it, sentences say it."""
 
     boundary: Boundary
     names: Names
     confidence: float
     origin: Scores
     judged_on: JudgedOn
+    chosen_here: bool
     deciding: ScoreSample
+    """Rows that are drawn."""
     judging: ScoreSample
     training: ScoreSample | None
     old_threshold: float
     interval: tuple[float, float] | None
     prevalence: float
+    """Share of positives where decisions are made."""
     weighted_prevalence: float
+    """The same by weight, for the goal."""
     shifted: Certificate
+    """At the boundary, on the judging rows."""
     old: Certificate
+    """At the model's own threshold."""
     rows: PairedRows
+    """The judging rows, decided at both thresholds."""
     scores: FloatArray
+    """Of the judging rows, in the order given."""
     details: RowDetails
 
     @property
@@ -244,8 +223,162 @@ class Evidence:
         return f"on the {on[self.judged_on]}"
 
 
-def share_interval(part: int, whole: int, confidence: float) -> tuple[float, float]:
-    """Return Clopper and Pearson's two-sided interval of a share."""
+def gather(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: object = None,
+    boundary: Boundary | None = None,
+    old_threshold: float | None = None,
+    test: Pair | None = None,
+    training: Pair | None = None,
+    scores: Scores = "held-out",
+    confidence: float = 0.95,
+    names: Mapping[str, object] | None = None,
+    interval: tuple[float, float] | None = None,
+    chosen_here: bool = True,
+    prevalence: float | None = None,
+    details: RowDetails | None = None,
+    nominal: str = "",
+) -> Evidence:
+    """Return the evidence; parameters are those of :func:`~boundshift.report.collect_facts`."""
+    confidence = as_share("confidence", confidence)
+    as_choice("scores", scores, ("held-out", "out-of-fold", "training"))
+    boundary, deciding = settle_boundary(y_true, y_score, boundary, pos_label=pos_label)
+    labels, threshold = boundary.labels, boundary.threshold
+    tested, trained = _read_pair("test", test, labels), _read_pair("training", training, labels)
+    if old_threshold is None:
+        old_threshold = 0.5 if is_probability(deciding) else 0.0
+    old = _finite("old_threshold", old_threshold)
+    if not chosen_here and tested is not None:
+        raise InvalidInputError(
+            "`chosen_here` must be True where `test` is given or no boundary is, got False. Pass "
+            "the test rows as y_true and y_score, with the boundary."
+        )
+    judging = deciding if tested is None else tested
+    is_tested = tested is not None or not chosen_here
+    judged_labels, given = test or (y_true, y_score)
+    is_positive = np.asarray(as_labels(judged_labels) == labels[1], dtype=np.bool_)
+    judged_scores = as_scores(given)
+    details = (details or RowDetails()).check(len(judged_scores))
+    amount = details.sample_weight
+    if details.row_cost is not None:
+        amount = own_cost(np.asarray(details.row_cost), is_positive)
+    rows = PairedRows(
+        is_positive,
+        judged_scores > old,
+        judged_scores > threshold,
+        None if amount is None else np.asarray(amount),
+        shares=details.row_cost is None,
+    )
+    share = judging.n_samples[1] / sum(judging.n_samples)
+    asked = getattr(boundary.rule, "prevalence", None) if prevalence is None else prevalence
+    if asked is not None:
+        share = as_share("prevalence", asked, "Use 0.02 for one in fifty.")
+    weighted_share = share
+    if rows.amount is not None and rows.shares and asked is None:
+        weighted_share = float(rows.amount[is_positive].sum() / rows.amount.sum())
+    certificates = [
+        certify_counts(
+            tuple(map(int, count_wrong_at(judging, cut))),
+            judging.n_samples,
+            labels,
+            confidence=confidence,
+            chosen_here=chosen and not is_tested,
+            scores="held-out" if is_tested else scores,
+            threshold=cut,
+        )
+        for cut, chosen in ((threshold, True), (old, False))
+    ]
+    if nominal:
+        certificates = [replace(c, status="nominal", reason=nominal) for c in certificates]
+    return Evidence(
+        boundary=boundary,
+        names=read_names(names, labels),
+        confidence=confidence,
+        origin=scores,
+        judged_on=JudgedOn.TEST if is_tested else JudgedOn.DECIDING,
+        chosen_here=chosen_here,
+        deciding=deciding,
+        judging=judging,
+        training=trained,
+        old_threshold=old,
+        interval=_read_interval(interval),
+        prevalence=share,
+        weighted_prevalence=weighted_share,
+        shifted=certificates[0],
+        old=certificates[1],
+        rows=rows,
+        scores=judged_scores,
+        details=details,
+    )
+
+
+def _read_pair(name: str, pair: object, labels: tuple[Any, Any]) -> ScoreSample | None:
+    if pair is None:
+        return None
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise InvalidInputError(
+            f"`{name}` must be a pair (labels, scores), got {type(pair).__name__}. "
+            f"Use {name}=(y, scores)."
+        )
+    return read_sample(pair[0], pair[1], labels, name)
+
+
+def _finite(name: str, value: object) -> float:
+    if is_finite(value) and not isinstance(value, bool):
+        return float(value)  # type: ignore[arg-type]
+    raise InvalidInputError(f"`{name}` must be a finite number, got {value!r}.")
+
+
+def _read_interval(interval: object) -> tuple[float, float] | None:
+    if interval is None:
+        return None
+    if not isinstance(interval, Sequence) or len(interval) != 2:
+        raise InvalidInputError(
+            f"`interval` must be a pair (low, high), got {interval!r}. "
+            "Pass what threshold_interval returned."
+        )
+    low, high = (_finite("interval", end) for end in interval)
+    if low > high:
+        raise InvalidInputError(f"`interval` must have low <= high, got {interval!r}.")
+    return low, high
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share with Clopper and Pearson's two-sided interval."""
+
+    share: float
+    low: float
+    high: float
+
+
+def share_interval(part: int, whole: int, confidence: float) -> Share | None:
+    """Return a share with its interval, None without rows."""
+    if whole == 0:
+        return None
     delta = (1 - confidence) / 2
     low = 1.0 - float(clopper_pearson(whole - part, whole, delta))
-    return low, float(clopper_pearson(part, whole, delta))
+    return Share(part / whole, low, float(clopper_pearson(part, whole, delta)))
+
+
+def own_probability(classifier: Any, X: Any) -> NDArray[np.float64] | None:
+    """Return the inner model's probability of the positive class, None where it has none."""
+    inner, positive = classifier.estimator_, classifier.boundary_.labels[1]
+    if not hasattr(inner, "predict_proba"):
+        return None
+    place = list(inner.classes_).index(positive)
+    return np.asarray(inner.predict_proba(X), dtype=np.float64)[:, place]
+
+
+def check_levels(name: str, values: Any) -> NDArray[Any]:
+    """Return a column of groups; raise if it has too many, or only one."""
+    column = np.asarray(values, dtype=object)
+    levels = len({str(value) for value in column})
+    if not 2 <= levels <= MOST_LEVELS:
+        raise InvalidInputError(
+            f"`by` must name a column with 2 to {MOST_LEVELS} different values, got {name!r} with "
+            f"{levels}. Cut numbers into classes first, or name another column."
+        )
+    return column

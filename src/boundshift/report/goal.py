@@ -30,8 +30,6 @@ from boundshift.words import (
     sure,
 )
 
-__all__ = ["Aim", "Outcome", "State", "aim_of", "judge_goal", "keeps"]
-
 _PER = 1000  # decisions whose cost is told
 _DRAWS, _FEW_DRAWS = 2000, 200
 # Metrics of both error rates, and whether they depend on the share of positives.
@@ -40,22 +38,21 @@ _BY_SHARE |= dict.fromkeys(("g_mean", "balanced_accuracy", "youden"), False)
 
 
 class State(StrEnum):
-    """Of a floor: shown by a bound, reached on the rows at hand, or not even there."""
+    """A floor is missed, reached on these rows, or met: shown by a bound or promised.
+
+    A metric or a cost is better or worse than at the model's own threshold, or unsure where the
+    difference may be chance.
+    """
 
     MISSED = "missed"
     REACHED = "reached"
     MET = "met"
-
-
-class Outcome(StrEnum):
-    """Of a metric or a cost, beside the model's own threshold; unsure where it may be chance."""
-
     BETTER = "better"
     UNSURE = "unsure"
     WORSE = "worse"
 
 
-# The worst first.
+# Of floors, the worst first.
 _WORDS = {State.MISSED: "Missed", State.REACHED: "Not proved", State.MET: "Met"}
 
 
@@ -80,39 +77,21 @@ Measure = Callable[[FloatArray, FloatArray, float], FloatArray]
 
 @dataclass(frozen=True)
 class Aim:
-    """What is to be best about a decision.
-
-    Parameters
-    ----------
-    title : str
-        What the number is called, such as "F1".
-    measure : callable
-        The number, from both error rates (negative, positive) and the share of positives.
-    wish : str, default=""
-        What is asked for; empty for "the greatest" title.
-    greater : bool, default=True
-        Whether more of it is better.
-    text : callable
-        The number in words.
-    by_share : bool, default=True
-        Whether the number depends on the share of positives.
-    amounts : bool, default=False
-        Whether the number is what 1,000 decisions cost.
-    grows : bool, default=True
-        Whether the number is known to get worse with each error rate, wherever a decision is
-        better than chance, so that bounds of both bound it.
-    slow : bool, default=False
-        Whether the number takes long to compute.
-    """
+    """What is to be best about a decision."""
 
     title: str
     measure: Measure
+    """The number, from both error rates (negative, positive) and the share of positives."""
     wish: str = ""
     greater: bool = True
+    """Whether more of it is better."""
     text: Callable[[float], str] = _three_digits
     by_share: bool = True
+    """Whether it depends on the share of positives."""
     amounts: bool = False
+    """Whether it is what 1,000 decisions cost."""
     grows: bool = True
+    """Whether it gets worse with each error rate, so that bounds of both bound it."""
     slow: bool = False
 
     def __post_init__(self) -> None:
@@ -145,14 +124,8 @@ def aim_of(rule: Rule) -> Aim:
         )
     if isinstance(rule, Minimax):
         title = "the larger of the two error rates"
-        return Aim(
-            title,
-            lambda u, v, share: np.maximum(u, v),
-            wish=f"{title} as low as possible",
-            greater=False,
-            text=percent,
-            by_share=False,
-        )
+        wish, worse = f"{title} as low as possible", lambda u, v, share: np.maximum(u, v)
+        return Aim(title, worse, wish, greater=False, text=percent, by_share=False)
     if type(rule) in _RATES.values():  # their bounds stand in the verdict
         name = rule.name
         return Aim(
@@ -184,26 +157,71 @@ def aim_of(rule: Rule) -> Aim:
     name = given if isinstance(given, str) else getattr(function, "__name__", "metric")
     title = str(name).removesuffix("_score").replace("_", " ")
     _, sign = rule._resolve()  # a scorer knows better than the argument
-    measure = _value_of(plain, -sign)
-    return Aim(title, measure, greater=sign > 0, grows=False, slow=True)
+    return Aim(title, _value_of(plain, -sign), greater=sign > 0, grows=False, slow=True)
 
 
 def _value_of(rule: Rule, sign: float) -> Measure:
     return lambda u, v, share: sign * rule.value(np.asarray(u), np.asarray(v), (1 - share, share))
 
 
-def judge_goal(evidence: Evidence) -> dict[str, Any] | None:
-    """Say whether a rule got what it asked for; None for the rule of those who ask for none.
+@dataclass(frozen=True)
+class Floor:
+    """A floor or a cap: what was asked for, reached on these rows, and shown by a bound."""
 
-    A floor is *met* where a bound shows it, or the choice itself has promised it; *reached* where
-    only the rows at hand do; *missed* else. Costs and metrics are *better* or *worse* than at the
-    model's own threshold, or *unsure* where the difference may be chance.
+    name: str
+    asked: float
+    reached: float
+    shown: float | None
+    promised: bool
+    """By the choice itself, and not shown by these rows alone."""
+    state: State
 
-    Returns
-    -------
-    dict or None
-        ``wish``, ``state``, ``word``, ``sentence`` with its ``parts``, ``floors`` (one dict each),
-        ``cost`` and ``aim``, whatever was to be best.
+
+@dataclass(frozen=True)
+class Compared:
+    """A number now and at the model's own threshold, with the interval of the difference."""
+
+    now: float
+    before: float
+    difference: tuple[float, float]
+    state: State
+
+
+@dataclass(frozen=True)
+class ComparedMetric(Compared):
+    """A metric, with a bound where one is shown."""
+
+    title: str
+    shown: float | None
+
+
+@dataclass(frozen=True)
+class ComparedCost(Compared):
+    """Of 1,000 decisions."""
+
+    false_positive: float
+    false_negative: float
+    at_most: float
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Whether a rule got what it asked for."""
+
+    wish: str
+    state: State
+    word: str
+    sentence: str
+    parts: list[Sentence]
+    floors: list[Floor]
+    cost: ComparedCost | None
+    aim: Compared
+
+
+def judge_goal(evidence: Evidence) -> Goal | None:
+    """Say whether a rule got what it asked for; None for the default rule, which asks for nothing.
+
+    A floor is met where a bound shows it, or the choice itself has promised it.
     """
     boundary, rows = evidence.boundary, evidence.rows
     floors = boundary.rule if isinstance(boundary.rule, Floors) else None
@@ -217,11 +235,14 @@ def judge_goal(evidence: Evidence) -> dict[str, Any] | None:
     if not rows.shares:
         by = f"by column '{column}'" if column else "by what each row costs"
         aim = replace(aim, wish=f"the least cost of wrong decisions, {by}")
-    priced = isinstance(objective, Cost) and rows.amount is None
-    best = _judge_cost(objective, evidence) if priced else _judge_aim(aim, evidence)  # type: ignore[arg-type]
-    if best["state"] == Outcome.BETTER and evidence.judged_on == JudgedOn.DECIDING:
-        best["state"] = Outcome.UNSURE  # rows that chose the threshold flatter it
-    state = next((s for s in _WORDS if s in [item["state"] for item in items]), best["state"])
+    best: ComparedCost | ComparedMetric
+    if isinstance(objective, Cost) and rows.amount is None:
+        best = _judge_cost(objective, evidence)
+    else:
+        best = _judge_metric(aim, evidence)
+    if best.state == State.BETTER and evidence.judged_on == JudgedOn.DECIDING:
+        best = replace(best, state=State.UNSURE)  # rows that chose the threshold flatter it
+    state = next((s for s in _WORDS if s in [item.state for item in items]), best.state)
     wishes = [_wish_for(item, evidence.names) for item in items]
     if wanted or floors is None:
         wishes.append(aim.wish if floors is None else f"then {aim.wish}")
@@ -233,38 +254,51 @@ def judge_goal(evidence: Evidence) -> dict[str, Any] | None:
     for item in items:
         parts += _say_floor(item, evidence, several=len(items) > 1)
     if wanted or floors is None:
-        say = _say_cost if priced else _say_aim
-        parts += say(aim, best, evidence, alone=floors is None)
+        alone = floors is None
+        if isinstance(best, ComparedCost):
+            parts += _say_cost(aim, best, evidence, alone=alone)
+        else:
+            parts += _say_metric(aim, best, evidence, alone=alone)
     if state != State.MET and boundary.status in (Status.UNMET, Status.NOT_PROMISED):
         message = boundary.message
         if evidence.judged_on == JudgedOn.TEST:
             message = f"On the rows that chose the threshold: {message[0].lower()}{message[1:]}"
         parts.append(Sentence(message))
-    return {
-        "wish": wish,
-        "state": state,
-        "word": _WORDS[state] if items else _outcome_word(aim, best),
-        "sentence": " ".join(p.text for p in parts),
-        "parts": parts,
-        "floors": items,
-        "cost": best if priced else None,
-        "aim": best,
-    }
+    return Goal(
+        wish=wish,
+        state=state,
+        word=_WORDS[state] if items else _outcome_word(aim, best),
+        sentence=" ".join(part.text for part in parts),
+        parts=parts,
+        floors=items,
+        cost=best if isinstance(best, ComparedCost) else None,
+        aim=best,
+    )
 
 
-def keeps(name: str, limit: float, value: float) -> bool:
-    """Return whether a floor, or a cap, is kept."""
+def _keeps(name: str, limit: float, value: float) -> bool:
     return float(missed_by(name, limit, np.array([value]))[0]) == 0.0
 
 
-def _judge_floors(rule: Floors, evidence: Evidence) -> list[dict[str, Any]]:
+def _reached(errors: tuple[float, float], share: float) -> dict[str, float]:
+    flagged, missed = (np.array([error]) for error in errors)
+    rates = reached_rates(flagged, missed, (1 - share, share))
+    return {name: float(rate[0]) for name, rate in rates.items()}
+
+
+def keeps_all(rule: Floors, errors: tuple[float, float], share: float) -> bool:
+    """Return whether error rates keep all floors."""
+    rates = _reached(errors, share)
+    return all(_keeps(name, asked, rates[name]) for name, asked in rule.asked.items())
+
+
+def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     """Return each floor with what is reached on these rows and what is shown of it."""
     boundary, certificate = evidence.boundary, evidence.shifted
     weighted, prevalence = evidence.rows.amount is not None, evidence.weighted_prevalence
     certified = certificate.certified and not weighted  # weighted rates have no bound
-    errors = evidence.rows.errors("new") if weighted else certificate.errors
-    flagged, missed = (np.array([error]) for error in errors)
-    rates = reached_rates(flagged, missed, (1 - prevalence, prevalence))
+    negative, positive = evidence.rows.errors("new") if weighted else certificate.errors
+    rates = _reached((negative, positive), prevalence)
     each = certificate.at(1 - (1 - certificate.confidence) / len(rule.asked))
     bounds = each.rates(prevalence)
     shown = {
@@ -282,55 +316,51 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[dict[str, Any]]:
     )
     items = []
     for name, asked in rule.asked.items():
-        reached = float(rates[name][0])
-        met = certified and keeps(name, asked, shown[name])
-        state = State.REACHED if keeps(name, asked, reached) else State.MISSED
+        met = certified and _keeps(name, asked, shown[name])
+        state = State.REACHED if _keeps(name, asked, rates[name]) else State.MISSED
         items.append(
-            {
-                "name": name,
-                "asked": asked,
-                "reached": reached,
-                "shown": shown[name] if certified else None,
-                "promised": promised and not met,
-                "state": State.MET if met or promised else state,
-            }
+            Floor(
+                name,
+                asked,
+                rates[name],
+                shown[name] if certified else None,
+                promised and not met,
+                State.MET if met or promised else state,
+            )
         )
     return items
 
 
-def _wish_for(item: dict[str, Any], names: Names) -> str:
-    share = f"{100 * item['asked']:.6g}%"
+def _wish_for(item: Floor, names: Names) -> str:
+    share = f"{100 * item.asked:.6g}%"
     return {
         "recall": f"find at least {share} of {names.positives}",
         "specificity": f"leave at least {share} of {names.negatives} alone",
         "precision": f"be right in at least {share} of the alarms",
         "npv": f"be right in at least {share} of {names.unit} that are not flagged",
         "flagged": f"flag at most {share} of {names.unit}",
-    }[item["name"]]
+    }[item.name]
 
 
-def _say_floor(item: dict[str, Any], evidence: Evidence, *, several: bool) -> list[Sentence]:
+def _say_floor(item: Floor, evidence: Evidence, *, several: bool) -> list[Sentence]:
     """Say whether one floor is met, and by how much."""
-    word, together = _WORDS[item["state"]], ""
+    word, together = _WORDS[item.state], ""
     if several:
-        word = f"{item['name'].capitalize()}: {word.lower()}"
+        word = f"{item.name.capitalize()}: {word.lower()}"
         together = " in all floors together"
-    asked, reached, shown = item["asked"], item["reached"], item["shown"]
-    start = f"{word}: {percent(reached)} {evidence.where}"
-    if item["promised"]:
+    start = f"{word}: {percent(item.reached)} {evidence.where}"
+    if item.promised:
         promise = f"promised with {sure(evidence.confidence)}{together}"
-        return [
-            Sentence(f"{start};"),
-            Sentence(f"{promise} when the threshold was chosen.", "certified"),
-        ]
-    short = f"{start}, {_points(asked, reached, percent(reached))} the goal"
-    if shown is None:
+        promise = f"{promise} when the threshold was chosen."
+        return [Sentence(f"{start};"), Sentence(promise, "certified")]
+    short = f"{start}, {_points(item.asked, item.reached, percent(item.reached))} the goal"
+    if item.shown is None:
         return [Sentence(f"{short}; nothing is certified.")]
-    cap = item["name"] == "flagged"
-    printed = at_most(shown) if cap else at_least(shown)
+    cap = item.name == "flagged"
+    printed = at_most(item.shown) if cap else at_least(item.shown)
     told = claim(f"at {'most' if cap else 'least'} {printed}", evidence.confidence) + together
-    if item["state"] == State.MET:
-        by = f"{_points(asked, shown, printed)} the goal."
+    if item.state == State.MET:
+        by = f"{_points(item.asked, item.shown, printed)} the goal."
         return [Sentence(f"{start};"), Sentence(f"{told},", "certified"), Sentence(by)]
     return [Sentence(f"{short};"), Sentence(f"{told}.", "certified")]
 
@@ -342,14 +372,14 @@ def _points(asked: float, value: float, printed: str) -> str:
     return f"{told} {'point' if points == 1 else 'points'} {'above' if value >= asked else 'below'}"
 
 
-def _outcome(difference: tuple[float, float], *, greater: bool) -> Outcome:
+def _state(difference: tuple[float, float], *, greater: bool) -> State:
     low, high = difference
     if low <= 0 <= high:
-        return Outcome.UNSURE
-    return Outcome.BETTER if (low > 0) == greater else Outcome.WORSE
+        return State.UNSURE
+    return State.BETTER if (low > 0) == greater else State.WORSE
 
 
-def _judge_cost(cost: Cost, evidence: Evidence) -> dict[str, Any]:
+def _judge_cost(cost: Cost, evidence: Evidence) -> ComparedCost:
     """Return costs per thousand decisions, now and before, with a bound and a paired interval."""
     prices = {"false_positive": cost.false_positive, "false_negative": cost.false_negative}
     rows, share = evidence.rows, evidence.weighted_prevalence
@@ -364,17 +394,18 @@ def _judge_cost(cost: Cost, evidence: Evidence) -> dict[str, Any]:
     )
     flagged, missed = evidence.shifted.errors
     now = cost.false_positive * (1 - share) * flagged + cost.false_negative * share * missed
-    return {
+    low, high = paired.cost_interval
+    return ComparedCost(
+        now=_PER * now,
+        before=_PER * (now - paired.cost_difference),
+        difference=(_PER * low, _PER * high),
+        state=_state(paired.cost_interval, greater=False),
+        at_most=_PER * evidence.shifted.rates(share, **prices).cost,
         **prices,
-        "now": _PER * now,
-        "before": _PER * (now - paired.cost_difference),
-        "at_most": _PER * evidence.shifted.rates(share, **prices).cost,
-        "difference": [_PER * end for end in paired.cost_interval],
-        "state": _outcome(paired.cost_interval, greater=False),
-    }
+    )
 
 
-def _judge_aim(aim: Aim, evidence: Evidence) -> dict[str, Any]:
+def _judge_metric(aim: Aim, evidence: Evidence) -> ComparedMetric:
     """Return what is reached now and before, whether that may be chance, and what is shown."""
     rows, certificate = evidence.rows, evidence.shifted
 
@@ -384,38 +415,37 @@ def _judge_aim(aim: Aim, evidence: Evidence) -> dict[str, Any]:
 
     before, now = (float(measure(*rows.errors(which))) for which in ("old", "new"))
     n_draws = _FEW_DRAWS if aim.slow else _DRAWS
-    low, high = rows.gain_interval(measure, evidence.confidence, n_draws)
+    difference = rows.gain_interval(measure, evidence.confidence, n_draws)
     both = certificate.at(1 - (1 - evidence.confidence) / 2).error_bounds
     bounded = certificate.certified and rows.amount is None and aim.grows and sum(both) < 1
-    return {
-        "title": aim.title,
-        "now": now,
-        "before": before,
-        "difference": [low, high],
-        "shown": float(measure(*both)) if bounded else None,
-        "state": _outcome((low, high), greater=aim.greater),
-    }
+    return ComparedMetric(
+        now,
+        before,
+        difference,
+        _state(difference, greater=aim.greater),
+        aim.title,
+        float(measure(*both)) if bounded else None,
+    )
 
 
-def _compared(aim: Aim, judged: dict[str, Any]) -> str:
-    now, before = judged["now"], judged["before"]
-    if now == before:
+def _better(aim: Aim, judged: Compared) -> str:
+    if judged.now == judged.before:
         return "As before"
     words = ("Lower cost", "Higher cost") if aim.amounts else ("Better", "Worse")
-    return words[(now > before) != aim.greater]
+    return words[(judged.now > judged.before) != aim.greater]
 
 
-def _outcome_word(aim: Aim, judged: dict[str, Any]) -> str:
-    if judged["now"] == judged["before"]:
+def _outcome_word(aim: Aim, judged: Compared) -> str:
+    if judged.now == judged.before:
         return "As at the model's own threshold"
-    low, high = judged["difference"]
+    low, high = judged.difference
     chance = ", may be chance" if low <= 0 <= high else ""
-    return f"{_compared(aim, judged)} than at the model's own threshold{chance}"
+    return f"{_better(aim, judged)} than at the model's own threshold{chance}"
 
 
-def _change(aim: Aim, judged: dict[str, Any]) -> str:
+def _change(aim: Aim, judged: Compared) -> str:
     """Say what it was at the model's own threshold, and of costs by what share they changed."""
-    now, before = judged["now"], judged["before"]
+    now, before = judged.now, judged.before
     if aim.text(now) == aim.text(before):
         return "as at the model's own threshold"
     told = f"instead of {aim.text(before)} at the model's own threshold"
@@ -425,46 +455,49 @@ def _change(aim: Aim, judged: dict[str, Any]) -> str:
     return f"{told}, {percent(abs(share))} {'less' if share > 0 else 'more'}"
 
 
-def _say_cost(aim: Aim, cost: dict[str, Any], evidence: Evidence, *, alone: bool) -> list[Sentence]:
+def _say_cost(aim: Aim, cost: ComparedCost, evidence: Evidence, *, alone: bool) -> list[Sentence]:
     """Say what decisions cost, and whether that is less than before."""
     # Where floors come first, they may well raise the cost.
-    told = f"{_compared(aim, cost)}: " if alone else ""
-    told = f"{told}1,000 decisions cost {_amount(cost['now'])} {_change(aim, cost)}"
+    told = f"{_better(aim, cost)}: " if alone else ""
+    told = f"{told}1,000 decisions cost {_amount(cost.now)} {_change(aim, cost)}"
     if not evidence.shifted.certified:
         return [Sentence(f"{told}.")]
-    bound = claim(f"at most {_amount_up(cost['at_most'])}", evidence.confidence)
+    bound = claim(f"at most {_amount_up(cost.at_most)}", evidence.confidence)
     parts = [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
-    shown = evidence.judged_on == JudgedOn.DECIDING or cost["state"] == Outcome.BETTER
+    shown = evidence.judged_on == JudgedOn.DECIDING or cost.state == State.BETTER
     if not shown and alone:
-        low, high = cost["difference"]
-        chance = "" if low > 0 else ", so that it may be chance"
-        ends = f"{_amount(low)} and {_amount(high)}"
-        parts.append(Sentence(f"The difference lies between {ends}{chance}."))
+        parts.append(_say_difference(cost, _amount, "", cost.difference[0] <= 0))
     return parts
 
 
-def _say_aim(
-    aim: Aim, judged: dict[str, Any], evidence: Evidence, *, alone: bool
+def _say_metric(
+    aim: Aim, judged: ComparedMetric, evidence: Evidence, *, alone: bool
 ) -> list[Sentence]:
     """Say what is reached, beside the model's own threshold, and whether that may be chance."""
-    now, before = aim.text(judged["now"]), aim.text(judged["before"])
-    title = _compared(aim, judged) if alone else aim.title[0].upper() + aim.title[1:]
+    now, before = aim.text(judged.now), aim.text(judged.before)
+    title = _better(aim, judged) if alone else aim.title[0].upper() + aim.title[1:]
     cost = "1,000 decisions cost " if aim.amounts else ""
     told = f"{title}: {cost}{now} {evidence.where} {_change(aim, judged)}"
     parts = [Sentence(f"{told}.")]
-    if judged["shown"] is not None:
+    if judged.shown is not None:
         share = percent(evidence.weighted_prevalence)
         given = f", where {share} are {evidence.names.positives}," if aim.by_share else ""
         # Rounded so that it still bounds.
-        bound = f"at most {aim.text(ceil(1000 * judged['shown'] - 1e-9) / 1000)}"
+        bound = f"at most {aim.text(ceil(1000 * judged.shown - 1e-9) / 1000)}"
         if aim.greater:
-            bound = f"at least {aim.text(floor(1000 * judged['shown'] + 1e-9) / 1000)}"
-        told_bound = claim(bound, evidence.confidence, given)
-        parts = [Sentence(f"{told};"), Sentence(f"{told_bound}.", "certified")]
+            bound = f"at least {aim.text(floor(1000 * judged.shown + 1e-9) / 1000)}"
+        bound = claim(bound, evidence.confidence, given)
+        parts = [Sentence(f"{told};"), Sentence(f"{bound}.", "certified")]
     if now != before:
-        low, high = judged["difference"]
-        chance = ", so that it may be chance" if low <= 0 <= high else ""
-        ends = f"{aim.text(low)} and {aim.text(high)}"
-        by = f"{100 * evidence.confidence:.6g}%, by resampling"
-        parts.append(Sentence(f"The difference lies between {ends} ({by}){chance}."))
+        by = f" ({100 * evidence.confidence:.6g}%, by resampling)"
+        low, high = judged.difference
+        parts.append(_say_difference(judged, aim.text, by, low <= 0 <= high))
     return parts
+
+
+def _say_difference(
+    judged: Compared, text: Callable[[float], str], by: str, chance: bool
+) -> Sentence:
+    low, high = (text(end) for end in judged.difference)
+    may_be = ", so that it may be chance" if chance else ""
+    return Sentence(f"The difference lies between {low} and {high}{by}{may_be}.")

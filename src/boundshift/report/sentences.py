@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,16 +12,16 @@ from numpy.typing import ArrayLike
 
 from boundshift.curves import CountCurve
 from boundshift.curves.uniform import clopper_pearson
-from boundshift.promises.certificate import Certificate
 from boundshift.promises.planning import rows_needed
 from boundshift.promises.zone import Zone
 from boundshift.report.evidence import Evidence, JudgedOn
-from boundshift.report.goal import State
+from boundshift.report.goal import Goal, State, judge_goal
 from boundshift.status import QUIET
 from boundshift.validation import as_labels, as_scores
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import area_under_curve, least_balanced_error
 from boundshift.words import (
+    Names,
     Sentence,
     at_most,
     claim,
@@ -32,10 +33,8 @@ from boundshift.words import (
     sure,
 )
 
-__all__ = ["add_zone", "collect_claims", "diagnose", "say_verdict"]
-
+Facts = dict[str, Any]
 Level = Literal["good", "caution", "bad", "unknown"]
-Finding = dict[str, Any]
 
 # Areas under the curve from which separation is called good, and below which it is called poor.
 _GOOD_AUC, _POOR_AUC = 0.85, 0.65
@@ -45,23 +44,52 @@ _OPTIMISM = (0.02, 0.08)
 _FAR = 0.05
 
 
-def say_verdict(
-    evidence: Evidence, diagnosis: Mapping[str, Any], goal: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    """Say what changes for both classes, in natural frequencies.
+@dataclass(frozen=True)
+class Alarms:
+    """Hits and false alarms out of `base` rows."""
 
-    Returns
-    -------
-    dict
-        ``sentence``, its ``parts`` (text, and status for the one that is claimed), ``status`` of
-        the certificate, ``note``, the numbers of the sentence, and a ``caution`` or None.
-    """
+    base: int
+    positives: int
+    flagged: int
+    hits: int
+    false: int
+    precision: float | None
+    share: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One answer of the diagnosis, with advice."""
+
+    key: str
+    level: Level
+    title: str
+    text: str
+    advice: str = ""
+
+
+def sentences(evidence: Evidence) -> Facts:
+    """Return goal, verdict, diagnosis and claims, said once for page, terminal and notebook."""
+    goal, diagnosis = judge_goal(evidence), _diagnose(evidence)
+    return {
+        "goal": goal,
+        "verdict": _verdict(evidence, diagnosis, goal),
+        "diagnosis": diagnosis,
+        "claims": [
+            {"claim": told, "status": status, "reason": reason}
+            for told, status, reason in _claims(evidence)
+        ],
+    }
+
+
+def _verdict(evidence: Evidence, diagnosis: Facts, goal: Goal | None) -> Facts:
+    """Say what changes for both classes, in natural frequencies; only one part is claimed."""
     shifted, names = evidence.shifted, evidence.names
     alarms, before = (
         count_alarms(certificate.errors, evidence.prevalence)
         for certificate in (shifted, evidence.old)
     )
-    base = choose_base((shifted.errors[1], evidence.old.errors[1]))
+    base = _choose_base((shifted.errors[1], evidence.old.errors[1]))
     missed, missed_before = (round(base * c.errors[1]) for c in (shifted, evidence.old))
     told = f"Of {base:,} {names.positives} the shifted model is expected to miss {missed:,}"
     if shifted.status == "nominal":
@@ -72,8 +100,16 @@ def say_verdict(
         bound = claim(f"at most {at_most(shifted.error_bounds[1])}", evidence.confidence)
         parts = [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
     parts.append(Sentence(_say_alarms(alarms, before, evidence)))
+    caution = None
+    proof = next(finding for finding in diagnosis["findings"] if finding.key == "proof")
+    if shifted.certified and proof.level == "bad":
+        met = goal is not None and goal.state == State.MET
+        caution = (
+            f"{'That the goal is met' if met else 'What is certified'} does not make the model "
+            "good: these rows do not show that it is better than guessing."
+        )
     return {
-        "sentence": " ".join(p.text for p in parts),
+        "sentence": " ".join(part.text for part in parts),
         "parts": parts,
         "status": shifted.status,
         "note": _note(evidence),
@@ -82,56 +118,48 @@ def say_verdict(
         "base": base,
         "missed": missed,
         "missed_before": missed_before,
-        "caution": _caution(shifted, diagnosis, goal),
+        "caution": caution,
     }
 
 
-def choose_base(shares: tuple[float, ...]) -> int:
+def _choose_base(shares: tuple[float, ...]) -> int:
     """Return out of how many to count: 100, or more if a share would vanish."""
     smallest = min((abs(s) for s in shares if s), default=1.0)
     return next((base for base in (100, 1000, 10_000) if smallest * base >= 0.95), 100_000)
 
 
-def count_alarms(errors: tuple[float, ...], prevalence: float) -> dict[str, Any]:
+def count_alarms(errors: tuple[float, ...], prevalence: float) -> Alarms:
     """Return hits and false alarms out of a thousand rows, or of more where hits would vanish.
 
     Examples
     --------
-    >>> count = count_alarms((0.06, 0.09), 0.005)
-    >>> [count[key] for key in ("base", "positives", "flagged", "hits", "false")]
-    [1000, 5, 64, 5, 59]
+    >>> count_alarms((0.06, 0.09), 0.005)  # doctest: +ELLIPSIS
+    Alarms(base=1000, positives=5, flagged=64, hits=5, false=59, ...)
     """
     hits, false = prevalence * (1 - errors[1]), (1 - prevalence) * errors[0]
-    base = max(1000, choose_base((prevalence, hits)))
-    flagged = round(base * (hits + false))
+    base = max(1000, _choose_base((prevalence, hits)))
+    share = hits + false
+    flagged = round(base * share)
     right = min(flagged, round(base * hits))
-    return {
-        "base": base,
-        "positives": round(base * prevalence),
-        "flagged": flagged,
-        "hits": right,
-        "false": flagged - right,
-        "precision": hits / (hits + false) if hits + false > 0 else None,
-        "share": hits + false,
-    }
+    precision = hits / share if share > 0 else None
+    return Alarms(base, round(base * prevalence), flagged, right, flagged - right, precision, share)
 
 
-def _say_alarms(now: dict[str, Any], before: dict[str, Any], evidence: Evidence) -> str:
-    """Say how many alarms that makes, and how many of them are right."""
+def _say_alarms(now: Alarms, before: Alarms, evidence: Evidence) -> str:
     names = evidence.names
-    among = f"Of {now['base']:,} {names.unit}, with {now['positives']:,} {names.positives} among"
-    old = round(now["base"] * before["share"])
-    change = "" if old == now["flagged"] else f" instead of {old:,}"
-    if now["precision"] is None:
+    among = f"Of {now.base:,} {names.unit}, with {now.positives:,} {names.positives} among"
+    old = round(now.base * before.share)
+    change = "" if old == now.flagged else f" instead of {old:,}"
+    if now.precision is None:
         return f"{among} them, it flags none{change}."
-    precision = percent(now["precision"])
-    old_precision = precision if before["precision"] is None else percent(before["precision"])
+    precision = percent(now.precision)
+    old_precision = precision if before.precision is None else percent(before.precision)
     hits, false = (
-        f"{now[key]:,} {noun}{'' if now[key] == 1 else 's'}"
-        for key, noun in (("hits", "hit"), ("false", "false alarm"))
+        f"{count:,} {noun}{'' if count == 1 else 's'}"
+        for count, noun in ((now.hits, "hit"), (now.false, "false alarm"))
     )
     return (
-        f"{among} them, it flags {now['flagged']:,}{change}: {hits} and {false}, a precision of "
+        f"{among} them, it flags {now.flagged:,}{change}: {hits} and {false}, a precision of "
         f"{precision}{'' if old_precision == precision else f' instead of {old_precision}'}."
     )
 
@@ -160,24 +188,9 @@ def _note(evidence: Evidence) -> str:
     )
 
 
-def _caution(
-    certificate: Certificate, diagnosis: Mapping[str, Any], goal: Mapping[str, Any] | None
-) -> str | None:
-    """Say beside a claim that holds what it does not amount to."""
-    proof = next(f for f in diagnosis["findings"] if f["key"] == "proof")
-    if not certificate.certified or proof["level"] != "bad":
-        return None
-    met = goal is not None and goal["state"] == State.MET
-    return (
-        f"{'That the goal is met' if met else 'What is certified'} does not make the model good: "
-        "these rows do not show that it is better than guessing."
-    )
-
-
-def collect_claims(evidence: Evidence) -> list[dict[str, Any]]:
-    """Return each claim of the report with its status and the reason for it."""
+def _claims(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+    """Yield each claim of the report with its status and the reason for it."""
     shifted, names, boundary = evidence.shifted, evidence.names, evidence.boundary
-    claims: list[tuple[str, str, str]] = []
     for certificate, model in ((shifted, "shifted model"), (evidence.old, "model as it was")):
         for i, verb, who in ((1, "misses", names.positives), (0, "flags", names.negatives)):
             told = (
@@ -185,7 +198,7 @@ def collect_claims(evidence: Evidence) -> list[dict[str, Any]]:
                 f"the long run ({sure(certificate.confidence)}; {certificate.wrong[i]:,} of "
                 f"{certificate.n_samples[i]:,} seen)"
             )
-            claims.append((told, certificate.status, f"{certificate.reason}."))
+            yield told, certificate.status, f"{certificate.reason}."
 
     status, reason = "nominal", "The boundary was chosen on these rows, so they flatter it."
     if evidence.judged_on == JudgedOn.TEST and shifted.status == "nominal":
@@ -195,7 +208,7 @@ def collect_claims(evidence: Evidence) -> list[dict[str, Any]]:
     elif evidence.origin == "training":
         reason = "The model was trained on these rows, and the boundary chosen on them."
     told = "The observed error rates, and the table of methods if it was made from the same rows"
-    claims.append((told, status, reason))
+    yield told, status, reason
 
     reason = {
         "certified": "They hold for all thresholds together, so one may be chosen by looking at "
@@ -203,7 +216,7 @@ def collect_claims(evidence: Evidence) -> list[dict[str, Any]]:
         "cross-fitted": "They are about the models of the folds, for all thresholds together.",
         "nominal": sentence(shifted.reason),
     }[shifted.status]
-    claims.append(("The bounds beside the slider, wherever it stands", shifted.status, reason))
+    yield "The bounds beside the slider, wherever it stands", shifted.status, reason
 
     # The paper's claimed errors say nothing without its geometry, which stands among the details.
     if not boundary.geometry:
@@ -213,17 +226,16 @@ def collect_claims(evidence: Evidence) -> list[dict[str, Any]]:
             f"{names.positives} missed, {error_text(flagged)} of {names.negatives} flagged"
         )
         reason = "It decided where the boundary goes; quote the bounds above."
-        claims.append((told, "nominal", f"{claim_text(boundary)} {reason}"))
-    return [{"claim": told, "status": status, "reason": why} for told, status, why in claims]
+        yield told, "nominal", f"{claim_text(boundary)} {reason}"
 
 
-def diagnose(evidence: Evidence) -> dict[str, Any]:
+def _diagnose(evidence: Evidence) -> Facts:
     """Return measures of the scores, findings with advice, and whether the model is good enough."""
     auc = area_under_curve(evidence.judging)
     training = None if evidence.training is None else area_under_curve(evidence.training)
     best = least_balanced_error(evidence.judging)
-    findings = [
-        _separation(auc, evidence),
+    candidates = [
+        _separation(auc, evidence.names),
         _overlap(best),
         _place(best, evidence),
         _proof(evidence),
@@ -231,34 +243,57 @@ def diagnose(evidence: Evidence) -> dict[str, Any]:
         _optimism(auc, training, evidence),
         _row_count(evidence),
         _stability(evidence),
-        _search_status(evidence),
     ]
-    found = [finding for finding in findings if finding is not None]
-    measures = {"auc": auc, "auc_training": training, "best_balanced_error": best}
-    return {"measures": measures, "findings": found, **_answer(found)}
+    findings = [finding for finding in candidates if finding is not None]
+    status = evidence.boundary.status
+    if status not in QUIET:  # the search fell back, or the scores point the wrong way
+        title = "The boundary needs a second look"
+        level: Level = "caution" if status.solved else "bad"
+        findings.append(Finding("status", level, title, status.value))
+    levels = {finding.key: finding.level for finding in findings}
+    good, answer = "with care", "it is shown to beat guessing, and it has the weak points below."
+    if levels["separation"] == "bad" or levels.get("status") == "bad":
+        good, answer = (
+            "no",
+            "its scores do not separate the classes, and no boundary makes up for that.",
+        )
+    elif levels["proof"] == "bad":
+        good, answer = "unproved", "these rows do not prove that it is better than guessing."
+    elif levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
+        but = " But most alarms are false." if "alarms" in levels else ""
+        good, answer = "yes", f"its scores separate the classes.{but}"
+    word = "Not shown" if good == "unproved" else good.capitalize()
+    return {
+        "measures": {"auc": auc, "auc_training": training, "best_balanced_error": best},
+        "findings": findings,
+        "good_enough": good,
+        "answer": f"{word}: {answer}",
+    }
 
 
-def _finding(key: str, level: Level, title: str, text: str, advice: str = "") -> Finding:
-    return {"key": key, "level": level, "title": title, "text": text, "advice": advice}
+def _grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, str]) -> Finding:
+    """Return the first of several findings whose limit the value does not exceed."""
+    level, title, advice = next(rest for limit, *rest in grades if value <= limit)
+    return Finding(key, level, title, text, advice)  # type: ignore[arg-type]
 
 
-def _separation(auc: float, evidence: Evidence) -> Finding:
-    names = evidence.names
+def _separation(auc: float, names: Names) -> Finding:
     pairs = (
         f"Draw one of the {names.positives} and one of the {names.negatives}: in "
         f"{round(100 * auc)} of 100 such pairs the model gives the first the higher score; a coin "
         "would in 50."
     )
-    title, level, advice = "The scores tell the classes apart", "good", ""
-    if auc < _POOR_AUC:
-        title, level = "The scores hardly tell the classes apart", "bad"
-        advice = "No boundary makes up for that. Train a better model before moving its boundary."
-    elif auc < _GOOD_AUC:
-        title, level = f"{title} in part", "caution"
-        advice = (
-            "Moving the boundary helps, and so would a better model: try more or other features."
-        )
-    return _finding("separation", level, title, pairs, advice)  # type: ignore[arg-type]
+    poor = "No boundary makes up for that. Train a better model before moving its boundary."
+    fair = "Moving the boundary helps, and so would a better model: try more or other features."
+    title = "The scores tell the classes apart"
+    return _grade(
+        "separation",
+        -auc,
+        pairs,
+        (-_GOOD_AUC, "good", title, ""),
+        (-_POOR_AUC, "caution", f"{title} in part", fair),
+        (0.0, "bad", "The scores hardly tell the classes apart", poor),
+    )
 
 
 def _overlap(best: float) -> Finding:
@@ -266,13 +301,16 @@ def _overlap(best: float) -> Finding:
         "Even the best threshold for these rows, which is known only afterwards, gets "
         f"{percent(best)} of both classes wrong on average."
     )
-    if best <= 0.1:
-        return _finding("overlap", "good", "The classes overlap little", text)
-    if best <= 0.3:
-        advice = "Expect errors on both sides; the slider shows which can be traded for which."
-        return _finding("overlap", "caution", "The classes overlap", text, advice)
-    advice = "Look for features that separate the classes, or for wrong labels where they overlap."
-    return _finding("overlap", "bad", "The classes overlap almost wholly", text, advice)
+    some = "Expect errors on both sides; the slider shows which can be traded for which."
+    much = "Look for features that separate the classes, or for wrong labels where they overlap."
+    return _grade(
+        "overlap",
+        best,
+        text,
+        (0.1, "good", "The classes overlap little", ""),
+        (0.3, "caution", "The classes overlap", some),
+        (1.0, "bad", "The classes overlap almost wholly", much),
+    )
 
 
 def _place(best: float, evidence: Evidence) -> Finding | None:
@@ -291,7 +329,7 @@ def _place(best: float, evidence: Evidence) -> Finding | None:
             "Else choose the boundary on log-odds, ln(p/(1 − p)): distances between probabilities "
             "near 0 or 1 say little."
         )
-    return _finding("place", "caution", "The boundary is far from the best threshold", text, advice)
+    return Finding("place", "caution", "The boundary is far from the best threshold", text, advice)
 
 
 def _proof(evidence: Evidence) -> Finding:
@@ -306,20 +344,20 @@ def _proof(evidence: Evidence) -> Finding:
     if status == "nominal":
         advice = "Score rows that the model has not seen; only those can show what it is worth."
         title = "Nothing is proved: the model has seen these rows"
-        return _finding("proof", "bad", title, text, advice)
+        return Finding("proof", "bad", title, text, advice)
     if status == "cross-fitted" and total < 1:
         advice = "Keep rows apart for a test; only those can show what the deployed model is worth."
         title = "Shown to be better than guessing for the models of the folds"
-        return _finding("proof", "caution", title, text, advice)
+        return Finding("proof", "caution", title, text, advice)
     if total < 1:
-        return _finding("proof", "good", "Shown to be better than guessing", text)
+        return Finding("proof", "good", "Shown to be better than guessing", text)
     advice = f"Collect more rows, above all {names.positives}, or train a better model."
-    return _finding("proof", "bad", "Not shown to be better than guessing", text, advice)
+    return Finding("proof", "bad", "Not shown to be better than guessing", text, advice)
 
 
 def _false_alarms(evidence: Evidence) -> Finding | None:
     """Warn if most alarms are false, which both error rates together do not show."""
-    precision = count_alarms(evidence.shifted.errors, evidence.prevalence)["precision"]
+    precision = count_alarms(evidence.shifted.errors, evidence.prevalence).precision
     if precision is None or precision >= 0.5:
         return None
     base = 100 if precision >= 0.0095 else 1000
@@ -329,7 +367,7 @@ def _false_alarms(evidence: Evidence) -> Finding | None:
         "Ask whether a hit is worth so many false alarms; the fields beside the slider move the "
         "line to where it is."
     )
-    return _finding("alarms", "caution", "Most alarms are false", text, advice)
+    return Finding("alarms", "caution", "Most alarms are false", text, advice)
 
 
 def _optimism(auc: float, training: float | None, evidence: Evidence) -> Finding:
@@ -338,41 +376,50 @@ def _optimism(auc: float, training: float | None, evidence: Evidence) -> Finding
     if evidence.origin == "training":
         advice = "Choose the boundary on scores from cross-validation or on rows kept aside."
         text = "The boundary was chosen on rows that the model was trained on."
-        return _finding("optimism", "caution", f"{title} chose the boundary", text, advice)
+        return Finding("optimism", "caution", f"{title} chose the boundary", text, advice)
     if training is None:
         text = (
             "The boundary was chosen on rows that the model had not seen, as it should be. How "
             "much better the model looks on its training rows was not measured."
         )
-        return _finding("optimism", "unknown", f"{title}: not given", text)
+        return Finding("optimism", "unknown", f"{title}: not given", text)
     text = (
         f"On its training rows the model ranks {round(100 * training)} of 100 pairs rightly, on "
         f"fresh ones {round(100 * auc)}."
     )
-    if training - auc <= _OPTIMISM[0]:
-        return _finding("optimism", "good", f"{title} do not flatter the model", text)
-    if training - auc <= _OPTIMISM[1]:
-        advice = "Do not choose a boundary on training scores."
-        return _finding("optimism", "caution", f"{title} flatter the model somewhat", text, advice)
-    advice = "The model has memorised its rows: regularise it, and never trust its training scores."
-    return _finding("optimism", "bad", f"{title} flatter the model", text, advice)
+    memorised = (
+        "The model has memorised its rows: regularise it, and never trust its training scores."
+    )
+    return _grade(
+        "optimism",
+        training - auc,
+        text,
+        (_OPTIMISM[0], "good", f"{title} do not flatter the model", ""),
+        (
+            _OPTIMISM[1],
+            "caution",
+            f"{title} flatter the model somewhat",
+            "Do not choose a boundary on training scores.",
+        ),
+        (1.0, "bad", f"{title} flatter the model", memorised),
+    )
 
 
 def _row_count(evidence: Evidence) -> Finding:
     """Say what the rows of the smaller class can show at best."""
     certificate, names = evidence.shifted, evidence.names
     i = int(np.argmin(certificate.n_samples))
-    who, floor = (names.negatives, names.positives)[i], certificate.floors[i]
+    who, least = (names.negatives, names.positives)[i], certificate.floors[i]
     text = (
-        f"With {certificate.n_samples[i]:,} {who}, no error rate below {at_most(floor)} can be "
+        f"With {certificate.n_samples[i]:,} {who}, no error rate below {at_most(least)} can be "
         "shown, even if every one is decided rightly."
     )
-    if floor <= 0.05:
-        return _finding("rows", "good", "There are enough rows", text)
+    if least <= 0.05:
+        return Finding("rows", "good", "There are enough rows", text)
     needed = f"{rows_needed(0.05, certificate.confidence):,} or more"
     advice = f"For a claim of at most 5%, collect {needed} and keep them for a test."
-    level: Level = "caution" if floor <= 0.2 else "bad"
-    return _finding("rows", level, f"There are few {who}", text, advice)
+    title = f"There are few {who}"
+    return Finding("rows", "caution" if least <= 0.2 else "bad", title, text, advice)
 
 
 def _stability(evidence: Evidence) -> Finding | None:
@@ -389,78 +436,21 @@ def _stability(evidence: Evidence) -> Finding | None:
         advice = (
             "The model's own threshold lies inside: the shift may be chance. Collect more rows."
         )
-        return _finding("stability", "caution", "The shift is uncertain", text, advice)
-    return _finding("stability", "good", "The direction of the shift is stable", text)
+        return Finding("stability", "caution", "The shift is uncertain", text, advice)
+    return Finding("stability", "good", "The direction of the shift is stable", text)
 
 
-def _search_status(evidence: Evidence) -> Finding | None:
-    """Warn if the search fell back, or the scores point the wrong way."""
-    status = evidence.boundary.status
-    if status in QUIET:
-        return None
-    level: Level = "caution" if status.solved else "bad"
-    return _finding("status", level, "The boundary needs a second look", status.value)
-
-
-def _answer(findings: list[Finding]) -> dict[str, str]:
-    levels = {finding["key"]: finding["level"] for finding in findings}
-    if levels["separation"] == "bad" or levels.get("status") == "bad":
-        answer = "No: its scores do not separate the classes, and no boundary makes up for that."
-        return {"good_enough": "no", "answer": answer}
-    if levels["proof"] == "bad":
-        answer = "Not shown: these rows do not prove that it is better than guessing."
-        return {"good_enough": "unproved", "answer": answer}
-    if levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
-        but = "" if "alarms" not in levels else " But most alarms are false."
-        return {"good_enough": "yes", "answer": f"Yes: its scores separate the classes.{but}"}
-    answer = "With care: it is shown to beat guessing, and it has the weak points below."
-    return {"good_enough": "with care", "answer": answer}
-
-
-def add_zone(
-    facts: Mapping[str, Any],
-    zone: Zone,
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    found_here: bool,
-) -> dict[str, Any]:
-    """Return the facts of a report with those of an unsure zone.
-
-    Parameters
-    ----------
-    facts : mapping
-        From :func:`~boundshift.report.collect_facts`.
-    zone : Zone
-        Two limits, found on scores of rows that the model has not seen.
-    y_true, y_score : array-like of shape (n_samples,)
-        Rows to count on, under the zone's labels.
-    found_here : bool
-        Whether the limits were found on these rows. If so, what they promise is the bound; if not,
-        Clopper and Pearson's bound of the errors counted here is added.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> from boundshift.report import collect_facts
-    >>> y, s = [0] * 900 + [1] * 100, [*range(900), *range(820, 920)]
-    >>> facts = collect_facts(y, s, names={"positive": "sick", "unit": "patients"})
-    >>> zone = boundshift.find_zone(y, s, errors=(0.02, 0.1))
-    >>> told = add_zone(facts, zone, y, s, found_here=True)["zone"]
-    >>> print(told["sentence"])
-    Patients with a score up to 824 are called other patients, those above 889 sick. Between the two
-    lie 13.2% of all patients, and a person should decide.
-    >>> print(told["sides"][1]["sentence"])
-    Of sick patients, 4 of 100 are called other patients here. In the long run it is at most 10.0%
-    with 95% confidence. 66.0% of them are left to a person.
-    """
-    names = facts["names"]
+def zone_facts(
+    zone: Zone, y_true: ArrayLike, y_score: ArrayLike, facts: Mapping[str, Any], found_here: bool
+) -> Facts:
+    """Count rows on either side of a zone, and say who is decided and who is asked."""
+    names, share = facts["names"], facts["prevalence"]["share"]
     called = (names["negative"], names["positive"])
     is_positive = np.asarray(as_labels(y_true) == zone.labels[1], dtype=np.bool_)
     scores = as_scores(y_score)
     unsure = zone.is_unsure(scores)
     wrong = np.where(is_positive, scores <= zone.low, scores > zone.high)
-    sides = []
+    sides: list[Facts] = []
     for i, who in enumerate((names["negatives"], names["positives"])):
         mine = is_positive if i else ~is_positive
         rows, errors = int(mine.sum()), int(wrong[mine].sum())
@@ -476,20 +466,17 @@ def add_zone(
             "bound": bound,
         }
         sides.append(side | {"sentence": _say_side(side, zone, i)})
-    share = facts["prevalence"]["share"]
     between = (1 - share) * sides[0]["unsure"] + share * sides[1]["unsure"]
-    return dict(facts) | {
-        "zone": {
-            "low": zone.low if math.isfinite(zone.low) else None,
-            "high": zone.high if math.isfinite(zone.high) else None,
-            "status": zone.status,
-            "confidence": zone.confidence,
-            "unsure": between,
-            "found_here": found_here,
-            "found_on": list(zone.n_samples),
-            "sentence": _say_limits(zone, called, between, names["unit"]),
-            "sides": sides,
-        }
+    return {
+        "low": zone.low if math.isfinite(zone.low) else None,
+        "high": zone.high if math.isfinite(zone.high) else None,
+        "status": zone.status,
+        "confidence": zone.confidence,
+        "unsure": between,
+        "found_here": found_here,
+        "found_on": list(zone.n_samples),
+        "sentence": _say_limits(zone, called, between, names["unit"]),
+        "sides": sides,
     }
 
 
@@ -516,17 +503,16 @@ def _say_limits(zone: Zone, called: tuple[str, str], between: float, unit: str) 
     return f"{told} {percent(between)} of all {unit}, and a person should decide."
 
 
-def _say_side(side: Mapping[str, Any], zone: Zone, i: int) -> str:
+def _say_side(side: Facts, zone: Zone, i: int) -> str:
     """Say how many of a class are decided wrongly, and the bound on their share."""
+    who, called, most = side["who"], side["called"], at_most(zone.errors[i])
     left = f"{percent(side['unsure'])} of them are left to a person."
     if not side["is_promised"]:
         needed = rows_needed(zone.errors[i], zone.confidence)
         return (
-            f"Of {side['who']}, none is called {side['called']}: a promise of at most "
-            f"{percent(zone.errors[i])} takes at least {needed:,} of them, and there are "
-            f"{zone.n_samples[i]:,}. {left}"
+            f"Of {who}, none is called {called}: a promise of at most {percent(zone.errors[i])} "
+            f"takes at least {needed:,} of them, and there are {zone.n_samples[i]:,}. {left}"
         )
-    most = at_most(zone.errors[i])
     promise = f"In the long run it is at most {most} with {sure(zone.confidence)}."
     if side["bound"] is not None:
         promise = (
@@ -534,6 +520,6 @@ def _say_side(side: Mapping[str, Any], zone: Zone, i: int) -> str:
             f"{at_most(side['bound'])} with {sure(zone.confidence)}."
         )
     return (
-        f"Of {side['who']}, {side['wrong']:,} of {side['rows']:,} are called {side['called']} "
-        f"here. {promise} {left}"
+        f"Of {who}, {side['wrong']:,} of {side['rows']:,} are called {called} here. {promise} "
+        f"{left}"
     )

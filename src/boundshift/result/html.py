@@ -13,8 +13,6 @@ from typing import Any
 from boundshift.scores import LogOdds
 from boundshift.words import class_rows, decision, error_text, number
 
-__all__ = ["bars", "boundary_html", "zone_html"]
-
 # Between the shades for light and for dark paper, so that they can be seen on either.
 _COLORS = ("#2f8bc6", "#e0701f")
 _WIDTH, _LANE, _MARGIN = 560, 26, 12

@@ -20,8 +20,6 @@ from boundshift.typing import FloatArray
 from boundshift.view.rows import class_scores
 from boundshift.words import number
 
-__all__ = ["ScoreAxis", "choose_axis", "is_probability", "round_numbers"]
-
 _FENCE, _MARGIN = 6.0, 0.03
 _NEAR_ZERO = 1e-7  # log-odds of a probability of exactly 0 or 1 stop here
 _COARSE = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5)

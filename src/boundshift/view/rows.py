@@ -19,12 +19,6 @@ from boundshift.rules import Rule
 from boundshift.scores import LogOdds, Scores, ScoreSample
 from boundshift.typing import BoolArray, FloatArray
 
-__all__ = [
-    *("Lane", "area_under_curve", "as_score", "class_scores", "count_wrong_at"),
-    *("least_balanced_error", "make_lanes", "metrics_at", "name_marks", "read_sample"),
-    "settle_boundary",
-]
-
 
 def settle_boundary(
     y_true: ArrayLike,
