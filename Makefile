@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # The registry's newest PyTorch brings gigabytes of CUDA; this release has a small CPU build.
 TORCH ?= 2.13.0
 
-.PHONY: install demo images test golden fuzz test-wheel test-torch test-spark test-oldest lint docs benchmark \
+.PHONY: install demo images test test-contract golden fuzz test-wheel test-torch test-spark test-oldest lint docs benchmark \
 	reproduce suite evidence size clean
 
 .venv/bin/python:
@@ -64,6 +64,9 @@ lint: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+test-contract: .venv/.test  ## who may import whom, scikit-learn's checks, the size of the package
+	$(BIN)/python -m pytest tests/contract tests/install/test_size.py
 
 test: lint  ## lint, types, doctests, tests; a part of them again with the built wheel
 	$(PYTEST) --ignore=tests/torch --ignore=tests/spark

@@ -1,4 +1,4 @@
-"""Write what a user gets: the wheel's listing, the public names, the time of an import.
+"""Write what a user gets: the wheel's listing and the public names.
 
 ``python tests/install/snapshot.py`` writes the file that the tests compare with. A change of it is
 a change of what is published, so it stands in a commit's difference for all to see.
@@ -12,16 +12,9 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
-from statistics import median
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = Path(__file__).parent / "snapshot.json"
-ROUNDS = 7
-IMPORTS = (
-    "import boundshift",
-    "from boundshift import find_boundary",
-    "from boundshift import BoundShiftClassifier",
-)
 
 
 def build_wheel(folder: Path) -> Path:
@@ -55,24 +48,6 @@ def run(wheel: Path, code: str) -> str:
     ).stdout
 
 
-def seconds(wheel: Path, statement: str) -> float:
-    """Time one import in a fresh interpreter."""
-    timed = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
-    return float(run(wheel, timed))
-
-
-def time_imports(package: Path, rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the median time of each import, as a multiple of that of ``import sklearn``.
-
-    Rounds take turns, so that a busy moment of the machine meets all of them; a first one that
-    fills the caches is left out.
-    """
-    statements = ("import sklearn", *IMPORTS)
-    measured = [[seconds(package, s) for s in statements] for _ in range(rounds + 1)][1:]
-    unit, *times = (median(column) for column in zip(*measured, strict=True))
-    return {s: round(t / unit, 2) for s, t in zip(IMPORTS, times, strict=True)}
-
-
 def take_snapshot() -> dict[str, object]:
     """Build the wheel and describe it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -83,7 +58,6 @@ def take_snapshot() -> dict[str, object]:
         "rooms": list_rooms(files),
         "data": list_data(files),
         "public names": json.loads(names),
-        "import time over that of scikit-learn": time_imports(ROOT / "src"),
     }
 
 
