@@ -13,7 +13,7 @@ def measure(folder: Path = PACKAGE) -> dict[str, tuple[int, int]]:
     """Return the lines and the files of each room; modules at the root are one room."""
     lines: Counter[str] = Counter()
     files: Counter[str] = Counter()
-    for path in folder.rglob("*.py"):
+    for path in (*folder.rglob("*.py"), *folder.rglob("*.pyi")):
         parts = path.relative_to(folder).parts
         room = parts[0] if len(parts) > 1 else "(root)"
         lines[room] += len(path.read_text(encoding="utf-8").splitlines())

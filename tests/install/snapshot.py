@@ -15,6 +15,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = Path(__file__).parent / "snapshot.json"
+# What a user may import from; all other modules may change without notice.
+MODULES = (
+    "boundshift",
+    *(
+        f"boundshift.{name}"
+        for name in ("curves", "datasets", "metrics", "plots", "report", "rules", "streaming")
+    ),
+)
 
 
 def build_wheel(folder: Path) -> Path:
@@ -32,7 +40,7 @@ def list_wheel(wheel: Path) -> list[str]:
 
 def list_rooms(files: list[str]) -> list[str]:
     """Return the folders and modules that stand at the root of the package."""
-    return sorted({name.split("/")[1].removesuffix(".py") for name in files})
+    return sorted({name.split("/")[1].partition(".py")[0] for name in files if ".py" in name})
 
 
 def list_data(files: list[str]) -> list[str]:
@@ -48,16 +56,21 @@ def run(wheel: Path, code: str) -> str:
     ).stdout
 
 
+def list_names(wheel: Path, module: str) -> list[str]:
+    """Return the names that a public module declares."""
+    return run(wheel, f"import {module} as module; print(*sorted(module.__all__))").split()
+
+
 def take_snapshot() -> dict[str, object]:
     """Build the wheel and describe it."""
     with tempfile.TemporaryDirectory() as folder:
         wheel = build_wheel(Path(folder))
         files = list_wheel(wheel)
-        names = run(wheel, "import json, boundshift; print(json.dumps(boundshift.__all__))")
+        names = {module: list_names(wheel, module) for module in MODULES}
     return {
         "rooms": list_rooms(files),
         "data": list_data(files),
-        "public names": json.loads(names),
+        "public names": names,
     }
 
 
