@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from boundshift import ClassFloors, Status
-from boundshift.promises.class_floors import ClassRows, promise_floors
+from boundshift.multiclass import ClassRows, promise_floors
 from lab.evidence.claims import generator, true_recall
 from lab.evidence.evidence import Facts, run, table
 from lab.evidence.shapes import SHAPES

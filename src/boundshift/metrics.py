@@ -29,25 +29,10 @@ __all__ = [
 
 
 METRICS = (
-    "recall",
-    "specificity",
-    "precision",
-    "npv",
-    "flagged",
-    "f0.5",
-    "f1",
-    "f2",
-    "mcc",
-    "kappa",
-    "youden",
-    "markedness",
-    "g_mean",
-    "balanced_accuracy",
-    "accuracy",
-    "cost",
-    "net_benefit",
+    "recall", "specificity", "precision", "npv", "flagged", "f0.5", "f1", "f2", "mcc", "kappa",
+    "youden", "markedness", "g_mean", "balanced_accuracy", "accuracy", "cost", "net_benefit",
     "standardised_net_benefit",
-)
+)  # fmt: skip
 """Names of the metrics of :func:`metrics_at`."""
 
 
@@ -82,19 +67,22 @@ def binary_metrics(
     (0.75, 0.5, 0.5)
     """
     truth, predicted = _labels(y_true, y_pred)
-    tn, fp, fn, tp = _confusion(truth == pos_label, predicted == pos_label)
+    cells = 2 * (truth == pos_label).astype(np.intp) + (predicted == pos_label)
+    tn, fp, fn, tp = np.bincount(cells, minlength=4).tolist()
     if tn + fp == 0 or tp + fn == 0:
         raise InvalidInputError(
             f"`y_true` must hold both classes, got {tn + fp} negative and {tp + fn} positive rows. "
             "Stratify the split."
         )
     recall_negative, recall_positive = tn / (tn + fp), tp / (tp + fn)
+    # Python's integers do not overflow.
+    product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
     return {
         "accuracy": (tp + tn) / len(truth),
         "g_mean": float(np.sqrt(recall_negative * recall_positive)),
         "f1": 2 * tp / (2 * tp + fp + fn) if tp else 0.0,
         "balanced_accuracy": (recall_negative + recall_positive) / 2,
-        "mcc": _matthews(tn, fp, fn, tp),
+        "mcc": float((tp * tn - fp * fn) / product**0.5) if product else 0.0,
         "recall_negative": recall_negative,
         "recall_positive": recall_positive,
     }
@@ -142,18 +130,6 @@ def _labels(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.generic], 
             f"the shapes {truth.shape} and {predicted.shape}."
         )
     return truth, predicted
-
-
-def _confusion(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Count true negatives, false positives, false negatives and true positives."""
-    cells = np.bincount(2 * truth.astype(np.intp) + predicted, minlength=4)
-    return tuple(int(count) for count in cells)
-
-
-def _matthews(tn: int, fp: int, fn: int, tp: int) -> float:
-    """Matthews correlation coefficient; Python's integers do not overflow."""
-    product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    return float((tp * tn - fp * fn) / product**0.5) if product else 0.0
 
 
 def metrics_at(
@@ -366,8 +342,8 @@ def _cuts(sample: ScoreSample, thresholds: ArrayLike | Boundary | None) -> Float
 
 def _odds_at(sample: ScoreSample, cuts: FloatArray) -> FloatArray | None:
     """Return the odds of cuts on probabilities; None for other scores."""
-    ends = [end for c in (sample.negative, sample.positive) for end in (c.minimum, c.maximum)]
-    if sample.exponent or min(ends) < 0.0 or max(ends) > 1.0:
+    low, high = sample.extremes
+    if low < 0.0 or high > 1.0:
         return None
     inside = (cuts >= 0.0) & (cuts < 1.0)
     return np.divide(cuts, 1.0 - cuts, out=np.full_like(cuts, np.nan), where=inside)

@@ -1,6 +1,6 @@
-r"""More than two classes: one bias per class, from the boundaries between pairs.
+r"""More than two classes: one bias per class, from curves between pairs or by counting rows.
 
-The prediction is :math:`\arg\max_k (s_k + b_k)`, so that a pair of classes is decided on
+The prediction is :math:`\arg\max_k (s_k + b_k)`, so a pair of classes is decided on
 :math:`s_j - s_i` at the threshold :math:`b_i - b_j`. With two classes that is the binary method.
 
 "pairwise" gives each pair its own threshold :math:`t_{ij}` and finds biases with
@@ -12,7 +12,15 @@ overlap. "joint" asks the curves instead: its biases minimise
 
 with the rule's value :math:`V_{ij}` of a pair, from 0 where no error is claimed to 1 where all is
 wrong. With the rule "g-mean" that is the product of all recalls between pairs; with two classes
-the minimum is that of the rule itself, whichever it is.
+the minimum is that of the rule itself.
+
+Rules that name the classes, :class:`~boundshift.CostMatrix` and :class:`~boundshift.ClassFloors`,
+count rows. With all biases but one fixed, each row changes class at one value of that bias, so the
+losses of all classes are step functions of it, known exactly.
+
+Both searches move one bias after the other to its best place, while the loss falls. A descent may
+end in another minimum if the classes come in another order, so the rows decide the order of the
+classes, not their labels.
 """
 
 from __future__ import annotations
@@ -20,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -28,37 +36,55 @@ from numpy.typing import NDArray
 
 from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.curves.base import status_of
+from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
+from boundshift.promises.planning import rows_needed
 from boundshift.result.boundary import Boundary
-from boundshift.rules import GMean, Rule
+from boundshift.rules import ClassFloors, GMean, Rule
 from boundshift.scores import ScoreSample
 from boundshift.search import ErrorsAt
 from boundshift.status import QUIET, Status
-from boundshift.typing import FloatArray
+from boundshift.typing import FloatArray, IndexArray
 
 __all__ = [
     "ClassBiases",
-    "boundary_at",
+    "ClassRows",
+    "FloorBiases",
     "class_biases",
+    "class_losses",
     "decide_biases",
     "find_biases",
+    "meet_floors",
     "pair_boundaries",
+    "promise_floors",
+    "search_biases",
 ]
 
 Pair = tuple[int, int]
 Strategy = Literal["joint", "pairwise", "one-vs-rest", "own"]
+Value = Callable[[FloatArray], FloatArray]
+Step = Callable[[FloatArray, int], tuple[float, float]]
 
-# A pair's loss is looked up at this many quantiles of either class, and between its neighbours
-# at the best of them.
+# A pair's loss is tabulated at this many quantiles of either class, and between the neighbours of
+# the best of them.
 _QUANTILES, _REFINED = 257, 65
 # A pair that is always wrong must not weigh infinitely.
 _LEAST_RIGHT = 1e-9
-# Places that one bias is tried at, before those next to the best of them; and rounds of all.
-_PLACES, _ROUNDS = 2049, 100
-# Losses that differ by less are the same.
+# Places at which one bias is tried before those next to the best, with curves and by counting.
+_PLACES, _COUNTED_PLACES = 2049, 4096
+_ROUNDS = 100
+# Losses that differ by less are equal.
 _SAME = 1e-9
-# A class of no more rows than these is never held back.
+# A class with no more rows than this is never held back.
 _FEW_ROWS = 3
+# How many standard errors beyond what a test needs the guide is asked for, from cautious to daring;
+# and steps from each of these proposals to the next.
+_CAUTION, _STEPS = (3.0, 1.5, 0.0, -1.5), 16
+# Standard deviations of all scores by which classes with a floor lead in the first proposal.
+_AHEAD = 4.0
+# Above every objective, so that floors come first.
+_BEYOND = 1e3
+_ROUNDING = 1e-12
 
 
 class ClassBiases(NamedTuple):
@@ -100,8 +126,8 @@ def find_biases(
         Scores of every class; NaN where a model did not know the class.
     curve, rule : ErrorCurve, Rule
         The claim on each class's error in a pair, and how both become one number. The rule must
-        treat classes alike; "g-mean" leaves out its part for F1 where the biases are joint, since
-        no class is the rare one in every pair.
+        be symmetric; "g-mean" leaves out its part for F1 where the biases are joint, since no
+        class is the rare one in every pair.
     strategy : {"joint", "pairwise", "one-vs-rest", "own"}, default="joint"
         Which problems are solved. "joint" is "pairwise" for the curve "support", whose optimum is
         not that of a curve. "own" solves none and leaves all biases zero.
@@ -131,7 +157,7 @@ def find_biases(
     samples = dict(_pair_samples(y, scores, weights))
     if strategy != "one-vs-rest":
         return decide_biases(samples, counts, curve, rule, strategy, names)
-    _check_alike(curve, rule)
+    _check_symmetric(curve, rule)
     pairs = _pair_problems(samples, curve, rule, names)
     biases, statuses = _one_vs_rest_biases(y, scores, curve, rule, weights)
     _favour_few(biases, counts, pairs)
@@ -139,7 +165,7 @@ def find_biases(
 
 
 def _check_rows(y: NDArray[np.intp], scores: FloatArray) -> None:
-    """Raise unless every row has a class and scores; some may be NaN, but not all of them."""
+    """Raise unless every row has a class and at least one score."""
     if np.ndim(scores) != 2 or np.shape(y) != np.shape(scores)[:1]:
         raise InvalidInputError(
             "`scores` must have a row for each label and a column for each class, got the shape "
@@ -180,33 +206,28 @@ def decide_biases(
     names : sequence
         Of the classes.
     """
-    _check_alike(curve, rule)
+    _check_symmetric(curve, rule)
     if strategy == "joint" and isinstance(curve, SupportRadius):
         strategy = "pairwise"
     if strategy == "joint" and isinstance(rule, GMean):
         rule = GMean(tolerance=0)
-    n_classes = len(counts)
     pairs = _pair_problems(samples, curve, rule, names)
     if strategy == "own":
-        biases = np.zeros(n_classes)
-    elif strategy == "joint":
+        found = _record(np.zeros(len(counts)), pairs, names, [Status.KEPT])
+        kept = {pair: replace(b, status=Status.KEPT) for pair, b in found.boundaries.items()}
+        return found._replace(boundaries=kept)
+    if strategy == "joint":
         biases = _joint_biases(counts, pairs)
     else:
         own = {pair: problem.solve() for pair, problem in pairs.items()}
-        biases = class_biases(n_classes, own, _weights(pairs))
-    if strategy != "own":
-        _favour_few(biases, counts, pairs)
-    found = _record(biases, pairs, names, [problem.status for problem in pairs.values()])
-    if strategy == "own":
-        kept = {pair: replace(b, status=Status.KEPT) for pair, b in found.boundaries.items()}
-        found = found._replace(boundaries=kept, statuses=[Status.KEPT])
-    return found
+        biases = class_biases(len(counts), own, _weights(pairs))
+    _favour_few(biases, counts, pairs)
+    return _record(biases, pairs, names, [problem.status for problem in pairs.values()])
 
 
 def _pair_problems(
     samples: Mapping[Pair, ScoreSample], curve: ErrorCurve, rule: Rule, names: Sequence[Any]
 ) -> dict[Pair, _PairProblem]:
-    """Return what is to be decided between each two classes, under their names."""
     return {
         (i, j): _PairProblem(replace(sample, labels=(names[i], names[j])), curve, rule)
         for (i, j), sample in samples.items()
@@ -236,22 +257,19 @@ def pair_boundaries(
     rule_of: Callable[[Any, Any], Rule],
 ) -> dict[tuple[Any, Any], Boundary]:
     """Return what biases that were found elsewhere decide between the rows of two classes."""
-    return {
-        (labels[i], labels[j]): boundary_at(
-            replace(sample, labels=(labels[i], labels[j])),
-            curve,
-            rule_of(labels[i], labels[j]),
-            float(biases[i] - biases[j]),
-        )
-        for (i, j), sample in _pair_samples(y, scores, None)
-    }
+    found = {}
+    for (i, j), sample in _pair_samples(y, scores, None):
+        names = labels[i], labels[j]
+        problem = _PairProblem(replace(sample, labels=names), curve, rule_of(*names))
+        found[names] = problem.boundary_at(float(biases[i] - biases[j]))
+    return found
 
 
 def _favour_few(biases: FloatArray, counts: NDArray[Any], pairs: Mapping[Pair, Any]) -> None:
     """Give a class of very few rows no smaller a bias than any other.
 
-    Where so few rows are found by luck, their scores would take from the class what the model
-    alone gives it; and the only row of a class decides nothing, as no fold can leave it out.
+    A few rows may be found by luck, and their scores would then lower the class's bias. The only
+    row of a class decides nothing, as no fold can leave it out.
     """
     undecided = [not any(k in pair for pair in pairs) for k in range(len(biases))]
     few = (counts > 0) & ((counts <= _FEW_ROWS) | np.array(undecided))
@@ -281,8 +299,8 @@ def class_biases(
     return np.asarray(np.linalg.lstsq(laplacian, right, rcond=None)[0], dtype=np.float64)
 
 
-def _check_alike(curve: ErrorCurve, rule: Rule) -> None:
-    """Raise if the answer would hang on the order of the labels."""
+def _check_symmetric(curve: ErrorCurve, rule: Rule) -> None:
+    """Raise if the answer would depend on the order of the labels."""
     if not rule.alike:
         raise InvalidInputError(
             "`rule` must treat classes alike where there are more than two, got "
@@ -309,30 +327,22 @@ class _PairProblem:
         self._errors: ErrorsAt | None = None
 
     def solve(self) -> float:
-        """Return the threshold that is best for this pair, and remember how it was found."""
+        """Return the threshold that is best for this pair, and remember its status."""
         solution = self.curve.solve(self.sample, self.rule)
         self.status = solution.status
         return self.sample.to_units(solution.found.threshold)
 
-    def mirrored(self) -> _PairProblem:
-        """Return the problem with the classes in the other order."""
-        return _PairProblem(self.sample.mirrored(), self.curve, self.rule)
-
-    def errors_at(self, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what the curve claims at each threshold."""
-        return self.errors_in_units(np.ldexp(thresholds, -self.sample.exponent))
-
-    def errors_in_units(self, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the same for thresholds in the sample's own units."""
+    def errors(self, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what the curve claims at thresholds in the sample's own units."""
         if self._errors is None:
             self._errors = self.curve.errors(self.sample)
         return self._errors(thresholds)
 
     def boundary_at(self, threshold: float) -> Boundary:
         """Return the record of a threshold, which need not be the best one for this pair."""
-        sample, at = self.sample, np.array([threshold])
-        errors = self.errors_at(at)
-        wrong = sample.count_wrong(np.ldexp(at, -sample.exponent))
+        sample = self.sample
+        at = np.ldexp(np.array([threshold]), -sample.exponent)
+        errors, wrong = self.errors(at), sample.count_wrong(at)
         return Boundary(
             threshold=threshold,
             status=Status.SHARED if self.status in QUIET else self.status,
@@ -346,15 +356,18 @@ class _PairProblem:
             plateau=(threshold, threshold),
         )
 
-
-def boundary_at(sample: ScoreSample, curve: ErrorCurve, rule: Rule, threshold: float) -> Boundary:
-    """Return the record of a threshold that was not chosen by the rule."""
-    return _PairProblem(sample, curve, rule).boundary_at(threshold)
+    def losses(self, nodes: FloatArray) -> FloatArray:
+        """Return minus the log of one minus the value, at thresholds in the sample's own units."""
+        extremes = np.array([0.0, 1.0])
+        best, worst = self.rule.value(extremes, extremes, self.sample.n_samples)
+        value = self.rule.value(*self.errors(nodes), self.sample.n_samples)
+        share = (value - best) / (worst - best)
+        return np.asarray(-np.log(np.maximum(1 - share, _LEAST_RIGHT)))
 
 
 @dataclass(frozen=True)
 class _LossTable:
-    """The loss of one pair of classes at many thresholds."""
+    """The loss of one pair of classes at many thresholds, linear between them."""
 
     thresholds: FloatArray
     losses: FloatArray
@@ -369,76 +382,50 @@ class _LossTable:
         ]
         scores = np.unique(np.concatenate(quantiles))
         reach = (scores[-1] - scores[0]) / 8 or abs(scores[0]) or 1.0
-        nodes = np.concatenate([[scores[0] - reach], scores, [scores[-1] + reach]])
-        nodes = _between(nodes, 3)
-        coarse = cls(nodes, _losses(problem, nodes))
-        low, high = coarse.around_best()
-        nodes = np.union1d(nodes, np.linspace(low, high, _REFINED))
-        return cls(np.ldexp(nodes, sample.exponent), _losses(problem, nodes))
-
-    def around_best(self) -> tuple[float, float]:
-        """Return the nodes on either side of those with the least loss."""
-        at = np.flatnonzero(self.losses <= self.losses.min() + _SAME)
-        low, high = max(at[0] - 1, 0), min(at[-1] + 1, len(self.thresholds) - 1)
-        return float(self.thresholds[low]), float(self.thresholds[high])
-
-    @property
-    def best(self) -> float:
-        """Threshold with the least loss."""
-        return float(self.thresholds[_middle_of_least(self.losses)])
+        ends = np.concatenate([[scores[0] - reach], scores, [scores[-1] + reach]])
+        thirds = ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(3) / 3)
+        nodes = np.unique(np.append(thirds.ravel(), ends[-1]))
+        losses = problem.losses(nodes)
+        best = np.flatnonzero(losses <= losses.min() + _SAME)
+        low, high = nodes[max(best[0] - 1, 0)], nodes[min(best[-1] + 1, len(nodes) - 1)]
+        nodes = np.union1d(nodes, np.linspace(float(low), float(high), _REFINED))
+        return cls(np.ldexp(nodes, sample.exponent), problem.losses(nodes))
 
     def at(self, threshold: FloatArray) -> FloatArray:
         """Return the loss at each threshold."""
         return np.interp(threshold, self.thresholds, self.losses)
 
 
-def _losses(problem: _PairProblem, nodes: FloatArray) -> FloatArray:
-    """Return the loss of one pair at thresholds in the sample's own units."""
-    sample, rule = problem.sample, problem.rule
-    extremes = np.array([0.0, 1.0])
-    best, worst = rule.value(extremes, extremes, sample.n_samples)
-    errors = problem.errors_in_units(nodes)
-    share = (rule.value(*errors, sample.n_samples) - best) / (worst - best)
-    return np.asarray(-np.log(np.maximum(1 - share, _LEAST_RIGHT)))
-
-
-def _between(nodes: FloatArray, times: int) -> FloatArray:
-    """Return nodes with as many more, less one, between each two."""
-    steps = np.arange(times) / times
-    between = nodes[:-1, None] + np.diff(nodes)[:, None] * steps
-    return np.unique(np.append(between.ravel(), nodes[-1]))
-
-
-def _middle_of_least(losses: FloatArray) -> int:
-    """Return the middle of the first run of places with the least loss."""
-    least = losses <= losses.min() + _SAME
-    first = int(least.argmax())
-    run = int(np.argmin(np.append(least[first:], False)))
-    return first + (run - 1) // 2
-
-
 def _joint_biases(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> FloatArray:
-    """Return the biases that are best for all pairs of classes together.
-
-    A descent may end in another minimum if the classes come in another order. They come by size,
-    those of one size by their scores, so that other labels have the same answer.
-    """
-    number = np.argsort(_order(counts, pairs))
+    """Return the biases that are best for all pairs of classes together."""
+    number = np.argsort(_order_of_pairs(counts, pairs))
     ordered = {}
     for (i, j), problem in pairs.items():
         first, second = int(number[i]), int(number[j])
-        if first < second:
-            ordered[first, second] = problem
-        else:
-            ordered[second, first] = problem.mirrored()
+        if first > second:
+            first, second = second, first
+            problem = _PairProblem(problem.sample.mirrored(), problem.curve, problem.rule)
+        ordered[first, second] = problem
     ordered = dict(sorted(ordered.items()))
     tables = {pair: _LossTable.tabulate(problem) for pair, problem in ordered.items()}
-    start = {pair: table.best for pair, table in tables.items()}
-    return _descend(class_biases(len(counts), start, _weights(ordered)), tables)[number]
+    best = {pair: float(t.thresholds[_middle_of_least(t.losses)]) for pair, t in tables.items()}
+    biases = class_biases(len(counts), best, _weights(ordered))
+    own: list[list[tuple[_LossTable, int, float]]] = [[] for _ in biases]
+    for (i, j), table in tables.items():
+        own[i].append((table, j, 1.0))
+        own[j].append((table, i, -1.0))
+
+    def step(biases: FloatArray, k: int) -> tuple[float, float]:
+        return _best_place(biases, k, own[k]) if own[k] else (float(biases[k]), 0.0)
+
+    biases = _descend(biases, step)
+    seen = [k for k, of_class in enumerate(own) if of_class]
+    biases[seen] -= biases[seen].mean() if seen else 0.0
+    return biases[number]
 
 
-def _order(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> NDArray[np.intp]:
-    """Return the classes from the largest to the smallest, then by how far they stand out."""
+def _order_of_pairs(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> NDArray[np.intp]:
+    """Return the classes from the largest to the smallest, equal ones by their margins."""
     margins: list[list[float]] = [[] for _ in counts]
     for (i, j), problem in pairs.items():
         margins[i].append(-problem.sample.unscale(problem.sample.negative.median))
@@ -447,33 +434,23 @@ def _order(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> NDArray[
     return np.lexsort((np.array([math.fsum(values) for values in margins]), -counts))
 
 
-def _descend(biases: FloatArray, tables: Mapping[Pair, _LossTable]) -> FloatArray:
-    """Move one bias after the other to where the loss is least, while it falls.
-
-    The loss is linear between nodes, so that the least one is at a node of some pair.
-    """
-    own: list[list[tuple[_LossTable, int, float]]] = [[] for _ in biases]
-    for (i, j), table in tables.items():
-        own[i].append((table, j, 1.0))
-        own[j].append((table, i, -1.0))
+def _descend(biases: FloatArray, step: Step) -> FloatArray:
+    """Move one bias after the other to its best place, while that is a gain."""
     for _ in range(_ROUNDS):
         moved = False
-        for k, of_class in enumerate(own):
-            if of_class:
-                place, gain = _best_place(biases, k, of_class)
-                if gain > _SAME:
-                    biases[k], moved = place, True
+        for k in range(len(biases)):
+            place, gain = step(biases, k)
+            if gain > _SAME:
+                biases[k], moved = place, True
         if not moved:
             break
-    seen = [k for k, of_class in enumerate(own) if of_class]
-    biases[seen] -= biases[seen].mean() if seen else 0.0
     return biases
 
 
 def _best_place(
     biases: FloatArray, k: int, of_class: list[tuple[_LossTable, int, float]]
 ) -> tuple[float, float]:
-    """Return where one bias is best while the others stay, and by how much."""
+    """Return where one bias is best while the others stay, which is at a node, and the gain."""
 
     def total(places: FloatArray) -> FloatArray:
         losses = [t.at(sign * (places - biases[j])) for t, j, sign in of_class]
@@ -489,10 +466,23 @@ def _best_place(
     return float(close[best]), float(total(biases[k : k + 1])[0] - losses[best])
 
 
+def _middle_of_least(values: FloatArray, *, longest: bool = False) -> int:
+    """Return the middle of the first run of least values, or of the longest one.
+
+    Counted values are equal up to a relative error, and their runs are gaps between rows, of
+    which the longest is taken.
+    """
+    same = _SAME * abs(values.min()) if longest else _SAME
+    least = np.concatenate([[False], values <= values.min() + same, [False]])
+    edges = np.flatnonzero(np.diff(least.astype(np.int8)))
+    starts, ends = edges[::2], edges[1::2]
+    run = int(np.argmax(ends - starts)) if longest else 0
+    return int((starts[run] + ends[run] - 1) // 2)
+
+
 def _sample_of(
     is_positive: NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None
 ) -> ScoreSample:
-    """Return the scores of two classes, each row as often as it counts."""
     return ScoreSample.from_labels(is_positive, scores, sample_weight=weights)
 
 
@@ -522,7 +512,7 @@ def _one_vs_rest_biases(
     rule: Rule,
     weights: FloatArray | None,
 ) -> tuple[FloatArray, list[Status]]:
-    """Solve every class against all others, on its own score."""
+    """Solve every class against the best of all others."""
     biases, statuses = np.zeros(scores.shape[1]), []
     known = ~np.isnan(scores)
     for k in range(scores.shape[1]):
@@ -530,16 +520,320 @@ def _one_vs_rest_biases(
         is_k = y[rows] == k
         if 0 < np.count_nonzero(is_k) < len(is_k):
             mine = None if weights is None else weights[rows]
-            sample = _sample_of(is_k, _margin(scores[rows], k), mine)
+            margin = scores[rows, k] - np.nanmax(np.delete(scores[rows], k, axis=1), axis=1)
+            sample = _sample_of(is_k, margin, mine)
             solution = curve.solve(sample, rule)
-            # The border of two classes is moved from both sides: each moves it half the way, and
-            # two classes have the binary method's boundary.
+            # Both classes move their border, each half the way, so two classes have the binary
+            # method's boundary.
             biases[k] = -sample.to_units(solution.found.threshold) / 2
             statuses.append(solution.status)
     return biases - biases.mean(), statuses
 
 
-def _margin(scores: FloatArray, k: int) -> FloatArray:
-    """Return a class's score over the best of the others: its sign is what argmax decides by."""
-    others: FloatArray = np.nanmax(np.delete(scores, k, axis=1), axis=1)
-    return scores[:, k] - others
+# Rules that name the classes: biases by counting rows.
+
+
+def class_losses(
+    y: IndexArray, scores: FloatArray, biases: FloatArray, costs: FloatArray
+) -> FloatArray:
+    """Return the mean loss of each class's rows at given biases, 0 for a class without rows.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, 0.0], [1.0, 0.5], [0.0, 3.0]])
+    >>> class_losses(np.array([0, 1, 1]), scores, np.zeros(2), 1 - np.eye(2)).tolist()
+    [0.0, 0.5]
+    """
+    winner = np.argmax(scores + biases, axis=1)
+    totals = np.bincount(y, costs[y, winner], len(costs))
+    return np.asarray(totals / np.maximum(np.bincount(y, minlength=len(costs)), 1))
+
+
+def search_biases(
+    y: IndexArray,
+    scores: FloatArray,
+    costs: FloatArray,
+    value: Value,
+    starts: Sequence[FloatArray] = (),
+) -> FloatArray:
+    """Return the best biases found by counting, for a value of all classes' mean losses.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Class numbers.
+    scores : array of shape (n_samples, n_classes)
+        Scores of every class; minus infinity where a model did not know the class.
+    costs : array of shape (n_classes, n_classes)
+        What a row costs: true classes in rows, predicted ones in columns.
+    value : callable
+        Takes mean losses, classes in the last dimension, and returns what to minimise.
+    starts : sequence of arrays
+        Biases to start from, besides zeros.
+
+    Examples
+    --------
+    >>> y = np.repeat([0, 1, 2], [6, 3, 1])
+    >>> scores = np.eye(3)[[0, 0, 0, 0, 0, 1, 1, 1, 0, 0]] + [0.5, 0.0, 0.0]
+    >>> biases = search_biases(y, scores, 1 - np.eye(3), lambda losses: losses.sum(axis=-1))
+    >>> class_losses(y, scores, biases, 1 - np.eye(3)).round(2).tolist()
+    [0.17, 0.33, 1.0]
+    """
+    counts = np.bincount(y, minlength=scores.shape[1])
+    own = scores[np.arange(len(y)), y]
+    sums = np.bincount(y, np.where(np.isfinite(own), own, 0.0), scores.shape[1])
+    order = np.lexsort((sums, counts))
+    number = np.argsort(order)
+    rows = number[y], scores[:, order], costs[np.ix_(order, order)]
+    starts = [np.zeros(len(costs)), *starts]
+    found = []
+    for start in starts:
+        biases = start[order].astype(np.float64)
+        counted = _CountedRows(*rows, lambda losses: value(losses[..., number]), biases)
+        found.append(_descend(biases, counted.step)[number])
+    # Where two classes have equal scores the first label wins, which the steps do not know.
+    values = [
+        float(value(class_losses(y, scores, biases, costs)[None])[0]) for biases in found + starts
+    ]
+    first = int(np.argmax(np.array(values) <= min(values) + _SAME * abs(min(values))))
+    biases = (found + starts)[first]
+    return np.asarray(biases - biases.mean())
+
+
+class _CountedRows:
+    """Rows whose losses are step functions of each bias, and the value reached so far."""
+
+    def __init__(
+        self, y: IndexArray, scores: FloatArray, costs: FloatArray, value: Value, start: FloatArray
+    ) -> None:
+        self.scores, self.costs, self.value = scores, costs, value
+        self.rows = [np.flatnonzero(y == k) for k in range(len(costs))]
+        self.reached = float(value(class_losses(y, scores, start, costs)[None])[0])
+
+    def step(self, biases: FloatArray, k: int) -> tuple[float, float]:
+        """Return where one bias is best while the others stay, and the relative gain."""
+        shifted = self.scores + biases
+        shifted[:, k] = -np.inf
+        other = np.argmax(shifted, axis=1)
+        with np.errstate(invalid="ignore"):
+            steps = np.max(shifted, axis=1) - self.scores[:, k]
+        finite = np.unique(steps[np.isfinite(steps)])
+        if not len(finite):
+            return float(biases[k]), 0.0
+        profile = [
+            self._profile(i, steps[rows], other[rows], k) for i, rows in enumerate(self.rows)
+        ]
+        reach = (finite[-1] - finite[0]) / 8 or abs(finite[0]) or 1.0
+        ends = np.concatenate([[finite[0] - reach], finite, [finite[-1] + reach]])
+        places = (ends[:-1] + ends[1:]) / 2
+        every = max(1, len(places) // _COUNTED_PLACES)
+        thin = places[::every]
+        at = _middle_of_least(self._values(profile, thin), longest=True)
+        if every > 1:
+            low, high = thin[max(at - 1, 0)], thin[min(at + 1, len(thin) - 1)]
+            thin = places[(places >= low) & (places <= high)]
+            at = _middle_of_least(self._values(profile, thin), longest=True)
+        best = float(self._values(profile, thin[at : at + 1])[0])
+        gain = self.reached - best
+        if not gain > _SAME * abs(self.reached):
+            return float(thin[at]), 0.0
+        self.reached = best
+        return float(thin[at]), math.inf
+
+    def _profile(
+        self, i: int, steps: FloatArray, other: IndexArray, k: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return where rows of class i go over to class k, and its mean loss after each step."""
+        if not len(steps):
+            return np.empty(0), np.zeros(1)
+        order = np.argsort(steps)  # NaN, where no model knew two classes, last
+        change = (self.costs[i, k] - self.costs[i, other])[order]
+        base = float(self.costs[i, other].sum())
+        return steps[order], (base + np.concatenate([[0.0], np.cumsum(change)])) / len(steps)
+
+    def _values(
+        self, profile: list[tuple[FloatArray, FloatArray]], places: FloatArray
+    ) -> FloatArray:
+        losses = [after[np.searchsorted(steps, places)] for steps, after in profile]
+        return np.asarray(self.value(np.stack(losses, axis=-1)))
+
+
+# Recall floors per class.
+
+
+class ClassRows(NamedTuple):
+    """Class numbers of rows, and their scores of every class."""
+
+    y: NDArray[np.intp]
+    scores: FloatArray
+
+
+class FloorBiases(NamedTuple):
+    """One bias per class, whether floors are promised there, and why not."""
+
+    biases: FloatArray
+    status: Status
+    detail: str
+
+
+def promise_floors(
+    rows: ClassRows, rule: ClassFloors, labels: Sequence[Any], guide: ClassRows | None = None
+) -> FloorBiases:
+    r"""Return biases whose floors hold on fresh rows with the rule's confidence, if there are any.
+
+    Parameters
+    ----------
+    rows : ClassRows
+        Rows that the model has not seen; minus infinity for the score of an unknown class.
+    rule : ClassFloors
+        What is asked for.
+    labels : sequence
+        The classes by number.
+    guide : ClassRows, default=None
+        Other rows to propose biases; None splits the rows given.
+
+    Notes
+    -----
+    Biases move the recalls of all classes at once, so no single order statistic keeps a floor.
+    The guide proposes biases, from cautious to daring. The other rows test the proposals in that
+    order, each floor by Clopper and Pearson's bound at :math:`\delta`, until the first one fails.
+    A proposal is wrong if some floor is broken; it passes only if the test of that very floor
+    errs, which has a probability of at most :math:`\delta`. Of the wrong proposals only the first
+    is tested unless it passes, so the floors of all proposals that pass hold together with a
+    probability of at least :math:`1 - \delta`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1, 2], [1000, 200, 100])
+    >>> scores = rng.normal(size=(1300, 3)) + 3 * np.eye(3)[y] - [0, 1, 2]
+    >>> rule = ClassFloors(recall={"rare": 0.8})
+    >>> found = promise_floors(ClassRows(y, scores), rule, ["usual", "seldom", "rare"])
+    >>> found.status.name
+    'SHARED'
+    """
+    rule.check_classes(labels)
+    floors = _floors(rule, labels)
+    counts = np.bincount(rows.y, minlength=len(labels))
+    delta = 1.0 - rule.confidence
+    least = np.array([rows_needed(1 - f, rule.confidence) if f else 0 for f in floors])
+    if guide is None:
+        guide, rows = _split(rows, np.maximum(np.ceil(counts / 2), least))
+        counts = np.bincount(rows.y, minlength=len(labels))
+    missing = [int(i) for i in np.flatnonzero(floors) if counts[i] < least[i]]
+    if missing:
+        i = missing[0]
+        both = [np.concatenate(parts) for parts in zip(guide, rows, strict=True)]
+        return FloorBiases(
+            meet_floors(ClassRows(*both), rule, labels),
+            Status.UNMET,
+            f"The floor {floors[i]:g} of class {labels[i]!r} cannot be promised: that takes "
+            f"{least[i]:.0f} rows of it, all of them found, and {counts[i]} are there to test. "
+            "Collect more rows of the class, or lower its floor or the confidence.",
+        )
+    passed = None
+    for biases in _proposals(guide, rule, labels, floors, counts):
+        errors = class_losses(*rows, biases, rule.losses(labels))
+        bounds = clopper_pearson(np.rint(errors * counts), np.maximum(counts, 1), delta)
+        short = np.where(floors > 0, floors - (1.0 - bounds), 0.0)
+        i = int(np.argmax(short))
+        if short[i] > _ROUNDING:
+            break
+        passed = biases
+    if passed is not None:
+        return FloorBiases(passed, Status.SHARED, "")
+    return FloorBiases(
+        biases,
+        Status.UNMET,
+        f"No biases promise all floors: of class {labels[i]!r} at least {floors[i] - short[i]:.3g} "
+        f"is found with {rule.confidence:.4g} confidence, {short[i]:.2g} below its floor "
+        f"{floors[i]:g}. Collect more rows of it, or lower its floor, another one, or the "
+        "confidence.",
+    )
+
+
+def meet_floors(rows: ClassRows, rule: ClassFloors, labels: Sequence[Any]) -> FloatArray:
+    """Return biases that meet the floors on the rows given, as counted there and not promised.
+
+    Examples
+    --------
+    >>> y = np.repeat([0, 1, 2], 4)
+    >>> rows = ClassRows(y, np.eye(3)[y] - [0.0, 0.0, 1.5])
+    >>> biases = meet_floors(rows, ClassFloors(recall={2: 0.9}), [0, 1, 2])
+    >>> np.argmax(rows.scores + biases, axis=1)[-4:].tolist()
+    [2, 2, 2, 2]
+    """
+    return _reach_targets(rows, rule, labels, _floors(rule, labels))
+
+
+def _floors(rule: ClassFloors, labels: Sequence[Any]) -> FloatArray:
+    """Return the floor of each class, 0 for those without one."""
+    return np.array([float(rule.recall.get(label, 0.0)) for label in labels])
+
+
+def _split(rows: ClassRows, wanted: FloatArray) -> tuple[ClassRows, ClassRows]:
+    """Return a guide, and the rows that test: as many of each class as wanted, but for one."""
+    order = np.random.default_rng(0).permutation(len(rows.y))
+    tests = np.zeros(len(rows.y), dtype=bool)
+    for k, number in enumerate(wanted):
+        of_class = order[rows.y[order] == k]
+        tests[of_class[: min(int(number), max(len(of_class) - 1, 0))]] = True
+    guide, testing = (ClassRows(rows.y[at], rows.scores[at]) for at in (~tests, tests))
+    return guide, testing
+
+
+def _proposals(
+    guide: ClassRows,
+    rule: ClassFloors,
+    labels: Sequence[Any],
+    floors: FloatArray,
+    counts: NDArray[np.intp],
+) -> list[FloatArray]:
+    """Return biases to test in this order: from high recalls of the guide down to the floors."""
+    guided, found = np.bincount(guide.y, minlength=len(labels)), []
+    for caution in _CAUTION:
+        targets = _targets(floors, counts, guided, 1.0 - rule.confidence, caution)
+        biases = _reach_targets(guide, rule, labels, targets)
+        recalls = 1.0 - class_losses(*guide, biases, 1.0 - np.eye(len(biases)))
+        if np.all(recalls >= targets - _ROUNDING) or caution == _CAUTION[-1]:
+            found.append(biases)
+    # The first proposal puts all classes with a floor ahead of the others, which breaks no floor.
+    spread = float(np.std(guide.scores[np.isfinite(guide.scores)]))
+    ahead = found[0] + _AHEAD * spread * (floors > 0)
+    parts = np.arange(_STEPS) / _STEPS
+    between = [a + (b - a) * part for a, b in pairwise([ahead, *found]) for part in parts]
+    return [*between, found[-1]]
+
+
+def _targets(
+    floors: FloatArray,
+    counts: NDArray[np.intp],
+    guided: NDArray[np.intp],
+    delta: float,
+    caution: float,
+) -> FloatArray:
+    """Return the recalls to ask of the guide: what a test needs, plus standard errors."""
+    targets = np.zeros(len(floors))
+    for i in np.flatnonzero(floors):
+        n = int(counts[i])
+        bounds = clopper_pearson(np.arange(n + 1), n, delta)
+        most = int(np.searchsorted(bounds, 1.0 - floors[i] + _ROUNDING, side="right")) - 1
+        error = math.sqrt(floors[i] * (1 - floors[i]) * (1 / n + 1 / max(guided[i], 1)))
+        targets[i] = min(max(1.0 - most / n + caution * error, 0.0), 1.0)
+    return targets
+
+
+def _reach_targets(
+    rows: ClassRows, rule: ClassFloors, labels: Sequence[Any], targets: FloatArray
+) -> FloatArray:
+    """Return the best biases among those that reach the targets, or those that come nearest."""
+    counts = np.bincount(rows.y, minlength=len(labels)).tolist()
+
+    def value(losses: FloatArray) -> FloatArray:
+        best = rule.total(losses, labels, counts)
+        short = np.maximum(losses - (1.0 - targets) - _ROUNDING, 0.0).sum(axis=-1)
+        return np.where(short > 0, _BEYOND * (1.0 + short) + best, best)
+
+    costs = rule.losses(labels)
+    balanced = search_biases(*rows, costs, lambda losses: losses.sum(axis=-1))
+    return search_biases(*rows, costs, value, [balanced])

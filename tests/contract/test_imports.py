@@ -24,7 +24,6 @@ ROOMS = [
     "scores",
     "rules",
     "search",
-    "biases",
     "paper",
     "curves",
     "streaming",

@@ -85,9 +85,11 @@ def decide(name):
     else:
         numbers = clf.biases_.tolist()
         status = "|".join(b.status.name for b in clf.boundaries_.values())
+    certificate = clf.certificate_
+    bounds = dict(zip(certificate.labels, certificate.error_bounds, strict=True))
     return {
         "numbers": numbers,
-        "bounds": list(clf.certificate_.error_bounds),
+        "bounds": [bounds[label] for label in clf.classes_.tolist()],
         "said": [status, clf.certificate_.status, type(clf.estimator_).__name__],
         "predicted": blake2b(predicted.tobytes(), digest_size=8).hexdigest(),
     }

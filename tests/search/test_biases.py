@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundshift.biases import class_losses, search_biases
+from boundshift.multiclass import class_losses, search_biases
 
 
 def draw(seed: int, sizes=(40, 20, 10), distance: float = 1.5):

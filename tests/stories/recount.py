@@ -4,6 +4,11 @@ It knows the table, what `boundshift predict` wrote, boundary.json and compariso
 ten of each class judge, by scikit-learn's split, copies beside the row that they copy; bounds are
 quantiles of SciPy's beta distribution. It shares no code with the package. `explain` takes away
 from a page what was recomputed; no figure may be left.
+
+Two intervals by resampling cannot be recomputed from these files. The interval of the threshold
+rests on out-of-fold scores of the training rows, which a fit does not write. The interval of a
+difference of metrics is a bootstrap: another program draws other rows and ends in other figures.
+Their coverage is tested in tests/promises/test_interval.py and tests/report.
 """
 
 import csv

@@ -9,21 +9,27 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.biases import search_biases
 from boundshift.boundary import decide_by_row, make_decision
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.curves.counts import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.scoring import find_winner
 from boundshift.models.training import Scored, can_promise, find_demands, is_promise
-from boundshift.multiclass import ClassBiases, find_biases, pair_boundaries
+from boundshift.multiclass import (
+    ClassBiases,
+    ClassRows,
+    find_biases,
+    meet_floors,
+    pair_boundaries,
+    promise_floors,
+    search_biases,
+)
 from boundshift.promises.certificate import (
     Certificate,
     certify_counts,
     certify_floors,
     certify_shares,
 )
-from boundshift.promises.class_floors import ClassRows, meet_floors, promise_floors
 from boundshift.result.boundary import Boundary
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
 from boundshift.rules.binary import bind_labels
@@ -76,7 +82,7 @@ def decide_model(
     if scored.weights is not None:
         found["certificate_"] = _certify_weighted(scored, is_wrong, threshold)
     elif len(classes) == 2 and scored.origin == "held-out" and is_promise(curve, rule):
-        found |= _certify_promise(found["boundary_"], classes.tolist())
+        found |= _certify_promise(found["boundary_"])
     else:
         found["certificate_"] = certify_counts(
             tuple(np.bincount(y[is_wrong], minlength=len(classes)).tolist()),
@@ -86,6 +92,8 @@ def decide_model(
             scores=scored.origin,
             threshold=threshold,
         )
+    if len(classes) == 2:
+        found["certificate_"] = _order_as(found["certificate_"], found["boundary_"])
     return Decided(found, doubts)
 
 
@@ -265,17 +273,21 @@ def shift_loses(
     return bool(change < -_STANDARD_ERRORS * np.sqrt(variance))
 
 
-def _certify_promise(boundary: Boundary, labels: list[Any]) -> dict[str, Any]:
+def _order_as(certificate: Certificate, boundary: Boundary) -> Certificate:
+    """Return the certificate with the boundary's scale, its positive class second."""
+    if certificate.labels != boundary.labels:
+        pairs = ("error_bounds", "errors", "wrong", "n_samples", "labels", "floors")
+        certificate = replace(certificate, **{n: getattr(certificate, n)[::-1] for n in pairs})
+    return replace(certificate, scale=boundary.scale)
+
+
+def _certify_promise(boundary: Boundary) -> dict[str, Any]:
     """Return the certificate of floors, and the boundary with the same bounds as its claims."""
     assert isinstance(boundary.curve, ConfidenceCurve)
     assert isinstance(boundary.rule, Floors)
     certificate = certify_floors(boundary, boundary.curve, boundary.rule)
     negative, positive = certificate.error_bounds
     boundary = replace(boundary, errors=(negative, positive))
-    if boundary.labels[0] != labels[0]:
-        pairs = ("error_bounds", "errors", "wrong", "n_samples", "labels", "floors")
-        certificate = replace(certificate, **{n: getattr(certificate, n)[::-1] for n in pairs})
-    certificate = replace(certificate, threshold=boundary.threshold)
     return {"boundary_": boundary, "certificate_": certificate}
 
 

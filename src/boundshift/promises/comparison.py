@@ -25,7 +25,7 @@ __all__ = ["BoundaryComparison", "compare_boundaries"]
 
 Pair = tuple[float, float]
 
-# Steps that settle a confidence to ten digits.
+# Bisections that settle a confidence to ten digits.
 _BISECTIONS = 40
 # Half the sum of both error rates, as a cost.
 _BALANCED = Cost(prevalence=0.5)
@@ -178,12 +178,14 @@ def compare_boundaries(
         )
     old_threshold, positive = read_threshold(old, pos_label)
     new_threshold, positive = read_threshold(new, positive)
-    y, labels = _read_labels(y_true, positive)
+    given = as_labels(y_true)
+    labels = order_labels(find_distinct(given).tolist(), positive)
+    y = np.asarray(given == labels[1], dtype=np.bool_)
     old_wrong = (_read_scores(old_score, len(y), old) > old_threshold) != y
     new_wrong = (_read_scores(new_score, len(y), new) > new_threshold) != y
     mended = _count(old_wrong & ~new_wrong, y)
     broken = _count(~old_wrong & new_wrong, y)
-    rows = _count(np.ones(len(y), dtype=bool), y)
+    rows = _count(np.True_, y)
     shares = frequencies(cost.prevalence, (rows[0] / len(y), rows[1] / len(y)))
     weights = (cost.false_positive * shares[0], cost.false_negative * shares[1])
     pairs = list(zip(mended, broken, rows, strict=True))
@@ -250,13 +252,6 @@ def _least_level(bound: Any) -> float:
     return float(np.exp(high))
 
 
-def _read_labels(y_true: ArrayLike, pos_label: object) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
-    """Return which rows are positive, and the labels."""
-    y = as_labels(y_true)
-    labels = order_labels(find_distinct(y).tolist(), pos_label)
-    return np.asarray(y == labels[1], dtype=np.bool_), labels
-
-
 def _read_scores(y_score: ArrayLike, n: int, cut: float | Boundary) -> NDArray[np.float64]:
     """Return finite scores, one for each row, on the scale of the boundary."""
     scores = as_scores(y_score)
@@ -270,6 +265,6 @@ def _read_scores(y_score: ArrayLike, n: int, cut: float | Boundary) -> NDArray[n
     return scores
 
 
-def _count(chosen: NDArray[np.bool_], y: NDArray[np.bool_]) -> tuple[int, int]:
+def _count(chosen: NDArray[np.bool_] | np.bool_, y: NDArray[np.bool_]) -> tuple[int, int]:
     """Return how many rows of each class are chosen."""
     return int(np.sum(chosen & ~y)), int(np.sum(chosen & y))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import RegularGridInterpolator
 from scipy.stats import norm, t
 
 from boundshift.boundary import choose_claims, make_decision
@@ -26,14 +25,12 @@ __all__ = ["threshold_interval"]
 Draw = Callable[[np.random.Generator], Scores]
 
 _DRAWS, _SLOW_DRAWS = 200, 50
-# Smooth curves: cells of equal width, and as many of equal counts, in which rows are drawn.
-_CELLS = 1024
-# Other curves: rows drawn of both classes together; of the smaller class at least, and of the
-# larger one at most. Floors count both classes together and keep their proportion.
-_DRAWN, _LEAST_DRAWN, _MOST_DRAWN = 4000, 1000, 10_000
-_LEAST_FOR_FLOORS = 200
-# Nodes of each error where a slow metric is tabulated.
-_NODES = 11
+# Smooth curves: bins of equal width, and as many of equal counts, in which rows are drawn.
+_BINS = 1024
+# Other curves: rows drawn of both classes together, the fewest of the smaller class, and the most
+# of the larger one. Floors count both classes together and keep their proportion.
+_DRAWN, _FEWEST, _MOST = 4000, 1000, 10_000
+_FEWEST_FOR_FLOORS = 200
 
 
 def threshold_interval(
@@ -63,7 +60,8 @@ def threshold_interval(
     curve, rule, pos_label
         As in :func:`~boundshift.find_boundary`.
     n_resamples : int, default=None
-        Number of draws, at least 2. None: 200; 50 for the paper's curve, which takes longer.
+        Number of draws, at least 2. None: 200; 50 for the paper's curve and for a
+        :class:`~boundshift.Metric`, which take longer.
     random_state : int, Generator or None, default=None
         Seed of the draws.
     scale : {"auto", "probability", "raw"}, default="auto"
@@ -84,15 +82,16 @@ def threshold_interval(
     Student's quantile for n - 1 degrees of freedom to the normal one, n being the rows of the
     smaller class.
 
-    Smooth curves see each class in some thousand cells of rows that share their mean, and a draw
-    is a multinomial count of these: a million rows take as long as a thousand. Scores that repeat
-    are cells of their own. For the other curves rows are drawn: of more than 4,000 a share m/n
-    (4,000 rows, or 1,000 of the smaller class; of the larger one at most 10,000). Deviations then
-    shrink with n as estimates do, by :math:`(m/n)^{1/2}`, and rules of frequencies keep those of
-    all rows. Curves of counts jump at every row, where a plain bootstrap fails: rows are drawn with
-    normal noise of the width :math:`s n^{-1/5}`, s being the class's robust standard deviation, and
-    deviations shrink with the power 1/3. Scores that repeat get no noise and do not shrink; the
-    interval then holds the middle share of the resampled thresholds as well.
+    Smooth curves see each class in about two thousand bins, each at the mean of its rows, and a
+    draw is a multinomial count of these: a million rows take as long as a thousand. Scores that
+    repeat are bins of their own. For the other curves rows are drawn: of more than 4,000 a share
+    m/n (4,000 rows, or 1,000 of the smaller class; of the larger one at most 10,000). Deviations
+    then shrink with n as estimates do, by :math:`(m/n)^{1/2}`, and rules that depend on the
+    prevalence keep that of all rows. Curves of counts jump at every row, where a plain bootstrap
+    fails: rows are drawn with normal noise of the width :math:`s n^{-1/5}`, s being the class's
+    robust standard deviation, and deviations shrink with the power 1/3. Scores that repeat get no
+    noise and do not shrink; the interval then also holds the middle share of the resampled
+    thresholds.
 
     How often the thresholds of other rows fell inside at 95%, by curve, shape of the classes and
     number of rows, is measured in ``docs/evidence/interval.md``: between 92% and 97%, and more
@@ -118,15 +117,16 @@ def threshold_interval(
     threshold = make_decision(claim, aim, scale)(given).threshold
     sample, aim = given.on_scale(scale), bind_labels(aim, given.labels)
     if n_resamples is None:
-        n_resamples = _SLOW_DRAWS if isinstance(claim, SupportRadius) else _DRAWS
-    solution = claim.solve(sample, aim).found
-    quick = _Table.near(aim, sample.n_samples, solution.errors) if aim.costly else aim
-    thresholds, shrink = _resample(sample, claim, quick, n_resamples, as_generator(random_state))
+        is_slow = isinstance(claim, SupportRadius) or aim.costly
+        n_resamples = _SLOW_DRAWS if is_slow else _DRAWS
+    thresholds, shrink = _resample(sample, claim, aim, n_resamples, as_generator(random_state))
     first, middle, last = np.quantile(thresholds, [(1 - share) / 2, 0.5, (1 + share) / 2]).tolist()
-    centre = solution.threshold
-    factor = math.sqrt(2.0) * shrink * _widen(min(sample.n_samples), share)
+    centre = claim.solve(sample, aim).found.threshold
+    free, tail = max(min(sample.n_samples) - 1, 1), (1 + share) / 2
+    widen = math.sqrt((free + 1) / free) * float(t.ppf(tail, free) / norm.ppf(tail))
+    factor = math.sqrt(2.0) * shrink * widen
     low, high = centre - factor * (middle - first), centre + factor * (last - middle)
-    if len(sample.atoms):  # thresholds jump between gaps, and none in between says anything
+    if len(sample.atoms):  # Thresholds jump from gap to gap.
         low, high = min(low, first), max(high, last)
     log_odds = sample.log_odds
     if log_odds is not None:
@@ -137,12 +137,6 @@ def threshold_interval(
     return min(low, threshold), max(high, threshold)
 
 
-def _widen(n: int, share: float) -> float:
-    """Return how much wider the interval of n rows is than that of many, as Student's is."""
-    free, tail = max(n - 1, 1), (1 + share) / 2
-    return math.sqrt((free + 1) / free) * float(t.ppf(tail, free) / norm.ppf(tail))
-
-
 def _resample(
     sample: ScoreSample,
     curve: ErrorCurve,
@@ -150,19 +144,17 @@ def _resample(
     n_resamples: int,
     random: np.random.Generator,
 ) -> tuple[FloatArray, float]:
-    """Return thresholds of resamples, and how much less those of all rows would stray."""
-    classes, atoms = (sample.negative, sample.positive), sample.atoms
-    shrink = 1.0
+    """Return thresholds of resamples, and the ratio of the deviations of all rows to theirs."""
+    classes, atoms, shrink = (sample.negative, sample.positive), sample.atoms, 1.0
     if isinstance(curve, PairCurve) and not isinstance(curve, SupportRadius):
-        draws = [_draw_cells(c, atoms) for c in classes]
+        draws = [_draw_bins(c, atoms) for c in classes]
     else:
         is_step = isinstance(curve, CountCurve)
-        sizes = _sizes(sample.n_samples, rule)
+        sizes, rule = _draw_fewer(sample.n_samples, rule)
         draws = [
             _draw_rows(c, size, atoms, robust_std(c) * c.n**-0.2 if is_step else 0.0)
             for c, size in zip(classes, sizes, strict=True)
         ]
-        rule = _as_drawn(rule, sample.n_samples, sizes)
         if not len(atoms):
             # The rarer class decides how far the boundary strays.
             rows, size = min(zip(sample.n_samples, sizes, strict=True))
@@ -171,23 +163,23 @@ def _resample(
     for k in range(n_resamples):
         negative, positive = (draw(random) for draw in draws)
         drawn = np.concatenate([negative.positions, positive.positions])
-        kept = np.intersect1d(atoms, drawn)  # a rare atom may not be drawn
+        kept = np.intersect1d(atoms, drawn)  # A rare atom may not be drawn.
         resampled = replace(sample, negative=negative, positive=positive, given_atoms=kept)
         thresholds[k] = curve.solve(resampled, rule).found.threshold
     return thresholds, shrink
 
 
-def _draw_cells(scores: Scores, atoms: FloatArray) -> Draw:
-    """Return what draws as many rows as there are, by how many fall into each cell."""
+def _draw_bins(scores: Scores, atoms: FloatArray) -> Draw:
+    """Return a function that draws as many rows as there are, by counts of bins."""
     values, n = scores.positions, scores.n
-    ranks = np.linspace(0, n - 1, _CELLS).astype(np.int64)
-    equal = np.linspace(values[0], values[-1], _CELLS)
+    ranks = np.linspace(0, n - 1, _BINS).astype(np.int64)
+    equal = np.linspace(values[0], values[-1], _BINS)
     edges = np.concatenate([equal, values[ranks], atoms, np.nextafter(atoms, np.inf)])
     first = np.unique(np.append(0, np.searchsorted(values, edges)))
     first = first[first < n]
     counts = np.diff(first, append=n)
     means = scores.median + np.add.reduceat(values - scores.median, first) / counts
-    # The mean of one score, met again and again, is that score to its last digit.
+    # The mean of equal scores is that score to its last digit.
     means = np.where(values[first] == values[first + counts - 1], values[first], means)
 
     def draw(random: np.random.Generator) -> Scores:
@@ -198,7 +190,7 @@ def _draw_cells(scores: Scores, atoms: FloatArray) -> Draw:
 
 
 def _draw_rows(scores: Scores, size: int, atoms: FloatArray, noise: float) -> Draw:
-    """Return what draws some rows, with noise on scores that do not repeat."""
+    """Return a function that draws rows, with noise on scores that do not repeat."""
     values = scores.positions
     width = np.where(is_among(values, atoms), 0.0, noise)
 
@@ -210,48 +202,12 @@ def _draw_rows(scores: Scores, size: int, atoms: FloatArray, noise: float) -> Dr
     return draw
 
 
-@dataclass(frozen=True)
-class _Table(Rule):
-    """A metric that is slow to compute, tabulated around the errors of a boundary."""
-
-    name = "table"
-
-    at: RegularGridInterpolator
-
-    @classmethod
-    def near(cls, rule: Rule, n_samples: tuple[int, int], errors: tuple[float, float]) -> _Table:
-        """Tabulate a rule within 8 standard errors of both error rates."""
-        axes = []
-        for error, n in zip(errors, n_samples, strict=True):
-            reach = 8.0 * math.sqrt((error * (1.0 - error) + 1.0 / n) / n)
-            axes.append(np.linspace(max(error - reach, 0.0), min(error + reach, 1.0), _NODES))
-        negative, positive = np.meshgrid(*axes, indexing="ij")
-        values = rule.value(negative.ravel(), positive.ravel(), n_samples)
-        return cls(RegularGridInterpolator(axes, np.reshape(values, negative.shape)))
-
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
-        """Return values between those of the nodes; beyond them they rise."""
-        errors = np.stack([negative, positive], axis=-1)
-        low, high = (np.array([axis[end] for axis in self.at.grid]) for end in (0, -1))
-        inside = np.clip(errors, low, high)
-        beyond = np.sum((errors - inside) / (high - low), axis=-1)
-        return np.asarray(self.at(inside) + beyond * np.ptp(self.at.values))
-
-
-def _sizes(n_samples: tuple[int, int], rule: Rule) -> tuple[int, int]:
-    """Return how many rows of each class to draw."""
+def _draw_fewer(n_samples: tuple[int, int], rule: Rule) -> tuple[tuple[int, int], Rule]:
+    """Return how many rows of each class to draw, and the rule at the prevalence of all rows."""
     keeps = isinstance(rule, Floors)
-    least, most = (_LEAST_FOR_FLOORS, max(n_samples)) if keeps else (_LEAST_DRAWN, _MOST_DRAWN)
-    share = min(max(_DRAWN / sum(n_samples), least / min(n_samples)), 1.0)
+    fewest, most = (_FEWEST_FOR_FLOORS, max(n_samples)) if keeps else (_FEWEST, _MOST)
+    share = min(max(_DRAWN / sum(n_samples), fewest / min(n_samples)), 1.0)
     negative, positive = (min(math.ceil(share * n), most) for n in n_samples)
-    return negative, positive
-
-
-def _as_drawn(rule: Rule, n_samples: tuple[int, int], sizes: tuple[int, int]) -> Rule:
-    """Return the rule for draws in another proportion: at the frequencies of all rows."""
-    is_open = not isinstance(rule, Floors) and getattr(rule, "prevalence", 0.0) is None
-    if sizes == n_samples or not is_open:
-        return rule
-    return replace(rule, prevalence=n_samples[1] / sum(n_samples))  # type: ignore[call-arg]
+    if (negative, positive) != n_samples and not keeps and getattr(rule, "prevalence", 0.0) is None:
+        rule = replace(rule, prevalence=n_samples[1] / sum(n_samples))  # type: ignore[call-arg]
+    return (negative, positive), rule

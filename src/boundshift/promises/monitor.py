@@ -23,7 +23,7 @@ from scipy.special import xlogy
 
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.promises.certificate import Certificate
-from boundshift.result.boundary import check_probabilities
+from boundshift.result.boundary import check_probabilities, look_like_probabilities
 from boundshift.result.records import Record, read_json
 from boundshift.typing import FloatArray
 from boundshift.validation import as_labels, as_scores, as_share, is_finite
@@ -313,7 +313,8 @@ class Monitor:
         Raises
         ------
         InvalidInputError
-            If a label is unknown or a score is not finite; nothing has been taken in then.
+            If a label is unknown, a score is not finite, or the scores contradict the scale of
+            the certificate; nothing has been counted then.
         """
         if self.threshold is None or len(self._bets) != 2:
             raise InvalidInputError(
@@ -327,12 +328,29 @@ class Monitor:
                 f"`y_score` must be finite, got {int((~np.isfinite(scores)).sum())} values that "
                 "are not. Drop those rows."
             )
-        known = self.threshold == self.certificate.threshold and self.certificate.scale
-        if known == "probability" and len(scores):
-            check_probabilities(float(scores.min()), float(scores.max()))
         classes = self._read_labels("y_true", y_true, len(scores))
+        if len(scores) and self.threshold == self.certificate.threshold:
+            self._check_scale(float(scores.min()), float(scores.max()), classes)
         self._take(classes, (scores > self.threshold) != (classes == 1), when)
         return self
+
+    def _check_scale(self, low: float, high: float, classes: NDArray[np.intp]) -> None:
+        """Raise if scores from low to high are not on the scale of the certificate."""
+        certificate, t = self.certificate, self.threshold
+        if certificate.scale == "probability":
+            check_probabilities(low, high)
+        if certificate.scale != "raw" or t is None or 0.0 <= t <= 1.0:
+            return
+        # Below the threshold every positive row is wrong, above it every negative one.
+        place = 0 if t < 0.0 else 1
+        rows, bound = int(np.sum(classes == place)), certificate.error_bounds[place]
+        if look_like_probabilities(low, high, rows, bound):
+            raise InvalidInputError(
+                f"`y_score` must be on the scale of the certificate, whose threshold is {t:.6g}, "
+                f"got scores from {low:.6g} to {high:.6g}, like probabilities: all {rows} rows of "
+                f"class {certificate.labels[place]!r} are on the wrong side. Use the scores of the "
+                "same kind as before, or pass predicted labels to update_predictions."
+            )
 
     def update_predictions(
         self, y_true: ArrayLike, y_pred: ArrayLike, when: ArrayLike | object = None

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import bdtr
 
 from boundshift.boundary import make_decision
-from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError
+from boundshift.promises.certificate import bound_error
 from boundshift.rules import Floors
 from boundshift.scores import Scores, ScoreSample
 from boundshift.status import Status
@@ -17,9 +17,8 @@ from boundshift.validation import as_share
 
 __all__ = ["rows_needed"]
 
-_MOST = 10**9
-# Rows of each class up to which floors are tried out.
-_MOST_TRIED = 10**6
+# Largest answers, for an error rate and for floors.
+_MOST, _MOST_TRIED = 10**9, 10**6
 _ROUNDING = 1e-12
 
 
@@ -100,11 +99,12 @@ def rows_needed(
         )
 
     def fewest(wrong: int) -> int:
-        """Return the fewest rows that certify the error rate with this many wrong."""
-        return _least(lambda n: _bound(wrong, n, delta, chosen_here) <= error + _ROUNDING, wrong)
+        def is_enough(n: int) -> bool:
+            return bound_error(wrong, n, delta, chosen_here=chosen_here) <= error + _ROUNDING
+
+        return _least(is_enough, wrong)
 
     def suffices(wrong: int) -> bool:
-        """Return whether no more wrong rows than these are to be expected."""
         n = fewest(wrong)
         if chance is None:
             return share * n <= wrong + _ROUNDING
@@ -155,12 +155,3 @@ def _between(is_enough: Callable[[int], bool], low: int, high: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
-
-
-def _bound(wrong: int, n: int, delta: float, chosen_here: bool) -> float:
-    """Return the bound of a certificate, 1 for no rows."""
-    if n == 0:
-        return 1.0
-    if chosen_here:
-        return float(uniform_bound(wrong, n, delta))
-    return float(clopper_pearson(wrong, n, delta))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift.curves.uniform import clopper_pearson
-from boundshift.exceptions import InvalidInputError
-from boundshift.result.boundary import answer_in_kind
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.result.boundary import (
+    answer_in_kind,
+    check_probabilities,
+    look_like_probabilities,
+)
 from boundshift.result.html import zone_html
 from boundshift.result.records import Record
 from boundshift.result.sql import zone_expression
 from boundshift.scores import Scale, Scores, ScoreSample
+from boundshift.typing import FloatArray
 from boundshift.validation import as_known_scores, as_share
 
 __all__ = ["Zone", "as_errors", "find_zone", "zone_of"]
@@ -46,6 +52,8 @@ class Zone(Record):
         Share of each class, among those rows, that lies between the limits.
     reason : str, default=""
         Why the promises are nominal; empty where they are not.
+    scale : {"raw", "probability"} or None, default=None
+        Of the scores that found the limits; None if not known.
     """
 
     low: float
@@ -56,6 +64,7 @@ class Zone(Record):
     confidence: float
     unsure: tuple[float, float]
     reason: str = ""
+    scale: str | None = None
 
     _format: ClassVar[str] = "boundshift.zone"
 
@@ -104,6 +113,7 @@ class Zone(Record):
             A series of pandas or Polars, or an Arrow array, is answered by one of its kind.
         """
         scores = as_known_scores(y_score)
+        self._check_scale(scores)
         return answer_in_kind(y_score, (scores > self.low) & (scores <= self.high))
 
     def predict(self, y_score: Any, unsure: object = None) -> Any:
@@ -130,6 +140,7 @@ class Zone(Record):
         [0, 'ask', 1]
         """
         scores = as_known_scores(y_score)
+        self._check_scale(scores)
         place = np.where(scores > self.high, 2, np.where(scores <= self.low, 0, 1))
         names = np.empty(3, dtype=object)
         names[:] = [self.labels[0], unsure, self.labels[1]]
@@ -143,6 +154,34 @@ class Zone(Record):
                 f"`unsure` must be of the same kind as the labels {self.labels!r} in one column, "
                 f"got {unsure!r}. Use None for a missing value."
             ) from None
+
+    def _check_scale(self, scores: FloatArray) -> None:
+        """Raise or warn if scores are not on the scale of the limits."""
+        if self.scale is None or not scores.size:
+            return
+        low, high = float(scores.min()), float(scores.max())
+        if self.scale == "probability":
+            check_probabilities(low, high)
+            return
+        # At most this many of the rows that found the limits lie where all of [0, 1] does.
+        (negatives, positives), (errors, unsure) = self.n_samples, (self.errors, self.unsure)
+        if self.high < 0.0:
+            rows = negatives * errors[0] + positives * (1 - unsure[1])
+        elif self.low >= 1.0:
+            rows = negatives * (1 - unsure[0]) + positives * errors[1]
+        elif self.low < 0.0 and self.high >= 1.0:
+            rows = negatives * unsure[0] + positives * unsure[1]
+        else:
+            return
+        if look_like_probabilities(low, high, scores.size, rows / (negatives + positives)):
+            warnings.warn(
+                "`y_score` should be on the scale of the zone, whose limits are "
+                f"{self.low:.6g} and {self.high:.6g}, got {scores.size:,} scores from {low:.6g} to "
+                f"{high:.6g}, all on one side of them, like probabilities. Use the same scores as "
+                "before.",
+                BoundaryWarning,
+                stacklevel=3,
+            )
 
     def to_sql(
         self, column: str | Sequence[str], unsure: object = None, *, dialect: str = "ansi"
@@ -190,6 +229,8 @@ class Zone(Record):
             return "labels"
         if min(self.n_samples) < 0:
             return "n_samples"
+        if self.scale not in (None, "raw", "probability"):
+            return "scale"
         shares = {"errors": self.errors, "unsure": self.unsure, "confidence": (self.confidence,)}
         return next((k for k, v in shares.items() if not 0 <= min(v) <= max(v) <= 1), None)
 
@@ -310,6 +351,7 @@ def zone_of(
         sample.labels,
         confidence,
         (between[0] / n[0], between[1] / n[1]),
+        scale="probability" if are_probabilities else "raw",
     )
 
 

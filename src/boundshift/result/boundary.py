@@ -25,7 +25,7 @@ from boundshift.streaming.dispatch import find_predictor
 from boundshift.validation import as_known_scores
 from boundshift.words import summary_text
 
-__all__ = ["Boundary", "answer_in_kind", "check_probabilities"]
+__all__ = ["Boundary", "answer_in_kind", "check_probabilities", "look_like_probabilities"]
 
 Pair = tuple[float, float]
 # Rounding may leave a probability this far outside [0, 1].
@@ -231,12 +231,12 @@ class Boundary(Record):
         if self.scale == "probability":
             check_probabilities(low, high)
             return
-        if 0.0 <= self.threshold <= 1.0 or not 0.0 <= low < high <= 1.0:
+        if 0.0 <= self.threshold <= 1.0:
             return
         flagged = self.wrong[0] + self.n_samples[1] - self.wrong[1]
         share = flagged / sum(self.n_samples)
         one_side = share if self.threshold < 0.0 else 1.0 - share
-        if one_side**n_samples < _UNLIKELY:
+        if look_like_probabilities(low, high, n_samples, one_side):
             warnings.warn(
                 "`y_score` should be on the scale of the scores that chose the boundary, whose "
                 f"threshold is {self.threshold:.6g}, got {n_samples:,} scores from {low:.6g} to "
@@ -362,6 +362,14 @@ class Boundary(Record):
         By Blend(rows=10.0) and GMean(tolerance=0.0025). An estimate of the error, not ... on it.
         """
         return summary_text(self)
+
+
+def look_like_probabilities(low: float, high: float, n_samples: int, share: float) -> bool:
+    """Return whether scores on one side of raw ones are likely to be probabilities.
+
+    All lie in [0, 1], and so many rows would hardly ever be on the side of that share of rows.
+    """
+    return 0.0 <= low < high <= 1.0 and share**n_samples < _UNLIKELY
 
 
 def check_probabilities(low: float, high: float) -> None:

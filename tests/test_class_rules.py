@@ -13,7 +13,7 @@ from boundshift import (
     CostMatrix,
     Status,
 )
-from boundshift.promises.class_floors import ClassRows, promise_floors
+from boundshift.multiclass import ClassRows, promise_floors
 
 COSTS = np.array([[0.0, 1.0, 4.0], [5.0, 0.0, 3.0], [50.0, 10.0, 0.0]])
 DISTANCE = 2.2
