@@ -99,14 +99,6 @@ def test_all_rows_say_whether_scores_are_probabilities(rows):
         find_boundaries(y, s, by, scale="probability")
 
 
-def test_one_group_of_probabilities_decides_as_find_boundary(rows):
-    y, s, _ = rows
-    p = expit(s)
-    for scale in ("auto", "probability", "raw"):
-        found = find_boundaries(y, p, np.zeros(len(y)), rows=0, scale=scale)
-        assert found[0.0] == find_boundary(y, p, scale=scale)
-
-
 def test_leaning_makes_small_groups_err_less():
     """Groups differ a little; the true loss, balanced error, is least with some leaning."""
     rng = np.random.default_rng(1)

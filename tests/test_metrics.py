@@ -33,19 +33,10 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-def test_agrees_with_the_library_of_record(name):
-    assert binary_metrics(Y_TRUE, Y_PRED)[name] == pytest.approx(EXPECTED[name](Y_TRUE, Y_PRED))
-
-
-def test_no_metric_is_left_untested():
-    assert binary_metrics(Y_TRUE, Y_PRED).keys() == EXPECTED.keys()
-
-
-def test_positive_label_can_be_a_word():
+def test_agrees_with_the_library_of_record():
     words = np.array(["no", "yes"])
-    scores = binary_metrics(words[Y_TRUE], words[Y_PRED], pos_label="yes")
-    assert scores == binary_metrics(Y_TRUE, Y_PRED)
+    found = binary_metrics(words[Y_TRUE], words[Y_PRED], pos_label="yes")
+    assert found == pytest.approx({k: metric(Y_TRUE, Y_PRED) for k, metric in EXPECTED.items()})
 
 
 def test_undefined_metrics_are_zero():
@@ -114,12 +105,6 @@ def test_one_threshold_is_a_number_a_list_or_a_boundary():
         table = metrics_at(y, s, thresholds)
         assert table["threshold"].tolist() == [2.2]
         assert table["precision"].tolist() == [precision_score(y, s > 2.2)]
-
-
-@pytest.mark.parametrize("thresholds", ["0.3", [[0.3, 0.4]], np.nan, "high"])
-def test_thresholds_that_are_none_are_refused(thresholds):
-    with pytest.raises(InvalidInputError, match="`thresholds` must "):
-        metrics_at([0, 0, 1], [0.1, 0.2, 0.3], thresholds)
 
 
 def test_metrics_at_another_prevalence_follow_it():

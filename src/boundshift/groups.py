@@ -1,4 +1,4 @@
-"""A boundary for each group of rows, small groups leaning on all rows: `find_boundaries`."""
+"""A boundary for each group of rows, shrunk towards that of all rows: `find_boundaries`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 ROWS = 20.0
-"""How many rows of a class a group takes to lean on itself as much as on all rows."""
+"""Rows of a class at which a group's own rows and all rows have equal weight."""
 _PRIOR_DEPENDENT = (Cost, FBeta, Kappa, Markedness, MCC, Metric)
 
 
@@ -222,10 +222,10 @@ def find_boundaries(
 ) -> GroupBoundaries:
     r"""Find a boundary for each group of rows: each site, each device, each sex.
 
-    A group of few rows leans on all rows. Different boundaries for different groups are no
-    guarantee of fairness: equal error rates, equal precision and equal shares flagged exclude each
-    other where groups differ, which of them matters is not for a rule to say, and a group may be
-    one that must not be decided by at all.
+    The boundary of a small group is shrunk towards that of all rows. Different boundaries for
+    different groups are no guarantee of fairness. Equal error rates, equal precision and equal
+    shares flagged exclude each other where groups differ. Which of them matters is not for a rule
+    to say, and some groups must not be decided by at all.
 
     Parameters
     ----------
@@ -319,18 +319,18 @@ def decide_group(
     rule: Rule,
     rows: float,
 ) -> Boundary:
-    """Return the boundary of a group, the common one for a group that lacks a class."""
-    if sample is not None:
-        return _decide(sample, everyone, curve, rule, rows)
-    if isinstance(curve, ConfidenceCurve):
-        return replace(common, status=Status.UNMET, detail=_nothing_promised(group))
-    return common
+    """Return the boundary of a group, shrunk towards that of all rows.
 
-
-def _decide(
-    sample: ScoreSample, everyone: ScoreSample, curve: ErrorCurve, rule: Rule, rows: float
-) -> Boundary:
-    """Return the boundary of a group that leans on all rows."""
+    A group that lacks a class has the common boundary, and no promise.
+    """
+    if sample is None and not isinstance(curve, ConfidenceCurve):
+        return common
+    if sample is None:
+        why = (
+            f"Group {group!r} lacks rows of a class, so that nothing can be promised of it; the "
+            "common boundary stands in. Collect rows of both classes there."
+        )
+        return replace(common, status=Status.UNMET, detail=why)
     if not rows:
         return make_decision(curve, rule)(sample)
     used = rule
@@ -338,15 +338,15 @@ def _decide(
         share = everyone.n_samples[1] / sum(everyone.n_samples)
         mixed = (sample.n_samples[1] + rows * share) / (sum(sample.n_samples) + rows)
         used = replace(rule, prevalence=mixed)
-    found = make_decision(_Leaning(curve, everyone, rows), used)(sample)
+    found = make_decision(_Shrunk(curve, everyone, rows), used)(sample)
     return replace(found, curve=curve, rule=rule)
 
 
 @dataclass(frozen=True, eq=False)
-class _Leaning(ErrorCurve):
-    """A curve of a group's rows that leans on the same curve of all rows."""
+class _Shrunk(ErrorCurve):
+    """A curve of a group's rows, shrunk towards the same curve of all rows."""
 
-    name = "leaning"
+    name = "shrunk"
     claim = Claim.AVERAGE_CASE
 
     own: ErrorCurve
@@ -427,14 +427,6 @@ def missing_groups() -> InvalidInputError:
     return InvalidInputError(
         "`by` must name the group of every row, got missing ones. Drop those rows, or give them a "
         "group of their own."
-    )
-
-
-def _nothing_promised(group: object) -> str:
-    """Return why a group without rows of a class has no promise."""
-    return (
-        f"Group {group!r} lacks rows of a class, so that nothing can be promised of it; the common "
-        "boundary stands in. Collect rows of both classes there."
     )
 
 

@@ -1,13 +1,12 @@
 import datetime
 import itertools
-import json
 import math
 import warnings
 
 import numpy as np
 import pytest
 
-from boundshift import BoundaryWarning, InvalidInputError, Monitor, certify, find_boundary
+from boundshift import BoundaryWarning, InvalidInputError, Monitor, certify
 from boundshift.promises.certificate import certify_counts
 from boundshift.promises.monitor import ODDS_RATIOS, Bet
 
@@ -154,11 +153,6 @@ class TestState:
         assert np.max(n[1:] / n[:-1]) <= 2.0
         assert np.max(n[65:] / n[64:-1]) < 1.02
 
-    def test_is_json_that_every_reader_knows(self):
-        text = Monitor(CERTIFICATE).to_json()
-        assert json.loads(text)["format"] == "boundshift.monitor"
-        assert Monitor.from_json(text) == Monitor(CERTIFICATE)
-
     def test_counts_are_those_of_the_rows(self):
         monitor = self.whole()
         expected = tuple(int(np.sum((self.y == k) & ((self.s > 0.5) != k))) for k in (0, 1))
@@ -199,6 +193,11 @@ class TestInput:
             (([0, 1], [0.1, 0.2], ["Monday"]), "one for each of 2"),
             (([0], [0.1], np.datetime64("NaT")), "`when` must be dates"),
             (([0], [0.1], object()), "`when` must be dates"),
+            ((np.ma.masked_array([0, 1], [False, True]), [0.1, 0.9]), "`y_true` .* 1 masked"),
+            (([0, 1], np.ma.masked_array([0.1, 0.9], [False, True])), "`y_score` .* 1 masked"),
+            (([0, 1], [0.1, 0.9], np.ma.masked_array([1, 2], [False, True])), "`when` .* masked"),
+            ((np.array([0, 1 + 0j]), [0.1, 0.9]), "`y_true` must .*complex"),
+            (([0, 1], np.array([0.1, 0.9 + 2j])), "`y_score` must be real numbers"),
         ],
     )
     def test_a_bad_batch_is_refused_whole(self, rows, words):
@@ -221,42 +220,6 @@ class TestInput:
     def test_dates_are_kept_as_text_or_number(self, when, stored):
         assert Monitor(CERTIFICATE).update([1], [0.1], when).paths[1].when == (stored,)
 
-    def test_no_rows_change_nothing(self):
-        assert Monitor(CERTIFICATE).update([], []) == Monitor(CERTIFICATE)
-
     def test_the_certificate_is_checked(self):
         with pytest.raises(InvalidInputError, match="must be a Certificate, got float"):
             Monitor(0.1)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"y_true": np.ma.masked_array([0, 1], [False, True])}, "`y_true` .* 1 masked"),
-        ({"y_score": np.ma.masked_array([0.1, 0.9], [False, True])}, "`y_score` .* 1 masked"),
-        ({"when": np.ma.masked_array([1, 2], [False, True])}, "`when` .* masked"),
-        ({"y_true": np.array([0, 1 + 0j])}, "`y_true` must .*complex"),
-        ({"y_score": np.array([0.1, 0.9 + 2j])}, "`y_score` must be real numbers"),
-        ({"y_true": [0]}, "got 1 for 2 rows"),
-    ],
-)
-def test_nothing_is_counted_that_is_masked_or_complex(change, words):
-    monitor = Monitor(CERTIFICATE)
-    with pytest.raises(InvalidInputError, match=words):
-        monitor.update(**({"y_true": [0, 1], "y_score": [0.1, 0.9]} | change))
-    assert monitor.n_samples == (0, 0)
-
-
-def test_a_mask_that_hides_nothing_is_no_mask():
-    y, s = np.ma.masked_array([0, 1], False), np.ma.masked_array([0.1, 0.9], False)
-    assert Monitor(CERTIFICATE).update(y, s).n_samples == (1, 1)
-
-
-def test_scores_on_another_scale_than_the_boundary_are_refused():
-    y, s = draw(np.random.default_rng(0), 200)
-    s = np.clip(s + np.linspace(-0.05, 0.05, 200), 0.01, 0.99)
-    certificate = certify(y, s, find_boundary(y, s))
-    monitor = Monitor.from_json(Monitor(certificate).to_json())
-    with pytest.raises(InvalidInputError, match="must be probabilities"):
-        monitor.update(y, np.log(s / (1 - s)))
-    assert sum(monitor.update(y, s).n_samples) == 200

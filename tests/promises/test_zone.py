@@ -116,11 +116,6 @@ def test_an_exact_one_counts_as_twice_the_largest_odds_below():
     assert find_zone(y, p, (0.06, 0.06)).low == pytest.approx(odds / (1 + odds))
 
 
-def test_hard_labels_have_the_raw_zone():
-    y = np.repeat([0, 1], 100)
-    assert find_zone(y, y).low == find_zone(y, y, scale="raw").low
-
-
 @pytest.mark.parametrize(
     ("scale", "message"),
     [("odds", "`scale` must be one of"), ("probability", "lie in .0, 1. with scale='probability'")],
@@ -154,12 +149,6 @@ def test_rows_between_get_the_label_for_unsure():
     assert zone.is_unsure([-1, 0.5, 2]).tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize("rows", [30, 200])
-def test_a_stored_zone_comes_back(rows):
-    zone = find_zone(*draw(np.random.default_rng(5), 300, rows, 2.0))
-    assert Zone.from_json(zone.to_json()) == zone
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -181,23 +170,9 @@ def test_bad_requests_get_a_sentence(call, message):
         call()
 
 
-def test_labels_stay_what_they_are_beside_the_word_for_unsure():
-    zone = find_zone([0] * 200 + [1] * 200, np.r_[np.linspace(-3, 1, 200), np.linspace(-1, 3, 200)])
-    found = zone.predict([-3.0, 0.0, 3.0], unsure="ask").tolist()
-    assert found == [0, "ask", 1]
-
-
 def test_labels_keep_their_kind_beside_a_word_for_unsure():
     assert ZONE.predict([-1, 0.5, 2], "ask").tolist() == [0, "ask", 1]
     assert ZONE.predict([-1, 0.5, 2], -1).dtype.kind == "i"
-
-
-@pytest.mark.parametrize(
-    ("unsure", "message"), [("ask", "of the same kind"), (True, "of the same kind")]
-)
-def test_a_column_of_two_kinds_is_refused(unsure, message):
-    with pytest.raises(InvalidInputError, match=message):
-        ZONE.to_sql("s", unsure)
 
 
 def test_a_notebook_shows_the_limits_and_what_they_are_worth():

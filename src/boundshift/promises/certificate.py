@@ -5,7 +5,7 @@ claim about it needs scores that the model has not seen, and pays for a boundary
 on the same scores. One of three words says what the claim is worth:
 
 - *certified*: rows that the deployed model has not seen, and a threshold fixed before, or chosen on
-  them and paid for;
+  them with a wider bound;
 - *cross-fitted*: rows scored by models of a cross-validation, each without its own; a claim about
   those models, not about the one that is deployed;
 - *nominal*: rows that the model was fitted on, or that have weights.
@@ -450,12 +450,8 @@ def certify(
     as_choice("scores", scores, tuple(_REASON))
     t, pos_label = read_threshold(threshold, pos_label)
     source = find_source(y_true, y_score, sample_weight)
-    claims: dict[str, Any] = {
-        "confidence": confidence,
-        "joint": joint,
-        "chosen_here": chosen_here,
-        "threshold": t,
-    }
+    claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "threshold": t}
+    claims["chosen_here"] = chosen_here
 
     def claim(sample: ScoreSample) -> tuple[Certificate, ScoreSample]:
         if sample_weight is not None:
@@ -482,13 +478,7 @@ def certify(
 
 
 def read_threshold(threshold: float | Boundary, pos_label: object) -> tuple[float, object]:
-    """Return a threshold as a number, and the positive class, which a boundary knows.
-
-    Examples
-    --------
-    >>> read_threshold(0.5, "sick")
-    (0.5, 'sick')
-    """
+    """Return a threshold as a number, and the positive class, which a boundary knows."""
     if isinstance(threshold, Boundary):
         positive = threshold.labels[1]
         if pos_label is not None and pos_label != positive:
@@ -509,30 +499,14 @@ def read_threshold(threshold: float | Boundary, pos_label: object) -> tuple[floa
 def count_at_threshold(
     sample: ScoreSample, threshold: float
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[Any, Any]]:
-    """Return rows on the wrong side of a threshold, all rows, and labels (negative, positive).
-
-    Examples
-    --------
-    >>> count_at_threshold(ScoreSample.from_labels([0, 0, 1], [1.0, 2.0, 1.5]), 1.7)
-    ((1, 1), (2, 1), (0, 1))
-    """
+    """Return rows on the wrong side of a threshold, all rows, and labels."""
     t = float(np.ldexp(threshold, -sample.exponent))
     above, below = sample.count_wrong(np.array([t]))
     return (int(above[0]), int(below[0])), sample.n_samples, sample.labels
 
 
 def certify_weights(sample: ScoreSample, threshold: float, **options: Any) -> Certificate:
-    """Return the nominal certificate of rows with weights at a threshold.
-
-    Parameters
-    ----------
-    sample : ScoreSample
-        With weights.
-    threshold : float
-        In the units of the given scores.
-    **options
-        `confidence`, `joint` and `chosen_here` of :func:`certify`.
-    """
+    """Return the nominal certificate of rows with weights at a threshold."""
     at = sample.from_units(np.array([threshold]))
     wrong = [float(side[0]) for side in sample.count_wrong(at)]
     effective = [float(c.effective) for c in (sample.negative, sample.positive)]
@@ -548,7 +522,7 @@ def certify_weights(sample: ScoreSample, threshold: float, **options: Any) -> Ce
 def certify_shares(
     errors: Sequence[float], effective: Sequence[float], labels: tuple[Any, ...], **options: Any
 ) -> Certificate:
-    """Return the nominal certificate of weighted shares, as if of so many rows.
+    """Return the nominal certificate of weighted shares, at effective numbers of rows.
 
     Both are rounded against the classifier: fewer rows, more of them wrong.
 

@@ -244,7 +244,7 @@ def _upper(mended: int, broken: int, n: int, delta: float) -> float:
 def _least_level(bound: Any) -> float:
     """Return the least risk at which a bound is below 0, 1 if there is none."""
     low, high = np.log(1e-12), 0.0
-    if bound(float(np.exp(high))) >= 0:
+    if bound(1.0) >= 0:
         return 1.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2

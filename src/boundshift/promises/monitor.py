@@ -398,25 +398,21 @@ class Monitor:
     ) -> None:
         """Take in rows whose class and error are known."""
         dates = _Dates(when, len(classes))
-        for place, bet in enumerate(self._bets):
+        for place in range(len(self._bets)):
             chosen = np.flatnonzero(classes == place)
             if len(chosen):
-                self._take_class(place, bet, is_wrong[chosen], chosen, dates)
+                self._take_class(place, is_wrong[chosen], chosen, dates)
         self._rows += len(classes)
 
     def _take_class(
-        self,
-        place: int,
-        bet: Bet,
-        is_wrong: NDArray[np.bool_],
-        chosen: NDArray[np.intp],
-        dates: _Dates,
+        self, place: int, is_wrong: NDArray[np.bool_], chosen: NDArray[np.intp], dates: _Dates
     ) -> None:
-        """Take in rows of one class; keep some for the picture, and the first that suffices."""
+        """Take in rows of one class; keep some for the picture, and the first alarm."""
+        bet = self._bets[place]
         n = bet.n_samples + np.arange(1, len(chosen) + 1)
         wrong = bet.wrong + np.cumsum(is_wrong)
         log_e = bet.extend(is_wrong)
-        enough = np.flatnonzero(log_e >= self._log_enough)
+        enough = np.flatnonzero(log_e >= math.log(self.e_value_needed))
         first = int(enough[0]) if len(enough) and bet.alarm is None else -1
         kept = _is_kept(n)
         for i in np.flatnonzero(kept | (np.arange(len(n)) == first)).tolist():
@@ -450,11 +446,6 @@ class Monitor:
         )
 
     @property
-    def _log_enough(self) -> float:
-        """Log of the evidence that suffices: the level is shared by the classes."""
-        return math.log(len(self._bets) / (1 - self.confidence))
-
-    @property
     def alarm(self) -> Alarm | None:
         """The first alarm of any class, or None while nothing speaks against the certificate."""
         return min(self.alarms, key=lambda alarm: alarm.row, default=None)
@@ -481,19 +472,15 @@ class Monitor:
 
     @property
     def e_value_needed(self) -> float:
-        """The evidence at which an alarm is raised."""
-        return math.exp(self._log_enough)
+        """The evidence at which an alarm is raised; the classes share the level."""
+        return len(self._bets) / (1 - self.confidence)
 
     @property
     def paths(self) -> tuple[ClassPath, ...]:
         """How each class fared: every row at first, then 64 rows in each doubling, and the last."""
-        return tuple(
-            self._path(label, bet)
-            for label, bet in zip(self.certificate.labels, self._bets, strict=True)
-        )
+        return tuple(map(self._path, self.certificate.labels, self._bets))
 
     def _path(self, label: Any, bet: Bet) -> ClassPath:
-        """Return the path of one class."""
         points = list(bet.points)
         if points and points[-1][2] < bet.n_samples:
             points.append((*bet.last, bet.n_samples, bet.wrong, bet.log_e_value))
@@ -528,13 +515,8 @@ class Monitor:
         """Whether the certificate is kept, in a sentence for each class with an alarm."""
         if self.alarms:
             return "\n".join(alarm.message for alarm in self.alarms)
-        unbound = [
-            str(label)
-            for label, bound in zip(
-                self.certificate.labels, self.certificate.error_bounds, strict=True
-            )
-            if bound >= 1
-        ]
+        bounds = zip(self.certificate.labels, self.certificate.error_bounds, strict=True)
+        unbound = [str(label) for label, bound in bounds if bound >= 1]
         silent = f" Class {', '.join(unbound)} has no bound to watch." if unbound else ""
         if self.certificate.status == "nominal":
             silent += f" The certificate is nominal: {self.certificate.reason}."

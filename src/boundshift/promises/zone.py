@@ -100,18 +100,7 @@ class Zone(Record):
         return " ".join(said)
 
     def is_unsure(self, y_score: Any) -> Any:
-        """Return which scores lie between the limits.
-
-        Parameters
-        ----------
-        y_score : array-like of shape (n_samples,), or a column of another library
-            Scores, none of them missing.
-
-        Returns
-        -------
-        array of bool of shape (n_samples,), or what was given
-            A series of pandas or Polars, or an Arrow array, is answered by one of its kind.
-        """
+        """Return which scores lie between the limits, as a mask; arguments as in `predict`."""
         scores = as_known_scores(y_score)
         self._check_scale(scores)
         return answer_in_kind(y_score, (scores > self.low) & (scores <= self.high))
@@ -219,7 +208,6 @@ class Zone(Record):
         return kinds <= {"U"} or kinds <= {"b"} or kinds <= {"i", "u", "f"}
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
         return zone_html(self)
 
     def _impossible(self) -> str | None:
