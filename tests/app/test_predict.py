@@ -104,8 +104,8 @@ def test_kept_columns_are_as_they_were_written(run, fitted, table, tmp_path):
 
 
 def test_spelled_numbers_are_learned_and_predicted(run, table, tmp_path, fitted):
-    table["price"] = table["price"].map("€{:,.2f}".format)
-    table.to_csv(tmp_path / "euro.csv", index=False)
+    price = table["price"].map("€{:,.2f}".format)
+    table.assign(price=price).to_csv(tmp_path / "euro.csv", index=False)
     result = run("fit", "euro.csv", "--target", "ill", "--out", "euro")
     assert "Column 'price' is read as numbers: '€" in result.stderr
     assert run("predict", "euro", "euro.csv").stdout == fitted

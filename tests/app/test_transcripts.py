@@ -20,13 +20,11 @@ STORIES = {
     "fraud": """
         fit fraud.csv --target fraud --positive-name frauds --unit payments --out fraud
         predict fraud fraud.csv --keep country --out fraud_scores.csv
-        compare fraud.csv --target fraud
         monitor fraud fraud.csv""",
     "churn": """
         fit churn.csv --target state --positive gone --costs 1,15 --zone 0.1,0.1 --out churn
         predict churn churn.csv --zone churn/zone.json --keep state --out churn_scores.csv
-        fit churn.csv --target state --numeric plan
-        fit churn.csv --target state --cost-column minutes --out lost""",
+        fit churn.csv --target state --numeric plan""",
     "screening": """
         fit screening.csv --target ill --recall-floor 0.6 --by sex --out screening
         predict screening screening.csv --keep ill --out screening_scores.csv
