@@ -314,7 +314,7 @@ def bare_passes(seconds: float, repeated: list[list[dict[str, Any]]]) -> dict[st
 
 def _warm() -> None:
     """Import what a worker needs before the clock starts."""
-    import boundshift.streaming.sources.dask_  # noqa: F401
+    import boundshift.streaming.on_dask  # noqa: F401
 
 
 def _block(block: Any, n: int, which: int) -> Any:
@@ -440,11 +440,11 @@ def scaling(n: int) -> dict[str, Any]:
 def _in_turn(folders: list[str]) -> list[float]:
     """Return the processor time of all threads in the passes over each folder, in turn."""
     from boundshift.boundary import make_decision
-    from boundshift.streaming.dispatch import open_columns
     from boundshift.streaming.driver import decide_in_passes
+    from boundshift.streaming.read import read
 
     def passes_over(folder: str) -> float:
-        source = open_columns(folder)
+        source = read(folder)
         scan, spent = source.scan, 0.0
 
         def timed_scan(*arguments: Any) -> Any:

@@ -13,10 +13,9 @@ from scipy.special import ndtr, ndtri
 from boundshift.boundary import make_decision
 from boundshift.result.boundary import Boundary
 from boundshift.scores import ScoreSample
-from boundshift.streaming.chunk import Chunk
+from boundshift.streaming.chunks import Chunk
 from boundshift.streaming.driver import decide_in_passes
-from boundshift.streaming.request import ScanRequest
-from boundshift.streaming.tally import ClassTally, Tally
+from boundshift.streaming.tally import ClassTally, ScanRequest, Tally
 from lab.evidence.evidence import table
 
 Draw = Callable[[int, int], tuple[Any, Any]]
@@ -59,7 +58,7 @@ class Ideal:
                 "row seconds": seconds / self._partition,
                 "message bytes": len(pickle.dumps(tally)),
                 "merge seconds": merge,
-                "points": sum(len(v) for c in found.classes.values() for v, _ in c.points),
+                "points": sum(len(v) for c in found.classes.values() for v, *_ in c.points),
             }
         )
         return found
@@ -78,27 +77,24 @@ class Ideal:
                 rank == 0, low, np.where(rank == n - 1, high, mean + ndtri((rank + 0.5) / n))
             )
 
-        def sums(lows: Any, tops: Any, bases: Any) -> Any:
+        def sums(lows: Any, tops: Any) -> Any:
             density = [np.exp(-0.5 * (t - mean) ** 2) / np.sqrt(2 * np.pi) for t in (lows, tops)]
-            return (below(tops) - below(lows)) * (mean - bases) + n * (density[0] - density[1])
+            return (below(tops) - below(lows)) * mean + n * (density[0] - density[1])
 
-        found = ClassTally(n=n, low=low, high=high, squares=float(n))
-        found.total = (n * (mean - request.pivot), 0.0)
-        if request.grid is not None:
-            tops = request.grid.tops()
+        if request.look is None:
+            tops = request.grid.tops
             lows = np.append(-np.inf, tops[:-1])
-            found.counts = below(tops) - below(lows)
-            found.sums = sums(lows, tops, request.grid.origin)
-        if request.refinement is not None:
-            how = request.refinement
-            start, end = below(how.lows), below(how.tops)
-            found.counts = end - start
-            found.sums = sums(how.lows, how.tops, how.bases)
-            held = found.counts > 0
-            found.lows = np.where(held, scores(np.minimum(start, n - 1)), np.inf)
-            found.highs = np.where(held, scores(np.maximum(end - 1, 0)), -np.inf)
-            for a, b in zip(start[how.collected], end[how.collected], strict=True):
-                found.points.append((scores(np.arange(a, b)), None))
+            return ClassTally(below(tops) - below(lows), sums(lows, tops), low=low, high=high)
+        look = request.look
+        ahead = np.nextafter(look.lows, -np.inf)
+        start, end = below(ahead), below(look.tops)
+        found = ClassTally(end - start, sums(ahead, look.tops), low=low, high=high)
+        held = found.counts > 0
+        found.lows = np.where(held, scores(np.minimum(start, n - 1)), np.inf)
+        found.highs = np.where(held, scores(np.maximum(end - 1, 0)), -np.inf)
+        for a, b in zip(start[look.collected], end[look.collected], strict=True):
+            once = np.ones(b - a, np.int64)
+            found.points.append((scores(np.arange(a, b)), once, once))
         return found
 
 

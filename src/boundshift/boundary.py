@@ -19,9 +19,8 @@ from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
 from boundshift.rules.binary import bind_labels
 from boundshift.scores import Scale, ScoreSample, judge_weights
 from boundshift.search import search_gaps
-from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
-from boundshift.streaming.source import Source
+from boundshift.streaming.read import Source, find_source
 from boundshift.validation import are_signs, as_row_cost, as_rows, own_cost
 
 __all__ = [
@@ -250,6 +249,9 @@ def _decide_sample(
 ) -> Boundary:
     """Return the boundary of a sample."""
     sample = sample.on_scale(scale)
+    if getattr(curve, "spreads_rows", False):
+        # In passes a smooth curve takes each cell as one point, so one pass is enough.
+        sample = sample.as_points()
     _check_direction(sample, rule)
     rule = bind_labels(rule, sample.labels)
     return _record(curve.solve(sample, rule), sample, curve, rule)

@@ -623,7 +623,7 @@ class ScoreSample:
     def as_points(self) -> ScoreSample:
         """Return a sample that answers without looking at the data again."""
         classes: Any = (self.negative, self.positive)
-        if all(isinstance(c, Scores) for c in classes):
+        if all(type(c) is Scores for c in classes):
             return self
         negative, positive = (c.as_points() for c in classes)
         return replace(self, negative=negative, positive=positive, given_atoms=self.atoms)

@@ -62,6 +62,7 @@ class _Gaps:
         self._beyond = (sample.spread or abs(merged[0]) or 1.0) / (2 * sum(sample.n_samples))
         self._bound, self.rule, self._sample = bound, rule, sample
         self.count = len(self.distinct) + 1
+        self.passed: list[int] = []
 
     def floor(self, gap: IntArray) -> FloatArray:
         """Return the score below each gap; a boundary there decides as one inside."""
@@ -124,6 +125,8 @@ class _Gaps:
             elif step > 1:
                 step //= 2
             elif self.value(np.array([ahead]))[0] <= most:
+                # Inside a cell that is passed here the rule may exceed it.
+                self.passed.append(min(gap, ahead))
                 gap = ahead
             else:
                 break
@@ -159,7 +162,8 @@ def search_gaps(bound: Bound, rule: Rule, sample: ScoreSample) -> Found:
         end_gap = gaps.walk(first_gap, best + allowed, towards)
         last_gap = gaps.nearest_of_fewest(first_gap, end_gap, towards)
         beside = np.add.outer([end_gap, last_gap], [-1, 0, 1]).ravel()
-        deciding = np.append(first, np.clip(beside, 0, gaps.count - 1))
+        beside = np.clip(beside, 0, gaps.count - 1)
+        deciding = np.concatenate([first, beside, np.array(gaps.passed, dtype=np.int64)])
         start = float(gaps.floor(np.array([last_gap]))[0])
         end = float(gaps.ceiling(np.array([last_gap]))[0])
         best = float(gaps.value(np.array([last_gap]))[0])

@@ -35,7 +35,7 @@ from boundshift.datasets.bundled import load_table
 from boundshift.metrics import binary_metrics
 from boundshift.rules import as_rule
 from boundshift.scores import ScoreSample
-from boundshift.streaming.sources import batches
+from boundshift.streaming import tables as batches
 
 COLUMNS = ["--score", "risk", "--label", "ill"]
 _CURVES, _RULES = cli._CURVES.split(", "), cli._RULES.split(", ")

@@ -22,8 +22,8 @@ from boundshift.app.tables import (
     write_frame,
 )
 from boundshift.streaming import scan_boundary
-from boundshift.streaming.sources import batches
-from boundshift.streaming.sources.batches import column_names
+from boundshift.streaming import tables as batches
+from boundshift.streaming.tables import column_names
 from boundshift.validation import order_labels
 
 

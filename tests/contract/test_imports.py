@@ -60,9 +60,8 @@ LIBRARIES = {
 }
 OPTIONAL = set().union(*LIBRARIES.values()) - {"sklearn", "joblib"}
 # Modules that are loaded only where their data, or a terminal, has been met.
-SOURCES = {"arrow_": {"pyarrow"}, "files_": {"pyarrow"}, "dask_": {"dask"}}
-SOURCES |= {"spark_": {"pyarrow", "pyspark"}, "queried": {"pyarrow"}}
-SOURCES |= {"duckdb_": {"duckdb"}, "polars_": {"polars"}}
+SOURCES = {"frames": {"pyarrow"}, "files": {"pyarrow"}, "on_dask": {"dask"}}
+SOURCES |= {"on_spark": {"pyarrow", "pyspark"}}
 TERMINAL = {"rich", "typer"}
 
 # All but the doors, `boundshift` and `python -m boundshift`.

@@ -99,8 +99,7 @@ def test_files_on_the_way_to_an_engine_are_there_and_those_of_any_engine_run():
     y, s = scores()
     run, shown = files_run(lambda: streaming.scan_boundary([(y, s)])), listed("spark")
     assert all((ROOT / name).exists() for name in shown)
-    of_spark = {"streaming/sources/spark_.py", "streaming/sources/queried.py", "streaming/sql.py"}
-    assert set(shown) - set(run) == of_spark
+    assert set(shown) - set(run) == {"streaming/on_spark.py"}
 
 
 def test_every_room_is_in_the_table():

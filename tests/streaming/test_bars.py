@@ -17,7 +17,7 @@ CHUNKS = [(Y, RNG.normal(size=360) + 2 * Y) for _ in range(4)]
 
 
 def test_true_draws_a_bar_of_each_pass(capsys):
-    streaming.scan_boundary(CHUNKS, progress=True)
+    streaming.scan_boundary(CHUNKS, curve="kth-point", progress=True)
     said = capsys.readouterr()
     assert "pass 1" in said.err
     assert "pass 2" in said.err

@@ -38,7 +38,9 @@ def _quiet():
 def coarse(monkeypatch):
     """Cells so few and points so dear that every problem takes several passes."""
     monkeypatch.setattr(driver, "_CELLS", 8)
-    monkeypatch.setattr(cells_module, "_MOST_CELLS", 8)
+    monkeypatch.setattr(driver, "_SMOOTH", 1.0)
+    monkeypatch.setattr(cells_module, "_PER_OCTAVE", 1)
+    monkeypatch.setattr(cells_module, "_MOST_PARTS", 8)
     monkeypatch.setattr(cells_module, "_MOST_POINTS", 8)
 
 
@@ -54,7 +56,9 @@ def assert_close(found, expected, s):
     """Check that cells taken as points moved a smooth curve's boundary by no more than a cell."""
     moved = sorted([found.threshold, expected.threshold])
     assert moved[1] - moved[0] <= found.resolution + 1e-9 * (np.ptp(s) or 1.0)
-    between = np.count_nonzero((s > moved[0]) & (s <= moved[1]))
+    # The rows of the boundary's cell are counted by their mean.
+    cell = found.resolution / driver._SMOOTH
+    between = np.count_nonzero((s > moved[0] - cell) & (s <= moved[1] + cell))
     assert np.abs(np.subtract(found.wrong, expected.wrong)).max() <= between
     assert found.errors == pytest.approx(expected.errors, abs=5e-3)
 
@@ -136,8 +140,38 @@ def test_many_rows_take_few_passes(curve, rounding):
         cut(y, s, 0), curve=curve, progress=lambda name, *_: seen.add(name)
     )
     assert abs(found.threshold - expected.threshold) <= 1e-5
-    assert found.wrong == expected.wrong
+    assert found.wrong == pytest.approx(expected.wrong, abs=20)
     assert len(seen) <= 3
+
+
+@pytest.mark.parametrize("curve", ["blend", "smoothed", "logistic", "student-t"])
+@pytest.mark.parametrize("kind", ["normal", "t3", "exponential", "offset"])
+def test_smooth_curves_are_within_the_resolution_they_state(curve, kind):
+    """A hundred-thousandth of the standard deviation within classes, at 300,000 rows."""
+    rng = np.random.default_rng(11)
+    n = 300_000
+    y = rng.random(n) < 0.1
+    draw = {
+        "normal": lambda: rng.normal(size=n),
+        "t3": lambda: rng.standard_t(3, n),
+        "exponential": lambda: rng.exponential(size=n),
+        "offset": lambda: 1e9 + rng.normal(size=n),
+    }
+    s = draw[kind]() + 2 * y
+    within = np.sqrt(np.average([s[~y].var(), s[y].var()], weights=[np.sum(~y), np.sum(y)]))
+    seen = set()
+    found = streaming.scan_boundary([(y, s)], curve=curve, progress=lambda *done: seen.add(done[0]))
+    assert seen == {"pass 1"}
+    assert 0 < found.resolution <= 1e-5 * within
+    moved = abs(found.threshold - find_boundary(y, s, curve=curve).threshold)
+    assert moved <= found.resolution
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_rule_that_gives_up_a_little_stops_at_the_same_gap(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.random(100_000) < 0.1
+    assert_same(y, rng.normal(size=len(y)) + 2 * y, seed, curve="empirical")
 
 
 @pytest.mark.parametrize(
@@ -159,8 +193,8 @@ def test_a_first_chunk_that_is_like_no_other():
         chunks = [(np.zeros(2, bool), np.full(2, first)), (y, s)]
         whole = np.concatenate([c[0] for c in chunks]), np.concatenate([c[1] for c in chunks])
         expected, found = find_boundary(*whole), streaming.scan_boundary(chunks)
-        assert found.threshold == pytest.approx(expected.threshold, rel=1e-9)
-        assert found.wrong == expected.wrong
+        assert abs(found.threshold - expected.threshold) <= max(found.resolution, 1e-9)
+        assert found.wrong == pytest.approx(expected.wrong, abs=3)
 
 
 def test_a_reversed_problem():
@@ -297,8 +331,8 @@ def test_one_score_far_larger_than_all_takes_few_passes(curve, sentinel, monkeyp
         progress=lambda name, *_: seen.add(name),
     )
     expected = find_boundary(y, s, curve=curve)
-    assert found.wrong == expected.wrong
-    assert found.threshold == pytest.approx(expected.threshold, rel=2e-5)
+    assert found.wrong == pytest.approx(expected.wrong, abs=3)
+    assert found.threshold == pytest.approx(expected.threshold, rel=2e-4)
     assert len(seen) <= 8
 
 

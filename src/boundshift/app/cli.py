@@ -24,7 +24,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
-from boundshift.streaming.bars import draw_bars
+from boundshift.streaming.driver import draw_bars
 from boundshift.writing import is_special
 
 if TYPE_CHECKING:

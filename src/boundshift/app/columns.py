@@ -16,7 +16,7 @@ from typing import Any
 
 from boundshift.app.tables import with_gaps
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming.sources.batches import check_names
+from boundshift.streaming.tables import check_names
 
 _BLANKS = str.maketrans(dict.fromkeys(" \u00a0\u202f", " ") | {"\u2212": "-"})
 _SIGNS = re.compile(r"%|[€$£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|kr)\b")

@@ -58,7 +58,7 @@ from boundshift.result.boundary import Boundary
 from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from boundshift.rules import Rule
 from boundshift.scores import ScoreSample
-from boundshift.streaming.sources.batches import check_names
+from boundshift.streaming.tables import check_names
 from boundshift.typing import BoolArray, FloatArray, IntArray
 
 MODELS = {

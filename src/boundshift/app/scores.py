@@ -22,10 +22,11 @@ from boundshift.promises.zone import Zone, zone_of
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores import Scale, ScoreSample, judge_weights
+from boundshift.streaming.chunks import ColumnNames
 from boundshift.streaming.driver import decide_in_passes
+from boundshift.streaming.read import Source
 from boundshift.streaming.scan import decide_groups_in_passes
-from boundshift.streaming.source import ColumnNames, Source
-from boundshift.streaming.sources.batches import OpenTable, arrow, open_table, read_batches
+from boundshift.streaming.tables import OpenTable, arrow, open_table, read_batches
 from boundshift.typing import BoolArray, FloatArray
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import metrics_at
@@ -174,7 +175,7 @@ class ScoreTable:
 
     def _open(self, files: list[str | Path]) -> tuple[Source, int]:
         """Count the labels in a first pass; return what later passes read, and the rows."""
-        from boundshift.streaming.sources.files_ import are_text, count_labels, from_columns
+        from boundshift.streaming.files import are_text, count_labels, files_columns
 
         show = self._progress or (lambda what, done, total: None)
         counts = count_labels(files, self._label, lambda done, total: show("labels", done, total))
@@ -185,7 +186,7 @@ class ScoreTable:
         found = [cell for cell, positive in zip(cells, is_positive, strict=True) if positive]
         by = self._by[0] if self._by else None
         names = ColumnNames(self._label, self._score, self._weight, by=by)
-        return from_columns(files, names, found), sum(sizes)
+        return files_columns(files, names, found), sum(sizes)
 
     def _order(self, values: list[Any], counts: list[int]) -> list[bool]:
         """Settle the two labels, and return which values are the positive one."""
@@ -343,7 +344,7 @@ def _codes(table: OpenTable, name: str, column: Any, known: dict[Any, int]) -> N
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from boundshift.streaming.sources.files_ import as_labels
+    from boundshift.streaming.files import as_labels
 
     column = as_labels(column, name, table.name)
     lacking = column.null_count

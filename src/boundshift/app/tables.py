@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.streaming.sources.batches import (
+from boundshift.streaming.tables import (
     MISSING,
     arrow,
     check_names,
@@ -20,7 +20,7 @@ from boundshift.streaming.sources.batches import (
     read_batches,
     readable,
 )
-from boundshift.streaming.sources.workbook import as_workbook
+from boundshift.streaming.workbook import as_workbook
 from boundshift.validation import are_signs, order_labels
 from boundshift.writing import is_special, write_whole
 

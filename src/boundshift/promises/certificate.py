@@ -36,8 +36,8 @@ from boundshift.result.boundary import Boundary
 from boundshift.result.records import Record
 from boundshift.rules import Floors
 from boundshift.scores import ScoreSample
-from boundshift.streaming.dispatch import find_source
 from boundshift.streaming.driver import decide_in_passes
+from boundshift.streaming.read import find_source
 from boundshift.validation import as_choice, as_positive, as_share
 
 __all__ = [

@@ -21,7 +21,7 @@ from boundshift.result.records import Record
 from boundshift.result.sql import label_expression
 from boundshift.rules import Floors, Rule
 from boundshift.status import QUIET, Status
-from boundshift.streaming.dispatch import find_predictor
+from boundshift.streaming.read import find_predictor
 from boundshift.validation import as_known_scores
 from boundshift.words import summary_text
 

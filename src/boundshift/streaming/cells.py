@@ -1,309 +1,256 @@
-"""Both classes by cells: what is known, and what to look into next.
+"""Cells of scores: the grid of the first pass, what is known of both classes, what to look into.
 
-A cell is a range of scores. Of most cells only the count and the sum of their scores are known;
-of those that decide, the scores themselves. `OpenQuestions` lists what a decision would still have
-to know, and `Cells.plan` turns the list into the cells that the next pass looks into.
+The first pass counts the rows of each class in the cells of a `Grid`. A smooth curve takes each
+cell as one weighted point. A curve that counts rows asks for the scores of the cells that decide:
+`CellScores` notes which cells an answer came from, `Cells.plan` turns these into the `Look` of the
+next pass, and `Cells.refined` puts what it found in their place.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming.binning import Binning
-from boundshift.streaming.grid import Grid, Refinement, spaced_doubles
-from boundshift.streaming.tally import ClassTally
+from boundshift.scores import Scores
 from boundshift.typing import FloatArray, IntArray
 
-__all__ = ["Cells", "Cuts", "OpenQuestions", "changed_rows"]
-
-Points = tuple[FloatArray, NDArray[Any]]
-
-# Most scores collected, and most cells counted, in one pass, so that a tally fits a message.
+# Cells of the tails: this many while the distance from the core doubles, for so many doublings.
+_PER_OCTAVE, _OCTAVES = 64, 44
+# Most scores collected, and most cells counted, in one look, so that a tally fits a message.
 _MOST_POINTS = 1 << 21
-_MOST_CELLS = 1 << 14
+_MOST_PARTS = 1 << 14
+# A cell with this share of its class, or of both, may hide an atom.
+_HEAVY = 1e-3
+# Share of the rows whose cells are no wider than the resolution.
+_TYPICAL = 0.99
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Cuts:
-    """Scores at which cells are to be divided, since the sum of a part of a cell is needed.
+class Grid:
+    """Cells that hold every score: equal ones where most scores lie, growing ones in the tails.
 
-    Parameters
-    ----------
-    at : array of shape (k,)
-        The scores.
-    margin : float
-        How far each of them may still move: scores within this distance are collected.
-    width : float
-        Width of the widest cell that is divided.
-    """
-
-    at: FloatArray
-    margin: float
-    width: float
-
-
-@dataclass(eq=False)
-class OpenQuestions:
-    """What has to be known before the answers are those of the sorted scores.
-
-    Parameters
-    ----------
-    cells : list of int arrays
-        Cells whose scores are needed one by one.
-    binnings : list of (class, Binning)
-        Nodes at which the scores of a class have to be counted.
-    cuts : list of Cuts
-        Where cells have to be divided.
-    rank_error : float
-        Standard error of the estimated scores at the ranks that were asked for.
-    width : float
-        Width of the cells that a smooth curve takes as points. It asks nothing.
-    """
-
-    cells: list[IntArray] = field(default_factory=list)
-    binnings: list[tuple[int, Binning]] = field(default_factory=list)
-    cuts: list[Cuts] = field(default_factory=list)
-    rank_error: float = 0.0
-    width: float = 0.0
-
-    def __bool__(self) -> bool:
-        return bool(self.cells or self.binnings or self.cuts)
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Both classes' scores by cells.
+    The equal cells have a power of two as width. So the cell of a score takes a product and a
+    rounding, both exact, and the same score is in the same cell in every pass.
 
     Parameters
     ----------
     tops : array of shape (k,)
-        A cell holds the scores above the top of the cell before it, up to its own top.
-    bases : array of shape (k,)
-        The score from which the sums of a cell are counted.
-    counts, sums : arrays of shape (2, k)
-        Number of each class's scores, or sum of their weights; and sum of their offsets from the
-        base.
-    rows : array of shape (2, k)
-        Number of each class's rows, which are the counts where no row has a weight.
-    lows, highs : arrays of shape (2, k)
-        Smallest and largest score of each class; infinite where not known.
-    collected : bool array of shape (k,)
-        Whether the scores of the cell are among the points.
-    points : pair of (values, counts)
-        Distinct scores of each class that are known one by one, and how often each occurs.
-    low, high : float
-        Smallest and largest of all scores.
+        A cell holds the scores above the top of the cell before it, up to its own top. The last
+        top is infinite.
+    scale : float, default=1
+        One over the width of the equal cells.
+    first : float, default=0
+        Top of the first equal cell, in widths.
+    start, inner : int, default=0
+        Index of the first equal cell, and number of equal cells.
     """
 
     tops: FloatArray
-    bases: FloatArray
+    scale: float = 1.0
+    first: float = 0.0
+    start: int = 0
+    inner: int = 0
+
+    @classmethod
+    def around(cls, scores: FloatArray, cells: int) -> Grid:
+        """Return a grid with at most so many equal cells, given some of the scores.
+
+        Examples
+        --------
+        >>> grid = Grid.around(np.linspace(0.0, 1.0, 99), 64)
+        >>> grid.cells_of(np.array([0.5, 0.51, 9e99])) - grid.start
+        array([  26,   27, 2871])
+        """
+        if not len(scores):
+            return cls(np.array([np.inf]))
+        low, high = np.quantile(scores, [0.01, 0.99])
+        margin = (high - low) / 3
+        low, high = float(max(low - margin, -1e300)), float(min(high + margin, 1e300))
+        # Cells narrower than the distance of doubles there could not be told apart.
+        width = max((high - low) / cells, float(np.spacing(max(abs(low), abs(high)))), 1e-300)
+        scale = float(np.exp2(-np.ceil(np.log2(width))))
+        first, last = np.ceil(low * scale), np.ceil(high * scale) + 1
+        core = np.arange(first, last + 1) / scale
+        growth = (core[-1] - core[0] + 1 / scale) * np.expm1(
+            np.log(2) * np.arange(_OCTAVES * _PER_OCTAVE, 0, -1) / _PER_OCTAVE
+        )
+        below = np.unique(core[0] - 1 / scale - np.append(growth, 0.0))
+        above = np.unique(core[-1] + growth)
+        above = above[(above > core[-1]) & np.isfinite(above)]
+        tops = np.concatenate([below[np.isfinite(below)], core, above, [np.inf]])
+        start = int(np.searchsorted(tops, core[0]))
+        return cls(tops, scale, float(first), start, len(core))
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return len(self.tops)
+
+    def cells_of(self, scores: FloatArray) -> IntArray:
+        """Return the cell of each score, all finite."""
+        with np.errstate(over="ignore"):
+            place = scores * self.scale
+        np.ceil(place, out=place)
+        if self.scale < 1:
+            place[(place == 0) & (scores > 0)] = 1  # where the product of a tiny score vanished
+        place -= self.first - self.start
+        np.clip(place, self.start - 1, self.start + self.inner, out=place)
+        cell = place.astype(np.intp)
+        if len(cell) and (cell.min() < self.start or cell.max() >= self.start + self.inner):
+            tail = np.flatnonzero((cell < self.start) | (cell >= self.start + self.inner))
+            cell[tail] = np.searchsorted(self.tops, scores[tail], side="left")
+        return cell
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Ranges of scores to look into: rows are counted in all, and collected in some.
+
+    Parameters
+    ----------
+    lows, tops : arrays of shape (k,)
+        Least and largest score of each range, in ascending order; ranges share no score.
+    collected : bool array of shape (k,)
+        Whether the scores of the range are collected.
+    flags : bool array
+        Whether each cell of the grid holds one of the ranges.
+    rows : int
+        Number of rows in all ranges together.
+    """
+
+    lows: FloatArray
+    tops: FloatArray
+    collected: NDArray[np.bool_]
+    flags: NDArray[np.bool_]
+    rows: int
+
+
+@dataclass(eq=False)
+class Questions:
+    """What a decision asked of cells whose scores are not known one by one.
+
+    Parameters
+    ----------
+    cells : list of int arrays
+        Cells whose scores are needed.
+    width : float
+        Width of the cells that a smooth curve took as points. It asks nothing.
+    """
+
+    cells: list[IntArray] = field(default_factory=list)
+    width: float = 0.0
+
+    def __bool__(self) -> bool:
+        return bool(self.cells)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Both classes' rows by ranges of scores, in ascending order; a known score is a range of one.
+
+    Parameters
+    ----------
+    lows, tops : arrays of shape (k,)
+        Least and largest score that a range may hold.
+    counts, sums, rows : arrays of shape (2, k)
+        Of each class the number of rows, or their weight; the sum of the scores, weighted; and
+        the number of rows.
+    """
+
+    lows: FloatArray
+    tops: FloatArray
     counts: NDArray[Any]
     sums: FloatArray
     rows: IntArray
-    lows: FloatArray
-    highs: FloatArray
-    collected: NDArray[np.bool_]
-    points: tuple[Points, Points]
-    low: float
-    high: float
 
     @classmethod
-    def from_first_pass(cls, classes: list[ClassTally], grid: Grid | None, pivot: float) -> Cells:
-        """Return the cells of the first pass's grid, or one for all scores if it had none."""
-        low, high = min(c.low for c in classes), max(c.high for c in classes)
-        if grid is None:
-            tops, bases = np.array([np.inf]), np.array([pivot])
-            counts = np.array([[c.n] for c in classes])
-            rows = np.array([[c.n if c.rows is None else c.rows] for c in classes])
-            sums = np.array([[c.total[0]] for c in classes])
-        else:
-            tops = grid.tops()
-            bases = grid.origin + grid.width * np.arange(grid.size)
-            # A class of exact zeros and ones alone has nothing in the grid.
-            counts = np.stack([np.broadcast_to(c.counts, grid.size) for c in classes])
-            sums = np.stack([np.broadcast_to(c.sums, grid.size) for c in classes])
-            sums = sums - counts * (bases - grid.origin)
-            rows = np.stack([np.broadcast_to(c.cell_rows, grid.size) for c in classes])
-        unknown = np.full(counts.shape, np.inf)
-        empty = np.empty(0), np.empty(0, np.int64)
-        no = np.zeros(len(tops), dtype=np.bool_)
-        points = empty, empty
-        return cls(tops, bases, counts, sums, rows, unknown, -unknown, no, points, low, high)
+    def from_grid(cls, grid: Grid, classes: list[Any]) -> Cells:
+        """Return the cells of the first pass that hold rows, no wider than the scores."""
+        counts, sums, rows = (
+            np.stack([np.broadcast_to(getattr(c, name), grid.size) for c in classes])
+            for name in ("counts", "sums", "cell_rows")
+        )
+        held = rows.any(axis=0)
+        least, most = min(c.low for c in classes), max(c.high for c in classes)
+        lows = np.nextafter(np.append(-np.inf, grid.tops[:-1]), np.inf)
+        lows, tops = np.clip(lows, least, most), np.clip(grid.tops, least, most)
+        return cls(lows[held], tops[held], counts[:, held], sums[:, held], rows[:, held])
 
-    def with_saturated(self, classes: list[ClassTally], ends: tuple[float, float]) -> Cells:
-        """Return the cells with one for exact zeros, below all others, and one for exact ones."""
-        found = self
-        for side, end in enumerate(ends):
-            counts = np.array([c.saturated[side] for c in classes])
-            if counts.any():
-                found = found._with_end(end, counts, is_high=side == 1)
-        return found
-
-    def _with_end(self, end: float, counts: IntArray, is_high: bool) -> Cells:
-        """Return the cells with one more, for rows that all stand beyond the others."""
-        cell = int(np.searchsorted(self.tops, end, side="left"))
-        # The other rows of the cell in which the new one stands lie on one side of it.
-        place = cell + is_high
-        top = np.nextafter(end, -np.inf) if is_high else end
-
-        def put(old: NDArray[Any], new: Any) -> NDArray[Any]:
-            return np.asarray(np.insert(old, place, new, axis=-1))
-
-        return replace(
-            self,
-            tops=np.insert(self.tops, cell, top),
-            bases=put(self.bases, end),
-            counts=put(self.counts, counts),
-            sums=put(self.sums, 0.0),
-            rows=put(self.rows, counts > 0),
-            lows=put(self.lows, np.where(counts > 0, end, np.inf)),
-            highs=put(self.highs, np.where(counts > 0, end, -np.inf)),
-            collected=put(self.collected, False),
-            low=min(self.low, end),
-            high=max(self.high, end),
+    def with_value(self, value: float, counts: NDArray[Any], rows: IntArray) -> Cells:
+        """Return the cells with one more known score, of which each class has so many."""
+        place = int(np.searchsorted(self.tops, value))
+        return Cells(
+            np.insert(self.lows, place, value),
+            np.insert(self.tops, place, value),
+            np.insert(self.counts, place, counts, axis=1),
+            np.insert(self.sums, place, counts * value, axis=1),
+            np.insert(self.rows, place, rows, axis=1),
         )
 
-    @cached_property
-    def edges(self) -> tuple[FloatArray, FloatArray]:
-        """Low ends and tops of all cells, no farther out than the scores."""
-        below = np.nextafter(self.low, -np.inf)
-        lows = np.clip(np.append(below, self.tops[:-1]), below, self.high)
-        return lows, np.clip(self.tops, below, self.high)
+    def plan(self, questions: Questions, grid: Grid, share: float) -> tuple[IntArray, Look]:
+        """Return the cells to look into, and how: collect the small ones, cut the large ones.
 
-    @property
-    def unknown(self) -> NDArray[np.bool_]:
-        """Whether a class has scores in a cell that are not known one by one, shape (2, k)."""
-        return np.asarray((self.counts > 0) & ~self.collected & (self.lows != self.highs))
-
-    def plan(
-        self, questions: OpenQuestions, share: float = 1.0
-    ) -> tuple[IntArray, Refinement] | None:
-        """Return the cells to look into, and the parts to count; None if there are none.
-
-        Of the scores that a pass may collect, no more than a share is asked for.
+        Of the scores that a look may collect, no more than a share is asked for.
         """
-        wanted = np.unique(np.concatenate([np.empty(0, np.int64), *questions.cells]))
-        wanted = wanted[self.unknown[:, wanted].any(axis=0)]
-        most = int(share * _MOST_POINTS)
-        whole = self._refine_whole(wanted, most)
-        cut, parts = self._divide_at(questions.cuts, wanted, most)
-        tops = np.concatenate([whole.tops, parts.tops])
-        if not len(tops):
-            return None
-        order = np.argsort(tops, kind="stable")
-        lows = np.concatenate([whole.lows, parts.lows])[order]
-        collected = np.concatenate([whole.collected, parts.collected])[order]
-        wanted = np.union1d(wanted, cut)
-        rows = int(self.rows[:, wanted].sum())
-        return wanted, Refinement(lows, tops[order], lows, collected, rows)
-
-    def _refine_whole(self, wanted: IntArray, most: int) -> Refinement:
-        """Return how to look into whole cells: collect the small ones, cut the large ones finer."""
+        wanted = np.unique(np.concatenate(questions.cells))
         rows = self.rows[:, wanted].sum(axis=0)
         order = np.argsort(rows, kind="stable")
         small = np.zeros(len(wanted), dtype=np.bool_)
-        small[order] = np.cumsum(rows[order]) <= most
-        pieces = max(_MOST_CELLS // max(int(np.count_nonzero(~small)), 1), 2)
-        lows, tops = self.edges
-        part_tops = [
-            np.array([tops[i]]) if is_small else _cut_finer(lows[i], tops[i], pieces)
+        small[order] = np.cumsum(rows[order]) <= int(share * _MOST_POINTS)
+        pieces = max(_MOST_PARTS // max(int(np.count_nonzero(~small)), 1), 2)
+        tops = [
+            np.array([self.tops[i]]) if is_small else _cut(self.lows[i], self.tops[i], pieces)
             for i, is_small in zip(wanted, small, strict=True)
         ]
-        sizes = np.array([len(part) for part in part_tops], dtype=np.int64)
-        new_tops = np.concatenate([np.empty(0), *part_tops])
-        parts = _parts_up_to(new_tops, lows[wanted], sizes)
-        return replace(parts, collected=np.repeat(small, sizes))
+        sizes = np.array([len(part) for part in tops])
+        joined = np.concatenate(tops)
+        lows = np.nextafter(np.append(-np.inf, joined[:-1]), np.inf)
+        lows[np.cumsum(sizes) - sizes] = self.lows[wanted]
+        flags = np.zeros(grid.size, dtype=np.bool_)
+        first, last = grid.cells_of(self.lows[wanted]), grid.cells_of(self.tops[wanted])
+        for i, j in zip(first, last, strict=True):
+            flags[i : j + 1] = True
+        return wanted, Look(lows, joined, np.repeat(small, sizes), flags, int(rows.sum()))
 
-    def _divide_at(
-        self, cuts: list[Cuts], wanted: IntArray, most: int
-    ) -> tuple[IntArray, Refinement]:
-        """Return the cells that cuts divide, other than the wanted ones, and their parts.
-
-        The parts that a cut may still pass are collected.
-        """
-        starts, ends = _margins(cuts)
-        divided = self._meet(starts, ends)
-        divided[wanted] = False
-        cut = np.flatnonzero(divided)
-        lows, tops = self.edges
-        at = np.concatenate([starts, ends])
-        cell = np.searchsorted(self.tops, at, side="left")
-        at = at[divided[cell] & (at > lows[cell]) & (at < tops[cell])]
-        new_tops = np.unique(np.concatenate([at, tops[cut]]))
-        owner = np.searchsorted(tops[cut], new_tops, side="left")
-        parts = _parts_up_to(new_tops, lows[cut], np.bincount(owner, minlength=len(cut)))
-        margin = np.searchsorted(starts, parts.lows, side="right") - 1
-        collected = (margin >= 0) & (parts.tops <= np.append(ends, -np.inf)[margin])
-        share = (parts.tops - parts.lows) / (tops - lows)[cut][owner]
-        rows = float((share * self.rows.sum(axis=0)[cut][owner])[collected].sum())
-        if rows > most:
-            # A cut that turns out to move farther than its margin takes one pass more.
-            narrower = [replace(c, margin=c.margin * (most / rows) / 2) for c in cuts]
-            return self._divide_at(narrower, wanted, most)
-        return cut, replace(parts, collected=collected)
-
-    def _meet(self, starts: FloatArray, ends: FloatArray) -> NDArray[np.bool_]:
-        """Return whether each cell has unknown scores and meets one of some ranges."""
-        size = len(self.tops) + 1
-        first = np.searchsorted(self.tops, starts, side="left")
-        last = np.searchsorted(self.tops, ends, side="left")
-        steps = np.bincount(first, minlength=size) - np.bincount(last + 1, minlength=size)
-        return np.asarray((np.cumsum(steps)[:-1] > 0) & self.unknown.any(axis=0))
-
-    def refined(self, wanted: IntArray, parts: Refinement, classes: list[ClassTally]) -> Cells:
-        """Return the cells with some replaced by their parts, given what was found in these."""
-        self._check_same_rows(wanted, parts, classes)
-        keep = np.ones(len(self.tops), dtype=np.bool_)
-        keep[wanted] = False
-        tops = np.concatenate([self.tops[keep], parts.tops])
-        order = np.argsort(tops, kind="stable")
-        size = len(parts.tops)
-
-        def put(old: NDArray[Any], new: object) -> NDArray[Any]:
-            """Return old and new cells in order."""
-            fresh = np.broadcast_to(np.asarray(new), (*old.shape[:-1], size))
-            return np.concatenate([old[..., keep], fresh], axis=-1)[..., order]
-
-        def both(name: str) -> NDArray[Any]:
-            """Return what was found about both classes."""
-            return np.stack([np.broadcast_to(getattr(c, name), size) for c in classes])
-
-        new_points = [c.distinct_points() for c in classes]
-        points = [_merge_points(old, new) for old, new in zip(self.points, new_points, strict=True)]
-        # The last cell holds all scores above it, too.
-        tops = tops[order]
-        tops[-1] = np.inf
-        return Cells(
-            tops,
-            put(self.bases, parts.bases),
-            put(self.counts, both("counts")),
-            put(self.sums, both("sums")),
-            put(self.rows, both("cell_rows")),
-            put(self.lows, both("lows")),
-            put(self.highs, both("highs")),
-            put(self.collected, parts.collected),
-            (points[0], points[1]),
-            self.low,
-            self.high,
+    def refined(self, wanted: IntArray, look: Look, classes: list[Any]) -> Cells:
+        """Return the cells with the wanted ones replaced by what a look found in them."""
+        size = len(look.tops)
+        counts, sums, rows, lows, highs = (
+            np.stack([np.broadcast_to(getattr(c, name), size) for c in classes])
+            for name in ("counts", "sums", "cell_rows", "lows", "highs")
         )
-
-    def _check_same_rows(
-        self, wanted: IntArray, parts: Refinement, classes: list[ClassTally]
-    ) -> None:
-        """Raise if the parts of a cell do not hold as many rows as the cell did before."""
-        owner = np.searchsorted(self.tops[wanted], parts.tops, side="left")
-        for before, found in zip(self.rows[:, wanted], classes, strict=True):
-            counts = np.broadcast_to(found.cell_rows, len(owner))
-            now = np.bincount(owner, counts, len(wanted)).astype(np.int64)
-            differ = np.flatnonzero(before != now)
-            if len(differ):
-                raise changed_rows(int(before[differ[0]]), int(now[differ[0]]))
+        owner = np.searchsorted(self.tops[wanted], look.tops, side="left")
+        for before, found in zip(self.rows[:, wanted], rows, strict=True):
+            now = np.bincount(owner, found, len(wanted)).astype(np.int64)
+            if (before != now).any():
+                raise changed_rows(before[before != now][0], now[before != now][0])
+        kept = np.ones(len(self.tops), dtype=np.bool_)
+        kept[wanted] = False
+        # What is not collected is known to be no wider than its least and largest score.
+        parts = ~look.collected & rows.any(axis=0)
+        points = [c.distinct_points() for c in classes]
+        values = np.unique(np.concatenate([v for v, *_ in points]))
+        times = np.zeros((2, 2, len(values)))
+        for i, (value, count, row) in enumerate(points):
+            place = np.searchsorted(values, value)
+            times[0, i, place], times[1, i, place] = count, row
+        kind = self.counts.dtype
+        new_counts, new_rows = times[0].astype(kind), times[1].astype(np.int64)
+        tops = np.concatenate([self.tops[kept], highs.max(axis=0)[parts], values])
+        order = np.argsort(tops, kind="stable")
+        return Cells(
+            np.concatenate([self.lows[kept], lows.min(axis=0)[parts], values])[order],
+            tops[order],
+            np.hstack([self.counts[:, kept], counts[:, parts], new_counts])[:, order],
+            np.hstack([self.sums[:, kept], sums[:, parts], new_counts * values])[:, order],
+            np.hstack([self.rows[:, kept], rows[:, parts], new_rows])[:, order],
+        )
 
 
 def changed_rows(before: float, now: float) -> InvalidInputError:
@@ -315,39 +262,207 @@ def changed_rows(before: float, now: float) -> InvalidInputError:
     )
 
 
-def _parts_up_to(tops: FloatArray, lows: FloatArray, sizes: IntArray) -> Refinement:
-    """Return the parts of cells by their tops, given each cell's low end and number of parts."""
-    new_lows = np.append(-np.inf, tops[:-1])[: len(tops)]
-    new_lows[np.cumsum(sizes) - sizes] = lows
-    return Refinement(new_lows, tops, new_lows, np.zeros(len(tops), dtype=np.bool_))
-
-
-def _margins(cuts: list[Cuts]) -> tuple[FloatArray, FloatArray]:
-    """Return both ends of the margins around all cuts, in order; margins that meet are one."""
-    starts = np.concatenate([np.empty(0), *[c.at - c.margin for c in cuts]])
-    ends = np.concatenate([np.empty(0), *[c.at + c.margin for c in cuts]])
-    order = np.argsort(starts, kind="stable")
-    starts, ends = starts[order], np.maximum.accumulate(ends[order])
-    is_new = np.append(True, starts[1:] > ends[:-1])[: len(starts)]
-    is_last = np.append(is_new[1:], True)[: len(starts)]
-    return starts[is_new], ends[is_last]
-
-
-def _cut_finer(low: float, top: float, pieces: int) -> FloatArray:
+def _cut(low: float, top: float, pieces: int) -> FloatArray:
     """Return the tops of a cell's parts, half of them of equal width and half of equal doubles.
 
     Where one score is far larger than the rest, parts of equal width leave all others in one.
     """
     half = max(pieces // 2, 2)
     tops = np.concatenate([np.linspace(low, top, half + 1), spaced_doubles(low, top, half + 1)])
-    tops = np.unique(tops)
-    return np.append(tops[(tops > low) & (tops < top)], top)
+    return np.append(np.unique(tops[(tops >= low) & (tops < top)]), top)
 
 
-def _merge_points(one: Points, other: Points) -> Points:
-    """Return the distinct scores of two lots, which share none, in order."""
-    if not len(one[0]) or not len(other[0]):
-        return one if len(one[0]) else other
-    values = np.concatenate([one[0], other[0]])
-    order = np.argsort(values, kind="stable")
-    return values[order], np.concatenate([one[1], other[1]])[order]
+def spaced_doubles(low: float, high: float, count: int) -> FloatArray:
+    """Return numbers between which there are about equally many doubles.
+
+    Examples
+    --------
+    >>> spaced_doubles(1.0, 16.0, 5).tolist()
+    [1.0, 2.0, 4.0, 8.0, 16.0]
+    """
+    # The bits of a positive double are in its order; those of a negative one are reversed.
+    flip = np.int64(2**63 - 1)
+    bits = np.array([low, high]).view(np.int64)
+    first, last = (bits ^ ((bits >> 63) & flip)).tolist()
+    step = (last - first) // (count - 1)
+    spaced = np.array([*(first + step * i for i in range(count - 1)), last])
+    return np.asarray((spaced ^ ((spaced >> 63) & flip)).view(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class CellScores(Scores):
+    """The scores of one class by cells: an answer from inside a cell is an estimate, and asks.
+
+    If nothing was asked, the answers were those of the sorted scores.
+
+    Parameters
+    ----------
+    value, count, ends
+        As in :class:`~boundshift.scores.Scores`; `value` is the mean of a cell.
+    cell : int array of shape (m,)
+        Index of each entry's cell in `Cells`.
+    heavy : bool array of shape (m,)
+        Whether the cell may hide an atom.
+    questions : Questions
+        The list to which cells are added.
+    weighting : tuple of int and float, default=None
+        Number of rows, and sum of squared weights, where rows have weights.
+    """
+
+    cell: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    heavy: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+    questions: Questions = field(default_factory=Questions)
+    weighting: tuple[int, float] | None = None
+
+    @classmethod
+    def of_class(
+        cls,
+        cells: Cells,
+        which: int,
+        extremes: tuple[float, float],
+        questions: Questions,
+        weighting: tuple[int, float] | None,
+    ) -> CellScores:
+        """Return what is known of one class, whose least and largest score are given."""
+        held = np.flatnonzero(cells.rows[which])
+        count, both = cells.counts[which, held], cells.counts.sum(axis=0)
+        low, top = np.clip(cells.lows[held], *extremes), np.clip(cells.tops[held], *extremes)
+        value = np.clip(cells.sums[which, held] / count, low, top)
+        heavy = count >= max(2.0, _HEAVY * count.sum())
+        heavy |= both[held] >= max(2.0, _HEAVY * both.sum())
+        return cls(value, count, (low, top), held, heavy & (low < top), questions, weighting)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.n) if self.weighting is None else self.weighting[0]
+
+    @property
+    def effective(self) -> float:
+        """Number of rows of equal weight that would be as certain (Kish)."""
+        return float(self.n if self.weighting is None else self.n**2 / self.weighting[1])
+
+    @property
+    def _ends(self) -> tuple[FloatArray, FloatArray]:
+        assert self.ends is not None
+        return self.ends
+
+    @property
+    def positions(self) -> FloatArray:
+        """Known scores, and the largest that the cells of unknown ones may hold."""
+        return self._ends[1]
+
+    @cached_property
+    def median(self) -> float:
+        """Middle score, or the mean of the two middle ones."""
+        if self.weighting is None:
+            low, high = self.at(np.array([(self.n - 1) // 2, self.n // 2]))
+        else:
+            after, half = self._before[1:], self.n / 2
+            first = np.searchsorted(after, half * (1 - 1e-12), side="left")
+            last = min(np.searchsorted(after, half * (1 + 1e-12), side="right"), len(after) - 1)
+            low, high = self._within(np.array([first, last]), np.full(2, half))
+        return float(low + (high - low) / 2)
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1, in a cell as if they were evenly spread."""
+        rank = np.asarray(rank)
+        entry = np.searchsorted(self._before, rank + _ROUNDING, side="right") - 1
+        entry = np.minimum(entry, len(self.value) - 1)
+        if self.weighting is not None:
+            return self._within(entry, rank)
+        found = self._within(entry, rank + 0.5, (rank > 0) & (rank < self.n - 1))
+        found = np.where(rank == 0, self.minimum, found)
+        return np.asarray(np.where(rank == self.n - 1, self.maximum, found))
+
+    def _within(
+        self, entry: IntArray, rank: NDArray[Any], unknown: NDArray[np.bool_] | None = None
+    ) -> FloatArray:
+        """Return the scores at ranks in entries, and ask for those that are not known."""
+        low, top = self._ends[0][entry], self._ends[1][entry]
+        inside = low < top if unknown is None else unknown & (low < top)
+        self._ask(entry[inside])
+        share = np.clip((rank - self._before[entry]) / self.count[entry], 0.0, 1.0)  # type: ignore[index]
+        return np.asarray(np.where(low < top, low * (1 - share) + top * share, top))
+
+    def count_at_most(self, t: ArrayLike) -> Any:
+        """Return the count of the scores ≤ t, for every t."""
+        return self._count_to(t, "right")
+
+    def count_below(self, t: ArrayLike) -> Any:
+        """Return the count of the scores < t, for every t."""
+        return self._count_to(t, "left")
+
+    def _count_to(self, t: ArrayLike, side: Any) -> Any:
+        """Return the count of the scores up to t, those at t included (right) or not (left)."""
+        t = np.asarray(t, dtype=np.float64)
+        low, top = self._ends
+        entry = np.searchsorted(top, t, side=side)
+        count = self._before[entry]
+        holder = np.minimum(entry, len(top) - 1)
+        is_above = t >= low[holder] if side == "right" else t > low[holder]
+        inside = (entry < len(top)) & is_above & (low[holder] < top[holder])
+        if not np.any(inside):
+            return count
+        asked = holder[inside]
+        # The decision may move to a neighbour once the cell is known.
+        self._ask(np.clip(np.concatenate([asked - 1, asked, asked + 1]), 0, len(top) - 1))
+        width = np.where(inside, top[holder] - low[holder], 1.0)
+        share = np.where(inside, t - low[holder], 0.0) / width
+        part = (share.clip(0, 1) * self.count[holder]).astype(count.dtype)  # type: ignore[index]
+        return np.where(inside, count + part, count)
+
+    def between(self, low: float, high: float) -> FloatArray:
+        """Return the least and the largest score strictly between two, or an empty array."""
+        first, last = int(self.count_at_most(low)), int(self.count_below(high)) - 1
+        return self.at(np.array([first, last] if first <= last else [], dtype=np.int64))
+
+    def request_exact(self, positions: FloatArray) -> None:
+        """Ask for the scores around some positions, since they decide."""
+        entry = np.searchsorted(self._ends[1], positions, side="left")
+        self._ask(entry[entry < len(self.value)])
+
+    def points(self) -> tuple[FloatArray, NDArray[Any]]:
+        """Return the known scores and their counts, and ask for cells that may hide an atom.
+
+        Cells of one value become known, others are divided until none of their parts is heavy.
+        """
+        self._ask(np.flatnonzero(self.heavy))
+        known = self._ends[0] == self._ends[1]
+        assert self.count is not None
+        return self.value[known], self.count[known]
+
+    def as_points(self) -> Scores:
+        """Return each cell as its mean, counted as often as it has rows."""
+        assert self.count is not None
+        width = self._ends[1] - self._ends[0]
+        order = np.argsort(width)
+        rows = np.cumsum(self.count[order])
+        typical = float(width[order][np.searchsorted(rows, _TYPICAL * rows[-1])])
+        self.questions.width = max(self.questions.width, typical)
+        return Scores(np.maximum.accumulate(self.value), self.count)
+
+    def without(self, atoms: FloatArray) -> Scores | None:
+        """Return the rest of the scores, each cell as its mean."""
+        return self.as_points().without(atoms)
+
+    def mirrored(self) -> Scores:
+        """Return the scores with their sign changed."""
+        low, top = self._ends
+        assert self.count is not None
+        return CellScores(
+            -self.value[::-1],
+            self.count[::-1],
+            (-top[::-1], -low[::-1]),
+            self.cell[::-1],
+            self.heavy[::-1],
+            self.questions,
+            self.weighting,
+        )
+
+    def _ask(self, entry: IntArray) -> None:
+        """Ask for the scores of the cells of some entries, where they are not known."""
+        entry = np.unique(entry)
+        entry = entry[self._ends[0][entry] < self._ends[1][entry]]
+        if len(entry):
+            self.questions.cells.append(self.cell[entry])

@@ -1,20 +1,21 @@
 """Deciding from data that is read in passes: decide, look into what was uncertain, decide again.
 
-The first pass brings each class's count, extremes and moments, and counts its scores in a grid of
-cells. A decision on these is an estimate, and lists the cells that it rests on; the next pass
-looks into those cells. A decision that rests only on scores that are known one by one is the
-decision of the sorted scores.
+The first pass counts each class's rows in the cells of a grid. A smooth curve decides on these
+cells as weighted points. A decision on counts is an estimate at first, and lists the cells that it
+rests on; the next pass looks into those. A decision that rests only on scores that are known one by
+one is the decision of the sorted scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.scores import (
     SCALES,
     LogOdds,
@@ -24,42 +25,36 @@ from boundshift.scores import (
     have_odds,
     not_probabilities,
 )
-from boundshift.streaming.bars import show_progress
-from boundshift.streaming.binning import Binning
-from boundshift.streaming.cell_scores import CellScores, WeightedCellScores
-from boundshift.streaming.cells import Cells, OpenQuestions, changed_rows
-from boundshift.streaming.chunk import Chunk, Fault
-from boundshift.streaming.grid import Grid
-from boundshift.streaming.request import OUTSIDE, ScanRequest
-from boundshift.streaming.source import OnProgress, Progress, Source
-from boundshift.streaming.tally import ClassTally, Tally
+from boundshift.streaming.cells import Cells, CellScores, Grid, Questions
+from boundshift.streaming.chunks import Chunk
+from boundshift.streaming.read import OnProgress, Source
+from boundshift.streaming.tally import OUTSIDE, ClassTally, Fault, ScanRequest, Tally
 from boundshift.validation import as_choice, no_weights, not_frequencies, order_labels
-
-__all__ = ["PassRecord", "Requests", "Scan", "decide_in_passes", "decide_together"]
 
 Result = TypeVar("Result")
 Requests = list[tuple[int, ScanRequest]]
+Progress = Callable[[str, int, int], None]
+"""Called with the name of the pass, the number of parts read, and of all parts."""
 
-# Cells of the first pass.
-_CELLS = 1 << 15
-# Cells, and part of the scores that a pass collects, of each of many problems read together.
-_LEAST_CELLS, _MOST_SHARING = 1 << 10, 16
+# Most equal cells of the first pass; each of many problems that are read together has fewer, and a
+# part of the scores that a pass collects.
+_CELLS, _LEAST_CELLS, _MOST_SHARING = 1 << 17, 1 << 11, 16
 _MOST_PASSES = 40
+# Share of a cell's width by which a smooth curve's boundary may move, since the mean of a cell
+# stands for its rows: the largest that was measured.
+_SMOOTH = 1 / 16
 # Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
 _SAFE_EXPONENT = 400
 # A median that is a smaller share of the largest score cannot be told from 0 in a grid.
 _LEAST_SHARE = 1e-100
-# Sums of the same weights in another order differ by less, of their size.
-_SAME_WEIGHT = 1e-9
-# A cell of fewer doubles is too narrow to be told from its neighbours.
-_LEAST_DOUBLES = 8
 
 
 class PassRecord(NamedTuple):
     """How many passes over the data a decision took, and what they left open.
 
-    `resolution` is the width of the widest range of scores that the decision rests on and whose
-    scores are not known one by one; 0 if there is none, and the decision is exact.
+    `resolution` is how far the boundary may lie from that of the sorted scores; 0 if the decision
+    is exact. A smooth curve takes cells as points, and may be off by a sixteenth of a cell's width.
+    A decision on counts that ran out of passes may be off by the widest cell in question.
     """
 
     passes: int
@@ -87,7 +82,8 @@ def decide_in_passes(
     pos_label : label, default=None
         The positive class; None takes the greater label.
     alike : bool, default=True
-        Whether the decision treats both classes alike; if not, words as labels need a `pos_label`.
+        Whether the decision is symmetric in the classes; if not, words as labels need a
+        `pos_label`.
     max_passes : int, default=None
         Most passes; with fewer than it takes the decision is an estimate, and the record says how
         coarse. None for as many as it takes to be exact, but 40 at most.
@@ -130,53 +126,42 @@ def decide_together(
     max_passes, progress
         As in `decide_in_passes`.
     """
-    most = _MOST_PASSES if max_passes is None else max_passes
+    most, passes = max_passes or _MOST_PASSES, 0
     with show_progress(progress) as show:
-        return _decide_together(scans, read, decide, most, show)
 
+        def read_all(requests: Requests) -> list[Tally]:
+            nonlocal passes
+            passes += 1
+            name = f"pass {passes}"
+            return read(requests, lambda *done: show(name, *done) if show else None)
 
-def _decide_together(
-    scans: Sequence[Scan],
-    read: Callable[[Requests, OnProgress], list[Tally]],
-    decide: Callable[[list[ScoreSample]], Result],
-    most: int,
-    show: Progress | None,
-) -> tuple[Result, PassRecord]:
-    """Read and decide until no question is open, or after the most passes."""
-    passes = 0
-
-    def read_all(requests: Requests) -> list[Tally]:
-        nonlocal passes
-        passes += 1
-        name = f"pass {passes}"
-        return read(requests, lambda *done: show(name, *done) if show else None)
-
-    waiting = list(range(len(scans)))
-    while waiting:
-        tallies = read_all([(i, scans[i].first_request()) for i in waiting])
-        settled = [scans[i].take_first(tally) for i, tally in zip(waiting, tallies, strict=True)]
-        waiting = [i for i, is_settled in zip(waiting, settled, strict=True) if not is_settled]
-    while True:
-        questions = [OpenQuestions() for _ in scans]
-        is_last = passes >= most
-        try:
-            samples = [scan.sample(open_) for scan, open_ in zip(scans, questions, strict=True)]
-            for sample in samples:
-                _check_sizes(sample)
-            with np.errstate(over="ignore", invalid="ignore"):  # of estimates that are refused
-                result = decide(samples)
-        except InvalidInputError:
-            # What an estimate finds wrong, the scores themselves may not.
-            if not any(questions) or is_last:
-                raise
-        else:
-            if not any(questions) or is_last:
-                widths = [scan.resolution(q) for scan, q in zip(scans, questions, strict=True)]
-                return result, PassRecord(passes, max(widths, default=0.0))
-        asked = [i for i, open_ in enumerate(questions) if open_]
-        tallies = read_all([(i, scans[i].next_request(questions[i])) for i in asked])
-        for i, tally in zip(asked, tallies, strict=True):
-            scans[i].take_next(tally)
+        waiting = list(range(len(scans)))
+        while waiting:
+            tallies = read_all([(i, scans[i].first_request()) for i in waiting])
+            settled = [
+                scans[i].take_first(found) for i, found in zip(waiting, tallies, strict=True)
+            ]
+            waiting = [i for i, is_settled in zip(waiting, settled, strict=True) if not is_settled]
+        while True:
+            questions = [Questions() for _ in scans]
+            try:
+                samples = [scan.sample(open_) for scan, open_ in zip(scans, questions, strict=True)]
+                for sample in samples:
+                    _check_sizes(sample)
+                with np.errstate(over="ignore", invalid="ignore"):  # of estimates that are refused
+                    result = decide(samples)
+            except InvalidInputError:
+                # What an estimate finds wrong, the scores themselves may not.
+                if not any(questions) or passes >= most:
+                    raise
+            else:
+                if not any(questions) or passes >= most:
+                    widths = [scan.resolution(q) for scan, q in zip(scans, questions, strict=True)]
+                    return result, PassRecord(passes, max(widths, default=0.0))
+            asked = [i for i, open_ in enumerate(questions) if open_]
+            tallies = read_all([(i, scans[i].next_request(questions[i])) for i in asked])
+            for i, tally in zip(asked, tallies, strict=True):
+                scans[i].take_next(tally)
 
 
 class Scan:
@@ -185,7 +170,7 @@ class Scan:
     Parameters
     ----------
     peeked : iterable of Chunk
-        Some of its rows, for a first idea of the range of the scores.
+        Some of its rows, for a first idea of the scores.
     is_weighted : bool
         Whether rows have weights.
     pos_label, alike, scale
@@ -208,27 +193,43 @@ class Scan:
         together: int = 1,
     ) -> None:
         as_choice("scale", scale, SCALES)
+        scores = [chunk.counted().scores.astype(np.float64) for chunk in peeked]
+        found = np.concatenate([*scores, np.empty(0)])
+        self._peeked = found[np.isfinite(found)]
         self._cell_count = max(_CELLS // together, _LEAST_CELLS)
         self._share = 1 / min(together, _MOST_SHARING)
-        self._peeked, self._is_weighted, self._common = list(peeked), is_weighted, common
-        self._scale: Scale = scale
-        self._exponent: int | None = None
+        self._is_weighted, self._common, self._scale = is_weighted, common, scale
         self._pos_label, self._alike = pos_label, alike
+        self._exponent: int | None = None
         self._is_settled = False
-        self._binned: tuple[dict[Binning, Any], dict[Binning, Any]] = ({}, {})
+        self.labels: tuple[Any, Any] = (None, None)
 
     def first_request(self) -> ScanRequest:
-        """Return what finds the classes, their moments and the counts of the cells."""
+        """Return what finds the classes and the counts of the cells."""
         if self._common is not None:
             return self._common.first_request()
-        self._request = _first_request(self._peeked, self._exponent, self._scale, self._cell_count)
+        peeked, exponent, log_odds = self._peeked, self._exponent, None
+        are_probable = len(peeked) > 0 and peeked.min() >= 0 and peeked.max() <= 1
+        if self._scale == "probability" or (self._scale == "auto" and are_probable):
+            log_odds, exponent = LogOdds(), 0
+            peeked = log_odds.of(peeked)
+            peeked = peeked[np.isfinite(peeked)]
+        elif exponent is None:
+            # Only against overflow: scores that look tiny here may have larger ones among the rest.
+            exponent = max(scale_exponent(float(np.abs(peeked).max(initial=1.0))), 0)
+        grid = Grid.around(np.ldexp(peeked, -exponent), self._cell_count)
+        self._request = ScanRequest(grid, exponent, log_odds)
         return self._request
 
     def take_first(self, tally: Tally) -> bool:
         """Learn from the first pass; return whether it was one, or has to be made again."""
-        if self._common is not None:
-            return self._common._is_settled and self._take_part(self._common, tally)
-        self._is_settled = self._settle(tally)
+        if self._common is None:
+            self._is_settled = self._settle(tally)
+        elif self._common._is_settled:
+            self.labels, self._request = self._common.labels, self._common._request
+            # A part of the rows may lack a class.
+            self._put_in_cells([tally.of(label) for label in self.labels])
+            self._is_settled = True
         return self._is_settled
 
     def _settle(self, tally: Tally) -> bool:
@@ -245,90 +246,75 @@ class Scan:
             raise no_weights()
         self.labels = order_labels(tally.classes, self._pos_label, alike=self._alike)
         found = [tally.classes[label] for label in self.labels]
+        least, most = min(c.low for c in found), max(c.high for c in found)
         if request.log_odds is not None:
-            least, most = min(c.low for c in found), max(c.high for c in found)
-            zeros, ones = (sum(c.saturated[side] for c in found) for side in (0, 1))
+            zeros, ones = sum(c.saturated[:, 1] for c in found)
             if not have_odds(least, most, saturated=bool(zeros or ones)):
                 self._scale = "raw"
                 return False
             log_odds = LogOdds.of_extremes(least, most, zeros=zeros > 0, ones=ones > 0)
-            self._put_in_cells(replace(request, log_odds=log_odds), found)
-            return True
-        largest = max(max(abs(c.low), abs(c.high)) for c in found)
-        self._exponent = scale_exponent(float(np.ldexp(largest, request.exponent)))
-        if self._exponent != request.exponent:
-            # The scores peeked at are of another order of magnitude than the rest.
-            return False
-        self._put_in_cells(request, found)
+            self._request = replace(request, log_odds=log_odds)
+        else:
+            largest = max(abs(least), abs(most))
+            self._exponent = scale_exponent(float(np.ldexp(largest, request.exponent)))
+            if self._exponent != request.exponent:
+                # The scores peeked at are of another order of magnitude than the rest.
+                return False
+        self._put_in_cells(found)
         return True
 
-    def _take_part(self, common: Scan, tally: Tally) -> bool:
-        """Learn from the first pass over a part of the rows, which may lack a class."""
-        self.labels = common.labels
-        self._put_in_cells(common._request, [tally.of(label) for label in self.labels])
-        return True
-
-    def _put_in_cells(self, request: ScanRequest, found: list[ClassTally]) -> None:
-        """Keep moments and cells; exact zeros and ones stand beyond all other log-odds."""
-        self._request, self._moments = request, found
-        self._cells = Cells.from_first_pass(found, request.grid, request.pivot)
-        if request.log_odds is not None:
-            ends = request.log_odds.low, request.log_odds.high
-            self._cells = self._cells.with_saturated(found, ends)
-            for c in found:
-                c.settle_saturated(ends, request.pivot)
+    def _put_in_cells(self, found: list[ClassTally]) -> None:
+        """Keep the cells; exact zeros and ones stand beyond all other log-odds."""
+        self._found = found
+        self._cells = Cells.from_grid(self._request.grid, found)
+        log_odds = self._request.log_odds
+        for side, end in enumerate((log_odds.low, log_odds.high) if log_odds else ()):
+            counts, rows = (np.array([c.saturated[side, i] for c in found]) for i in (0, 1))
+            if rows.any():
+                kind = self._cells.counts.dtype
+                self._cells = self._cells.with_value(
+                    end, counts.astype(kind), rows.astype(np.int64)
+                )
+                for c in found:
+                    if c.saturated[side, 1]:
+                        c.low, c.high = min(c.low, end), max(c.high, end)
 
     @property
     def has_both_classes(self) -> bool:
         """Whether there are rows of either class."""
-        return all(c.n for c in self._moments)
+        return all(c.n_rows for c in self._found)
 
-    def sample(self, questions: OpenQuestions) -> ScoreSample:
+    def sample(self, questions: Questions) -> ScoreSample:
         """Return what is known as a sample, which adds to the questions what it only estimates."""
-        negative, positive = (self._class_scores(i, questions) for i in (0, 1))
+        negative, positive = (
+            CellScores.of_class(
+                self._cells,
+                i,
+                (c.low, c.high),
+                questions,
+                (c.n_rows, c.squared_weights) if self._is_weighted else None,
+            )
+            if c.n_rows
+            else Scores(np.empty(0))
+            for i, c in enumerate(self._found)
+        )
         request = self._request
         return ScoreSample(negative, positive, request.exponent, self.labels, request.log_odds)
 
-    def _class_scores(self, i: int, questions: OpenQuestions) -> Any:
-        """Return what is known of a class; of one without rows, that it has none."""
-        moments = self._moments[i]
-        if not moments.n:
-            return Scores(np.empty(0))
-        kind = WeightedCellScores if self._is_weighted else CellScores
-        pivot, binned = self._request.pivot, self._binned[i]
-        return kind(self._cells, i, moments, pivot, questions, binned)
-
-    def next_request(self, questions: OpenQuestions) -> ScanRequest:
+    def next_request(self, questions: Questions) -> ScanRequest:
         """Return what finds the answers to questions."""
-        self._plan = self._cells.plan(questions, self._share)
-        self._asked = tuple(dict.fromkeys(questions.binnings))
-        return replace(
-            self._request,
-            labels=self.labels,
-            grid=None,
-            refinement=self._plan[1] if self._plan else None,
-            binnings=tuple((self.labels[i], binning) for i, binning in self._asked),
-        )
+        self._plan = self._cells.plan(questions, self._request.grid, self._share)
+        return replace(self._request, labels=self.labels, look=self._plan[1])
 
     def take_next(self, tally: Tally) -> None:
         """Learn the answers."""
-        found = [tally.of(label) for label in self.labels]
-        if self._plan is not None:
-            self._cells = self._cells.refined(*self._plan, found)
-        for i, (which, binning) in enumerate(self._asked):
-            counts = found[which].binned.get(i, np.zeros(binning.size))
-            before, now = self._moments[which].n, float(counts.sum())
-            if abs(now - before) > (_SAME_WEIGHT * before if self._is_weighted else 0.5):
-                raise changed_rows(before, now)
-            self._binned[which][binning] = counts
+        self._cells = self._cells.refined(*self._plan, [tally.of(label) for label in self.labels])
 
-    def resolution(self, questions: OpenQuestions) -> float:
-        """Return the width of the widest cell that is still in question."""
-        lows, tops = self._cells.edges
-        widths = [float((tops - lows)[cells].max()) for cells in questions.cells]
-        widths += [binning.cell for _, binning in questions.binnings]
-        widths += [cuts.width for cuts in questions.cuts]
-        widest = max(widths, default=questions.width)
+    def resolution(self, questions: Questions) -> float:
+        """Return how far the boundary may lie from that of the sorted scores."""
+        widths = self._cells.tops - self._cells.lows
+        smooth = questions.width * _SMOOTH
+        widest = max((float(widths[c].max()) for c in questions.cells), default=smooth)
         if self._request.log_odds is not None:
             return widest / 4  # no probability changes faster with its log-odds
         return float(np.ldexp(widest, self._request.exponent))
@@ -341,36 +327,6 @@ def scale_exponent(largest: float) -> int:
     """
     exponent = int(np.frexp(largest)[1])
     return exponent if abs(exponent) > _SAFE_EXPONENT else 0
-
-
-def _first_request(
-    chunks: Iterable[Chunk], exponent: int | None, scale: Scale = "raw", cells: int = _CELLS
-) -> ScanRequest:
-    """Return the first request: a grid somewhat wider than the range of the rows peeked at."""
-    scores = [chunk.counted().scores.astype(np.float64) for chunk in chunks]
-    peeked = np.concatenate([*scores, np.empty(0)])
-    peeked = peeked[np.isfinite(peeked)]
-    log_odds = None
-    are_probable = len(peeked) > 0 and peeked.min() >= 0 and peeked.max() <= 1
-    if scale == "probability" or (scale == "auto" and are_probable):
-        log_odds, exponent = LogOdds(), 0
-        peeked = log_odds.of(peeked)
-        peeked = peeked[np.isfinite(peeked)]
-    if not len(peeked):
-        return ScanRequest(exponent=exponent or 0, log_odds=log_odds)
-    if exponent is None:
-        # Only against overflow: scores that look tiny here may have larger ones among the rest.
-        exponent = max(scale_exponent(float(np.abs(peeked).max())), 0)
-    peeked = np.ldexp(peeked, -exponent)
-    low, high = float(peeked.min()), float(peeked.max())
-    margin = (high - low) / 16
-    grid = Grid(low - margin, high + margin, cells)
-    # Cells must be told apart where the scores are, far from 0 as well.
-    is_wide = grid.width > _LEAST_DOUBLES * np.spacing(max(abs(grid.low), abs(grid.high)))
-    is_wide = bool(is_wide and np.isfinite(1 / grid.width))
-    pivot = float(np.median(peeked))
-    used = grid if is_wide else None
-    return ScanRequest(exponent=exponent, pivot=pivot, grid=used, log_odds=log_odds)
 
 
 def _check_sizes(sample: ScoreSample) -> None:
@@ -409,3 +365,62 @@ def _check_faults(faults: list[Fault]) -> None:
         f"`y_score` must be finite, got {shown}. "
         "Drop those rows, or clip infinite scores to the largest finite one."
     )
+
+
+# --- Progress bars --------------------------------------------------------------------------------
+
+
+@contextmanager
+def show_progress(progress: Progress | bool | None) -> Iterator[Progress | None]:
+    """Yield what a pass calls: the function given, one that draws bars for True, or None.
+
+    Examples
+    --------
+    >>> with show_progress(print) as show:
+    ...     show("pass 1", 3, 4)
+    pass 1 3 4
+    """
+    if progress is True:
+        with draw_bars() as show:
+            yield show
+    elif progress is None or progress is False:
+        yield None
+    elif callable(progress):
+        yield progress
+    else:
+        raise InvalidInputError(
+            "`progress` must be True, None or a function of a name, the parts read and all parts, "
+            f"got {progress!r}. Use True for a bar on the error stream."
+        )
+
+
+@contextmanager
+def draw_bars(*, only_in_terminal: bool = False) -> Iterator[Progress]:
+    """Yield a function that draws a bar for each pass on the error stream, or in a notebook.
+
+    With `only_in_terminal` there is none elsewhere, and none is left when all is done.
+    """
+    try:
+        from rich import progress as bars
+        from rich.console import Console
+    except ImportError as error:
+        raise MissingExtraError("rich", "cli") from error
+    columns = (
+        bars.TextColumn("{task.description:<9}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeElapsedColumn(),
+    )
+    console = Console(stderr=True)
+    is_hidden = only_in_terminal and not console.is_terminal
+    with bars.Progress(
+        *columns, console=console, disable=is_hidden, transient=only_in_terminal
+    ) as drawn:
+        tasks: dict[str, Any] = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = drawn.add_task(what)
+            drawn.update(tasks[what], completed=done, total=total)
+
+        yield show

@@ -34,22 +34,25 @@ from boundshift.promises.zone import Zone, as_errors, zone_of
 from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores import Scale, ScoreSample
-from boundshift.streaming.bars import show_progress
-from boundshift.streaming.dispatch import open_columns
-from boundshift.streaming.driver import Requests, Scan, decide_in_passes, decide_together
-from boundshift.streaming.source import ColumnNames, OnProgress, Progress, Source
-from boundshift.streaming.tally import Tally
-from boundshift.streaming.view import Everyone, Group, JointRequest, Pair, ValueCounts, View
+from boundshift.streaming.driver import (
+    Progress,
+    Requests,
+    Scan,
+    decide_in_passes,
+    decide_together,
+    show_progress,
+)
+from boundshift.streaming.read import OnProgress, Source, read
+from boundshift.streaming.tally import (
+    Everyone,
+    Group,
+    JointRequest,
+    Pair,
+    Tally,
+    ValueCounts,
+    View,
+)
 from boundshift.validation import as_choice, as_share
-
-__all__ = [
-    "decide_groups_in_passes",
-    "scan_biases",
-    "scan_boundaries",
-    "scan_boundary",
-    "scan_certificate",
-    "scan_zone",
-]
 
 
 def scan_boundary(
@@ -110,13 +113,13 @@ def scan_boundary(
     >>> rng = np.random.default_rng(0)
     >>> chunks = [(y, rng.normal(size=1000) + 3 * y) for y in rng.random((5, 1000)) < 0.02]
     >>> boundary = scan_boundary(chunks, curve="smoothed")
-    >>> round(boundary.threshold, 2), boundary.n_samples, round(boundary.resolution, 4)
-    (1.63, (4894, 106), 0.0003)
+    >>> round(boundary.threshold, 2), boundary.n_samples, round(boundary.resolution, 6)
+    (1.63, (4894, 106), 8e-06)
     """
     curve, rule = choose_claims(curve, rule)
     _check_passes(max_passes)
     boundary = decide_on(
-        open_columns(data, ColumnNames(label, score, weight), element),
+        read(data, label=label, score=score, weight=weight, element=element),
         make_decision(curve, rule),
         pos_label=pos_label,
         alike=rule.alike,
@@ -168,7 +171,7 @@ def scan_boundaries(
     >>> {group: round(boundary.threshold, 1) for group, boundary in found.items()}
     {'a': 1.1, 'b': 2.1}
     """
-    source = open_columns(data, ColumnNames(label, score, by=by), element)
+    source = read(data, label=label, score=score, by=by, element=element)
     claims = (*choose_claims(curve, rule), rows)
     options: dict[str, Any] = {"pos_label": pos_label, "scale": scale, "progress": progress}
     return decide_groups_in_passes(source, *claims, **options)
@@ -281,7 +284,7 @@ def scan_biases(
             f"`scores` must name a column for each class, got {scores!r}. For one column use "
             "scan_boundary."
         )
-    source = open_columns(data, ColumnNames(label, columns, weight))
+    source = read(data, label=label, score=columns, weight=weight)
     peeked = list(source.peek())
     n_classes = len(columns) or next((c.scores.shape[1] for c in peeked), 0)
     counts = _count_values(source, "label", progress)
@@ -350,12 +353,12 @@ def _count_values(source: Source, column: str, progress: Progress | bool | None)
 def _reader(source: Source, views: Sequence[View]) -> Callable[[Requests, OnProgress], list[Tally]]:
     """Return the function that reads several views of a source in one pass."""
 
-    def read(requests: Requests, on_progress: OnProgress) -> list[Tally]:
+    def read_views(requests: Requests, on_progress: OnProgress) -> list[Tally]:
         parts = tuple((i, views[i], request) for i, request in requests)
         found = source.scan(JointRequest(parts), on_progress)
         return [found.parts.get(i, Tally()) for i, _ in requests]
 
-    return read
+    return read_views
 
 
 def scan_certificate(
@@ -400,7 +403,7 @@ def scan_certificate(
     t, pos_label = read_threshold(threshold, pos_label)
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
-    source = open_columns(data, ColumnNames(label, score, weight), element)
+    source = read(data, label=label, score=score, weight=weight, element=element)
     options: dict[str, Any] = {"pos_label": pos_label, "progress": progress}
     if source.is_weighted:
         claims = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
@@ -457,7 +460,7 @@ def scan_zone(
     """
     allowed = as_errors(errors)
     as_share("confidence", confidence)
-    source = open_columns(data, ColumnNames(label, score), element)
+    source = read(data, label=label, score=score, element=element)
     if source.is_weighted:
         raise InvalidInputError(
             "`data` must be pairs (labels, scores) for a zone, whose promises count rows, got "

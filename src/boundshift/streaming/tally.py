@@ -1,52 +1,43 @@
-"""What was found in some rows: a summary that fits a message.
+"""What one pass is to find out about every row, and what it found: a summary that fits a message.
 
-Tallies of different rows merge in any order: counts and extremes exactly, sums in two doubles.
+A `ScanRequest` tallies chunks wherever these lie. Tallies of different rows merge in any order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.streaming.chunk import Chunk, Fault
-from boundshift.streaming.counter import CellCounter
-from boundshift.streaming.grid import Refinement
-from boundshift.streaming.scratch import scratch
-from boundshift.typing import FloatArray
+from boundshift.exceptions import InvalidInputError
+from boundshift.scores import LogOdds
+from boundshift.streaming.cells import Grid, Look
+from boundshift.streaming.chunks import Chunk
+from boundshift.typing import FloatArray, IntArray
 
-__all__ = ["ClassTally", "Tally", "add_exactly", "extremes"]
+OUTSIDE = "outside [0, 1]"
+"""Fault of a score that is held to be a probability and is none."""
 
-
+# Rows worked on at a time, so that temporary arrays stay small.
+_ROWS = 1 << 19
 # Faults and labels that are kept for an error message.
 _MOST_FAULTS = 8
+# Most classes or groups that are told apart.
+_MOST_VALUES = 1000
 
 
-def add_exactly(total: tuple[float, float], more: tuple[float, float]) -> tuple[float, float]:
-    """Add two numbers of two doubles each: what the first cannot hold, the second keeps.
+@dataclass(frozen=True, order=True)
+class Fault:
+    """How many rows of a chunk cannot be used, by which column, and why, such as "NaN"."""
 
-    Examples
-    --------
-    >>> add_exactly((1e16, 0.0), (1.0, 0.0))
-    (1e+16, 1.0)
-    """
-    high = total[0] + more[0]
-    part = high - total[0]
-    low = (total[0] - (high - part)) + (more[0] - part) + total[1] + more[1]
-    return high + low, low - ((high + low) - high)
-
-
-def extremes(scores: FloatArray) -> tuple[float, float]:
-    """Return the smallest and the largest score, NaN if one of them is; (0, 0) of none.
-
-    Examples
-    --------
-    >>> extremes(np.array([2.0, 1.0]))
-    (1.0, 2.0)
-    """
-    return (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
+    location: str
+    kind: str
+    count: int
+    column: str = "y_score"
 
 
 @dataclass(eq=False)
@@ -55,207 +46,83 @@ class ClassTally:
 
     Parameters
     ----------
-    n : int or float
-        Number of rows; where rows have weights, the sum of these. So are all counts but `rows`.
-    low, high : float
-        Smallest and largest score.
-    total : pair of float
-        Sum of the offsets from the request's pivot, in two doubles.
-    squares : float
-        Sum of squared deviations from the mean.
-    squared_weights, weighted_rows : float, int
-        Sum of squared weights, and number of rows with weights; 0 where rows have none.
-    saturated : pair of int
-        Exact zeros and ones among probabilities, which have no log-odds of their own; none of
-        them is counted elsewhere.
     counts, sums : arrays
-        Number of rows in each cell, and the sum of their offsets: from the origin of a grid, or
-        from the base of a cell of a refinement.
+        Number of rows in each cell, or their weight; and the sum of their scores, weighted.
     rows : array, default=None
-        Number of rows in each cell, where rows have weights.
+        Number of rows in each cell; None where rows have no weights.
+    low, high : float
+        Least and largest score.
+    saturated : pair of (count, rows)
+        Exact zeros and ones among probabilities.
+    squared_weights : float
+        Sum of the squared weights of all rows.
     lows, highs : arrays
-        Smallest and largest score in each cell of a refinement.
-    points : list of arrays (values, counts)
-        Distinct scores collected, and how often each occurs; None if each occurs once.
-    binned : dict from int to array
-        Counts at the nodes of the request's binnings, by their index.
+        Least and largest score in each range of a look.
+    points : list of (values, counts, rows)
+        Scores collected, in order.
     """
 
-    n: Any = 0
-    low: float = np.inf
-    high: float = -np.inf
-    total: tuple[float, float] = (0.0, 0.0)
-    squares: float = 0.0
-    squared_weights: float = 0.0
-    weighted_rows: int = 0
-    saturated: tuple[Any, Any] = (0, 0)
     counts: Any = 0
     sums: Any = 0.0
     rows: Any = None
+    low: float = np.inf
+    high: float = -np.inf
+    saturated: Any = field(default_factory=lambda: np.zeros((2, 2)))
+    squared_weights: float = 0.0
     lows: Any = np.inf
     highs: Any = -np.inf
-    points: list[tuple[FloatArray, NDArray[Any] | None]] = field(default_factory=list)
-    binned: dict[int, Any] = field(default_factory=dict)
-
-    def add_moments(
-        self,
-        scores: FloatArray,
-        pivot: float,
-        ends: tuple[float, float],
-        weights: FloatArray | None = None,
-    ) -> None:
-        """Add rows, whose extremes are known, to count, extremes, sum and squares."""
-        # Scores that overflow here are far larger than those peeked at; the pass is repeated with
-        # another exponent.
-        with np.errstate(over="ignore", invalid="ignore"):
-            n = len(scores) if weights is None else float(weights.sum())
-            offset = np.subtract(scores, pivot, out=scratch.get("offset", len(scores)))
-            total = float(offset.sum() if weights is None else (offset * weights).sum())
-            offset -= total / n
-            # Not a dot product, whose library may start threads of its own in each of ours.
-            np.multiply(offset, offset, out=offset)
-            if weights is not None:
-                offset *= weights
-            squares = float(offset.sum())
-            self._merge_moments(ClassTally(n, *ends, (total, 0.0), squares))
-
-    def add_cells(self, counter: CellCounter) -> None:
-        """Add what was counted in the cells of a grid."""
-        if counter.is_weighted:
-            self.add_rows(counter.rows)
-        self.counts = counter.counts + self.counts
-        self.sums = counter.sums + self.sums
-
-    def add_rows(self, rows: Any) -> None:
-        """Add numbers of rows with weights."""
-        self.rows = rows if self.rows is None else self.rows + rows
+    points: list[tuple[FloatArray, NDArray[Any], IntArray]] = field(default_factory=list)
 
     @property
     def cell_rows(self) -> Any:
         """Number of rows in each cell, whether or not they have weights."""
         return self.counts if self.rows is None else self.rows
 
-    def add_refined(
-        self, refinement: Refinement, scores: FloatArray, weights: FloatArray | None = None
-    ) -> None:
-        """Add rows, given by their sorted scores, to the cells of a refinement."""
-        start = np.searchsorted(scores, refinement.lows, side="right")
-        end = np.searchsorted(scores, refinement.tops, side="right")
-        held = end > start
-        lows, highs = np.full(len(start), np.inf), np.full(len(start), -np.inf)
-        lows[held], highs[held] = scores[start[held]], scores[end[held] - 1]
-        counts = end - start
-        cell = np.repeat(np.arange(len(start)), counts)
-        inside = np.arange(len(cell)) + np.repeat(start - np.cumsum(counts) + counts, counts)
-        scores = scores[inside]
-        offset = scores - refinement.bases[cell]
-        if weights is None:
-            self.counts = self.counts + counts
-        else:
-            self.add_rows(counts)
-            weights = weights[inside]
-            self.counts = self.counts + np.bincount(cell, weights, len(start))
-            offset *= weights
-        self.sums = self.sums + np.bincount(cell, offset, len(start))
-        self.lows, self.highs = np.minimum(self.lows, lows), np.maximum(self.highs, highs)
-        if np.any(held & refinement.collected):
-            wanted = refinement.collected[cell]
-            self.points.append(
-                _distinct(scores[wanted], None if weights is None else weights[wanted])
-            )
-
-    def split_saturated(self, rows: Chunk) -> Chunk:
-        """Count infinite log-odds, those of exact zeros and ones, and return the others."""
-        scores, weights = rows.scores, rows.weights
-        if np.isfinite(extremes(scores)).all():
-            return rows
-        sides = scores == -np.inf, scores == np.inf
-        found = [
-            int(np.count_nonzero(side)) if weights is None else float(weights[side].sum())
-            for side in sides
-        ]
-        self.saturated = self.saturated[0] + found[0], self.saturated[1] + found[1]
-        return rows.take(~(sides[0] | sides[1]))
-
-    def settle_saturated(self, ends: tuple[float, float], pivot: float) -> None:
-        """Count exact zeros and ones among the moments, once it is known where they stand."""
-        for count, end in zip(self.saturated, ends, strict=True):
-            if count:
-                total = (count * (end - pivot), 0.0)
-                self._merge_moments(ClassTally(n=count, low=end, high=end, total=total))
-
-    def _merge_moments(self, other: ClassTally) -> None:
-        """Add count, extremes, sum and squares of other rows."""
-        if self.n and other.n:
-            apart = other.total[0] / other.n - self.total[0] / self.n
-            apart += other.total[1] / other.n - self.total[1] / self.n
-            self.squares += apart * apart * (self.n / (self.n + other.n)) * other.n
-        self.squares += other.squares
-        self.n += other.n
-        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
-        self.total = add_exactly(self.total, other.total)
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(np.sum(self.cell_rows) + self.saturated[:, 1].sum())
 
     def merge(self, other: ClassTally) -> None:
         """Add what was found in other rows."""
-        self._merge_moments(other)
-        self.saturated = (
-            self.saturated[0] + other.saturated[0],
-            self.saturated[1] + other.saturated[1],
-        )
         self.counts, self.sums = self.counts + other.counts, self.sums + other.sums
-        self.squared_weights += other.squared_weights
-        self.weighted_rows += other.weighted_rows
         if other.rows is not None:
-            self.add_rows(other.rows)
+            self.rows = other.rows if self.rows is None else self.rows + other.rows
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.saturated = self.saturated + other.saturated
+        self.squared_weights += other.squared_weights
         self.lows, self.highs = (
             np.minimum(self.lows, other.lows),
             np.maximum(self.highs, other.highs),
         )
         self.points.extend(other.points)
-        for i, counts in other.binned.items():
-            self.binned[i] = self.binned.get(i, 0.0) + counts
 
-    def distinct_points(self) -> tuple[FloatArray, NDArray[Any]]:
-        """Return the distinct scores collected, in order, and how often each occurs."""
+    def distinct_points(self) -> tuple[FloatArray, NDArray[Any], IntArray]:
+        """Return the distinct scores collected, in order, their counts and their rows."""
         if not self.points:
-            return np.empty(0), np.empty(0, np.int64)
-        values = np.concatenate([v for v, _ in self.points])
-        if all(c is None for _, c in self.points):
-            values.sort()
-            values, times = _distinct(values, None)
-            return values, np.ones(len(values), np.int64) if times is None else times
-        counts = np.concatenate([np.ones(len(v)) if c is None else c for v, c in self.points])
-        order = np.argsort(values, kind="stable")
-        values, times = _distinct(values[order], counts[order])
-        assert times is not None
-        return values, times.astype(np.int64) if self.rows is None else times
+            return np.empty(0), np.empty(0), np.empty(0, np.int64)
+        return _distinct(*(np.concatenate(part) for part in zip(*self.points, strict=True)))
 
 
 def _distinct(
-    scores: FloatArray, weights: NDArray[Any] | None
-) -> tuple[FloatArray, NDArray[Any] | None]:
-    """Return the distinct ones of sorted scores, and how often each occurs; None for once each."""
-    is_first = np.append(True, scores[1:] != scores[:-1])[: len(scores)]
-    if is_first.all():
-        return scores, weights
-    first = np.flatnonzero(is_first)
-    if weights is None:
-        return scores[first], np.diff(first, append=len(scores))
-    return scores[first], np.add.reduceat(weights, first)
+    values: FloatArray, counts: NDArray[Any], rows: IntArray
+) -> tuple[FloatArray, NDArray[Any], IntArray]:
+    """Return distinct scores in order, and the sums of counts and rows at each."""
+    known, place = np.unique(values, return_inverse=True)
+    return known, np.bincount(place, counts), np.bincount(place, rows).astype(np.int64)
 
 
 @dataclass(eq=False)
 class Tally:
-    """What was found in some rows, by label; tallies of different rows merge in any order.
+    """What was found in some rows, by label.
 
     Examples
     --------
-    >>> from boundshift.streaming.request import ScanRequest
     >>> chunks = [Chunk(np.array([0, 1]), np.array([0.5, 2.0]), "first"),
     ...           Chunk(np.array([0, 0]), np.array([0.1, 0.9]), "second")]
     >>> one, other = ScanRequest().tally(chunks[:1]), ScanRequest().tally(chunks[1:])
     >>> one.merge(other)
-    >>> one.classes[0].n, one.classes[0].low, one.classes[0].high
+    >>> one.classes[0].n_rows, one.classes[0].low, one.classes[0].high
     (3, 0.1, 0.9)
     """
 
@@ -264,24 +131,12 @@ class Tally:
 
     def of(self, label: object) -> ClassTally:
         """Return what was found about a class, to be added to."""
-        if label not in self.classes:
-            self.classes[label] = ClassTally()
-        return self.classes[label]
+        return self.classes.setdefault(label, ClassTally())
 
-    def add_labels(self, labels: tuple[Any, ...]) -> None:
-        """Keep a few labels, of which there are too many, for an error message."""
-        for label in labels:
-            if len(self.classes) < _MOST_FAULTS:
-                self.of(label)
-
-    def add_fault(self, chunk: Chunk, kind: str, count: int, column: str = "y_score") -> None:
-        """Add rows of a chunk that cannot be used, if there are any."""
+    def add_fault(self, location: str, kind: str, count: int, column: str = "y_score") -> None:
+        """Add rows that cannot be used, if there are any."""
         if count:
-            self._add_faults([Fault(chunk.location, kind, count, column)])
-
-    def add_weight_fault(self, weight: float, count: int) -> None:
-        """Add weights that are no frequencies, the first of them by its value."""
-        self._add_faults([Fault("", f"{weight:g}", count, "sample_weight")])
+            self._add_faults([Fault(location, kind, count, column)])
 
     def merge(self, other: Tally) -> None:
         """Add what was found in other rows."""
@@ -291,9 +146,321 @@ class Tally:
 
     def _add_faults(self, faults: list[Fault]) -> None:
         """Add faults, those of one chunk together, and keep the first few."""
-        known = {(f.location, f.kind, f.column): f for f in self.faults}
-        for f in faults:
-            key = (f.location, f.kind, f.column)
-            count = f.count + (known[key].count if key in known else 0)
-            known[key] = Fault(f.location, f.kind, count, f.column)
-        self.faults = sorted(known.values())[:_MOST_FAULTS]
+        known = Counter({replace(f, count=0): f.count for f in self.faults})
+        known.update({replace(f, count=0): f.count for f in faults})
+        self.faults = sorted(replace(f, count=n) for f, n in known.items())[:_MOST_FAULTS]
+
+
+@dataclass(frozen=True, eq=False)
+class ScanRequest:
+    """What to find out about every row in one pass.
+
+    The first pass finds the classes and counts their rows in the cells of the grid. Every further
+    pass knows the classes, and looks into some ranges of scores.
+
+    Parameters
+    ----------
+    grid : Grid, default=None
+        Cells to count in; None for one cell.
+    exponent : int, default=0
+        Scores are divided by this power of two.
+    log_odds : LogOdds, default=None
+        Carries scores that are probabilities to their log-odds. In the first pass it does not know
+        yet where exact zeros and ones stand; these are counted apart.
+    labels : tuple, default=()
+        The classes; empty in the first pass.
+    look : Look, default=None
+        Ranges to look into; None in the first pass.
+    """
+
+    grid: Grid = field(default_factory=lambda: Grid(np.array([np.inf])))
+    exponent: int = 0
+    log_odds: LogOdds | None = None
+    labels: tuple[Any, ...] = ()
+    look: Look | None = None
+
+    def tally(self, chunks: Iterable[Chunk]) -> Tally:
+        """Return what is found in some chunks."""
+        tally = Tally()
+        for chunk in chunks:
+            rows = _with_good_weights(chunk, tally)
+            for start in range(0, len(rows), _ROWS):
+                block = rows.take(slice(start, start + _ROWS))
+                if self.look is None:
+                    self._count(block, tally)
+                else:
+                    self._collect(block, self.look, tally)
+        return tally
+
+    def _count(self, rows: Chunk, tally: Tally) -> None:
+        """Count the rows of each class in the cells of the grid."""
+        rows, codes, labels = _coded(rows, tally)
+        if not len(rows):
+            return
+        rows, codes = self._usable(rows, codes, labels, tally)
+        if not len(rows):
+            return
+        scores, weights, size = rows.scores, rows.weights, self.grid.size
+        key = self.grid.cells_of(scores)
+        key += codes * np.intp(size)
+        total, length = len(labels) * size, (len(labels), size)
+        counted = np.bincount(key, minlength=total).reshape(length)
+        held = counted if weights is None else np.bincount(key, weights, total).reshape(length)
+        sums = np.bincount(key, scores if weights is None else scores * weights, total)
+        for code, label in enumerate(labels):
+            cells = np.flatnonzero(counted[code])
+            if not len(cells):
+                continue
+            found = tally.of(label)
+            found.merge(
+                ClassTally(
+                    held[code],
+                    sums.reshape(length)[code],
+                    None if weights is None else counted[code],
+                    # The extremes of the class are those of its outermost cells.
+                    float(scores[key == code * size + cells[0]].min()),
+                    float(scores[key == code * size + cells[-1]].max()),
+                )
+            )
+
+    def _usable(
+        self, rows: Chunk, codes: IntArray, labels: list[Any], tally: Tally
+    ) -> tuple[Chunk, IntArray]:
+        """Return the rows that can be counted, scores as they are decided on; others are faults."""
+        scores = self._scaled(rows.scores)
+        low, high = scores.min(), scores.max()
+        good: Any = None
+        if not (np.isfinite(low) and np.isfinite(high)):
+            good = np.isfinite(scores)
+            tally.add_fault(rows.location, "NaN", int(np.isnan(scores).sum()))
+            tally.add_fault(rows.location, "infinite", int(np.isinf(scores).sum()))
+        if self.log_odds is not None:
+            inside = (scores >= 0) & (scores <= 1)
+            outside = ~inside if good is None else ~inside & good
+            tally.add_fault(rows.location, OUTSIDE, int(np.count_nonzero(outside)))
+            good = inside
+        if rows.weights is not None:
+            for code, label in enumerate(labels):
+                weights = rows.weights[codes == code]
+                tally.of(label).squared_weights += float(weights @ weights)
+        rows = replace(rows, scores=scores)
+        if good is not None and not good.all():
+            rows, codes = rows.take(good), codes[good]
+        if self.log_odds is not None:
+            found = self.log_odds.of(rows.scores)
+            rows, finite = replace(rows, scores=found), np.isfinite(found)
+            for code, label in enumerate(labels):
+                for side, end in enumerate((-np.inf, np.inf)):
+                    own = (codes == code) & (found == end)
+                    n = int(np.count_nonzero(own))
+                    weight = n if rows.weights is None else rows.weights[own].sum()
+                    tally.of(label).saturated[side] += (weight, n)
+            if not finite.all():
+                rows, codes = rows.take(finite), codes[finite]
+        return rows, codes
+
+    def _collect(self, rows: Chunk, look: Look, tally: Tally) -> None:
+        """Count rows in the ranges of a look, and collect the scores of some."""
+        scores = self._scaled(rows.scores)
+        if self.log_odds is not None:
+            scores = self.log_odds.of(scores)
+        # Rows that cannot be used, if they came since the first pass, are in none of the ranges.
+        with np.errstate(invalid="ignore"):
+            cells = self.grid.cells_of(np.nan_to_num(scores))
+        near = np.flatnonzero(look.flags[cells])
+        rows, scores = rows.take(near), scores[near]
+        for label in self.labels:
+            own = rows.mask_of(label)
+            order = np.argsort(scores[own], kind="stable")
+            values = scores[own][order]
+            weights = None if rows.weights is None else rows.weights[own][order]
+            _look_into(look, values, weights, tally.of(label))
+
+    def _scaled(self, scores: NDArray[Any]) -> FloatArray:
+        scores = scores.astype(np.float64, copy=False)
+        return np.ldexp(scores, -self.exponent) if self.exponent else scores
+
+
+def _look_into(
+    look: Look, scores: FloatArray, weights: FloatArray | None, found: ClassTally
+) -> None:
+    """Add rows of a class, given by their sorted scores, to the ranges of a look."""
+    part = np.searchsorted(look.tops, scores, side="left")
+    inside = part < len(look.tops)
+    inside[inside] = scores[inside] >= look.lows[part[inside]]
+    scores, part = scores[inside], part[inside]
+    size = len(look.tops)
+    rows = np.bincount(part, minlength=size)
+    counts: NDArray[Any] = rows
+    times: NDArray[Any] = np.ones(len(scores))
+    if weights is not None:
+        times = weights[inside]
+        counts = np.bincount(part, times, size)
+    held, lows, highs = rows > 0, np.full(size, np.inf), np.full(size, -np.inf)
+    last = np.cumsum(rows)
+    lows[held], highs[held] = scores[(last - rows)[held]], scores[last[held] - 1]
+    taken = look.collected[part]
+    points = _distinct(scores[taken], times[taken], np.ones(int(taken.sum()), np.int64))
+    found.merge(
+        ClassTally(
+            counts,
+            np.bincount(part, scores * times, size),
+            None if weights is None else rows,
+            lows=lows,
+            highs=highs,
+            points=[points] if len(points[0]) else [],
+        )
+    )
+
+
+def _with_good_weights(chunk: Chunk, tally: Tally) -> Chunk:
+    """Return the rows that count, and add weights that are no frequencies to the faults."""
+    if chunk.weights is None:
+        return chunk
+    weights = chunk.weights.astype(np.float64, copy=False)
+    good = np.isfinite(weights) & (weights >= 0)
+    if not good.all():
+        bad = weights[~good]
+        tally.add_fault("", f"{bad[0]:g}", len(bad), "sample_weight")
+        chunk, weights = chunk.take(good), weights[good]
+    return replace(chunk, weights=weights).counted()
+
+
+def _coded(rows: Chunk, tally: Tally) -> tuple[Chunk, IntArray, list[Any]]:
+    """Return the rows that have a label, the index of each one's label, and the labels."""
+    labels = list(tally.classes)[:2]
+    masks = [rows.mask_of(label) for label in labels]
+    if sum(map(np.count_nonzero, masks)) != len(rows):
+        found, missing = rows.distinct_labels()
+        tally.add_fault(rows.location, "missing", missing, "y_true")
+        for label in found:
+            if len(tally.classes) < _MOST_FAULTS:
+                tally.of(label)
+        labels = list(tally.classes)
+        if len(labels) > 2:  # an error lists them
+            return rows.take(slice(0)), np.empty(0, np.intp), []
+        masks = [rows.mask_of(label) for label in labels]
+        known = np.logical_or.reduce(masks) if masks else np.zeros(len(rows), np.bool_)
+        if not known.all():
+            rows, masks = rows.take(known), [mask[known] for mask in masks]
+    codes = masks[1].astype(np.intp) if len(masks) > 1 else np.zeros(len(rows), np.intp)
+    return rows, codes, labels
+
+
+# --- Several problems in one pass -----------------------------------------------------------------
+
+
+class View(Protocol):
+    """Some of the rows, with one score each."""
+
+    def rows(self, chunk: Chunk) -> Chunk:
+        """Return those rows of a chunk."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The rows of two classes, with the second's score minus the first's, given their columns."""
+
+    labels: tuple[Any, Any]
+    columns: tuple[int, int]
+
+    def rows(self, chunk: Chunk) -> Chunk:
+        """Return the rows of both classes."""
+        mask = chunk.mask_of(self.labels[0]) | chunk.mask_of(self.labels[1])
+        own = chunk.take(np.flatnonzero(mask))
+        first, second = (own.scores[:, i].astype(np.float64) for i in self.columns)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return replace(own, scores=second - first)
+
+
+@dataclass(frozen=True)
+class Everyone:
+    """All rows of data that has groups."""
+
+    def rows(self, chunk: Chunk) -> Chunk:
+        """Return all rows."""
+        return replace(chunk, groups=None)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of the group of this name."""
+
+    name: Any
+
+    def rows(self, chunk: Chunk) -> Chunk:
+        """Return the rows of the group."""
+        assert chunk.groups is not None
+        codes = [i for i, name in enumerate(chunk.group_names) if name == self.name]
+        return replace(chunk.take(np.flatnonzero(np.isin(chunk.groups, codes))), groups=None)
+
+
+@dataclass(eq=False)
+class JointTally:
+    """What one pass found in each of several views."""
+
+    parts: dict[int, Tally] = field(default_factory=dict)
+
+    def merge(self, other: JointTally) -> None:
+        """Add what was found in other rows."""
+        for number, tally in other.parts.items():
+            self.parts.setdefault(number, Tally()).merge(tally)
+
+
+@dataclass(frozen=True, eq=False)
+class JointRequest:
+    """What to find out about several views: the number of each problem, its view, its request."""
+
+    parts: tuple[tuple[int, View, ScanRequest], ...]
+
+    def tally(self, chunks: Iterable[Chunk]) -> JointTally:
+        """Return what is found in some chunks."""
+        total = JointTally()
+        for chunk in chunks:
+            for number, view, request in self.parts:
+                if len(rows := view.rows(chunk)):
+                    total.merge(JointTally({number: request.tally([rows])}))
+        return total
+
+
+@dataclass(eq=False)
+class ValueTally:
+    """How many rows have each value."""
+
+    counts: Counter[Any] = field(default_factory=Counter)
+
+    def merge(self, other: ValueTally) -> None:
+        """Add what was found in other rows."""
+        self.counts.update(other.counts)
+        if len(self.counts) > _MOST_VALUES:
+            raise InvalidInputError(
+                f"A column of classes or groups must have at most {_MOST_VALUES} different "
+                "values, got more. Choose the column that names the class or the group of a row."
+            )
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """The request to count the rows of each label ("label") or of each group ("by")."""
+
+    column: str
+
+    def tally(self, chunks: Iterable[Chunk]) -> ValueTally:
+        """Return what is found in some chunks; a missing value counts as None."""
+        total = ValueTally()
+        for chunk in chunks:
+            rows = chunk.counted()
+            values: Any = rows.groups if self.column == "by" else rows.labels
+            names = rows.group_names if self.column == "by" else rows.categories
+            if names is None:
+                is_missing = np.asarray(values != values, dtype=np.bool_)
+                known, counts = np.unique(values[~is_missing], return_counts=True)
+                found = Counter(dict(zip(known.tolist(), counts.tolist(), strict=True)))
+            else:
+                is_missing = values < 0
+                by_code = np.bincount(values[~is_missing], minlength=len(names)).tolist()
+                found = Counter({v: n for v, n in zip(names, by_code, strict=True) if n})
+            if missing := int(np.count_nonzero(is_missing)):
+                found[None] = missing
+            total.merge(ValueTally(found))
+        return total

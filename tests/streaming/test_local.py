@@ -4,7 +4,6 @@ import gzip
 import json
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +13,8 @@ import pyarrow.parquet
 import pytest
 
 from boundshift import InvalidInputError, certify, find_boundary, streaming
-from boundshift.streaming.dispatch import open_columns
-from boundshift.streaming.view import ValueCounts
-from tests.streaming.sources.suite import (
+from boundshift.streaming.read import read
+from tests.streaming.suite import (
     EngineSuite,
     assert_same_boundary,
     named,
@@ -332,30 +330,10 @@ def test_a_look_at_parquet_reads_the_first_rows_of_a_group(tmp_path, monkeypatch
     rng = np.random.default_rng(11)
     y = rng.random(200_000) < 0.3
     write_parquet(tmp_path, [(y, rng.normal(size=len(y)) + y)])
-    source = open_columns(str(tmp_path))
+    source = read(str(tmp_path))
     monkeypatch.setattr(
         pa.parquet.ParquetFile, "read_row_group", lambda *_, **__: pytest.fail("read whole")
     )
     (peeked,) = source.peek()
     assert 0 < len(peeked) < len(y)
     assert np.array_equal(peeked.labels, y[: len(peeked)])
-
-
-@pytest.mark.parametrize("rows", [[400], [150, 250]])
-def test_one_part_is_read_by_the_thread_that_asks(tmp_path, rows):
-    rng = np.random.default_rng(12)
-    y = np.arange(400) % 2
-    write_parquet(tmp_path, parts_of(y, rng.normal(size=400) + y, rows))
-    seen, told = set(), []
-
-    class Request:
-        def tally(self, chunks):
-            chunks = list(chunks)
-            seen.update({threading.current_thread()} if chunks else ())
-            return ValueCounts("label").tally(chunks)
-
-    found = open_columns(str(tmp_path)).scan(Request(), lambda *done: told.append(done))
-    assert found.counts == {0: 200, 1: 200}
-    assert told == [(i + 1, len(rows)) for i in range(len(rows))]
-    if len(rows) == 1:
-        assert seen == {threading.current_thread()}

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from boundshift import InvalidInputError, certify, find_boundary, streaming
-from tests.streaming.sources.suite import (
+from tests.streaming.suite import (
     EngineSuite,
     assert_same_boundary,
     named,
@@ -128,8 +128,8 @@ def _slowly(y, s, mark):
 @pytest.mark.filterwarnings("ignore")
 def test_a_killed_worker_changes_nothing(cluster, tmp_path):
     from boundshift.boundary import decide_on, make_decision
-    from boundshift.streaming.source import ColumnNames
-    from boundshift.streaming.sources.dask_ import DaskSource
+    from boundshift.streaming.chunks import ColumnNames
+    from boundshift.streaming.on_dask import DaskSource
 
     y, s = problem()
     before = {w["pid"] for w in cluster.run(lambda: {"pid": os.getpid()}).values()}
@@ -149,7 +149,7 @@ def test_the_example_of_training_with_dask_runs(capsys, monkeypatch):
     import importlib.util
     from pathlib import Path
 
-    path = Path(__file__).parents[3] / "examples" / "dask_incremental.py"
+    path = Path(__file__).parents[2] / "examples" / "dask_incremental.py"
     spec = importlib.util.spec_from_file_location("dask_incremental", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

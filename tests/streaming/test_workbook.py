@@ -7,8 +7,8 @@ import pytest
 
 from boundshift import InvalidInputError
 from boundshift.app.tables import read_frame, write_frame
-from boundshift.streaming.sources import workbook
-from boundshift.streaming.sources.batches import column_names
+from boundshift.streaming import workbook
+from boundshift.streaming.tables import column_names
 
 
 def save(path, *sheets):

@@ -1,4 +1,8 @@
-"""A file as batches of columns, whatever its format; what is wrong with it is said in words."""
+"""A file as batches of columns, whatever its format, and errors in words.
+
+CSV is cut into blocks of whole rows here and not by Arrow's own streaming reader: after a quote
+that is never closed, that reader takes the rest of the file for one cell and says nothing.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.streaming.sources.workbook import as_csv, is_workbook
-
-__all__ = [
-    "FORMATS",
-    "MISSING",
-    "Format",
-    "OpenTable",
-    "TextStream",
-    "arrow",
-    "check_names",
-    "column_names",
-    "feather_batch",
-    "is_compressed",
-    "name_format",
-    "open_table",
-    "read_batches",
-    "readable",
-]
+from boundshift.streaming.workbook import as_csv, is_workbook
 
 Format = Literal["csv", "parquet", "feather", "json"]
 

@@ -6,14 +6,14 @@ import pyarrow as pa
 import pytest
 
 from boundshift import InvalidInputError, find_boundary, streaming
-from tests.streaming.sources.suite import (
+from tests.streaming.suite import (
     EngineSuite,
     assert_refused_without_scores,
     assert_same_boundary,
     parts_of,
     problem,
 )
-from tests.streaming.sources.test_local import table_of
+from tests.streaming.test_local import table_of
 
 
 @pytest.fixture

@@ -19,10 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.source import ColumnNames, OnProgress
-from boundshift.streaming.sources.arrow_ import table_chunk
-from boundshift.streaming.sources.batches import (
+from boundshift.streaming.chunks import Chunk, ColumnNames, table_chunk
+from boundshift.streaming.read import PEEKED_ROWS, OnProgress, PartSource
+from boundshift.streaming.tables import (
     FORMATS,
     OpenTable,
     column_names,
@@ -33,10 +32,6 @@ from boundshift.streaming.sources.batches import (
     read_batches,
     readable,
 )
-from boundshift.streaming.sources.columns import check_columns
-from boundshift.streaming.sources.local import PEEKED_ROWS, PartSource
-
-__all__ = ["are_text", "as_labels", "count_labels", "find_files", "from_columns"]
 
 _MOST_LABELS = 1000
 
@@ -46,7 +41,7 @@ _Reader = Callable[[int | None], Iterable[Chunk]]
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 
-def from_columns(
+def files_columns(
     files: Files, names: ColumnNames, positive: Collection[Any] | None = None
 ) -> PartSource:
     """Return the source of some columns of files.
@@ -220,7 +215,7 @@ def _is_aside(parts: Iterable[str], wanted: str) -> bool:
 def _readers_of(path: Path, names: ColumnNames, as_text: bool) -> list[_Reader]:
     """Return readers of the parts of a file that can be read one without the other."""
     with open_table(path) as opened:
-        check_columns(opened.header or column_names(path), names, path.name)
+        names.check(opened.header or column_names(path), path.name)
         if is_compressed(path):
             return [partial(_blocks, path, names, as_text)]
         if opened.format == "parquet":
@@ -274,6 +269,6 @@ def _blocks(path: Path, names: ColumnNames, as_text: bool, most: int | None) -> 
     with open_table(path) as opened:
         text = _text_type(opened) if as_text else None
         types = {name: text for name in (names.by, names.label) if name is not None}
-        types |= {name: pa.float64() for name, _ in names.numbers}
+        types |= {name: pa.float64() for name in names.numbers}
         for i, batch in enumerate(read_batches(opened, types)):
             yield _chunk(path, batch, names, f"block {i}")

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from boundshift import InvalidInputError, find_boundary, streaming
-from boundshift.streaming.sources import polars_
-from tests.streaming.sources.suite import (
+from boundshift.streaming import frames
+from tests.streaming.suite import (
     EngineSuite,
     assert_refused_without_scores,
     assert_same_boundary,
@@ -32,7 +32,7 @@ class TestLazyFrame(EngineSuite):
     def frame(self, monkeypatch):
         def lazy(parts):
             size = max(len(named(parts[0])["label"]), 1)
-            monkeypatch.setattr(polars_, "_ROWS_OF_A_BATCH", size)
+            monkeypatch.setattr(frames, "_ROWS_OF_A_BATCH", size)
             return frame_of(parts).lazy()
 
         return lazy

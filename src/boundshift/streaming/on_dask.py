@@ -14,18 +14,15 @@ import numpy as np
 from dask.callbacks import Callback
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming.chunk import Chunk
-from boundshift.streaming.source import ColumnNames, OnProgress, Request
-from boundshift.streaming.sources.columns import (
+from boundshift.streaming.chunks import (
+    Chunk,
+    ColumnNames,
     as_chunk,
-    check_columns,
     check_lengths,
     check_one_dimensional,
 )
+from boundshift.streaming.read import OnProgress, Request
 from boundshift.validation import as_known_scores, check_weight_shape
-
-__all__ = ["DaskSource", "from_arrays", "from_columns", "predict"]
-
 
 # Tallies merged by one task.
 _MERGED_AT_ONCE = 16
@@ -166,7 +163,7 @@ def _merge(tallies: list[Any]) -> Any:
     return total
 
 
-def from_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> DaskSource:
+def dask_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> DaskSource:
     """Return the source of arrays, or of series."""
     given = {"y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
@@ -209,7 +206,7 @@ def _from_series(given: dict[str, Any]) -> DaskSource:
                 "with column names."
             )
     if any(hasattr(value, "chunks") for value in given.values()):
-        return from_arrays(
+        return dask_arrays(
             *(v if hasattr(v, "chunks") else v.to_dask_array() for v in given.values())
         )
     for name, value in given.items():
@@ -229,19 +226,19 @@ def _check_partitions(name: str, own: int, scores: int) -> None:
         )
 
 
-def from_columns(frame: Any, names: ColumnNames) -> DaskSource:
+def dask_columns(frame: Any, names: ColumnNames) -> DaskSource:
     """Return the source of some columns of a frame."""
     if not hasattr(frame, "columns") or frame.ndim != 2:
         raise InvalidInputError(
             f"`data` must be a frame, got a Dask {type(frame).__name__}. "
             "Pass labels and scores to boundshift.find_boundary."
         )
-    check_columns([str(name) for name in frame.columns], names)
+    names.check([str(name) for name in frame.columns])
     frame = frame[names.all]
     return DaskSource(frame.to_delayed(), names, [frame])
 
 
-def predict(column: Any, threshold: float, labels: tuple[Any, Any]) -> Any:
+def dask_predict(column: Any, threshold: float, labels: tuple[Any, Any]) -> Any:
     """Return the labels of an array or series of scores, as lazily as these are."""
     kind = np.array(labels).dtype
     if hasattr(column, "chunks"):

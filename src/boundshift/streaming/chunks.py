@@ -1,0 +1,329 @@
+"""Labels and scores of any library as chunks of plain arrays, and errors for those that are not.
+
+A chunk is the unit in which data bigger than memory is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.typing import FloatArray
+from boundshift.validation import as_column, check_weight_shape
+
+# Labels of a chunk that are kept for an error message.
+_MOST_LABELS = 8
+_ONE_COLUMN = "Pass the column of the positive class, for example `proba[:, 1]`."
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """Which columns of the data are read.
+
+    Parameters
+    ----------
+    label : str, default="label"
+        Labels.
+    score : str or tuple of str, default="score"
+        Scores; several columns where each class has its own.
+    weight : str, default=None
+        How often each row counts; None for once.
+    by : str, default=None
+        Groups of rows; None for none.
+    """
+
+    label: str = "label"
+    score: str | tuple[str, ...] = "score"
+    weight: str | None = None
+    by: str | None = None
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """All columns of scores."""
+        return self.score if isinstance(self.score, tuple) else (self.score,)
+
+    @property
+    def all(self) -> list[str]:
+        """All columns: labels, scores, weights, groups."""
+        rest = [name for name in (self.weight, self.by) if name is not None]
+        return [self.label, *self.scores, *rest]
+
+    @property
+    def numbers(self) -> dict[str, str]:
+        """Columns that must be numbers, and the argument that an error calls them."""
+        found = dict.fromkeys(self.scores, "y_score")
+        return found if self.weight is None else found | {self.weight: "sample_weight"}
+
+    @property
+    def numbered(self) -> ColumnNames:
+        """The same columns under names of our own, for an engine that renames them."""
+        several = isinstance(self.score, tuple)
+        return ColumnNames(
+            "label",
+            tuple(f"score_{i}" for i in range(len(self.scores))) if several else "score",
+            None if self.weight is None else "weight",
+            None if self.by is None else "by",
+        )
+
+    def check(self, names: Sequence[str], location: str = "") -> None:
+        """Raise unless all are names of columns."""
+        of = f" of {location}" if location else ""
+        score = "scores" if isinstance(self.score, tuple) else "score"
+        asked: list[tuple[str, object]] = [("label", self.label)]
+        asked += [(score, column) for column in self.scores]
+        asked += [("weight", self.weight)] if self.weight is not None else []
+        asked += [("by", self.by)] if self.by is not None else []
+        for argument, column in asked:
+            if not isinstance(column, str) or column not in names:
+                raise InvalidInputError(
+                    f"`{argument}` must name one of the columns {', '.join(map(repr, names))}{of}, "
+                    f"got {column!r}."
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some labelled rows.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+        The label of each row, or its index in `categories`.
+    scores : array of shape (n,), or (n, k)
+        Real scores, one per row or one per class; NaN where missing.
+    location : str
+        What an error message calls this chunk, for example "partition 3".
+    categories : tuple, default=None
+        The labels that the integers in `labels` index; -1 is a missing label.
+    weights : array of shape (n,), default=None
+        How often each row counts; None for once.
+    groups : array of shape (n,), default=None
+        The index of each row's group in `group_names`; -1 is a missing one.
+    group_names : tuple, default=()
+        The groups.
+    """
+
+    labels: NDArray[Any]
+    scores: NDArray[Any]
+    location: str
+    categories: tuple[Any, ...] | None = None
+    weights: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    group_names: tuple[Any, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def take(self, which: slice | NDArray[Any]) -> Chunk:
+        """Return some of the rows."""
+        return replace(
+            self,
+            labels=self.labels[which],
+            scores=self.scores[which],
+            weights=None if self.weights is None else self.weights[which],
+            groups=None if self.groups is None else self.groups[which],
+        )
+
+    def counted(self) -> Chunk:
+        """Return the rows whose weight is not 0."""
+        if self.weights is None or self.weights.all():
+            return self
+        return self.take(np.flatnonzero(self.weights))
+
+    def mask_of(self, label: object) -> NDArray[np.bool_]:
+        """Return whether each row has a label."""
+        if self.categories is None:
+            return np.asarray(self.labels == label, dtype=np.bool_)
+        codes = [code for code, category in enumerate(self.categories) if category == label]
+        return np.isin(self.labels, codes) if len(codes) != 1 else self.labels == codes[0]
+
+    def distinct_labels(self) -> tuple[list[Any], int]:
+        """Return the first few distinct labels, and how many rows have none.
+
+        Examples
+        --------
+        >>> Chunk(np.array([0, 1, 1]), np.zeros(3), "all").distinct_labels()
+        ([0, 1], 0)
+        """
+        y = self.labels
+        if self.categories is not None:
+            seen = np.flatnonzero(np.bincount(y[y >= 0], minlength=len(self.categories)))
+            missing = int(np.count_nonzero(y < 0))
+            return [self.categories[code] for code in seen[:_MOST_LABELS]], missing
+        lost = np.asarray(y != y, dtype=np.bool_)
+        return np.unique(y[~lost])[:_MOST_LABELS].tolist(), int(np.count_nonzero(lost))
+
+
+def as_chunk(
+    labels: Any, scores: Sequence[Any], location: str, weights: Any = None, groups: Any = None
+) -> Chunk:
+    """Return a chunk of arrays, series or Arrow arrays, nullable ones among them.
+
+    Parameters
+    ----------
+    labels : column
+        One label per row.
+    scores : sequence of columns
+        One column, or one for each class.
+    location : str
+        What an error calls these rows.
+    weights, groups : column, default=None
+        How often each row counts, and its group.
+    """
+    columns = [_numbers(column, location) for column in scores]
+    y, categories = _values(labels)
+    for s in columns:
+        check_lengths(len(y), len(s), location)
+    joined = columns[0] if len(columns) == 1 else np.column_stack(columns)
+    chunk = Chunk(y, joined, location, categories)
+    if weights is not None:
+        found = _numbers(weights, location, "sample_weight")
+        check_weight_shape(found.shape, len(y))
+        chunk = replace(chunk, weights=found)
+    if groups is not None:
+        codes, names = _values(groups, "by")
+        if names is None:
+            is_missing = np.asarray(codes != codes, dtype=np.bool_)
+            known, inverse = np.unique(codes[~is_missing], return_inverse=True)
+            codes, names = np.full(len(is_missing), -1), tuple(known.tolist())
+            codes[~is_missing] = inverse
+        chunk = replace(chunk, groups=codes, group_names=names)
+    return chunk
+
+
+def table_chunk(rows: Any, names: ColumnNames, location: str, labels: Any = None) -> Chunk:
+    """Return columns of an Arrow table or record batch; labels may come from elsewhere."""
+    return as_chunk(
+        rows.column(names.label) if labels is None else labels,
+        [rows.column(name) for name in names.scores],
+        location,
+        None if names.weight is None else rows.column(names.weight),
+        None if names.by is None else rows.column(names.by),
+    )
+
+
+def _numbers(scores: Any, location: str, name: str = "y_score") -> FloatArray:
+    """Return scores, or weights, as an array of numbers, NaN where missing."""
+    if type(scores).__module__.startswith("pyarrow."):
+        return _arrow_numbers(scores, location, name)
+    is_plain = isinstance(getattr(scores, "dtype", None), np.dtype) and scores.dtype.kind in "biuf"
+    if hasattr(scores, "to_numpy") and hasattr(scores, "isna") and not is_plain:
+        # pandas has several values that mean "missing".
+        scores = scores.to_numpy(dtype=np.float64, na_value=np.nan)
+    array = as_column(name, scores, _ONE_COLUMN)
+    if array.dtype.kind == "O":
+        try:
+            array = np.array([np.nan if v is None else v for v in array], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise not_real_numbers(f"{error} in {location}", name) from None
+    if array.dtype.kind not in "biuf":
+        raise not_real_numbers(f"{array.dtype} values in {location}", name)
+    return array
+
+
+def _arrow_numbers(scores: Any, location: str, name: str) -> FloatArray:
+    """Return an Arrow array as numbers, NaN where null."""
+    import pyarrow as pa
+
+    scores = _whole(scores)
+    kind = scores.type
+    if pa.types.is_dictionary(kind):
+        scores, kind = scores.dictionary_decode(), kind.value_type
+    if pa.types.is_null(kind):
+        return np.full(len(scores), np.nan)
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
+        raise not_real_numbers(f"{kind} values in {location}", name)
+    if pa.types.is_decimal(kind) or pa.types.is_float16(kind) or scores.null_count:
+        scores = scores.cast(pa.float64(), safe=False)
+    return np.asarray(scores.to_numpy(zero_copy_only=False))
+
+
+def _values(labels: Any, name: str = "y_true") -> tuple[NDArray[Any], tuple[Any, ...] | None]:
+    """Return labels as an array, or as codes and the categories for which they stand."""
+    if type(labels).__module__.startswith("pyarrow."):
+        return _arrow_values(labels)
+    if hasattr(labels, "factorize"):
+        if getattr(labels.dtype, "kind", "O") in "biuf" and not labels.hasnans:
+            return as_column(name, labels, "Pass one value for each row."), None
+        codes, categories = labels.astype(object).factorize()
+        return codes, tuple(categories.tolist())
+    array = as_column(name, labels, "Pass one value for each row.")
+    if array.dtype.kind in "biufSU":
+        return array, None
+    known: dict[Any, int] = {}
+    coded = [-1 if v is None or v != v else known.setdefault(v, len(known)) for v in array.tolist()]
+    return np.array(coded, dtype=np.int64), tuple(known)
+
+
+def _arrow_values(labels: Any) -> tuple[NDArray[Any], tuple[Any, ...] | None]:
+    """Return labels as numbers, or as codes and the categories for which they stand."""
+    import pyarrow as pa
+
+    labels = _whole(labels)
+    kind = labels.type
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if (is_number or pa.types.is_boolean(kind)) and not labels.null_count:
+        return np.asarray(labels.to_numpy(zero_copy_only=False)), None
+    if not pa.types.is_dictionary(kind):
+        labels = labels.dictionary_encode()
+    codes = labels.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.asarray(codes), tuple(labels.dictionary.to_pylist())
+
+
+def _whole(array: Any) -> Any:
+    """Return an array, or a chunked array, as one array."""
+    import pyarrow as pa
+
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    if array.num_chunks == 1:
+        return array.chunk(0)
+    return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+
+
+def plain_labels(labels: Sequence[Any]) -> list[Any]:
+    """Return labels as Python's own values, which every library takes."""
+    return [label.item() if hasattr(label, "item") else label for label in labels]
+
+
+def only_column(names: Sequence[str], what: str) -> str:
+    """Return the name of the one column that a frame of scores has."""
+    if len(names) != 1:
+        raise InvalidInputError(
+            f"`y_score` must be a {what} with one column, that of the scores, got "
+            f"{', '.join(map(repr, names))}. Select the scores first."
+        )
+    return names[0]
+
+
+def check_lengths(labels: int, scores: int, location: str = "") -> None:
+    """Raise unless there is one label for each score."""
+    if labels != scores:
+        where = f" in {location}" if location else ""
+        raise InvalidInputError(
+            f"`y_true` and `y_score` must have the same length, got {labels} labels and {scores} "
+            f"scores{where}. Pass one score for each row."
+        )
+
+
+def check_one_dimensional(**shapes: tuple[int, ...]) -> None:
+    """Raise unless every array has one dimension."""
+    for name, shape in shapes.items():
+        if len(shape) != 1:
+            raise InvalidInputError(
+                f"`{name}` must be one-dimensional, got shape {shape}. {_ONE_COLUMN}"
+            )
+
+
+def not_real_numbers(what: str, name: str = "y_score") -> InvalidInputError:
+    """Return the error for scores, or weights, that are no numbers."""
+    remedy = {
+        "y_score": "Pass the decision function or the probability of the positive class.",
+        "sample_weight": "Pass how often each row counts.",
+    }
+    return InvalidInputError(f"`{name}` must be real numbers, got {what}. {remedy[name]}")

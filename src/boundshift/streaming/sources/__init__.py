@@ -1,1 +1,0 @@
-"""Where labelled scores are read from, one library a file."""
