@@ -1,13 +1,12 @@
 """Displays of awkward scores: tiny classes, ties, constants, huge and tiny numbers."""
 
-import warnings
+from itertools import product
 
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from boundshift import BoundaryWarning
 from boundshift.plots import (
     BoundaryDisplay,
     CostDisplay,
@@ -28,30 +27,21 @@ AWKWARD = {
 }
 
 
-@pytest.mark.parametrize("curve", ["logistic", "support", "clopper-pearson"])
-@pytest.mark.parametrize("display", [ProjectionDisplay, BoundaryDisplay])
 @pytest.mark.parametrize("name", AWKWARD)
+@pytest.mark.parametrize(
+    ("display", "curve"),
+    [
+        *product([ProjectionDisplay, BoundaryDisplay], ["logistic", "support", "clopper-pearson"]),
+        (MetricDisplay, None),
+        (CostDisplay, None),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_awkward_scores_are_drawn(name, display, curve):
     negative, positive = AWKWARD[name]
     y = np.repeat([0, 1], [len(negative), len(positive)])
     figure = Figure(layout="constrained")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)
-        ax, scores = figure.subplots(), [*negative, *positive]
-        shown = display.from_predictions(y, scores, curve=curve, ax=ax)
+    shown = display.from_predictions(y, [*negative, *positive], curve=curve, ax=figure.subplots())
     FigureCanvasAgg(figure).draw()
-    axes = getattr(shown, "ax_", None) or shown.axes_[0]
-    low, high = axes.get_xlim()
+    low, high = shown.ax_.get_xlim()
     assert low < shown.boundary.threshold < high
-
-
-@pytest.mark.parametrize("display", [MetricDisplay, CostDisplay])
-@pytest.mark.parametrize("name", AWKWARD)
-def test_awkward_scores_are_drawn_by_metrics(name, display):
-    negative, positive = AWKWARD[name]
-    y = np.repeat([0, 1], [len(negative), len(positive)])
-    figure = Figure(layout="constrained")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)
-        display.from_predictions(y, [*negative, *positive], ax=figure.subplots())
-    FigureCanvasAgg(figure).draw()

@@ -16,7 +16,7 @@ from boundshift import (
     MissingExtraError,
     find_boundary,
 )
-from boundshift.plots import ProjectionDisplay
+from boundshift.plots import ProjectionDisplay, RecordDisplay
 
 
 def vertical_lines(display):
@@ -208,3 +208,29 @@ def test_importing_the_plots_does_not_import_matplotlib():
     code = "import sys, boundshift.plots; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_record_alone_shows_its_counts(problem):
+    boundary = find_boundary(*problem)
+    display = boundary.plot(confidence=0.9)
+    assert isinstance(display, RecordDisplay)
+    names = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert f"{boundary.wrong[1]:,} of 30 rows" in names[1]
+
+
+def test_a_boundary_with_scores_shows_every_threshold(problem):
+    display = find_boundary(*problem).plot(*problem, old_threshold=2.0)
+    assert display.old_threshold == 2.0
+    assert len(display.axes_) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"y_true": [0, 1]}, "must be given together"),
+        ({"old_threshold": 1.0}, "to draw old_threshold"),
+    ],
+)
+def test_what_cannot_be_drawn_is_asked_for(problem, given, message):
+    with pytest.raises(InvalidInputError, match=message):
+        find_boundary(*problem).plot(**given)
