@@ -58,7 +58,7 @@ install: .venv/.install  ## the command line with all that a fit and its report 
 	@echo 'Ready: .venv/bin/boundshift fit your.csv --target COLUMN'
 
 demo: .venv/.demo  ## the paper's synthetic problem: train, shift, compare, draw
-	$(BIN)/python -m lab.demo
+	$(BIN)/python -m lab demo
 
 lint: .venv/.test
 	$(BIN)/ruff check .
@@ -104,16 +104,16 @@ test-oldest: .venv-oldest/.test  ## the core with the oldest NumPy, SciPy and sc
 		tests/golden/test_golden.py tests/contract tests/test_boundary.py tests/test_classifier.py \
 		tests/promises/test_certificate.py tests/promises/test_zone.py
 
-benchmark: .venv/.test  ## speed against named rivals and np.sort; decisions on real data, the quick suite
-	$(BIN)/python -m lab.speed.speed
-	$(BIN)/python -m lab.speed.training
+benchmark: .venv/.test  ## speed against named baselines and np.sort; decisions on real data, the quick suite
+	$(BIN)/python -m lab speed
+	$(BIN)/python -m lab training
 	$(BIN)/python -m lab suite --suite quick --out out/benchmark
 
 reproduce: .venv/.test  ## every table and figure of the paper, both protocols; writes docs and lab/results
 	$(BIN)/python -m lab reproduce all --protocol paper --out out/reproduction
 	$(BIN)/python -m lab reproduce all --protocol paper --slack continuous --out out/reproduction
 	$(BIN)/python -m lab reproduce all --seeds 30 --out out/reproduction
-	$(BIN)/python -m lab.evidence.reproduction out/reproduction
+	$(BIN)/python -m lab publish out/reproduction
 
 suite: .venv/.test  ## the whole benchmark, hours on two cores; writes docs and lab/results
 	$(BIN)/python -m lab suite --suite full --rare 0 --rare 5 --rare 10 --rare 20 --out out/suite
@@ -125,10 +125,8 @@ suite: .venv/.test  ## the whole benchmark, hours on two cores; writes docs and 
 images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
 	$(BIN)/python docs/draw_images.py
 
-EVIDENCE := coverage deployed class_floors unsolved multiclass costs recall_floor floors controllers zones row_costs monitor prevalence interval fold_mean
-
-evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, recall floors; writes docs/evidence
-	@for name in $(EVIDENCE); do $(BIN)/python -m lab.evidence.$$name || failed=1; done; test -z "$$failed"
+evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, floors; writes docs/evidence
+	$(BIN)/python -m lab evidence
 
 SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doctrees
 

@@ -1,12 +1,11 @@
 """The paper's synthetic problem: train, shift, compare, draw.
 
-Run with ``python -m lab.demo``. Two Gaussian classes around −(1, 1) and (1, 1), 1000 rows
+Two Gaussian classes around −(1, 1) and (1, 1), 1000 rows
 of one and 10 of the other to learn from, 1000 fresh rows of each to judge by.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,9 +19,7 @@ from sklearn.metrics import accuracy_score, f1_score, recall_score
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import MissingExtraError
 from boundshift.plots import ProjectionDisplay
-from lab.harness.canvas import new_figure, save
-
-__all__ = ["main"]
+from lab.canvas import new_figure, save
 
 Rows = tuple[NDArray[np.float64], NDArray[np.int64]]
 Scores = dict[str, float]
@@ -87,45 +84,21 @@ def _cell(values: Sequence[float]) -> str:
     return f"{np.mean(values):.3f}{spread}"
 
 
-def _save_figure(run: _Run, path: Path) -> None:
-    """Draw the projected space of the training rows."""
-    figure = new_figure(8.0, 4.8)
-    ProjectionDisplay.from_estimator(run.shifted, *run.train, ax=figure.subplots())
-    save(figure, path)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo.
-
-    Parameters
-    ----------
-    arguments : sequence of str, default=None
-        Command line; None takes that of the process.
-
-    Returns
-    -------
-    int
-        Exit code: 1 if the figure could not be drawn.
-    """
-    parser = argparse.ArgumentParser(prog="python -m lab.demo", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("out/demo.png"), help="figure to write")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the draw shown")
-    chosen = parser.parse_args(arguments)
-    run = _Run(chosen.seed)
-    print(f"Logistic regression, 1000 and 10 rows (seed {chosen.seed}); 1000 and 1000 test rows\n")
+def main(out: Path, seed: int = 0) -> int:
+    """Print the tables and draw the figure; return 1 if it could not be drawn."""
+    run = _Run(seed)
+    print(f"Logistic regression, 1000 and 10 rows (seed {seed}); 1000 and 1000 test rows\n")
     print(_table([run.before], [run.after]))
     runs = [_Run(seed) for seed in range(_N_DRAWS)]
     print(f"\nMean and standard deviation over {_N_DRAWS} draws (seeds 0 to {_N_DRAWS - 1})\n")
     print(_table([r.before for r in runs], [r.after for r in runs]))
-    print(f"\nThe boundary of seed {chosen.seed}\n\n{run.shifted.boundary_.summary()}")
+    print(f"\nThe boundary of seed {seed}\n\n{run.shifted.boundary_.summary()}")
     try:
-        _save_figure(run, chosen.out)
+        figure = new_figure(8.0, 4.8)
     except MissingExtraError as error:
         print(f"\nNo figure: {error}", file=sys.stderr)
         return 1
-    print(f"\nFigure written to {chosen.out}")
+    ProjectionDisplay.from_estimator(run.shifted, *run.train, ax=figure.subplots())
+    save(figure, out)
+    print(f"\nFigure written to {out}")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

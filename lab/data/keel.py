@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
 
-__all__ = ["Column", "RawTable", "encode", "read_keel", "read_plain"]
-
 _MISSING = frozenset({"?", "<null>", ""})
 _ATTRIBUTE = re.compile(
     r"@attribute\s+(\S+?)\s*(\{.*\}|(?:real|integer|numeric)\b.*)$", re.IGNORECASE

@@ -17,9 +17,6 @@ from numpy.typing import NDArray
 
 from boundshift.typing import FloatArray
 
-__all__ = ["GridSolution", "solve_on_grid"]
-
-
 _GRID = np.linspace(1e-4, 1.0, 10_000)
 
 
@@ -69,16 +66,8 @@ def solve_on_grid(
 ) -> GridSolution | None:
     """Return the boundary that the authors' program would choose, None where it finds none.
 
-    Parameters
-    ----------
-    y_true : ndarray of int
-        Labels 0 and 1.
-    y_score : ndarray
-        Projected scores, divided by the weight norm as the authors do.
-    slack : {"binary", "continuous"}, default="binary"
-        What a point given up costs.
-    processors : int, default=32
-        Processors of the machine, which cut the budget; the paper's has 32.
+    Scores are divided by the weight norm, as the authors do. The processors of the machine cut the
+    budget; the paper's has 32.
     """
     classes = [_Ranked(y_score[y_true == label]) for label in (0, 1)]
     best: GridSolution | None = None

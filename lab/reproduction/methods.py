@@ -1,4 +1,4 @@
-"""Every method that is compared: the paper's six, more rivals, and settings of this library.
+"""Every method that is compared: the paper's six, more baselines, and settings of this library.
 
 What the paper calls "Our Method" is the paper's method here; "boundshift" is always this library.
 
@@ -12,36 +12,23 @@ from collections.abc import Callable
 from typing import Any
 
 from boundshift.curves import SupportRadius
-from lab.harness.fitted import Decision, Source
-from lab.harness.methods import (
+from boundshift.rivals import bayes_risk_threshold
+from lab.baselines import cost_threshold, prior_threshold
+from lab.methods import (
+    QUALITIES,
     Decide,
+    Decision,
     Group,
     Method,
+    Source,
     by_boundary,
     by_probability,
     by_tuner,
     decide_boundary,
     keep_boundary,
 )
-from lab.harness.tuner import QUALITIES
 from lab.reproduction.authors_grid import solve_on_grid
-from lab.reproduction.fitted import FittedSeed
-from lab.rivals import THRESHOLD_RULES
-
-__all__ = [
-    "DEFAULT",
-    "METHODS",
-    "PAPER_METHOD",
-    "PRINTED",
-    "by_group",
-    "post_hoc_rivals",
-    "title_of",
-]
-
-
-def _by_rule(name: str) -> Decide:
-    """Return a rival's rule on the probabilities of the training rows."""
-    return by_probability(THRESHOLD_RULES[name], "training")
+from lab.reproduction.train import FittedSeed
 
 
 def _by_support(
@@ -74,8 +61,10 @@ _PAPER = (
     Method("untouched", "paper", keep_boundary, title="Baseline"),
     Method("smote", "paper", keep_boundary, "smote", title="SMOTE"),
     Method("balanced-weights", "paper", keep_boundary, "balanced", title="BW"),
-    Method("bayes-minimum-risk", "paper", _by_rule("bayes_minimum_risk"), title="BMR"),
-    Method("thresholding", "paper", _by_rule("cost_thresholding"), title="Thresh"),
+    Method(
+        "bayes-minimum-risk", "paper", by_probability(bayes_risk_threshold, "training"), title="BMR"
+    ),
+    Method("thresholding", "paper", by_probability(cost_threshold, "training"), title="Thresh"),
     Method("paper-grid", "paper", _by_grid, title="Paper's method, as coded"),
     Method(
         "paper-exact",
@@ -89,24 +78,31 @@ PRINTED = {"paper-grid": "our-method", "paper-exact": "our-method"}
 """Method → name in the paper's printed tables, where it is another."""
 
 
-def _rival(name: str, title: str, decide: Decide, source: Source = "out-of-fold") -> Method:
+def _baseline(name: str, title: str, decide: Decide, source: Source = "out-of-fold") -> Method:
     return Method(name, "rival", decide, source, title)
 
 
-_RIVALS = (
-    _rival(
+_BASELINES = (
+    _baseline(
         "tuned-balanced-accuracy",
         "Tuned threshold, bal. acc.",
         by_tuner(QUALITIES["balanced-accuracy"]),
     ),
-    _rival("tuned-g-mean", "Tuned threshold, G-mean", by_tuner(QUALITIES["g-mean"])),
-    _rival("prior-threshold", "Prior threshold", _by_rule("prior_threshold"), "training"),
-    _rival(
+    _baseline("tuned-g-mean", "Tuned threshold, G-mean", by_tuner(QUALITIES["g-mean"])),
+    _baseline(
+        "prior-threshold",
+        "Prior threshold",
+        by_probability(prior_threshold, "training"),
+        "training",
+    ),
+    _baseline(
         "clopper-pearson-minimax",
         "Clopper–Pearson, minimax",
         by_boundary("out-of-fold", curve="clopper-pearson", rule="minimax"),
     ),
-    _rival("dkw-minimax", "DKW, minimax", by_boundary("out-of-fold", curve="dkw", rule="minimax")),
+    _baseline(
+        "dkw-minimax", "DKW, minimax", by_boundary("out-of-fold", curve="dkw", rule="minimax")
+    ),
 )
 
 _SUFFIX: dict[Source, str] = {"training": "", "out-of-fold": " (out-of-fold)"}
@@ -140,7 +136,7 @@ def _of_source(source: Source) -> list[Method]:
 
 _OURS = (*_of_source("training"), *_of_source("out-of-fold"))
 
-METHODS: dict[str, Method] = {m.name: m for m in (*_PAPER, *_RIVALS, *_OURS)}
+METHODS: dict[str, Method] = {m.name: m for m in (*_PAPER, *_BASELINES, *_OURS)}
 """Name → method, in the order of the tables."""
 
 PAPER_METHOD = "paper-grid"
@@ -157,12 +153,12 @@ def by_group(group: Group) -> list[str]:
     return [m.name for m in METHODS.values() if m.group == group]
 
 
-def post_hoc_rivals() -> list[str]:
-    """Return the names of all rivals that need no new training.
+def post_hoc_baselines() -> list[str]:
+    """Return the names of all baselines that need no new training.
 
     Examples
     --------
-    >>> post_hoc_rivals()[:3]
+    >>> post_hoc_baselines()[:3]
     ['untouched', 'bayes-minimum-risk', 'thresholding']
     """
     return [

@@ -5,26 +5,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from lab.data import PaperSplit, load_mimic, paper_split
-
-__all__ = [
-    "CHOICES",
-    "PROBLEMS",
-    "ClassifierKind",
-    "MimicRows",
-    "Problem",
-    "ProblemChoice",
-    "Protocol",
-    "choose_problems",
-]
+from lab.data.paper import PaperSplit, load_mimic, paper_split
 
 Protocol = Literal["honest", "paper"]
-ProblemChoice = Literal["synthetic", "pima", "breast-cancer", "hepatitis", "heart", "mimic", "all"]
 MimicRows = Literal["paper", "all"]
 ClassifierKind = Literal["logistic-regression", "rbf-machine", "network"]
 
@@ -33,16 +21,8 @@ ClassifierKind = Literal["logistic-regression", "rbf-machine", "network"]
 class Problem:
     """One data set with the classifier that the paper trains on it.
 
-    Parameters
-    ----------
-    name, title : str
-        Short name, as used in files and on the command line, and the one in tables.
-    data : str or Bunch
-        What :func:`~lab.data.paper_split` takes.
-    classifier : {"logistic-regression", "rbf-machine", "network"}
-        The paper's classifier for it.
-    scale : bool, default=True
-        Whether features are scaled to [−1, 1] on the training part.
+    `data` is what :func:`~lab.data.paper.paper_split` takes; `scale` says whether features are
+    scaled to [−1, 1] on the training part.
     """
 
     name: str
@@ -92,7 +72,7 @@ PROBLEMS: dict[str, Problem] = {
 }
 """Name → problem, for those whose data are bundled."""
 
-CHOICES: tuple[str, ...] = get_args(ProblemChoice)
+CHOICES = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart", "mimic", "all")
 
 
 def choose_problems(
@@ -103,15 +83,8 @@ def choose_problems(
 ) -> list[Problem]:
     """Return the problems meant by a word of the command line.
 
-    Parameters
-    ----------
-    choice : str
-        One of :data:`CHOICES`. "synthetic" is the problem on scaled and on raw features; "all"
-        holds MIMIC-III only if its file is given.
-    mimic_file : path-like, default=None
-        Your own file, see :func:`~lab.data.load_mimic`.
-    mimic_rows : {"paper", "all"}, default="paper"
-        Which of its rows.
+    "synthetic" is the problem on scaled and on raw features; "all" holds MIMIC-III only if its
+    file is given.
 
     Examples
     --------

@@ -1,35 +1,178 @@
-"""The paper's tables, and ours beside them."""
+"""Tidy rows of the reproduction, and the paper's tables beside ours."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from lab.harness.methods import Group
-from lab.harness.statistics import compare
-from lab.harness.tables import Cell, Estimate, Number, Section, Table, p_value
+from boundshift.typing import FloatArray
+from lab.markdown import Cell, Estimate, Line, Number, Table, p_value
+from lab.methods import Group, Outcome
 from lab.reproduction.methods import (
     DEFAULT,
     PAPER_METHOD,
     PRINTED,
     by_group,
-    post_hoc_rivals,
+    post_hoc_baselines,
     title_of,
 )
-from lab.reproduction.printed import Printed, printed_datasets, printed_value
 from lab.reproduction.problems import PROBLEMS, Problem, Protocol
-from lab.reproduction.summary import Results
-
-__all__ = [
-    "comparison_table",
-    "dataset_table",
-    "deviation_table",
-    "result_table",
-]
+from lab.statistics import Mean, compare
 
 _SHOWN = {"accuracy": "Accuracy", "g_mean": "G-Mean", "f1": "F1"}
 _TOLERANCE = 0.01
+_NAN = float("nan")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Outcome):
+    """What one method gave on one seed of a problem, beside what every outcome has.
+
+    `kept` says whether the seed counts: in protocol "paper" only where the paper's method has a
+    solution, in protocol "honest" always. `delta_negative`, `delta_positive`, `slack_negative`,
+    `slack_positive` (points given up) and `loss` are of the solution, NaN where there is none.
+    """
+
+    protocol: str
+    slack_kind: str
+    problem: str
+    kept: bool
+    accuracy: float = _NAN
+    delta_negative: float = _NAN
+    delta_positive: float = _NAN
+    slack_negative: int = 0
+    slack_positive: int = 0
+    loss: float = _NAN
+
+
+class Printed(NamedTuple):
+    """Mean and standard deviation over ten seeds, digits cut off."""
+
+    mean: float
+    sd: float
+
+
+class PrintedData(NamedTuple):
+    """A line of the paper's table of data sets."""
+
+    attributes: int
+    instances: int
+    train: tuple[int, int]
+    test: tuple[int, int]
+
+
+def _records(filename: str) -> list[dict[str, str]]:
+    path = Path(__file__).parent / "data" / filename
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+@cache
+def _tables() -> dict[tuple[str, str, str, str], Printed]:
+    """Return all result tables, by slack, problem, method and metric."""
+    return {
+        (r["slack"], r["problem"], r["method"], r["metric"]): Printed(
+            float(r["mean"]), float(r["sd"])
+        )
+        for r in _records("printed_tables.csv")
+    }
+
+
+def printed_value(slack: str, problem: str, method: str, metric: str) -> Printed | None:
+    """Return what the paper prints, None where it prints nothing.
+
+    The synthetic table is printed once, for binary slack; it is set beside both kinds, and beside
+    scaled and raw features.
+
+    Examples
+    --------
+    >>> printed_value("binary", "pima", "our-method", "g_mean")
+    Printed(mean=0.651, sd=0.05)
+    """
+    if problem.startswith("synthetic"):
+        slack, problem = "binary", "synthetic"
+    return _tables().get((slack, problem, method, metric))
+
+
+@cache
+def printed_datasets() -> dict[str, PrintedData]:
+    """Return the paper's table of data sets by problem.
+
+    Examples
+    --------
+    >>> printed_datasets()["heart"].train
+    (82, 24)
+    """
+    return {
+        r["problem"]: PrintedData(
+            int(r["attributes"]),
+            int(r["instances"]),
+            (int(r["train_negative"]), int(r["train_positive"])),
+            (int(r["test_negative"]), int(r["test_positive"])),
+        )
+        for r in _records("printed_datasets.csv")
+    }
+
+
+class Counts(NamedTuple):
+    """How many seeds: tried, kept, solved by a method, and failed."""
+
+    tried: int
+    kept: int
+    solved: int
+    failed: int
+
+
+class Results:
+    """Tidy rows of one protocol and one kind of slack, by problem and method."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows: dict[tuple[str, str], list[Row]] = {}
+        for row in rows:
+            self._rows.setdefault((row.problem, row.method), []).append(row)
+        first = next(iter(self._rows.values()))[0]
+        self.protocol: Protocol = "paper" if first.protocol == "paper" else "honest"
+        self.slack = first.slack_kind
+
+    @property
+    def problems(self) -> list[str]:
+        """Return the problems, in the order of the rows."""
+        return list(dict.fromkeys(problem for problem, _ in self._rows))
+
+    def known(self, methods: Iterable[str]) -> list[str]:
+        """Return those of some methods that the rows tell of."""
+        there = {method for _, method in self._rows}
+        return [method for method in methods if method in there]
+
+    def values(self, problem: str, method: str, metric: str) -> FloatArray:
+        """Return a metric on the kept seeds, in their order."""
+        rows = self._rows[problem, method]
+        return np.array([getattr(row, metric) for row in rows if row.kept], dtype=np.float64)
+
+    def mean(self, problem: str, method: str, metric: str) -> Mean:
+        """Return the mean of a metric over the kept seeds; failed ones have no value."""
+        values = self.values(problem, method, metric)
+        return Mean.of(values[~np.isnan(values)])
+
+    def counts(self, problem: str, method: str) -> Counts:
+        """Return how many seeds were tried, kept, solved and failed."""
+        rows = self._rows[problem, method]
+        return Counts(
+            tried=len(rows),
+            kept=sum(row.kept for row in rows),
+            solved=sum(row.solved for row in rows),
+            failed=sum(row.status == "FAILED" for row in rows),
+        )
+
+    def best(self, problem: str, methods: Sequence[str], metric: str) -> str:
+        """Return the method with the highest mean."""
+        means = [self.mean(problem, method, metric).mean for method in methods]
+        return methods[int(np.nanargmax(means))]
 
 
 _GROUPS: dict[Group, str] = {
@@ -40,27 +183,16 @@ _GROUPS: dict[Group, str] = {
 
 
 def result_table(results: Results, problem: str, groups: Sequence[Group] = tuple(_GROUPS)) -> Table:
-    """Return the paper's table of one problem, with the printed values, and then the others.
-
-    Parameters
-    ----------
-    results : Results
-        What was run.
-    problem : str
-        Which problem.
-    groups : sequence of {"paper", "rival", "ours"}, default=all
-        Blocks of methods to show.
-    """
+    """Return the paper's table of one problem, with the printed values, and then the others."""
     header = ["Method"]
     for title in _SHOWN.values():
         header += [title, "paper", "Δ"]
     return Table(
-        name=f"{problem}-{results.protocol}-{results.slack}",
         caption=_caption(results, problem, results.known(m for g in groups for m in by_group(g))),
         header=(*header, "Solved"),
-        sections=tuple(
-            _section(results, problem, _GROUPS[g], results.known(by_group(g))) for g in groups
-        ),
+        sections={
+            _GROUPS[g]: _section(results, problem, results.known(by_group(g))) for g in groups
+        },
     )
 
 
@@ -91,13 +223,13 @@ def _caption(results: Results, problem: str, methods: Sequence[str]) -> str:
     )
 
 
-def _section(results: Results, problem: str, title: str, methods: Sequence[str]) -> Section:
+def _section(results: Results, problem: str, methods: Sequence[str]) -> list[Line]:
     """Return one block of methods."""
     best = {metric: results.best(problem, methods, metric) for metric in _SHOWN}
-    return Section(title, tuple(_line(results, problem, m, best) for m in methods))
+    return [_line(results, problem, m, best) for m in methods]
 
 
-def _line(results: Results, problem: str, method: str, best: dict[str, str]) -> tuple[Cell, ...]:
+def _line(results: Results, problem: str, method: str, best: dict[str, str]) -> Line:
     """Return one method's line."""
     cells: list[Cell] = [title_of(method)]
     for metric in _SHOWN:
@@ -119,17 +251,16 @@ def _printed(results: Results, problem: str, method: str, metric: str) -> Printe
 
 def deviation_table(results: Results) -> Table:
     """Return every mean that differs from the printed one by more than .01."""
-    sections = [Section(_title(p), tuple(_deviations(results, p))) for p in results.problems]
+    sections = {_title(p): list(_deviations(results, p)) for p in results.problems}
     return Table(
-        name=f"deviations-{results.protocol}-{results.slack}",
         caption=f"Means that differ from the printed ones by more than {_TOLERANCE:.2f}, protocol "
         f"{results.protocol}, {results.slack} slack, with the reproduced standard error.",
         header=("Method", "Metric", "Reproduced", "Paper", "Δ", "Standard error"),
-        sections=tuple(section for section in sections if section.lines),
+        sections={title: lines for title, lines in sections.items() if lines},
     )
 
 
-def _deviations(results: Results, problem: str) -> Iterable[tuple[Cell, ...]]:
+def _deviations(results: Results, problem: str) -> Iterable[Line]:
     """Yield the lines of one problem."""
     for method in by_group("paper"):
         for metric, title in _SHOWN.items():
@@ -152,20 +283,19 @@ def comparison_table(results: Results, ours: str = DEFAULT) -> Table:
     The best rival is the one with the highest mean of that metric, chosen after the fact, which
     favours it.
     """
-    sections = [Section(_title(p), tuple(_compared(results, p, ours))) for p in results.problems]
+    sections = {_title(p): list(_compared(results, p, ours)) for p in results.problems}
     return Table(
-        name=f"comparison-{ours}-{results.protocol}-{results.slack}",
         caption=f"{title_of(ours)} less the best post-hoc rival, seed by seed, protocol "
         f"{results.protocol}, {results.slack} slack; two-sided Wilcoxon signed-rank test.",
         header=("Metric", "boundshift", "Best rival", "Rival", "Difference", "Win/tie/loss", "p"),
-        sections=tuple(sections),
+        sections=sections,
     )
 
 
-def _compared(results: Results, problem: str, ours: str) -> Iterable[tuple[Cell, ...]]:
+def _compared(results: Results, problem: str, ours: str) -> Iterable[Line]:
     """Yield one line a metric."""
     for metric, title in _SHOWN.items():
-        rival = results.best(problem, post_hoc_rivals(), metric)
+        rival = results.best(problem, post_hoc_baselines(), metric)
         mean, other = (results.mean(problem, name, metric) for name in (ours, rival))
         pair = compare(
             results.values(problem, ours, metric), results.values(problem, rival, metric)
@@ -183,17 +313,15 @@ def _compared(results: Results, problem: str, ours: str) -> Iterable[tuple[Cell,
 
 def dataset_table(problems: Iterable[Problem], protocol: Protocol) -> Table:
     """Return sizes of the problems as they are split, beside the printed ones."""
-    lines = tuple(_sizes(problem, protocol) for problem in problems)
     return Table(
-        name="datasets",
         caption="Data sets: attributes, instances, and negative/positive rows of the random "
         "training and test parts, with the paper's figures in brackets where they differ.",
         header=("Data set", "Attributes", "Instances", "Train (N/P)", "Test (N/P)"),
-        sections=(Section("", lines),),
+        sections={"": [_sizes(problem, protocol) for problem in problems]},
     )
 
 
-def _sizes(problem: Problem, protocol: Protocol) -> tuple[Cell, ...]:
+def _sizes(problem: Problem, protocol: Protocol) -> Line:
     """Return one problem's line."""
     split = problem.split(0, protocol)
     train, test = (tuple(np.bincount(y).tolist()) for y in (split.y_train, split.y_test))

@@ -1,22 +1,20 @@
 """Measure boundaries of data bigger than memory, as ratios taken in one run.
 
-Usage: ``python -m lab.speed.scale {files,command,duckdb,dask,spark,scaling,page} [--rows N]``.
-
 ``files`` reads Parquet out of core, ``command`` 8 GB of it on the command line, ``duckdb`` reads by
 DuckDB, Polars and from files beside a bare GROUP BY of DuckDB, ``dask`` a cluster of two workers of
-1 GiB, ``spark`` a local session of two threads, ``scaling`` the time per row and the size of
-messages; each stores its part in lab/results/scale.json. ``page`` writes docs/scale.md from that
-file. Every measurement runs in a process of its own, so that its memory is its own.
+1 GiB, ``spark`` a local session of two threads, ``scaling`` the time per row; each stores its part
+in lab/results/scale.json. ``page`` writes them into docs/scale.md. Every measurement runs in a
+process of its own, so that its memory is its own.
 
 At their default sizes, on two quiet cores, each takes two to six minutes and at most 4 GB of memory
 (rows in memory to compare with). ``command`` needs 10 GB of disk for a billion rows, ``files``,
-``duckdb``, ``dask`` and ``scaling`` 1 GB; all of it is deleted at the end. With too little disk a
-command says so before it starts.
+``duckdb``, ``dask`` and ``scaling`` 1 GB; all of it is deleted at the end.
 """
 
 from __future__ import annotations
 
-import argparse
+import ast
+import hashlib
 import json
 import multiprocessing
 import os
@@ -33,13 +31,12 @@ from typing import Any
 
 import numpy as np
 
+import boundshift
 from boundshift.writing import write_whole
-from lab.harness.environment import environment
-from lab.speed.digest import digest_code
-from lab.speed.scale_model import cost_model
-from lab.speed.scale_page import PAGE, judged, page
+from lab.experiment import RESULTS, ROOT, environment
+from lab.markdown import fill, page, table
 
-RESULTS = Path(__file__).parents[1] / "results" / "scale.json"
+PAGE = ROOT / "docs" / "scale.md"
 
 ROWS_PER_GROUP = 1 << 20
 ROWS_PER_FILE = 10 * ROWS_PER_GROUP
@@ -184,15 +181,17 @@ def read_files(folder: str, curve: str, rule: str) -> dict[str, Any]:
     }
 
 
-def bare_files(folder: str) -> float:
-    """Return the time of a bare count, mean, minimum and maximum of each class."""
-    import pyarrow.dataset as ds
-
-    start = time.perf_counter()
-    ds.dataset(folder).to_table(columns=["label", "score"]).group_by("label").aggregate(
-        [("score", "count"), ("score", "mean"), ("score", "min"), ("score", "max")]
-    )
-    return time.perf_counter() - start
+def measured_on(n: int, cases: Sequence[tuple[str, str]], *ways: Any) -> list[Any]:
+    """Run functions of a folder of n rows, each in a process; compare with the rows in memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        alone(write_parquet, folder, n)
+        expected = alone(in_memory, folder, cases)
+        found = [alone(way, folder, *arguments) for way, *arguments in ways]
+    parts = [part for one in found for part in (one if isinstance(one, list) else [one])]
+    for part in parts:
+        runs = zip(part["runs"], expected, strict=True)
+        part["runs"] = [compare(run, other) for run, other in runs]
+    return parts
 
 
 def files(n: int) -> dict[str, Any]:
@@ -209,19 +208,9 @@ def command(n: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         alone(write_parquet, folder, n)
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
-        words = [
-            "threshold",
-            f"{folder}/*.parquet",
-            "--label",
-            "label",
-            "--score",
-            "score",
-            "--json",
-        ]
+        words = f"-m boundshift threshold {folder}/*.parquet --label label --score score --json"
         start = time.perf_counter()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "boundshift", *words], stdout=subprocess.PIPE
-        )
+        process = subprocess.Popen([sys.executable, *words.split()], stdout=subprocess.PIPE)
         assert process.stdout is not None
         found = json.loads(process.stdout.read())
         _, status, used = os.wait4(process.pid, 0)
@@ -237,7 +226,9 @@ def command(n: int) -> dict[str, Any]:
     }
 
 
-def dask_run(folder: str | None, n: int, cases: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def dask_run(
+    folder: str, is_lazy: bool, n: int, cases: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
     """Measure a cluster of two workers: a bare pass, ours, and the workers' memory."""
     import dask
     import dask.array as da
@@ -246,7 +237,7 @@ def dask_run(folder: str | None, n: int, cases: Sequence[tuple[str, str]]) -> di
 
     from boundshift import find_boundary
 
-    if folder is None:
+    if is_lazy:
         blocks = da.arange(-(-n // ROWS_PER_GROUP), chunks=1)
         sizes = tuple(
             min(ROWS_PER_GROUP, n - i * ROWS_PER_GROUP) for i in range(blocks.numblocks[0])
@@ -326,20 +317,17 @@ def _block(block: Any, n: int, which: int) -> Any:
 
 def run_dask(n: int) -> dict[str, Any]:
     """Measure Dask on lazy arrays and on Parquet, and at a tenth of the rows for its memory."""
-    cases = FEW_CASES
     found: dict[str, Any] = {}
     for rows in (n // 10, n):
-        with tempfile.TemporaryDirectory() as folder:
-            alone(write_parquet, folder, rows)
-            expected = alone(in_memory, folder, cases)
-            for name, where in (("lazy", None), ("parquet", folder)):
-                run = alone(dask_run, where, rows, cases)
-                run["runs"] = [compare(a, b) for a, b in zip(run["runs"], expected, strict=True)]
-                found[f"{name}, {rows} rows"] = run
+        ways = ((dask_run, is_lazy, rows, FEW_CASES) for is_lazy in (True, False))
+        for name, part in zip(
+            ("lazy", "parquet"), measured_on(rows, FEW_CASES, *ways), strict=True
+        ):
+            found[f"{name}, {rows} rows"] = part
     return {"found": found}
 
 
-def duckdb_run(folder: str, cases: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def duckdb_run(folder: str, cases: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     """Measure DuckDB, Polars and files in turn with a bare GROUP BY of DuckDB."""
     import duckdb
     import polars as pl
@@ -362,20 +350,14 @@ def duckdb_run(folder: str, cases: Sequence[tuple[str, str]]) -> dict[str, Any]:
         seconds.append(seconds_of(bare))
         for name, data in sources.items():
             repeated[name].append([timed(data, *case) for case in cases])
-    return {name: bare_passes(min(seconds), runs) for name, runs in repeated.items()}
+    return [bare_passes(min(seconds), runs) for runs in repeated.values()]
 
 
 def run_duckdb(n: int) -> dict[str, Any]:
     """Measure engines of this machine beside a bare GROUP BY."""
     cases = [("blend", "g-mean"), *FEW_CASES]
-    with tempfile.TemporaryDirectory() as folder:
-        alone(write_parquet, folder, n)
-        expected = alone(in_memory, folder, cases)
-        found: dict[str, Any] = alone(duckdb_run, folder, cases)
-    for measured in found.values():
-        runs = zip(measured["runs"], expected, strict=True)
-        measured["runs"] = [compare(a, b) for a, b in runs]
-    return {"found": found}
+    parts = measured_on(n, cases, (duckdb_run, cases))
+    return {"found": dict(zip(("duckdb", "polars", "files"), parts, strict=True))}
 
 
 def spark_run(folder: str, cases: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -411,17 +393,12 @@ def spark_run(folder: str, cases: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 def run_spark(n: int) -> dict[str, Any]:
     """Measure Spark on Parquet."""
-    cases = FEW_CASES
-    with tempfile.TemporaryDirectory() as folder:
-        alone(write_parquet, folder, n)
-        expected = alone(in_memory, folder, cases)
-        found: dict[str, Any] = alone(spark_run, folder, cases)
-    found["runs"] = [compare(a, b) for a, b in zip(found["runs"], expected, strict=True)]
-    return found
+    (part,) = measured_on(n, FEW_CASES, (spark_run, FEW_CASES))
+    return dict(part)
 
 
 def scaling(n: int) -> dict[str, Any]:
-    """Measure time per row from a hundredth of the rows on, and the parts of the cost model."""
+    """Measure time per row from a hundredth of the rows on."""
     sizes = [n // 100, n // 10, n]
     with tempfile.TemporaryDirectory() as folder:
         folders = [f"{folder}/{rows}" for rows in sizes]
@@ -433,7 +410,6 @@ def scaling(n: int) -> dict[str, Any]:
         "rows": sizes,
         "processor seconds in passes": seconds,
         "nanoseconds a row": [1e9 * s / rows for s, rows in zip(seconds, sizes, strict=True)],
-        "model": alone(cost_model, draw, POSITIVE_SHARE),
     }
 
 
@@ -472,25 +448,116 @@ COMMANDS: dict[str, tuple[Callable[[int], dict[str, Any]], int]] = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("command", choices=[*COMMANDS, "page"])
-    parser.add_argument("--rows", type=int, default=None)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    chosen = parser.parse_args(arguments)
-    facts = json.loads(chosen.out.read_text(encoding="utf-8")) if chosen.out.exists() else {}
-    if chosen.command == "page":
-        write_whole(PAGE, page(facts, COMMANDS))
+def main(part: str, rows: int | None = None) -> int:
+    """Measure one part and store it, or write the page."""
+    store = RESULTS / "scale.json"
+    facts = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
+    if part == "page":
+        text = fill(PAGE.read_text(encoding="utf-8"), {"measured": measured(facts)})
+        write_whole(PAGE, text)
         return 0
-    function, rows = COMMANDS[chosen.command]
-    check_disk(chosen.rows or rows)
-    facts[chosen.command] = function(chosen.rows or rows) | {"code": digest_code()}
+    function, usual = COMMANDS[part]
+    check_disk(rows or usual)
+    facts[part] = function(rows or usual) | {"code": digest_code()}
     facts["environment"] = environment()
-    write_whole(chosen.out, json.dumps(facts, indent=1) + "\n")
-    for name, goal, value, met in judged({chosen.command: facts[chosen.command]}):
+    write_whole(store, json.dumps(facts, indent=1) + "\n")
+    for name, goal, value, met in judged({part: facts[part]}):
         print(f"{name}: {value:.4g} (goal {goal}, {'met' if met else 'missed'})")
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def digest_code() -> str:
+    """Return a digest of the code that reads in passes, whatever its comments and docstrings."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(boundshift.__file__).parent.joinpath("streaming").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            body = getattr(node, "body", None)
+            first = body[0] if isinstance(body, list) and body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                first.value = ast.Constant(None)
+        digest.update(ast.dump(tree).encode())
+    return digest.hexdigest()[:16]
+
+
+def judged(facts: dict[str, Any]) -> list[tuple[str, str, float, bool]]:
+    """Return every figure beside its goal: name, goal, value, whether it is met."""
+    rows: list[tuple[str, str, float, bool]] = []
+    compared: list[dict[str, Any]] = []
+
+    def at_most(name: str, value: float, goal: float) -> None:
+        rows.append((name, f"≤ {goal:g}", value, value <= goal))
+
+    def at_least_20(name: str, value: float) -> None:
+        rows.append((name, "≥ 20", value, value >= 20))
+
+    def beside(what: str, runs: list[dict[str, Any]], unit: str, goal: float) -> None:
+        compared.extend(runs)
+        for run in runs:
+            at_most(
+                what.format(f"{run['curve']}/{run['rule']}", run) + unit, run["bare passes"], goal
+            )
+
+    for run in facts.get("files", {}).get("runs", []):
+        compared.append(run)
+        what = f"files, {run['curve']}/{run['rule']}, {run['rows']:,} rows"
+        at_least_20(f"{what}: million rows a second", run["million rows a second"])
+        speed = run["million rows a second of two processors"]
+        at_least_20(f"{what}: the same by processor time", speed)
+        at_most(f"{what}: peak GiB of the process", run["peak bytes"] / 2**30, 1.5)
+    if "command" in facts:
+        run = facts["command"]
+        what = f"command line, {run['rows']:,} rows, {run['bytes'] / 1e9:.1f} GB"
+        at_least_20(f"{what}: million rows a second", run["million rows a second"])
+        at_most(f"{what}: peak GiB of the process", run["peak bytes"] / 2**30, 1.5)
+    for name, part in facts.get("duckdb", {}).get("found", {}).items():
+        unit, goal = ": times a bare GROUP BY of DuckDB", 2.0 if name == "files" else 2.5
+        beside(name + ", {0}, {1[rows]:,} rows", part["runs"], unit, goal)
+    found = facts.get("dask", {}).get("found", {})
+    for name, part in found.items():
+        beside(f"Dask, {name}, " + "{0}", part["runs"], ": times a bare pass", 2)
+    for kind in ("lazy", "parquet"):
+        sizes = [m["peak worker bytes"] for name, m in found.items() if name.startswith(kind)]
+        if len(sizes) == 2:
+            name = f"Dask, {kind}: peak worker memory, ten times the rows"
+            at_most(name, sizes[1] / sizes[0], 1.25)
+    runs = facts.get("spark", {}).get("runs", [])
+    beside("Spark, {0}, {1[rows]:,} rows", runs, ": times a plain groupBy", 4)
+    if "scaling" in facts:
+        per_row = facts["scaling"]["nanoseconds a row"]
+        name = "scaling, 10⁶ to 10⁸ rows: largest over smallest processor time per row"
+        at_most(name, max(per_row) / min(per_row), 1.2)
+    exact = [run for run in compared if not run["resolution"]]
+    coarse = [run["distance from memory"] for run in compared if run["resolution"]]
+    if exact:
+        worst = max(run["distance from memory"] for run in exact)
+        at_most("all: distance from the boundary in memory, of the range", worst, 1e-9)
+        at_most("all: runs with other counts", sum(not run["same counts"] for run in exact), 0)
+    if coarse:  # Smooth curves are decided on cells, and state how wide these are.
+        at_most("on cells: distance from the boundary in memory, of the range", max(coarse), 1e-6)
+    return rows
+
+
+def measured(facts: dict[str, Any]) -> str:
+    """Return the measured part of docs/scale.md: every figure beside its goal."""
+    code, machine = digest_code(), facts.get("environment", {})
+    stale = [name for name in COMMANDS if facts.get(name, {"code": code}).get("code") != code]
+    missing = [name for name in COMMANDS if name not in facts]
+    said = [
+        f"{text}: {', '.join(f'`{name}`' for name in names)}."
+        for text, names in (
+            ("Measured with earlier code of the engines", stale),
+            ("Not measured yet", missing),
+        )
+        if names
+    ]
+    rows = [(n, g, f"{float(f'{v:.3g}'):g}", "yes" if m else "no") for n, g, v, m in judged(facts)]
+    return page(f"""
+        {" ".join(said)}
+
+        {table(" | goal | measured | met", rows)}
+
+        Measured by `python -m lab scale files`, `command`, `duckdb`, `dask`, `spark` and
+        `scaling`, written by `python -m lab scale page`; {machine.get("processors")} cores,
+        Python {machine.get("python")}, NumPy {machine.get("numpy")}. Wall times hold whatever
+        else ran on the machine; ratios and processor times are what to compare.""")

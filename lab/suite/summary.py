@@ -9,31 +9,20 @@ from typing import Any, get_args
 import numpy as np
 
 from boundshift.promises.certificate import CertificateStatus
-from lab.harness.rows import METRICS
-from lab.harness.statistics import (
-    average_ranks,
-    compare,
-    critical_difference,
-    friedman,
-    holm,
+from lab.methods import METRICS
+from lab.statistics import average_ranks, compare, critical_difference, friedman, holm
+from lab.suite.methods import CANDIDATES, GOALS, METHODS, PANEL, aiming_at
+from lab.suite.rows import (
+    CLAIRVOYANT,
+    UNTOUCHED,
+    FitFacts,
+    Results,
+    SuiteRow,
+    claims_covered,
+    coverage,
+    shares_of_gain,
 )
-from lab.suite.coverage import claims_covered, coverage
-from lab.suite.methods import CANDIDATES, GOALS, METHODS, RIVAL_PANEL, aiming_at
-from lab.suite.models import MODELS
-from lab.suite.results import FitFacts, Results
-from lab.suite.rows import SuiteRow
-from lab.suite.shares import CLAIRVOYANT, UNTOUCHED, shares_of_gain
-
-__all__ = [
-    "CHOSEN_BY",
-    "CLAIRVOYANTS",
-    "RIVAL",
-    "SAME_SETS",
-    "STRATA",
-    "STRATUM_METRICS",
-    "summarise",
-    "summarise_half",
-]
+from lab.suite.train import MODELS
 
 Facts = dict[str, Any]
 
@@ -57,7 +46,7 @@ STRATA: dict[str, dict[str, Callable[[FitFacts], bool]]] = {
 }
 """Title → name → which trainings."""
 
-RIVAL = "tuned/g-mean"
+BASELINE = "tuned/g-mean"
 """What every candidate for the default is tested against: scikit-learn's tuned threshold."""
 
 CHOSEN_BY = ("g_mean", "balanced_accuracy", "f1")
@@ -99,17 +88,17 @@ def summarise_half(rows: Iterable[SuiteRow], default: str) -> Facts:
 
 def _where_all_answer(results: Results, default: str) -> Facts:
     """Compare with the tuned threshold on the trainings where it does not fail."""
-    if RIVAL not in results.methods:
+    if BASELINE not in results.methods:
         return {}
-    failed = {(r.dataset, r.model, r.seed) for r in results.of(RIVAL) if r.status == "FAILED"}
+    failed = {(r.dataset, r.model, r.seed) for r in results.of(BASELINE) if r.status == "FAILED"}
     kept = results.where(lambda f: (f.dataset, f.model, f.seed) not in failed)
     if not failed or not kept.fits:
         return {}
     means = {}
-    for name in (default, RIVAL):
+    for name in (default, BASELINE):
         blocks = kept.blocks("g_mean", [name]).values
         means[name] = float(blocks.mean())
-    found = _against(kept, "g_mean", [default, RIVAL])[RIVAL]
+    found = _against(kept, "g_mean", [default, BASELINE])[BASELINE]
     return {"left_out": len(failed), "g_mean": means, "against": found}
 
 
@@ -126,14 +115,14 @@ def _shares(results: Results, default: str) -> Facts:
     """Return shares of the clairvoyant's gain, where there is one."""
     if not {UNTOUCHED, CLAIRVOYANT} <= set(results.methods):
         return {}
-    shown = [default, *RIVAL_PANEL, *CANDIDATES, *CLAIRVOYANTS]
+    shown = [default, *PANEL, *CANDIDATES, *CLAIRVOYANTS]
     return shares_of_gain(results, [name for name in results.methods if name in shown])
 
 
 def _compared(results: Results, default: str) -> Facts:
-    """Compare the default with its rivals, the candidates with the tuned threshold, and goals."""
+    """Compare the default with the baselines, and the candidates with the tuned threshold."""
     known = set(results.methods) - {default}
-    panel = [default, *(name for name in RIVAL_PANEL if name in known)]
+    panel = [default, *(name for name in PANEL if name in known)]
     candidates = [name for name in CANDIDATES if name in results.methods]
     return {
         "default": default,
@@ -143,9 +132,9 @@ def _compared(results: Results, default: str) -> Facts:
         "ranking": {metric: _ranking(results, metric, panel) for metric in METRICS},
         "against": {metric: _against(results, metric, panel) for metric in METRICS},
         "candidates": {
-            metric: _against(results, metric, [RIVAL, *candidates]) for metric in CHOSEN_BY
+            metric: _against(results, metric, [BASELINE, *candidates]) for metric in CHOSEN_BY
         }
-        if RIVAL in known
+        if BASELINE in known
         else {},
         "goals": {
             metric: found
@@ -161,23 +150,15 @@ def _goal(results: Results, metric: str, panel: Sequence[str]) -> Facts | None:
     ours, tuned, *_ = aiming_at(metric)
     if not {ours, tuned} <= set(results.methods):
         return None
-    rivals = list(dict.fromkeys([ours, tuned, *panel]))
+    baselines = list(dict.fromkeys([ours, tuned, *panel]))
     return {
-        "ranking": _ranking(results, metric, rivals),
-        "against": _against(results, metric, rivals),
+        "ranking": _ranking(results, metric, baselines),
+        "against": _against(results, metric, baselines),
     }
 
 
 def summarise(results: Results, default: str) -> Facts:
-    """Collect everything that is to be said about a run.
-
-    Parameters
-    ----------
-    results : Results
-        Rows of at least one training; the default is among their methods.
-    default : str
-        The method that the rivals are compared with.
-    """
+    """Collect everything that is to be said about a run, compared with the default."""
     facts = _compared(results, default)
     panel = facts["panel"]
     return facts | {
@@ -243,7 +224,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _ranking(results: Results, metric: str, panel: Sequence[str]) -> Facts:
-    """Rank the default and the rivals against each other."""
+    """Rank the default and the baselines against each other."""
     values = results.blocks(metric, panel).values
     facts: Facts = {
         "ranks": dict(zip(panel, average_ranks(values).tolist(), strict=True)),
@@ -257,13 +238,13 @@ def _ranking(results: Results, metric: str, panel: Sequence[str]) -> Facts:
 
 def _against(results: Results, metric: str, panel: Sequence[str]) -> dict[str, Facts]:
     """Test the first against each other one: by blocks, and more carefully by families."""
-    rivals = panel[1:]
-    found: dict[str, Facts] = {name: {} for name in rivals}
+    baselines = panel[1:]
+    found: dict[str, Facts] = {name: {} for name in baselines}
     for unit, suffix in (("family and model", ""), ("family", "_by_family")):
         blocks = results.blocks(metric, panel, unit)  # type: ignore[arg-type]
         pairs = {
             name: compare(blocks.values[:, 0], blocks.values[:, i])
-            for i, name in enumerate(rivals, 1)
+            for i, name in enumerate(baselines, 1)
         }
         adjusted = holm({name: pair.p_value for name, pair in pairs.items()})
         for name, pair in pairs.items():
@@ -309,7 +290,7 @@ def _coverage(results: Results, default: str) -> dict[str, dict[str, Facts]]:
     """Return how often certificates hold: by word, then by decision, then by class."""
     stem = default.split("@")[0]
     stems = [f"{stem}@{source}" for source in ("held-out", "out-of-fold", "training")]
-    names = [default, *stems, RIVAL, "untouched", "untouched@held-out"]
+    names = [default, *stems, BASELINE, "untouched", "untouched@held-out"]
     found: dict[str, dict[str, Facts]] = {word: {} for word in get_args(CertificateStatus)}
     for name in dict.fromkeys(names):
         rows = [row for row in results.of(name) if row.certificate]

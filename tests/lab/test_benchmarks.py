@@ -8,15 +8,15 @@ import pytest
 
 from boundshift import SupportRadius, find_boundary
 from boundshift.paper import sequential_path
-from lab.evidence.brute_force import GRID_SIZE, _shares, brute_force
+from lab.speed.brute_force import GRID_SIZE, _shares, brute_force
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", ["speed", "training"])
 def test_quick_benchmark_prints_its_table_and_stores_it(tmp_path, name):
-    path = tmp_path / "speed.json"
-    command = [sys.executable, "-m", f"lab.speed.{name}", "--quick", "--out", str(path)]
+    path = tmp_path / f"{name}.json"
+    command = [sys.executable, "-m", "lab", name, "--quick", "--out", str(tmp_path)]
     run = {"capture_output": True, "text": True, "check": True, "cwd": ROOT}
     done = subprocess.run(command, **run)
     record = json.loads(path.read_text(encoding="utf-8"))
@@ -32,8 +32,8 @@ def test_quick_benchmark_prints_its_table_and_stores_it(tmp_path, name):
     for race in record["seconds"].values():
         assert all(seconds > 0 for times in race.values() for seconds in times)
 
-    shown = subprocess.run([*command, "--show"], **run)
-    assert shown.stdout.count("\n") == len(record["rows"]) + 2
+    shown = subprocess.run([*command, "--stored"], **run)
+    assert shown.stdout == done.stdout
 
 
 @pytest.mark.parametrize(

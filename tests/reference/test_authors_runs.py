@@ -1,6 +1,5 @@
 """Every stored run of the authors' code: never a higher loss, and solved wherever theirs is."""
 
-import importlib.util
 import json
 import warnings
 from pathlib import Path
@@ -85,39 +84,3 @@ def test_stored_radii_are_those_of_the_kept_points(case):
     kept = at_the_authors_level(run, slack)
     radii = [np.abs(c - c.mean()).max() for c in kept]
     assert radii == pytest.approx([run[slack]["R1"], run[slack]["R2"]], rel=1e-9)
-
-
-def table():
-    path = ROOT / "lab" / "evidence" / "authors_table.py"
-    spec = importlib.util.spec_from_file_location("authors_table", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_table_in_the_docs_is_what_the_script_makes():
-    page = ROOT / "docs" / "reference_comparison.md"
-    assert page.read_text(encoding="utf-8") == table().page()
-
-
-def test_every_difference_has_a_cause():
-    rows = table().rows()
-    assert len(rows) == len(CASES)
-    assert all(row.cause for row in rows)
-
-
-def test_dropped_grid_points_are_on_the_constraint_but_for_a_rounding_error():
-    module = table()
-    dropped = [row for row in module.rows() if "was dropped" in row.cause]
-    assert len(dropped) > 5
-    for row in dropped:
-        best, _ = module.best_grid_point(row.ours)
-        assert abs(module.residual(best, row.theirs)) < 1e-14 * row.theirs["D"]
-
-
-def test_chosen_grid_points_are_on_the_constraint_where_the_run_says_so():
-    module = table()
-    for run, slack in FIT:
-        theirs = run[slack]
-        is_on = abs(module.residual(theirs["delta1"], theirs)) < 1e-14 * theirs["D"]
-        assert is_on == theirs["solution_found"]

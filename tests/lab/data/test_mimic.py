@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from boundshift.exceptions import InvalidInputError
-from lab.data import load_mimic, paper_split
-from lab.data.mimic import MIMIC_FEATURES
+from lab.data.paper import MIMIC_FEATURES, load_mimic, paper_split
 
 HEADER = ["icustay_id", *MIMIC_FEATURES, "cohort", "age", "sex", "bmi", "los", "outcome"]
 
@@ -71,11 +70,6 @@ def test_missing_columns_are_named(tmp_path):
 def test_short_file_needs_rows_all(small_file):
     with pytest.raises(InvalidInputError, match="Use rows='all'"):
         load_mimic(small_file)
-
-
-def test_unknown_rows_are_refused(small_file):
-    with pytest.raises(InvalidInputError, match="'paper' or 'all', got 'some'"):
-        load_mimic(small_file, rows="some")
 
 
 def test_other_outcomes_are_refused(tmp_path):

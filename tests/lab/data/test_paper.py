@@ -7,7 +7,7 @@ from sklearn.utils import Bunch
 
 from boundshift.datasets import load_pima
 from boundshift.exceptions import InvalidInputError
-from lab.data import PAPER_DATASETS, paper_split
+from lab.data.paper import PAPER_DATASETS, paper_split
 
 # Negative and positive rows of the training and the test part: the paper's table of data sets.
 SIZES = {

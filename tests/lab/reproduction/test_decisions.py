@@ -1,37 +1,107 @@
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, make_scorer
+from sklearn.model_selection import TunedThresholdClassifierCV, cross_val_predict
 
 from boundshift import BoundShiftClassifier, SupportRadius, find_boundary
-from lab.reproduction.fitted import FittedSeed
-from lab.reproduction.methods import METHODS, post_hoc_rivals
+from boundshift.metrics import geometric_mean_score
+from boundshift.rivals import BalancedWeights, SMOTEClassifier, bayes_risk_threshold
+from lab.baselines import cost_threshold, prior_threshold
+from lab.data.paper import PaperSplit
+from lab.methods import Method
+from lab.records import read_records, write_records
+from lab.reproduction.methods import METHODS, post_hoc_baselines
 from lab.reproduction.problems import PROBLEMS
-from lab.rivals import THRESHOLD_RULES, ThresholdClassifier
-from tests.lab.reproduction_seeds import seed_of
+from lab.reproduction.run import evaluate
+from lab.reproduction.tables import Row
+from lab.reproduction.train import ClassifierOptions, FittedSeed, collect_scores
 
-
-def _ruled(name):
-    return ThresholdClassifier(LogisticRegression(), THRESHOLD_RULES[name])
+RUN = {"protocol": "honest", "problem": "synthetic-raw", "seed": 0, "kept": True}
 
 
 @pytest.fixture(scope="module")
 def split():
+    # Small, and of one feature's worth of signal, so that nothing is perfect.
+    whole = PROBLEMS["synthetic-raw"].split(3, "honest")
+    rows = np.concatenate([np.flatnonzero(whole.y_train == 1), np.arange(200)])
+    rows = np.unique(rows)
+    return whole._replace(X_train=whole.X_train[rows], y_train=whole.y_train[rows])
+
+
+@pytest.fixture(scope="module")
+def trained(split):
+    return collect_scores(split, "logistic-regression", "untouched", 0, ClassifierOptions())
+
+
+def test_scores_are_those_of_the_model(split, trained):
+    model = LogisticRegression().fit(split.X_train, split.y_train)
+    np.testing.assert_array_equal(trained.train, model.decision_function(split.X_train))
+    np.testing.assert_array_equal(trained.test > 0, model.predict(split.X_test) == 1)
+    np.testing.assert_array_equal(trained.test_probability, model.predict_proba(split.X_test)[:, 1])
+
+
+def test_out_of_fold_scores_are_scikit_learns(split, trained):
+    expected = cross_val_predict(
+        LogisticRegression(), split.X_train, split.y_train, cv=5, method="decision_function"
+    )
+    np.testing.assert_allclose(trained.out_of_fold, expected)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("tuned-balanced-accuracy", balanced_accuracy_score),
+        ("tuned-g-mean", geometric_mean_score),
+    ],
+)
+def test_the_tuner_is_scikit_learns(name, metric, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([0, 1], [50, 12]))
+    X = rng.normal(y[:, None], 1.2, (len(y), 2))
+    tuner = TunedThresholdClassifierCV(
+        LogisticRegression(),
+        scoring=make_scorer(metric),
+        response_method="decision_function",
+        cv=5,
+    ).fit(X, y)
+    split = PaperSplit(X, X, y, y)
+    scores = collect_scores(split, "logistic-regression", "untouched", 0, ClassifierOptions())
+    decided = METHODS[name].decide(FittedSeed({"untouched": scores}, "binary"))
+    assert decided.threshold == pytest.approx(tuner.best_threshold_)
+
+
+@pytest.mark.parametrize(
+    ("model", "rival"),
+    [
+        ("smote", SMOTEClassifier(LogisticRegression(), random_state=7)),
+        ("balanced-weights", BalancedWeights(LogisticRegression())),
+    ],
+)
+def test_retrained_models_are_the_baselines(split, model, rival):
+    found = collect_scores(split, "logistic-regression", model, 7, ClassifierOptions())
+    expected = rival.fit(split.X_train, split.y_train).predict(split.X_test)
+    np.testing.assert_array_equal(found.test > 0, expected == 1)
+    assert len(found.train) == 0
+
+
+@pytest.fixture(scope="module")
+def whole():
     return PROBLEMS["synthetic-raw"].split(0, "honest")
 
 
 @pytest.fixture(scope="module")
-def fitted(cache):
-    return seed_of(cache, "synthetic-raw", "honest")
+def fitted(seed_of):
+    return seed_of("synthetic-raw")
 
 
 @pytest.mark.parametrize(
     ("name", "rival"),
     [
-        ("bayes-minimum-risk", _ruled("bayes_minimum_risk")),
-        ("thresholding", _ruled("cost_thresholding")),
-        ("prior-threshold", _ruled("prior_threshold")),
         ("boundshift-default", BoundShiftClassifier(LogisticRegression(), cv=None)),
         ("boundshift-default-oof", BoundShiftClassifier(LogisticRegression(), ensemble=False)),
         (
@@ -44,11 +114,26 @@ def fitted(cache):
         ),
     ],
 )
-def test_decisions_from_scores_are_those_of_the_estimators(split, fitted, name, rival):
+def test_decisions_from_scores_are_those_of_the_estimators(whole, fitted, name, rival):
     method = METHODS[name]
     _, found = fitted.predict(method.source, method.decide(fitted))
-    expected = rival.fit(split.X_train, split.y_train).predict(split.X_test)
+    expected = rival.fit(whole.X_train, whole.y_train).predict(whole.X_test)
     np.testing.assert_array_equal(found, expected == 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("bayes-minimum-risk", bayes_risk_threshold),
+        ("thresholding", cost_threshold),
+        ("prior-threshold", prior_threshold),
+    ],
+)
+def test_baselines_decide_on_probabilities_of_the_training_rows(whole, fitted, name, rule):
+    model = LogisticRegression().fit(whole.X_train, whole.y_train)
+    threshold = rule(whole.y_train, model.predict_proba(whole.X_train)[:, 1])
+    _, found = fitted.predict("training", METHODS[name].decide(fitted))
+    np.testing.assert_array_equal(found, model.predict_proba(whole.X_test)[:, 1] > threshold)
 
 
 def test_continuous_slack_is_measured_in_units_of_the_weight_norm(fitted):
@@ -63,8 +148,8 @@ def test_continuous_slack_is_measured_in_units_of_the_weight_norm(fitted):
     assert found.loss != pytest.approx(raw.loss)
 
 
-def test_without_a_solution_the_papers_method_keeps_the_models_boundary(cache):
-    scores = seed_of(cache, "pima", "paper").scores("training")
+def test_without_a_solution_the_papers_method_keeps_the_models_boundary(seed_of):
+    scores = seed_of("pima", "paper").scores("training")
     noise = np.random.default_rng(0).normal(size=len(scores.train))
     hopeless = FittedSeed({"untouched": replace(scores, train=noise)}, "binary")
     for name in ("paper-exact", "paper-grid"):
@@ -77,7 +162,36 @@ def test_the_papers_six_come_first():
     assert titles == ["Baseline", "SMOTE", "BW", "BMR", "Thresh", "Paper's method, as coded"]
 
 
-def test_retrained_methods_and_ours_are_no_post_hoc_rivals():
+def test_retrained_methods_and_ours_are_no_post_hoc_baselines():
     assert {"smote", "balanced-weights", "paper-exact", "boundshift-default"}.isdisjoint(
-        post_hoc_rivals()
+        post_hoc_baselines()
     )
+
+
+def test_a_row_has_the_whole_decision(seed_of):
+    row = evaluate(seed_of("synthetic-raw"), METHODS["paper-exact"], **RUN)
+    assert row.status == "RELAXED"
+    assert 0 < row.delta_negative < 1
+    assert row.slack_negative > row.slack_positive > 0
+    assert row.g_mean == math.sqrt(row.recall_negative * row.recall_positive)
+    assert row.seconds > 0
+    assert row.fit_seconds > 0
+
+
+def test_an_error_is_a_row(seed_of):
+    def fail(fitted):
+        raise ZeroDivisionError("by nought")
+
+    row = evaluate(seed_of("synthetic-raw"), Method("bad", "rival", fail), **RUN)
+    assert (row.status, row.message) == ("FAILED", "ZeroDivisionError: by nought")
+
+
+def test_rows_survive_the_file(tmp_path, seed_of):
+    row = evaluate(seed_of("synthetic-raw"), METHODS["untouched"], **RUN)
+    rows = [row, replace(row, message='with, comma and "quotes"\nand lines', solved=False)]
+    for name in ("rows.csv", "rows.csv.gz"):
+        read = read_records(write_records(tmp_path / name, rows, digits=6), Row)
+        assert [r.message for r in read] == [r.message for r in rows]
+        assert [r.solved for r in read] == [True, False]
+        assert abs(read[0].g_mean - row.g_mean) < 1e-6
+        assert math.isnan(read[0].delta_negative)

@@ -3,10 +3,8 @@ import sys
 import pytest
 
 from boundshift.exceptions import MissingExtraError
-from lab.harness.canvas import new_figure
-from lab.reproduction import figures
-from lab.reproduction.figures import FIGURES, draw_figures
-from lab.reproduction.figures.scenes import far_apart
+from lab.canvas import new_figure
+from lab.reproduction.figures import FIGURES, draw_figures, far_apart
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +24,6 @@ def test_every_figure_is_drawn(folder, name):
 def test_the_boundary_moves_towards_the_common_class():
     scene = far_apart()
     assert scene.boundary.threshold < -scene.bias
-
-
-def test_the_same_code_draws_once(folder, monkeypatch):
-    monkeypatch.setattr(figures, "save", None)
-    assert len(draw_figures(folder)) == 6
 
 
 def test_no_figure_is_left_open(tmp_path):

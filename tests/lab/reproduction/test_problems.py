@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
 
-from boundshift.exceptions import InvalidInputError
-from lab.reproduction.classifiers import ClassifierOptions
-from lab.reproduction.collect import collect_scores
-from lab.reproduction.problems import PROBLEMS, Problem, choose_problems
+from lab.reproduction.problems import PROBLEMS, Problem
+from lab.reproduction.train import ClassifierOptions, collect_scores
 
 
 @pytest.mark.parametrize(("seed", "accuracy"), [(0, 0.861), (1, 0.8625), (2, 0.9295), (3, 0.909)])
@@ -15,12 +13,6 @@ def test_smote_draws_what_the_authors_global_generator_draws(seed, accuracy):
     state = problem.smote_state(seed, "paper")
     found = collect_scores(split, "logistic-regression", "smote", state, ClassifierOptions())
     assert np.mean((found.test > 0) == split.y_test) == pytest.approx(accuracy, abs=1e-12)
-
-
-def test_protocols_have_splits_of_their_own():
-    problem = PROBLEMS["hepatitis"]
-    authors, clean = problem.split(3, "paper"), problem.split(3, "honest")
-    assert not np.array_equal(authors.X_train, clean.X_train)
 
 
 def test_only_the_paper_repeats_a_seed():
@@ -35,10 +27,6 @@ def test_the_honest_test_draw_is_independent():
     assert not {tuple(row) for row in split.X_train} & {tuple(row) for row in split.X_test}
 
 
-def test_all_is_every_bundled_problem():
-    assert choose_problems("all") == list(PROBLEMS.values())
-
-
 def test_a_users_file_is_known_by_its_content():
     class Data(dict):
         __getattr__ = dict.__getitem__
@@ -46,8 +34,3 @@ def test_a_users_file_is_known_by_its_content():
     one = Problem("mimic", "", Data(data=np.ones((2, 2)), target=np.array([0, 1])))
     two = Problem("mimic", "", Data(data=np.zeros((2, 2)), target=np.array([0, 1])))
     assert one.key != two.key
-
-
-def test_unknown_problems_are_refused():
-    with pytest.raises(InvalidInputError, match="got 'iris'"):
-        choose_problems("iris")

@@ -1,16 +1,13 @@
 import math
 import threading
 
-from lab.reproduction import cache as cache_module
-from lab.reproduction import protocols
-from lab.reproduction.cache import ReproductionCache, Run
-from lab.reproduction.collect import MODELS
+from lab.reproduction import run as protocols
 from lab.reproduction.methods import METHODS, PAPER_METHOD
 from lab.reproduction.problems import PROBLEMS
-from lab.reproduction.protocols import run_protocol
+from lab.reproduction.run import run_protocol
+from lab.reproduction.train import MODELS, ClassifierOptions, ReproductionCache, Run
 
 SYNTHETIC = [PROBLEMS["synthetic-raw"]]
-RUN = Run(SYNTHETIC[0], "honest", 0, "untouched")
 
 
 def _run(cache, protocol, seeds, problems=SYNTHETIC, **options):
@@ -46,57 +43,41 @@ def test_kept_is_solved_by_the_papers_method(cache):
     assert sum(r.kept for r in ours) == 2
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, small, monkeypatch):
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, small):
     cache = ReproductionCache(tmp_path, small)
     for model in MODELS[:2]:
-        cache.make(Run(SYNTHETIC[0], "honest", 0, model))
-    trained = []
-    make = ReproductionCache.make
-
-    def spy(self, run):
-        if not self.has(run):
-            trained.append(run.model)
-        return make(self, run)
-
-    monkeypatch.setattr(ReproductionCache, "make", spy)
+        cache.make(*cache.training(Run(SYNTHETIC[0], "honest", 0, model)))
     told = []
     _run(cache, "honest", 1, progress=lambda *step: told.append(step))
-    assert trained == ["balanced-weights"]
     assert told[0] == ("training", 1, 1)
     assert told[-1] == ("deciding", 1, 1)
 
 
 def test_a_failed_training_is_a_row_a_method(tmp_path, small, monkeypatch):
     cache = ReproductionCache(tmp_path, small)
-    make = ReproductionCache.make
+    make = cache.make
 
-    def fail(self, run):
+    def fail(key, run, options):
         if run.model == "smote":
             raise RuntimeError("no neighbours")
-        return make(self, run)
+        return make(key, run, options)
 
-    monkeypatch.setattr(ReproductionCache, "make", fail)
+    fail.check_call_in_cache = lambda *training: True
+    monkeypatch.setattr(cache, "make", fail)
     rows = {r.method: r for r in _run(cache, "honest", 1)}
     assert len(rows) == len(METHODS)
     assert rows["smote"].status == "FAILED"
     assert rows["smote"].message == "RuntimeError: no neighbours"
     assert math.isnan(rows["smote"].g_mean)
     assert rows["untouched"].status == "DECIDED"
-    assert not cache.rows_path(RUN, "binary").is_file()
 
 
-def test_the_same_code_decides_once(cache, monkeypatch):
-    first = _run(cache, "honest", 1)
-    monkeypatch.setattr(protocols, "evaluate", None)
-    assert [(r.method, r.g_mean) for r in _run(cache, "honest", 1)] == [
-        (r.method, r.g_mean) for r in first
-    ]
-
-
-def test_other_code_decides_anew(cache, monkeypatch):
-    before = cache.rows_path(RUN, "binary")
-    monkeypatch.setattr(cache_module, "source_digest", lambda: "another")
-    assert cache.rows_path(RUN, "binary") != before
+def test_other_options_and_versions_train_anew(tmp_path, small, monkeypatch):
+    run = Run(PROBLEMS["pima"], "honest", 0)
+    first = ReproductionCache(tmp_path, small).training(run)[0]
+    assert ReproductionCache(tmp_path, ClassifierOptions()).training(run)[0] != first
+    monkeypatch.setattr("lab.reproduction.train.PROTOCOL_VERSION", 99)
+    assert ReproductionCache(tmp_path, small).training(run)[0] != first
 
 
 def test_jobs_change_nothing(tmp_path, small, cache):

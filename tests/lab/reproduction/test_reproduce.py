@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from boundshift.exceptions import InvalidInputError
-from lab.data.mimic import MIMIC_FEATURES
-from lab.reproduction import METHODS, PROBLEMS, figures, read_rows, reproduce
-from lab.reproduction import cache as cache_module
+from lab.data.paper import MIMIC_FEATURES
+from lab.records import read_records
+from lab.reproduction import figures
+from lab.reproduction.methods import METHODS
+from lab.reproduction.problems import PROBLEMS
+from lab.reproduction.run import reproduce
+from lab.reproduction.tables import Row
 
 
 @pytest.fixture(scope="module")
@@ -22,29 +26,17 @@ def done(out, small):
 
 
 def test_there_is_one_row_per_problem_seed_and_method(done, out):
-    rows = read_rows(out / "rows-all-honest-binary.csv")
+    rows = read_records(out / "rows-all-honest-binary.csv", Row)
     keys = [(r.problem, r.seed, r.method) for r in rows]
     assert keys == [(p, s, m) for p in PROBLEMS for s in (0, 1) for m in METHODS]
     assert [r.message for r in rows if r.status == "FAILED"] == []
 
 
-def test_the_tables_are_written(done, out):
-    text = (out / "tables-all-honest-binary.md").read_text("utf-8")
-    for problem in PROBLEMS.values():
-        assert problem.title in text
-    assert all(path.is_file() for path in done.files)
-
-
 def test_the_other_slack_trains_nothing(done, out, small, monkeypatch):
-    monkeypatch.setattr(cache_module, "collect_scores", None)
+    monkeypatch.setattr("lab.reproduction.train.collect_scores", None)
     again = reproduce("all", slack="continuous", seeds=2, out=out, options=small, figures=False)
     assert {r.slack_kind for r in again.rows} == {"continuous"}
     assert [r.message for r in again.rows if r.status == "FAILED"] == []
-
-
-def test_a_rerun_gives_the_same_rows(done, out, small):
-    again = reproduce("all", seeds=2, out=out, options=small, figures=False)
-    assert [r.g_mean for r in again.rows] == [r.g_mean for r in done.rows]
 
 
 def test_the_papers_protocol_on_one_problem(out, small, monkeypatch):
@@ -55,7 +47,7 @@ def test_the_papers_protocol_on_one_problem(out, small, monkeypatch):
     )
     assert sum(r.kept for r in done.rows if r.method == "paper-grid") == 2
     assert (out / "figures" / "figure-2.png").is_file()
-    assert [t.name for t in done.tables][-1] == "deviations-paper-binary"
+    assert done.tables[-1].caption.startswith("Means that differ")
 
 
 @pytest.fixture
@@ -88,7 +80,7 @@ def test_mimic_from_a_file_of_the_users(out, small, mimic_file):
     best = max(r.g_mean for r in done.rows)
     assert best > 0.8
     # 18 features and 120 rows beside the printed 19 and 7420.
-    assert done.tables[0].sections[0].lines[0][1:3] == ("18 (19)", "120 (7420)")
+    assert done.tables[0].sections[""][0][1:3] == ("18 (19)", "120 (7420)")
 
 
 def test_mimic_needs_a_file(out):

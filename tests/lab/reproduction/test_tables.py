@@ -1,20 +1,22 @@
+import statistics
 from dataclasses import replace
 
 import pytest
 
-from lab.harness.statistics import Mean
-from lab.harness.tables import Estimate, Number, Section, Table, to_markdown
+from lab.markdown import Estimate, Number, Table
 from lab.reproduction.methods import METHODS, PRINTED
-from lab.reproduction.printed import printed_datasets, printed_value
 from lab.reproduction.problems import PROBLEMS
-from lab.reproduction.rows import Row
-from lab.reproduction.summary import Results
 from lab.reproduction.tables import (
+    Results,
+    Row,
     comparison_table,
     dataset_table,
     deviation_table,
+    printed_datasets,
+    printed_value,
     result_table,
 )
+from lab.statistics import Mean
 
 SLACKS = ("binary", "continuous")
 
@@ -49,16 +51,9 @@ def test_all_printed_values_are_there():
                     assert 0 < printed_value(slack, problem, _name(method), metric).mean < 1
 
 
-def test_the_papers_method_has_the_highest_printed_g_mean_everywhere():
-    paper = [m.name for m in METHODS.values() if m.group == "paper"]
-    for problem in ("pima", "breast-cancer", "hepatitis", "heart", "mimic", "synthetic"):
-        printed = {m: printed_value("binary", problem, _name(m), "g_mean").mean for m in paper}
-        assert max(printed, key=printed.get) in ("paper-exact", "paper-grid")
-
-
 def test_the_data_sets_are_the_papers():
     table = dataset_table(PROBLEMS.values(), "paper")
-    lines = {line[0]: line[1:] for line in table.sections[0].lines}
+    lines = {line[0]: line[1:] for line in table.sections[""]}
     assert lines["Pima Diabetes"] == ("8", "768", "250/25", "250/243")
     assert lines["Synthetic, raw"] == ("2", "3010", "1000/10", "1000/1000")
     # A figure that differs from the printed one would be followed by it in brackets.
@@ -68,7 +63,7 @@ def test_the_data_sets_are_the_papers():
 
 def test_a_result_has_the_printed_value_and_the_difference_beside_it(results):
     table = result_table(results, "pima")
-    line = table.sections[0].lines[0]
+    line = table.sections["The paper's methods"][0]
     assert line[0] == "Baseline"
     assert line[4].value.mean == pytest.approx(0.605)
     assert line[5].value == 0.181
@@ -77,10 +72,8 @@ def test_a_result_has_the_printed_value_and_the_difference_beside_it(results):
 
 
 def test_the_best_of_each_block_is_marked(results):
-    for section in result_table(results, "pima").sections:
-        assert [line[1].best for line in section.lines] == [False] * (len(section.lines) - 1) + [
-            True
-        ]
+    for lines in result_table(results, "pima").sections.values():
+        assert [line[1].best for line in lines] == [False] * (len(lines) - 1) + [True]
 
 
 def test_the_caption_says_how_many_seeds_were_dropped(results):
@@ -88,7 +81,7 @@ def test_the_caption_says_how_many_seeds_were_dropped(results):
 
 
 def test_deviations_are_those_above_one_hundredth(results):
-    lines = deviation_table(results).sections[0].lines
+    lines = deviation_table(results).sections["Pima Diabetes"]
     listed = {(line[0], line[1]) for line in lines}
     assert ("Baseline", "G-Mean") in listed
     assert ("SMOTE", "Accuracy") in listed
@@ -96,30 +89,26 @@ def test_deviations_are_those_above_one_hundredth(results):
 
 
 def test_a_comparison_is_with_the_best_rival(results):
-    line = comparison_table(results).sections[0].lines[1]
+    line = comparison_table(results).sections["Pima Diabetes"][1]
     assert line[2] == "DKW, minimax"
     assert line[4].value == pytest.approx(0.001)
     assert line[5] == "2/0/0"
 
 
 TABLE = Table(
-    "name",
     "A & B, 5 %.",
     ("Method", "G-Mean", "Δ", "p"),
-    (
-        Section(
-            "Block <1>",
-            (
-                ("x_y|z", Estimate(Mean(0.99951, 0.025, 3), True), Number(-0.0126, True), "<.001"),
-                ("w", Estimate(Mean(0.5, 0.0, 3)), Number(None), ""),
-            ),
-        ),
-    ),
+    {
+        "Block <1>": [
+            ("x_y|z", Estimate(Mean(0.99951, 0.025, 3), True), Number(-0.0126, True), "<.001"),
+            ("w", Estimate(Mean(0.5, 0.0, 3)), Number(None), ""),
+        ]
+    },
 )
 
 
 def test_markdown():
-    assert to_markdown(TABLE).splitlines() == [
+    assert str(TABLE).splitlines() == [
         "A & B, 5 %.",
         "",
         "| Method | G-Mean | Δ | p |",
@@ -128,3 +117,28 @@ def test_markdown():
         "| x_y\\|z | **1.000** ± .03 | −.013 | <.001 |",
         "| w | .500 ± .00 |  |  |",
     ]
+
+
+ROW = Row(
+    protocol="paper", slack_kind="binary", problem="pima", seed=0, method="untouched",
+    kept=True, status="DECIDED", solved=True,
+)  # fmt: skip
+
+
+def _rows():
+    values = [0.5, 0.7, 0.6, 0.9]
+    return [replace(ROW, seed=i, g_mean=v, kept=i != 3) for i, v in enumerate(values)]
+
+
+def test_means_count_only_kept_seeds():
+    mean = Results(_rows()).mean("pima", "untouched", "g_mean")
+    assert mean.mean == pytest.approx(0.6)
+    assert mean.sd == pytest.approx(statistics.stdev([0.5, 0.7, 0.6]))
+    assert mean.standard_error == pytest.approx(mean.sd / 3**0.5)
+
+
+def test_failures_are_counted_and_have_no_mean():
+    failed = replace(ROW, seed=9, status="FAILED", solved=False)
+    results = Results([*_rows(), failed])
+    assert results.mean("pima", "untouched", "g_mean").n == 3
+    assert results.counts("pima", "untouched") == (5, 4, 4, 1)

@@ -4,12 +4,22 @@ import json
 
 import pytest
 
-from lab.speed import scale, scale_model, scale_page
+from lab.experiment import RESULTS
+from lab.markdown import fill
+from lab.speed import scale
 
 
 def test_the_page_is_made_from_the_stored_measurements():
-    facts = json.loads(scale.RESULTS.read_text(encoding="utf-8"))
-    assert scale_page.PAGE.read_text(encoding="utf-8") == scale_page.page(facts, scale.COMMANDS)
+    facts = json.loads((RESULTS / "scale.json").read_text(encoding="utf-8"))
+    page = scale.PAGE.read_text(encoding="utf-8")
+    assert fill(page, {"measured": scale.measured(facts)}) == page
+
+
+def test_rows_of_this_code_are_not_called_older():
+    facts = {"dask": {"code": "another"}, "duckdb": {"code": scale.digest_code()}}
+    said = scale.measured(facts).splitlines()[0]
+    assert "earlier code of the engines: `dask`." in said
+    assert "Not measured yet: `files`, `command`, `spark`, `scaling`." in said
 
 
 @pytest.mark.parametrize("case", [("logistic", "g-mean"), ("kth-point", "sum")])
@@ -23,13 +33,5 @@ def test_files_are_measured_and_compared_with_memory(tmp_path, case):
     assert found["distance from memory"] <= found["resolution"] / expected["spread"]
     assert found["distance from memory"] <= (1e-6 if is_smooth else 0.0)
     assert found["same counts"] is True
-    rows = scale_page.judged({"files": {"runs": [found]}})
+    rows = scale.judged({"files": {"runs": [found]}})
     assert [row[3] for row in rows if "memory" in row[0]] == [True]
-
-
-def test_the_cost_model_counts_every_pass(monkeypatch):
-    monkeypatch.setattr(scale_model, "PARTITIONS", 10**6)
-    model = scale.cost_model(scale.draw, scale.POSITIVE_SHARE)
-    assert len(model["decision seconds"]) == len(model["passes"]) == 2
-    assert max(p["points"] for p in model["passes"]) < 2**23
-    assert "10¹⁰ rows" in scale_model.model_text(model)

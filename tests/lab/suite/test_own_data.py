@@ -3,14 +3,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from boundshift.exceptions import InvalidInputError
-from lab.commands import app
-from lab.harness.records import read_records
-from lab.suite import run_suite
-from lab.suite.own_data import read_own
+from lab.__main__ import main
+from lab.records import read_records
+from lab.suite.data import read_own
 from lab.suite.rows import SuiteRow
+from lab.suite.run import run_suite
 
 
 def _write(path, rare=40, common=160, seed=0):
@@ -95,8 +94,7 @@ def test_the_command_compares_on_tables_of_ones_own(tmp_path):
         "--models", "logistic", "--methods", "tuned/*", "--methods", "untouched", "--jobs", 1,
         "--out", tmp_path / "out",
     ]  # fmt: skip
-    result = CliRunner().invoke(app, list(map(str, arguments)))
-    assert result.exit_code == 0, result.output
+    assert main(list(map(str, arguments))) == 0
     rows = read_records(tmp_path / "out" / "rows.csv.gz", SuiteRow)
     assert {(row.dataset, row.half, row.seed) for row in rows} == {
         (name, "own", seed) for name in ("patients", "visitors") for seed in (0, 1)

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from lab.suite.results import Results
-from tests.lab.suite_rows import row
+from lab.suite.rows import Results
 
 FITS = [
     ("a1", "a", "logistic", 0),
@@ -14,11 +13,17 @@ FITS = [
 ]
 
 
+KEYS = ("dataset", "family", "model", "seed")
+
+
 @pytest.fixture
-def rows():
+def rows(row):
     rng = np.random.default_rng(0)
+    metrics = ("g_mean", "f1", "balanced_accuracy", "mcc")
     return [
-        row(*fit, method, **{m: rng.random() for m in ("g_mean", "f1", "balanced_accuracy", "mcc")})
+        row(
+            method=method, **dict(zip(KEYS, fit, strict=True)), **{m: rng.random() for m in metrics}
+        )
         for fit in FITS
         for method in ("smote", "untouched")
     ]
@@ -52,7 +57,7 @@ def test_the_order_of_rows_does_not_matter(rows):
         np.testing.assert_allclose(theirs.values[theirs.names.index(name)], values)
 
 
-def test_a_failure_counts_as_a_useless_classifier():
+def test_a_failure_counts_as_a_useless_classifier(row):
     failed = row(method="smote", status="FAILED", solved=False, message="ValueError: no")
     fine = row(method="untouched", g_mean=0.4, balanced_accuracy=0.6, f1=0.3, mcc=0.1)
     results = Results([failed, fine])

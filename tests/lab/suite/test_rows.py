@@ -2,17 +2,16 @@ from dataclasses import asdict, fields
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from boundshift import certify
-from lab.harness.fitted import Decision, Sample
-from lab.harness.methods import Method
-from lab.harness.records import read_records, write_records
-from lab.harness.rows import Outcome
-from lab.suite.cache import Fit, SuiteCache
+from lab.methods import Method, Outcome
+from lab.records import read_records, write_records
 from lab.suite.data import suite_datasets
 from lab.suite.methods import choose_methods
-from lab.suite.rows import SuiteRow, area_under_curve, rows_of_fit
+from lab.suite.rows import SuiteRow, claims_covered, coverage, least_share, rows_of_fit
+from lab.suite.train import Fit, SuiteCache
 
 FIT = Fit("new_thyroid1", "logistic", 0)
 ENTRY = next(entry for entry in suite_datasets() if entry.name == FIT.dataset)
@@ -82,42 +81,23 @@ def test_a_training_that_fails_is_a_row_of_every_method(tmp_path, monkeypatch):
     def fail(self, fit):
         raise MemoryError("too large")
 
-    monkeypatch.setattr(SuiteCache, "make", fail)
+    monkeypatch.setattr(SuiteCache, "scores", fail)
     rows = rows_of_fit(SuiteCache(tmp_path), FIT, ENTRY, choose_methods(["tuned/*"]))
     assert [row.method for row in rows] == [method.name for method in choose_methods(["tuned/*"])]
     assert {row.message for row in rows} == {"MemoryError: too large"}
 
 
-def test_an_infinite_threshold_is_judged_too(store):
-    method = Method("all", "ours", lambda fitted: Decision(-np.inf), "out-of-fold")
-    (row,) = rows_of_fit(store, FIT, ENTRY, [method])
-    assert (row.recall_negative, row.recall_positive, row.certified_negative) == (0.0, 1.0, 1.0)
-
-
 def test_rows_are_read_back_as_written(store, tmp_path):
     rows = _rows(store, "tuned/*", "smote")
-    again = read_records(
-        write_records(tmp_path / "rows.csv.gz", SuiteRow, rows, digits=17), SuiteRow
-    )
+    again = read_records(write_records(tmp_path / "rows.csv.gz", rows, digits=17), SuiteRow)
     for ours, theirs in zip(rows, again, strict=True):
         np.testing.assert_equal(asdict(theirs), asdict(ours))
 
 
 def test_nothing_is_trained_twice(store, monkeypatch):
     _rows(store, "untouched")
-    monkeypatch.setattr("lab.suite.cache.train", None)
+    monkeypatch.setattr("lab.suite.train.train", None)
     assert _rows(store, "untouched")[0].status == "DECIDED"
-
-
-def test_a_broken_file_is_made_anew(tmp_path, store):
-    whole = store.make(FIT)
-    fresh = SuiteCache(tmp_path)
-    path = fresh.path(FIT)
-    path.parent.mkdir(parents=True)
-    path.write_bytes(store.path(FIT).read_bytes()[:100])
-    assert fresh.get(FIT) is None
-    np.testing.assert_array_equal(fresh.make(FIT).test, whole.test)
-    assert fresh.get(FIT) is not None
 
 
 def test_every_column_is_documented():
@@ -125,6 +105,57 @@ def test_every_column_is_documented():
     assert all(field.name in text for field in fields(SuiteRow))
 
 
-def test_ties_count_half_in_the_area():
-    y, s = np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 2.0, 3.0])
-    assert area_under_curve(Sample(y, s)) == roc_auc_score(y, s) == 0.875
+@pytest.fixture
+def certified(row):
+    def make(bounds, recalls, sizes=(100, 20), **values):
+        names = ("negative", "positive")
+        pairs = {}
+        for name, numbers in (("certified", bounds), ("recall", recalls), ("test", sizes)):
+            pairs |= {f"{name}_{label}": n for label, n in zip(names, numbers, strict=True)}
+        return row(certificate="cross-fitted", **pairs, **values)
+
+    return make
+
+
+def test_an_error_at_the_bound_is_covered_and_one_above_is_not(certified):
+    rows = [certified((0.1, 0.3), (0.9, 0.7)), certified((0.1, 0.3), (0.89, 0.65))]
+    assert coverage(rows).covered == 0.5
+    assert coverage(rows).n == 4
+    assert coverage(rows).width == pytest.approx(np.mean([0, 0, -0.01, -0.05]))
+
+
+def test_only_errors_that_chance_does_not_explain_contradict(certified):
+    by_chance, beyond = certified((0.1, 0.3), (0.85, 0.7)), certified((0.1, 0.3), (0.8, 0.7))
+    assert binom.sf(14, 100, 0.1) > 0.05 > binom.sf(19, 100, 0.1)
+    assert coverage([by_chance]).contradicted == 0.0
+    assert coverage([beyond]).contradicted == 0.5
+
+
+def test_a_true_bound_is_contradicted_by_chance_in_at_most_a_twentieth(certified):
+    rng = np.random.default_rng(0)
+    rows = [
+        certified((0.1, 0.3), (1 - rng.binomial(100, 0.1) / 100, 1 - rng.binomial(20, 0.3) / 20))
+        for _ in range(2000)
+    ]
+    assert 0.02 < coverage(rows).contradicted <= 0.05
+
+
+def test_models_that_were_trained_otherwise_have_no_certificate(certified, row):
+    rows = [certified((0.1, 0.3), (0.9, 0.7)), row(method="smote")]
+    assert coverage(rows).n == 2
+
+
+def test_the_least_share_is_the_point_where_a_binomial_test_rejects():
+    for n in (26, 65, 130):
+        k = round(least_share(n) * n)
+        assert binom.cdf(k, n, 0.95) >= 0.05 > binom.cdf(k - 1, n, 0.95)
+
+
+def test_trials_are_counted_by_blocks_and_not_by_seeds(certified):
+    rows = [certified((0.1, 0.3), (0.9, 0.7), seed=seed) for seed in range(9)]
+    assert coverage(rows).least == least_share(2)
+
+
+def test_claims_are_compared_with_test_errors(row):
+    claimed = row(claim_negative=0.1, claim_positive=0.1, recall_negative=0.95, recall_positive=0.5)
+    assert claims_covered([claimed, row(method="untouched")]) == 0.5

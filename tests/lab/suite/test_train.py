@@ -4,11 +4,8 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_predict
 
-from lab.suite.cache import Fit
 from lab.suite.data import load_rows, split
-from lab.suite.fitted import platt
-from lab.suite.models import MODELS, prepared
-from lab.suite.train import RawScores
+from lab.suite.train import MODELS, Fit, RawScores, platt, prepared
 
 RESPONSE = {"logistic": "decision_function", "svm": "decision_function", "forest": "predict_proba"}
 
@@ -88,16 +85,15 @@ def test_a_threshold_of_probabilities_divides_all_rows_alike(fitted_of):
             p = fitted.probabilities(source)
             s = fitted.sample(source).s
             for t in (-0.1, *np.unique(p)[:: max(1, len(p) // 10)], 0.5, 1.0):
-                np.testing.assert_array_equal(s > fitted.threshold_at(t), p > t)
+                np.testing.assert_array_equal(s > fitted.at_probability(t).threshold, p > t)
 
 
 def test_the_key_of_a_training_names_what_matters(store, monkeypatch):
     fit = Fit("glass6", "svm", 0)
-    before = store.path(fit)
-    assert before != store.path(Fit("glass6", "logistic", 0))
-    assert before.name.split("-")[1] == "0"
+    before = store.training(fit)
+    assert before[:2] != store.training(Fit("glass6", "logistic", 0))[:2]
     monkeypatch.setitem(MODELS["svm"].grid, "C", (1,))
-    assert store.path(fit) != before
+    assert store.training(fit)[1] != before[1]
 
 
 def test_a_decision_on_rows_held_out_is_for_the_model_without_them(fitted_of):

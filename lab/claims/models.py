@@ -1,0 +1,433 @@
+"""Which models work, and how: fitted, compared with `find_boundary`, stored, shifted, exported."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import catboost
+import lightgbm
+import numpy as np
+import onnxruntime
+import skops.io
+import xgboost
+from imblearn.ensemble import BalancedRandomForestClassifier
+from imblearn.over_sampling import SMOTE
+from imblearn.pipeline import make_pipeline as make_sampling_pipeline
+from mlxtend.classifier import EnsembleVoteClassifier, StackingCVClassifier
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from sklearn.linear_model import (
+    LogisticRegression,
+    Perceptron,
+    RidgeClassifier,
+    SGDClassifier,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from boundshift import (
+    BoundShiftClassifier,
+    InvalidInputError,
+    Sum,
+    SupportRadius,
+    find_boundary,
+    load,
+    save,
+    to_onnx,
+)
+from boundshift.models.scoring import raw_margin
+from boundshift.models.store import own_types
+from boundshift.multiclass import find_biases
+from boundshift.status import Status
+from boundshift.typing import FloatArray
+from lab.experiment import Experiment, Facts
+from lab.training import Score, cross_fit
+
+FOLDS = 2
+# Said in full, so that the table does not hang on defaults.
+OPTIONS: dict[str, Any] = {"curve": SupportRadius(), "rule": Sum()}
+ROWS = 200
+
+
+class Model(NamedTuple):
+    """A model, and an independent way to its scores."""
+
+    make: Callable[[], Any]
+    scores: Callable[[Any, FloatArray], Any]
+
+
+class Column(NamedTuple):
+    """What was found for one model and one number of classes."""
+
+    response: str
+    prefit: bool
+    cross_fitted: bool | None
+    inside: bool | None
+    onnx: bool | None
+    trusted: tuple[str, ...]
+
+
+def margins(model: Any, X: FloatArray) -> Any:
+    return model.decision_function(X)
+
+
+def log_odds(model: Any, X: FloatArray) -> Any:
+    return Probabilities(np.asarray(model.predict_proba(X), dtype=np.float64))
+
+
+def votes(model: Any, X: FloatArray) -> Any:
+    """Return margins, which are log-odds for two classes only."""
+    return margins(model, X) if len(model.classes_) == 2 else log_odds(model, X)
+
+
+class Probabilities(NamedTuple):
+    """Probabilities, for which floors are needed."""
+
+    values: FloatArray
+
+
+def joint(model: Any, X: FloatArray) -> Any:
+    return model.predict_joint_log_proba(X)
+
+
+def logits(model: Any, X: FloatArray) -> Any:
+    """Apply a network's layers by hand."""
+    for weights, bias in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
+        X = np.maximum(X @ weights + bias, 0)
+    found = X @ model.coefs_[-1] + model.intercepts_[-1]
+    return found[:, 0] if found.shape[1] == 1 else found
+
+
+def _cat() -> catboost.CatBoostClassifier:
+    return catboost.CatBoostClassifier(
+        iterations=8, depth=3, verbose=0, allow_writing_files=False, random_seed=0, thread_count=1
+    )
+
+
+def _few(y: NDArray[Any]) -> int:
+    return len(np.unique(y))
+
+
+MODELS: dict[str, Model] = {
+    "LogisticRegression": Model(LogisticRegression, margins),
+    "LinearSVC": Model(lambda: LinearSVC(random_state=0), margins),
+    "SVC": Model(SVC, margins),
+    "NuSVC": Model(lambda: NuSVC(nu=0.1), margins),
+    "SGDClassifier": Model(lambda: SGDClassifier(random_state=0), margins),
+    "RidgeClassifier": Model(RidgeClassifier, margins),
+    "Perceptron": Model(lambda: Perceptron(random_state=0), margins),
+    "LinearDiscriminantAnalysis": Model(LinearDiscriminantAnalysis, margins),
+    "QuadraticDiscriminantAnalysis": Model(QuadraticDiscriminantAnalysis, margins),
+    "GaussianNB": Model(GaussianNB, joint),
+    "BernoulliNB": Model(BernoulliNB, joint),
+    "KNeighborsClassifier": Model(KNeighborsClassifier, log_odds),
+    "MLPClassifier": Model(
+        lambda: MLPClassifier((3,), solver="lbfgs", alpha=9.0, max_iter=2000, random_state=0),
+        logits,
+    ),
+    "DecisionTreeClassifier": Model(
+        lambda: DecisionTreeClassifier(max_depth=4, random_state=0), log_odds
+    ),
+    "RandomForestClassifier": Model(lambda: RandomForestClassifier(10, random_state=0), log_odds),
+    "ExtraTreesClassifier": Model(lambda: ExtraTreesClassifier(10, random_state=0), log_odds),
+    "BaggingClassifier": Model(lambda: BaggingClassifier(n_estimators=4, random_state=0), log_odds),
+    "AdaBoostClassifier": Model(lambda: AdaBoostClassifier(n_estimators=8), votes),
+    "GradientBoostingClassifier": Model(
+        lambda: GradientBoostingClassifier(n_estimators=8, random_state=0), margins
+    ),
+    "HistGradientBoostingClassifier": Model(
+        lambda: HistGradientBoostingClassifier(max_iter=8), margins
+    ),
+    "XGBClassifier": Model(
+        lambda: xgboost.XGBClassifier(n_estimators=8, n_jobs=1),
+        lambda model, X: model.get_booster().predict(xgboost.DMatrix(X), output_margin=True),
+    ),
+    "LGBMClassifier": Model(
+        lambda: lightgbm.LGBMClassifier(n_estimators=8, n_jobs=1, verbose=-1),
+        lambda model, X: model.booster_.predict(X, raw_score=True),
+    ),
+    "CatBoostClassifier": Model(
+        _cat, lambda model, X: model.predict(X, prediction_type="RawFormulaVal")
+    ),
+    "CalibratedClassifierCV": Model(
+        lambda: CalibratedClassifierCV(LinearSVC(random_state=0), cv=2), log_odds
+    ),
+    "VotingClassifier": Model(
+        lambda: VotingClassifier([("a", LogisticRegression()), ("b", GaussianNB())], voting="soft"),
+        log_odds,
+    ),
+    "StackingClassifier": Model(
+        lambda: StackingClassifier([("a", LogisticRegression()), ("b", GaussianNB())], cv=2),
+        margins,
+    ),
+    "GridSearchCV": Model(
+        lambda: GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2), margins
+    ),
+    "Pipeline: StandardScaler, LogisticRegression": Model(
+        lambda: make_pipeline(StandardScaler(), LogisticRegression()), margins
+    ),
+    "Pipeline: StandardScaler, XGBClassifier": Model(
+        lambda: make_pipeline(StandardScaler(), xgboost.XGBClassifier(n_estimators=8, n_jobs=1)),
+        lambda model, X: model[-1].predict(model[0].transform(X), output_margin=True),
+    ),
+    "imbalanced-learn Pipeline: SMOTE, LogisticRegression": Model(
+        lambda: make_sampling_pipeline(SMOTE(random_state=0), LogisticRegression()), margins
+    ),
+    "imbalanced-learn BalancedRandomForestClassifier": Model(
+        lambda: BalancedRandomForestClassifier(10, random_state=0), log_odds
+    ),
+    "mlxtend EnsembleVoteClassifier": Model(
+        lambda: EnsembleVoteClassifier([LogisticRegression(), GaussianNB()], voting="soft"),
+        log_odds,
+    ),
+    "mlxtend StackingCVClassifier": Model(
+        lambda: StackingCVClassifier(
+            [LogisticRegression(), GaussianNB()], LogisticRegression(), cv=2, random_state=0
+        ),
+        margins,
+    ),
+}
+
+
+def _xgboost_booster(X: FloatArray, y: NDArray[Any]) -> Any:
+    many = {"objective": "multi:softprob", "num_class": _few(y)}
+    params = many if _few(y) > 2 else {"objective": "binary:logistic"}
+    return xgboost.train({"nthread": 1, **params}, xgboost.DMatrix(X, y), num_boost_round=8)
+
+
+def _lightgbm_booster(X: FloatArray, y: NDArray[Any]) -> Any:
+    many = {"objective": "multiclass", "num_class": _few(y)}
+    params = many if _few(y) > 2 else {"objective": "binary"}
+    return lightgbm.train(
+        {"verbose": -1, "num_threads": 1, **params}, lightgbm.Dataset(X, y), num_boost_round=8
+    )
+
+
+def _catboost_native(X: FloatArray, y: NDArray[Any]) -> Any:
+    loss = "MultiClass" if _few(y) > 2 else "Logloss"
+    params = {"loss_function": loss, "iterations": 8, "verbose": 0, "thread_count": 1}
+    return catboost.CatBoost({**params, "allow_writing_files": False}).fit(X, y)
+
+
+# Trained before they come here, and never again: how to train one, and its scores.
+NATIVE: dict[str, tuple[Callable[..., Any], Callable[[Any, FloatArray], Any]]] = {
+    "XGBoost Booster": (
+        _xgboost_booster,
+        lambda model, X: model.predict(xgboost.DMatrix(X), output_margin=True),
+    ),
+    "LightGBM Booster": (_lightgbm_booster, lambda model, X: model.predict(X, raw_score=True)),
+    "CatBoost": (
+        _catboost_native,
+        lambda model, X: model.predict(X, prediction_type="RawFormulaVal"),
+    ),
+}
+
+
+@cache
+def draw(n_classes: int) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Draw rows to train on, then as many to decide on, then as many to predict."""
+    weights = [0.8] if n_classes == 2 else [0.6, 0.25]
+    X, y = make_classification(
+        3 * ROWS, n_features=5, n_informative=5, n_redundant=0, n_classes=n_classes,
+        n_clusters_per_class=1, weights=weights, class_sep=1.5, flip_y=0.02, random_state=4,
+    )  # fmt: skip
+    return X, y
+
+
+def floored(p: FloatArray) -> FloatArray:
+    """Return log-probabilities, zeros as half the smallest positive one of their class."""
+    floors = np.array([column[column > 0].min() / 2 for column in p.T])
+    return np.asarray(np.log(np.maximum(p, floors)))
+
+
+def expected_shift(y: NDArray[Any], found: Any) -> FloatArray:
+    """Decide on scores with `find_boundary` alone: a threshold, or one bias per class."""
+    scores = floored(found.values) if isinstance(found, Probabilities) else np.asarray(found)
+    if scores.ndim == 1:
+        return np.array([find_boundary(y, scores.astype(np.float64), **OPTIONS).threshold])
+    return find_biases(y, scores.astype(np.float64), **OPTIONS, strategy="pairwise").biases
+
+
+def read(scores: Callable[[Any, FloatArray], Any], model: Any, X: FloatArray) -> Any:
+    """Return a trained model's probability of the second of two classes, else its scores."""
+    if hasattr(model, "predict_proba"):
+        p = np.asarray(model.predict_proba(X), dtype=np.float64)
+        if p.shape[1] == 2:
+            return p[:, 1]
+    return scores(model, X)
+
+
+def shifter(model: Any, cv: Any) -> BoundShiftClassifier:
+    return BoundShiftClassifier(model, cv=cv, multi_class="pairwise", **OPTIONS)
+
+
+def shift_of(clf: BoundShiftClassifier) -> FloatArray:
+    return np.array([clf.threshold_]) if len(clf.classes_) == 2 else clf.biases_
+
+
+def out_of_fold(model: Model, X: FloatArray, y: NDArray[Any]) -> Any:
+    """Score every row by a model fitted without it."""
+    odds = isinstance(model.scores(model.make().fit(X, y), X[:1]), Probabilities)
+
+    def fit(rows: FloatArray, labels: NDArray[Any]) -> Score:
+        trained = model.make().fit(rows, labels)
+        if odds:
+            return lambda rows: np.asarray(model.scores(trained, rows).values)
+        return lambda rows: np.asarray(read(model.scores, trained, rows))
+
+    raw, _ = cross_fit(fit, X, y, FOLDS)
+    if odds and raw.shape[1] == 2:  # A mean of models is deployed, which has no exact 0 or 1.
+        log_p = floored(raw)
+        return expit(log_p[:, 1] - log_p[:, 0])
+    return Probabilities(raw) if odds else raw
+
+
+def agrees(clf: BoundShiftClassifier, y: NDArray[Any], found: Any) -> bool:
+    return bool(np.allclose(shift_of(clf), expected_shift(y, found), rtol=1e-6, atol=1e-6))
+
+
+def survives(clf: BoundShiftClassifier, X: FloatArray) -> tuple[bool, tuple[str, ...]]:
+    """Return whether copies by pickle and skops decide alike, and which types skops asks for."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = save(clf, Path(folder) / "model.skops")
+        foreign = tuple(sorted({*skops.io.get_untrusted_types(file=path)} - own_types()))
+        copies = [pickle.loads(pickle.dumps(clf)), load(path, trusted=foreign)]
+    ours = clf.predict(X)
+    return all(np.array_equal(copy.predict(X), ours) for copy in copies), foreign
+
+
+def labels_of(clf: BoundShiftClassifier, moved: Any, X: FloatArray) -> NDArray[Any]:
+    """Return what a model with the shift inside predicts by itself."""
+    if hasattr(moved, "predict_proba") or hasattr(moved, "decision_function"):
+        return np.asarray(moved.predict(X)).ravel()
+    raw = raw_margin(moved, X)
+    chosen = (raw > 0).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)
+    labels: NDArray[Any] = clf.classes_[chosen]
+    return labels
+
+
+def carries(clf: BoundShiftClassifier, X: FloatArray) -> bool | None:
+    """Return whether the model with the shift inside predicts alike; None if it cannot be."""
+    try:
+        moved = clf.shifted_estimator()
+    except InvalidInputError:
+        return None
+    return bool(np.array_equal(labels_of(clf, moved, X), clf.predict(X)))
+
+
+def exports(clf: BoundShiftClassifier, X: FloatArray) -> bool | None:
+    """Return whether onnxruntime predicts alike; None if the model cannot be converted."""
+    try:
+        model = to_onnx(clf, X)
+    except InvalidInputError:
+        return None
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    return bool(np.array_equal(session.run(None, {"X": X})[0], clf.predict(X)))
+
+
+def examine(name: str, n_classes: int) -> Column:
+    """Try a model with two or three classes in every way."""
+    X, y = draw(n_classes)
+    fresh = X[2 * ROWS :]
+    native = name in NATIVE
+    if native:
+        train, scores = NATIVE[name]
+        trained = train(X[:ROWS], y[:ROWS])
+    else:
+        scores = MODELS[name].scores
+        trained = MODELS[name].make().fit(X[:ROWS], y[:ROWS])
+    deciding = slice(ROWS, 2 * ROWS)
+    clf = shifter(trained, "prefit").fit(X[deciding], y[deciding])
+    prefit = (
+        agrees(clf, y[deciding], read(scores, trained, X[deciding])) and clf.estimator_ is trained
+    )
+    same, trusted = survives(clf, fresh)
+    crossed = None if native else cross_fitted(name, X[:ROWS], y[:ROWS], fresh)
+    on_probabilities = n_classes == 2 and clf.boundary_.scale == "probability"
+    response = "predict_proba" if on_probabilities else str(clf._response.method)
+    inside, exported = carries(clf, fresh), exports(clf, fresh)
+    return Column(response, prefit and same, crossed, inside, exported, trusted)
+
+
+def cross_fitted(name: str, X: FloatArray, y: NDArray[Any], fresh: FloatArray) -> bool:
+    """Return whether folds decide as they should, and a clone fitted again decides alike.
+
+    Where left-out rows say that the shift loses, the model's own boundary should stay.
+    """
+    model = MODELS[name]
+    clf = shifter(model.make(), FOLDS).fit(X, y)
+    again = clone(clf).fit(X, y)
+    repeated = np.allclose(shift_of(again), shift_of(clf), rtol=1e-9, atol=1e-9)
+    decided = is_kept(clf) or agrees(clf, y, out_of_fold(model, X, y))
+    return decided and repeated and survives(clf, fresh)[0]
+
+
+def is_kept(clf: BoundShiftClassifier) -> bool:
+    """Return whether the model's own boundary stays."""
+    if len(clf.classes_) == 2:
+        own = 0.5 if clf.boundary_.scale == "probability" else 0.0
+        return clf.boundary_.status is Status.KEPT and clf.threshold_ == own
+    kept = all(boundary.status is Status.KEPT for boundary in clf.boundaries_.values())
+    return kept and not clf.biases_.any()
+
+
+def as_row(name: str, two: Column, many: Column) -> str:
+    """Return a line of the table."""
+    mark = {True: "yes", False: "NO", None: "–"}
+
+    def both(a: bool | None, b: bool | None) -> str:
+        return mark[a] if a == b else f"{mark[a]}, {mark[b]}"
+
+    cells = [
+        name,
+        two.response if two.response == many.response else f"{two.response}, {many.response}",
+        both(two.prefit, many.prefit),
+        both(two.cross_fitted, many.cross_fitted),
+        both(two.inside, many.inside),
+        both(two.onnx, many.onnx),
+        ", ".join(f"`{t}`" for t in sorted({*two.trusted, *many.trusted})) or "none",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def page(facts: Facts) -> str:
+    head = "| model | scores | prefit | cross-fitted | own intercept | ONNX | types to trust |"
+    return "\n".join([head, "|---|---|---|---|---|---|---|", *facts["rows"]])
+
+
+def collect(quick: bool) -> Facts:
+    names = ["LogisticRegression"] if quick else [*MODELS, *NATIVE]
+    return {"rows": [as_row(name, examine(name, 2), examine(name, 3)) for name in names]}
+
+
+EXPERIMENT = Experiment(collect, page, home="docs/models.md", block="matrix", is_stored=False)

@@ -1,0 +1,131 @@
+"""The rig of every experiment: collect facts, write a page, say whether the goal is met."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from joblib import Memory, Parallel, delayed
+
+import boundshift
+from boundshift.exceptions import BoundaryWarning
+from boundshift.writing import write_whole
+from lab.markdown import fill
+
+Facts = dict[str, Any]
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "lab" / "results"
+# Scores of trained models outlive a run in the folder that this variable names, if any.
+memory = Memory(os.environ.get("BOUNDSHIFT_SCORES"), verbose=0)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment: `collect(quick)` returns facts, `page(facts)` writes them.
+
+    The page is ``docs/evidence/NAME.md``, or the part of `home` between ``<!-- block -->`` and
+    ``<!-- /block -->``. Facts are kept in ``lab/results/NAME.json`` where `is_stored`.
+    """
+
+    collect: Callable[[bool], Facts]
+    page: Callable[[Facts], str]
+    is_met: Callable[[Facts], bool] = lambda facts: True
+    home: str = ""
+    block: str = ""
+    is_stored: bool = True
+
+    def run(
+        self, name: str, *, quick: bool = False, out: Path | None = None, stored: bool = False
+    ) -> bool:
+        """Collect facts, or read the stored ones; print and store the page.
+
+        A quick run is stored only in `out`. Returns whether the goal is met.
+        """
+        results = (out or RESULTS) / f"{name}.json"
+        if stored:
+            facts = json.loads(results.read_text(encoding="utf-8"))
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                facts = {"quick": quick, "environment": environment()} | self.collect(quick)
+            facts["goal_met"] = self.is_met(facts)
+        text = self.page(facts)
+        print(text)
+        if out or not quick:
+            if self.is_stored:
+                write_whole(results, json.dumps(facts, indent=1) + "\n")
+            self._write(name, text, facts["quick"], out)
+            print(f"\nStored {name}", file=sys.stderr)
+        return bool(facts.get("goal_met", True))
+
+    def _write(self, name: str, text: str, quick: bool, out: Path | None) -> None:
+        home = ROOT / (self.home or f"docs/evidence/{name}.md")
+        if out is None and self.block:
+            text = fill(home.read_text(encoding="utf-8"), {self.block: text})
+        elif not self.block:
+            text = f"{written_by(name + ' --quick' * quick)}\n\n{text}\n"
+        write_whole(out / f"{name}.md" if out else home, text)
+
+
+def written_by(command: str) -> str:
+    """Return the first lines of a page that a command writes."""
+    return f"<!-- Written by a command; do not edit. -->\nMade by `python -m lab {command}`."
+
+
+def environment(*more: str) -> dict[str, Any]:
+    """Return the versions of Python and of the libraries that compute, and the kind of machine.
+
+    Examples
+    --------
+    >>> "pandas" in environment("pandas")
+    True
+    """
+    return {
+        "boundshift": boundshift.__version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", *more)},
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "processors": os.cpu_count(),
+    }
+
+
+@cache
+def describe_environment() -> str:
+    """Return the environment in a line, for a column of tidy rows."""
+    known = environment()
+    del known["processors"]  # the only one that no number depends on
+    return "; ".join(f"{name} {value}" for name, value in known.items())
+
+
+def version_of(package: str) -> str | None:
+    """Return a package's version, None where it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+@contextmanager
+def quiet(category: type[Warning] = BoundaryWarning) -> Iterator[None]:
+    """Ignore a kind of warning; by default those of boundaries, whose status says the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", category)
+        yield
+
+
+def in_parallel(function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], quick: bool) -> Any:
+    """Call a function with each tuple of arguments, in two processes unless it is quick."""
+    parallel = Parallel(n_jobs=1 if quick else min(2, os.cpu_count() or 1))
+    return parallel(delayed(function)(*job) for job in jobs)

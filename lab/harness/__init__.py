@@ -1,1 +1,0 @@
-"""What reproduction and suite share: scores on disk, methods, rows, statistics, tables."""

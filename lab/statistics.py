@@ -1,0 +1,155 @@
+"""Means, paired tests of two methods, ranks and tests of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import f as f_distribution
+from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
+
+from boundshift.typing import FloatArray
+
+
+class Mean(NamedTuple):
+    """Mean and sample standard deviation over seeds."""
+
+    mean: float
+    sd: float
+    n: int
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Mean:
+        """Describe values; NaN where there are none."""
+        if len(values) == 0:
+            return cls(float("nan"), float("nan"), 0)
+        sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+        return cls(float(values.mean()), sd, len(values))
+
+    @property
+    def standard_error(self) -> float:
+        """Return the standard error of the mean."""
+        return self.sd / float(np.sqrt(self.n))
+
+
+class Paired(NamedTuple):
+    """One method less another, seed by seed."""
+
+    difference: Mean
+    p_value: float
+    wins: int
+    ties: int
+    losses: int
+
+
+def compare(ours: FloatArray, theirs: FloatArray) -> Paired:
+    """Compare two methods on the same seeds by Wilcoxon's signed-rank test, two-sided.
+
+    Ties are ranked with the others and then left out (Pratt).
+
+    Examples
+    --------
+    >>> pair = compare(np.array([0.8, 0.9, 0.7]), np.array([0.7, 0.9, 0.8]))
+    >>> pair.wins, pair.ties, pair.losses, pair.p_value
+    (1, 1, 1, 1.0)
+    """
+    both = ~(np.isnan(ours) | np.isnan(theirs))
+    # A difference of the last digit is none.
+    difference = np.round(ours[both] - theirs[both], 12)
+    wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
+    p_value = 1.0
+    if wins + losses:
+        p_value = float(wilcoxon(difference, zero_method="pratt", method="approx").pvalue)
+    return Paired(Mean.of(difference), p_value, wins, len(difference) - wins - losses, losses)
+
+
+def average_ranks(values: ArrayLike) -> FloatArray:
+    """Return the mean rank of each column over the rows; 1 is the largest value, ties are shared.
+
+    Examples
+    --------
+    >>> average_ranks([[0.9, 0.8, 0.8], [0.5, 0.7, 0.6]]).tolist()
+    [2.0, 1.75, 2.25]
+    """
+    ranks = rankdata(-np.round(np.asarray(values, dtype=np.float64), 12), axis=1)
+    return np.asarray(ranks.mean(axis=0))
+
+
+class Friedman(NamedTuple):
+    """Friedman's test that all methods are equal, and Iman and Davenport's F statistic."""
+
+    chi_square: float
+    p_value: float
+    f: float
+    f_p_value: float
+
+
+def friedman(values: ArrayLike) -> Friedman:
+    """Test whether all columns of a table of blocks by methods have the same ranks.
+
+    References
+    ----------
+    R. Iman, J. Davenport, "Approximations of the critical region of the Friedman statistic",
+    Communications in Statistics A 9, 1980.
+    """
+    table = np.round(np.asarray(values, dtype=np.float64), 12)
+    n, k = table.shape
+    if np.ptp(table, axis=1).max() == 0:
+        return Friedman(0.0, 1.0, 0.0, 1.0)
+    found = friedmanchisquare(*table.T)
+    chi_square = float(found.statistic)
+    rest = n * (k - 1) - chi_square
+    f = (n - 1) * chi_square / rest if rest > 0 else float("inf")
+    p_value = float(f_distribution.sf(f, k - 1, (k - 1) * (n - 1)))
+    return Friedman(chi_square, float(found.pvalue), f, p_value)
+
+
+def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> float:
+    r"""Return Nemenyi's critical difference of average ranks, :math:`q_\alpha \sqrt{k(k+1)/6N}`.
+
+    References
+    ----------
+    J. Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
+    Learning Research 7, 2006.
+
+    Examples
+    --------
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    q = float(studentized_range.ppf(1 - alpha, n_methods, np.inf)) / np.sqrt(2)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
+
+
+def groups_alike(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
+    """Return first and last position of the longest runs of ascending ranks within a difference.
+
+    Examples
+    --------
+    >>> groups_alike([1.0, 1.5, 2.2, 4.0], 1.0)
+    [(0, 1), (1, 2)]
+    """
+    runs: list[tuple[int, int]] = []
+    for first, rank in enumerate(ranks):
+        last = max(i for i, other in enumerate(ranks) if other - rank <= difference)
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return runs
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Adjust p-values by Holm's step-down method.
+
+    Examples
+    --------
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'b': 0.06, 'c': 0.06}
+    """
+    ordered = sorted(p_values, key=lambda name: p_values[name])
+    adjusted, largest = {}, 0.0
+    for position, name in enumerate(ordered):
+        largest = max(largest, min(1.0, (len(ordered) - position) * p_values[name]))
+        adjusted[name] = largest
+    return {name: adjusted[name] for name in p_values}
