@@ -32,9 +32,9 @@ from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.models.fingerprint import Fingerprint
 from boundshift.models.scoring import Response
 from boundshift.promises.certificate import Certificate
-from boundshift.result.boundary import Boundary
+from boundshift.boundary import Boundary
 from boundshift.result.records import check_format
-from boundshift.rules import RULES
+from boundshift.rules import RULES, STORED_HOMES
 from boundshift.writing import is_special, write_whole
 
 __all__ = ["load", "own_types", "pack", "save", "trusted_types", "unpack"]
@@ -219,7 +219,8 @@ def own_types() -> set[str]:
     splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
     types = (*CURVES.values(), Exact, SLSQP, *RULES.values(), *splitters)
     parts = (f"{home}.{name}" for home, names in _TRUSTED.items() for name in names.split())
-    return {*parts, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
+    stored = (f"boundshift.rules.{home}.{c.__name__}" for home in STORED_HOMES for c in types)
+    return {*parts, *stored, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
 
 
 def _refuse_types(refused: set[str], where: str) -> None:

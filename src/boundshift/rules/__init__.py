@@ -5,10 +5,12 @@ Every rule grows with each of the two error rates; the search relies on it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.rules import binary
 from boundshift.rules.base import Rule
 from boundshift.rules.binary import (
     MCC,
@@ -52,6 +54,11 @@ _CLASSES: tuple[type[Rule], ...] = (
 )  # fmt: skip
 RULES: dict[str, type[Rule]] = {rule.name: rule for rule in _CLASSES}
 """Name → class of every rule."""
+
+STORED_HOMES = ("balanced", "confusion", "cost", "metric")
+"""Modules that stored models name as those of rules."""
+for _home in STORED_HOMES:
+    sys.modules[f"{__name__}.{_home}"] = binary
 
 _NAMED: dict[str, Callable[[], Rule]] = {
     "cost": Cost,
