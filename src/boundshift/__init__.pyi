@@ -1,6 +1,7 @@
 """Every public name of the package, once, with the module that it is loaded from."""
 
 from boundshift import streaming as streaming
+from boundshift.boundary import Boundary as Boundary
 from boundshift.boundary import find_boundary as find_boundary
 from boundshift.classifier import BoundShiftClassifier as BoundShiftClassifier
 from boundshift.curves import DKW as DKW
@@ -36,7 +37,6 @@ from boundshift.promises.prevalence import estimate_prevalence as estimate_preva
 from boundshift.promises.prevalence import guard_prevalence as guard_prevalence
 from boundshift.promises.zone import Zone as Zone
 from boundshift.promises.zone import find_zone as find_zone
-from boundshift.result.boundary import Boundary as Boundary
 from boundshift.rules import MCC as MCC
 from boundshift.rules import ClassFloors as ClassFloors
 from boundshift.rules import Cost as Cost

@@ -1,37 +1,439 @@
-"""From labelled scores to one boundary: `find_boundary`."""
+"""From labelled scores to one decision boundary: `Boundary` and `find_boundary`."""
 
 from __future__ import annotations
 
+import math
+import sys
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from boundshift.curves import Blend, ClopperPearson, Empirical, ErrorCurve, as_curve
 from boundshift.curves.base import Solution, status_of
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.result.boundary import Boundary
+from boundshift.paper import SupportGeometry
+from boundshift.result.html import boundary_html
+from boundshift.result.records import Record
+from boundshift.result.sql import label_expression
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
 from boundshift.rules.binary import bind_labels
 from boundshift.scores import Scale, ScoreSample, judge_weights
 from boundshift.search import search_gaps
+from boundshift.status import QUIET, Status
 from boundshift.streaming.driver import decide_in_passes
-from boundshift.streaming.read import Source, find_source
-from boundshift.validation import are_signs, as_row_cost, as_rows, own_cost
+from boundshift.streaming.read import Source, find_predictor, find_source
+from boundshift.validation import are_signs, as_known_scores, as_row_cost, as_rows, own_cost
+from boundshift.words import summary_text
 
-__all__ = [
-    "check_row_cost",
-    "choose_claims",
-    "decide_by_row",
-    "decide_on",
-    "find_boundary",
-    "make_decision",
-    "warn_of",
-]
+Pair = tuple[float, float]
+# Rounding may leave a probability this far outside [0, 1].
+_ROUNDING = 1e-6
+# How unlikely rows must be on the scale of the boundary before it is doubted.
+_UNLIKELY = 1e-3
+_CURE = "Find the boundary again, or store it again with to_json or boundshift.save."
+
+
+# Share of a class on the wrong side from which a boundary is of no use.
+_USELESS = 0.95
+
+
+@dataclass(frozen=True)
+class Boundary(Record):
+    """A decision boundary and what is claimed about it; pairs are (negative, positive).
+
+    Parameters
+    ----------
+    threshold : float
+        Predict positive iff score > threshold.
+    status : Status
+        What happened, and the remedy.
+    errors : tuple of float
+        Claim on the share of each class that falls on the wrong side, as the curve makes it; with
+        the status REVERSED, once the scores are negated. Use :func:`~boundshift.certify` for a
+        claim that holds.
+    wrong : tuple of int
+        Rows of each class, among those that decided, on the wrong side of the threshold.
+    loss : float
+        The rule's value, which no other boundary undercuts; infinite where a fallback is used.
+    n_samples : tuple of int
+        Rows of each class that decided.
+    labels : tuple
+        Labels of the classes.
+    curve : ErrorCurve
+        What made the claims, with its settings.
+    rule : Rule
+        What was minimised, with its settings.
+    plateau : tuple of float
+        Boundaries between which the rule sees no difference; the threshold is their middle.
+    resolution : float, default=0
+        Width of the widest range of scores that the boundary rests on and whose scores are not
+        known one by one; 0 if there is none, as for scores in memory.
+    geometry : SupportGeometry, default=None
+        The paper's confidences, means, radii and slack, for the curve "support" with the rule
+        "sum"; None for all others, which have no such thing.
+    detail : str, default=""
+        What happened in this very problem, where the status does not say it all: which floor is
+        missed, by how much, and what would be needed.
+    scale : {"raw", "probability"}, default="raw"
+        Whether the scores were decided as they are, or as probabilities on their log-odds. The
+        threshold is a score either way; the geometry is in log-odds then.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
+    >>> boundary
+    Boundary(threshold=3.5, status=OPTIMAL, n_samples=(5, 2), wrong=(0, 0))
+    """
+
+    threshold: float
+    status: Status
+    errors: Pair
+    wrong: tuple[int, int]
+    loss: float
+    n_samples: tuple[int, int]
+    labels: tuple[Any, Any]
+    curve: ErrorCurve
+    rule: Rule
+    plateau: Pair
+    resolution: float = 0.0
+    geometry: SupportGeometry | None = None
+    detail: str = ""
+    scale: str = "raw"
+
+    _format: ClassVar[str] = "boundshift.boundary"
+    _version: ClassVar[int] = 2
+    _oldest: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        _check_fields(self.threshold, self.labels, self.n_samples, self.wrong)
+
+    def _impossible(self) -> str | None:
+        return None if self.scale in ("raw", "probability") else "scale"
+
+    @property
+    def message(self) -> str:
+        """What happened in this very problem, and what to do about it."""
+        return " ".join(filter(None, [self.detail or self.status.value, self.caution]))
+
+    @property
+    def caution(self) -> str:
+        """Warning that nearly every row of a class is on the wrong side; empty if none is due.
+
+        A cap on flagged rows asks for few alarms, so it is never warned of.
+
+        Examples
+        --------
+        >>> import warnings, boundshift
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     found = boundshift.find_boundary([0, 0, 1, 1], [2, 3, 0, 1], rule="accuracy")
+        >>> print(found.caution)
+        2 of 2 rows of class 0 are on the wrong side: nearly every row is predicted as 1. ...
+        """
+        if isinstance(self.rule, Floors) and self.rule.flagged is not None:
+            return ""
+        for label, other, wrong, n in zip(
+            self.labels, self.labels[::-1], self.wrong, self.n_samples, strict=True
+        ):
+            if wrong >= _USELESS * n:
+                return (
+                    f"{wrong:.6g} of {n:.6g} rows of class {label!r} are on the wrong side: nearly "
+                    f"every row is predicted as {other!r}. Use another rule, or a model that "
+                    "separates the classes."
+                )
+        return ""
+
+    @property
+    def needs_a_look(self) -> bool:
+        """Whether the status or a caution should be read before the boundary is used."""
+        return self.status not in QUIET or bool(self.caution)
+
+    def __repr__(self) -> str:
+        return (
+            f"Boundary(threshold={self.threshold:.6g}, status={self.status.name}, "
+            f"n_samples={self.n_samples}, wrong={self.wrong})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return boundary_html(self)
+
+    def predict(self, y_score: Any) -> Any:
+        """Return the label of each score: the positive one iff score > threshold.
+
+        Parameters
+        ----------
+        y_score : array-like, or a column of another library
+            Scores, none of them missing. The answer is of the same kind: a series of pandas or
+            Polars with its index and name, an Arrow array, a Dask array or series, a column of
+            Spark, an expression of Polars or DuckDB, or a Polars lazy frame or DuckDB relation
+            with one column. What is lazy computes when it is asked to; there Dask refuses a
+            missing score, and the others have null for it.
+
+        Returns
+        -------
+        array of shape (n_samples,), or what was given
+
+        Raises
+        ------
+        InvalidInputError
+            If a score is NaN, None, masked or no number, or not on the scale of the boundary.
+
+        Examples
+        --------
+        >>> import boundshift, pandas
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], curve="kth-point")
+        >>> boundary.predict([2.9, 3.1]).tolist()
+        [0, 1]
+        >>> boundary.predict(pandas.Series([2.9, 3.1], index=["ann", "bob"])).to_dict()
+        {'ann': 0, 'bob': 1}
+        """
+        engine = find_predictor(y_score)
+        if engine is not None:
+            return engine(y_score, self.threshold, self.labels)
+        scores = as_known_scores(y_score)
+        if scores.size:
+            self.check_scale(float(scores.min()), float(scores.max()), scores.size)
+        above = scores > self.threshold
+        return answer_in_kind(y_score, np.array(self.labels)[above.astype(np.intp)])
+
+    def check_scale(self, low: float, high: float, n_samples: int) -> None:
+        """Raise or warn if scores are not on the scale of the boundary.
+
+        Parameters
+        ----------
+        low, high : float
+            The least and the largest score.
+        n_samples : int
+            How many scores there are.
+
+        Raises
+        ------
+        InvalidInputError
+            If the boundary is on probabilities and a score is outside [0, 1].
+
+        Warns
+        -----
+        BoundaryWarning
+            If the scores look like probabilities and the boundary is on raw scores: all lie in
+            [0, 1], the threshold does not, and so many rows would hardly ever be on one side.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8])
+        >>> boundary.check_scale(-2.5, 3.1, 100)
+        Traceback (most recent call last):
+        boundshift.exceptions.InvalidInputError: `y_score` must be probabilities, as the ...
+        """
+        if self.scale == "probability":
+            check_probabilities(low, high)
+            return
+        if 0.0 <= self.threshold <= 1.0:
+            return
+        flagged = self.wrong[0] + self.n_samples[1] - self.wrong[1]
+        share = flagged / sum(self.n_samples)
+        one_side = share if self.threshold < 0.0 else 1.0 - share
+        if look_like_probabilities(low, high, n_samples, one_side):
+            warnings.warn(
+                "`y_score` should be on the scale of the scores that chose the boundary, whose "
+                f"threshold is {self.threshold:.6g}, got {n_samples:,} scores from {low:.6g} to "
+                f"{high:.6g}, all on one side of it, like probabilities. Use the same scores as "
+                "before, such as positive_scores of the classifier.",
+                BoundaryWarning,
+                stacklevel=3,
+            )
+
+    def to_sql(self, column: str | Sequence[str], *, dialect: str = "ansi") -> str:
+        """Return an SQL expression for the label of a row, to the last digit of the threshold.
+
+        Parameters
+        ----------
+        column : str or sequence of str
+            Name of the column of scores; ``("table", "score")`` for one with its table.
+        dialect : str, default="ansi"
+            How the database writes names and texts: "ansi", "bigquery", "duckdb", "mysql",
+            "postgres", "snowflake", "spark", "sqlite" or "sqlserver".
+
+        Returns
+        -------
+        str
+            Names are quoted and labels escaped, so that neither can be anything else. A row
+            without a score, or with NaN where the dialect has it, gets NULL. In "ansi" nothing
+            asks for NaN, which some databases hold to be above every number.
+
+        Raises
+        ------
+        InvalidInputError
+            If the dialect is not known, or a label or the name cannot be written in it.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> labels = ["no", "no", "no", "yes", "yes"]
+        >>> boundary = boundshift.find_boundary(labels, [0, 1, 2, 4, 5], curve="kth-point")
+        >>> print(boundary.to_sql("order"))  # doctest: +NORMALIZE_WHITESPACE
+        CASE WHEN "order" > 3.0000000000000000E+00 THEN 'yes'
+             WHEN "order" <= 3.0000000000000000E+00 THEN 'no' END
+        """
+        return label_expression(column, self.threshold, self.labels, dialect)
+
+    def plot(
+        self,
+        y_true: Any = None,
+        y_score: Any = None,
+        *,
+        ax: Any = None,
+        theme: Literal["auto", "light", "dark"] = "auto",
+        **settings: Any,
+    ) -> Any:
+        """Draw the boundary: what the record knows, or with the scores what happens around it.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_samples,), default=None
+            Labels and scores, those that decided or fresh ones, for error rates and rule at every
+            threshold; without them each class's errors are drawn beside the claims.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        theme : {"auto", "light", "dark"}, default="auto"
+            Paper to draw on.
+        **settings : dict
+            With scores ``old_threshold``, ``interval`` and ``confidence``, as in
+            :class:`~boundshift.plots.BoundaryDisplay`; without them ``confidence``.
+
+        Returns
+        -------
+        display : BoundaryDisplay or RecordDisplay
+            Drawn; its ``figure_`` is the figure.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> y, s = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
+        >>> boundary = boundshift.find_boundary(y, s)
+        >>> type(boundary.plot()).__name__, type(boundary.plot(y, s)).__name__
+        ('RecordDisplay', 'BoundaryDisplay')
+        """
+        # Figures stand far above the record: they are opened by name, when one is asked for.
+        plots = import_module("boundshift.plots")
+        if y_true is None and y_score is None:
+            unknown = set(settings) - {"confidence"}
+            if unknown:
+                raise InvalidInputError(
+                    "`y_true` and `y_score` must be given to draw "
+                    f"{', '.join(sorted(unknown))}, got neither. Pass the scores."
+                )
+            return plots.RecordDisplay(self, **settings).plot(ax, theme=theme)
+        if y_true is None or y_score is None:
+            raise InvalidInputError(
+                "`y_true` and `y_score` must be given together, got one of them. Pass both, or "
+                "neither to draw what the record knows."
+            )
+        return plots.BoundaryDisplay.from_predictions(
+            y_true, y_score, boundary=self, ax=ax, theme=theme, **settings
+        )
+
+    def summary(self) -> str:
+        """Return a readable account of the boundary.
+
+        Recall, precision, F1 and the share flagged are counted among the rows that decided.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> y = [0, 0, 0, 0, 0, 1, 1]
+        >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
+        Predict 1 if score > 3.5, else 0
+        The optimum: no other boundary is better by the rule.
+                                 class 0       class 1
+        rows                           5             2
+        on the wrong side              0             0
+        claimed error           0.007588     0.0006267
+        loss                    0.004113
+        Rows that decided: recall 1, precision 1, F1 1, flagged 28.57%
+        By Blend(rows=10.0) and GMean(tolerance=0.0025). An estimate of the error, not ... on it.
+        """
+        return summary_text(self)
+
+
+def look_like_probabilities(low: float, high: float, n_samples: int, share: float) -> bool:
+    """Return whether scores on one side of raw ones are likely to be probabilities.
+
+    All lie in [0, 1], and so many rows would hardly ever be on the side of that share of rows.
+    """
+    return 0.0 <= low < high <= 1.0 and share**n_samples < _UNLIKELY
+
+
+def check_probabilities(low: float, high: float) -> None:
+    """Raise if scores, of which these are the ends, cannot be probabilities."""
+    if low < -_ROUNDING or high > 1.0 + _ROUNDING:
+        raise InvalidInputError(
+            "`y_score` must be probabilities, as the scores that chose the boundary were, got "
+            f"scores from {low:.6g} to {high:.6g}. Use predict_proba, not decision_function."
+        )
+
+
+def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:
+    """Return labels as what the scores were: a series of pandas or Polars, or an Arrow array.
+
+    It stays an array for scores of any other kind.
+
+    Examples
+    --------
+    >>> import polars
+    >>> answer_in_kind(polars.Series("margin", [0.5, 0.7]), np.array(["no", "yes"])).to_list()
+    ['no', 'yes']
+    """
+    pandas, polars, arrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(scores, pandas.Series):
+        return pandas.Series(labels, index=scores.index, name=scores.name)
+    if polars is not None and isinstance(scores, polars.Series):
+        # Of an array of objects Polars would make a column of objects.
+        return polars.Series(scores.name, labels.tolist() if labels.dtype == object else labels)
+    if arrow is not None and isinstance(scores, arrow.Array):
+        return arrow.array(labels)
+    if arrow is not None and isinstance(scores, arrow.ChunkedArray):
+        ends = np.cumsum([len(chunk) for chunk in scores.chunks])[:-1]
+        kind = arrow.array(labels).type
+        return arrow.chunked_array(np.split(labels, ends) if scores.num_chunks else [], kind)
+    return labels
+
+
+def _check_fields(
+    threshold: float,
+    labels: tuple[Any, Any],
+    n_samples: tuple[float, float],
+    wrong: tuple[float, float],
+) -> None:
+    """Raise unless the threshold is finite, the labels differ and the counts can be."""
+    if not math.isfinite(threshold):
+        raise InvalidInputError(f"`threshold` must be a finite number, got {threshold!r}. {_CURE}")
+    if labels[0] == labels[1]:
+        raise InvalidInputError(
+            f"`labels` must be two different ones, got {labels[0]!r} and {labels[1]!r}. {_CURE}"
+        )
+    if not min(n_samples) > 0:
+        raise InvalidInputError(
+            f"`n_samples` must be above 0 for each class, got {n_samples!r}. {_CURE}"
+        )
+    # Sums of weights may differ in their last digit.
+    if any(not 0 <= rows <= n * (1 + 1e-9) for rows, n in zip(wrong, n_samples, strict=True)):
+        raise InvalidInputError(
+            f"`wrong` must be from 0 to the rows of each class, {n_samples!r}, got {wrong!r}. "
+            f"{_CURE}"
+        )
 
 
 def find_boundary(

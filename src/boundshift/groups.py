@@ -10,12 +10,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.boundary import choose_claims, make_decision
+from boundshift.boundary import Boundary, choose_claims, make_decision
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves.base import Claim, PairCurve
 from boundshift.curves.counts import ConfidenceCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.result.boundary import Boundary
 from boundshift.result.records import Record, as_label
 from boundshift.result.sql import group_expression
 from boundshift.rules import MCC, Cost, FBeta, Kappa, Markedness, Metric, Rule

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boundshift.boundary import Boundary
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import read_threshold
-from boundshift.result.boundary import Boundary
 from boundshift.rules.binary import Cost, FBeta, as_prevalence, frequencies
 from boundshift.rules.floors import reached_rates
 from boundshift.scores import ScoreSample

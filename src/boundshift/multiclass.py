@@ -34,12 +34,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.boundary import Boundary
 from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.curves.base import status_of
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.planning import rows_needed
-from boundshift.result.boundary import Boundary
 from boundshift.rules import ClassFloors, GMean, Rule
 from boundshift.scores import ScoreSample
 from boundshift.search import ErrorsAt

@@ -44,7 +44,7 @@ from boundshift.app.scores import (
     resampled_interval,
 )
 from boundshift.app.tables import label_values, match_label, order_classes, positive_note, with_gaps
-from boundshift.boundary import check_row_cost, choose_claims
+from boundshift.boundary import Boundary, check_row_cost, choose_claims
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.curves.counts import ConfidenceCurve
@@ -54,7 +54,6 @@ from boundshift.models.store import load
 from boundshift.models.training import set_random_states
 from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
 from boundshift.report.evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
-from boundshift.result.boundary import Boundary
 from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from boundshift.rules import Rule
 from boundshift.scores import ScoreSample

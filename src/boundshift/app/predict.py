@@ -12,12 +12,12 @@ from boundshift.app.columns import Columns, Kind, as_features
 from boundshift.app.fit import explain
 from boundshift.app.folder import read_columns
 from boundshift.app.tables import read_frame
+from boundshift.boundary import Boundary
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.store import load
 from boundshift.promises.zone import Zone
 from boundshift.report.evidence import own_probability
-from boundshift.result.boundary import Boundary
 
 _OURS = ("score", "probability", "prediction")
 

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.app.tables import label_values, order_classes
-from boundshift.boundary import decide_by_row, decide_on, make_decision, warn_of
+from boundshift.boundary import Boundary, decide_by_row, decide_on, make_decision, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.groups import ROWS, GroupBoundaries, find_boundaries
 from boundshift.metrics import binary_metrics
 from boundshift.promises.certificate import Certificate, certify_counts, certify_weights
 from boundshift.promises.zone import Zone, zone_of
-from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores import Scale, ScoreSample, judge_weights
 from boundshift.streaming.chunks import ColumnNames

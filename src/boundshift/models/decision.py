@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.boundary import decide_by_row, make_decision
+from boundshift.boundary import Boundary, decide_by_row, make_decision
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.curves.counts import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
@@ -30,7 +30,6 @@ from boundshift.promises.certificate import (
     certify_floors,
     certify_shares,
 )
-from boundshift.result.boundary import Boundary
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
 from boundshift.rules.binary import bind_labels
 from boundshift.scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample, judge_weights

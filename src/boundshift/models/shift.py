@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
+from boundshift.boundary import Boundary
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.mean import MeanOfModels
 from boundshift.models.scoring import Response, class_columns, is_a, look_up, unwrap
-from boundshift.result.boundary import Boundary
 from boundshift.typing import FloatArray
 
 __all__ = ["ShiftExportMixin", "shift_intercept", "shift_module"]

@@ -27,12 +27,12 @@ from typing import Any, Literal
 import numpy as np
 from sklearn import model_selection
 
+from boundshift.boundary import Boundary
 from boundshift.curves import CURVES, SLSQP, Exact
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.models.fingerprint import Fingerprint
 from boundshift.models.scoring import Response
 from boundshift.promises.certificate import Certificate
-from boundshift.boundary import Boundary
 from boundshift.result.records import check_format
 from boundshift.rules import RULES, STORED_HOMES
 from boundshift.writing import is_special, write_whole

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from boundshift.boundary import Boundary
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray

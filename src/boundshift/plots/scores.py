@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from boundshift.boundary import Boundary
 from boundshift.plots.canvas import (
     DecidedSample,
     Display,
@@ -20,7 +21,6 @@ from boundshift.plots.canvas import (
     percent_axis,
 )
 from boundshift.plots.threshold import error_band
-from boundshift.result.boundary import Boundary
 from boundshift.scores import Scores, ScoreSample
 from boundshift.status import Status
 from boundshift.typing import FloatArray

@@ -20,7 +20,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from boundshift.boundary import find_boundary
+from boundshift.boundary import Boundary, find_boundary
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import METRICS, metrics_of_errors, odds_of, settle_costs
 from boundshift.plots.canvas import (
@@ -38,7 +38,6 @@ from boundshift.plots.canvas import (
     percent_axis,
 )
 from boundshift.plots.profile import rule_values
-from boundshift.result.boundary import Boundary
 from boundshift.rules.binary import Cost, as_prevalence, frequencies
 from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray

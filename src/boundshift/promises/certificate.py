@@ -28,11 +28,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundshift.boundary import Boundary
 from boundshift.curves.counts import ConfidenceCurve
 from boundshift.curves.floors import most_wrong
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.result.boundary import Boundary
 from boundshift.result.records import Record
 from boundshift.rules import Floors
 from boundshift.scores import ScoreSample

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
+from boundshift.boundary import Boundary
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import read_threshold
-from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost, GMean, Minimax, Rule, Sum, Youden
 from boundshift.rules.binary import frequencies
 from boundshift.validation import as_labels, as_scores, as_share, find_distinct, order_labels

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
+from boundshift.boundary import check_probabilities, look_like_probabilities
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.promises.certificate import Certificate
-from boundshift.result.boundary import check_probabilities, look_like_probabilities
 from boundshift.result.records import Record, read_json
 from boundshift.typing import FloatArray
 from boundshift.validation import as_labels, as_scores, as_share, is_finite

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.curves.uniform import clopper_pearson
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.result.boundary import (
+from boundshift.boundary import (
     answer_in_kind,
     check_probabilities,
     look_like_probabilities,
 )
+from boundshift.curves.uniform import clopper_pearson
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.html import zone_html
 from boundshift.result.records import Record
 from boundshift.result.sql import zone_expression

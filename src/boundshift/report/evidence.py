@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boundshift.boundary import Boundary
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate, Scores, certify_counts
-from boundshift.result.boundary import Boundary
 from boundshift.scores import ScoreSample
 from boundshift.typing import BoolArray, FloatArray
 from boundshift.validation import (

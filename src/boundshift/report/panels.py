@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift.boundary import Boundary
 from boundshift.curves.uniform import uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.comparison import compare_boundaries
 from boundshift.report.evidence import MOST_LEVELS, Evidence, share_interval
 from boundshift.report.goal import aim_of, keeps_all
-from boundshift.result.boundary import Boundary
 from boundshift.rules import Cost, Floors, GMean, Sum
 from boundshift.typing import BoolArray
 from boundshift.view.axis import ScoreAxis, choose_axis

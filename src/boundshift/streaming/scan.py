@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from boundshift.boundary import choose_claims, decide_on, make_decision, warn_of
+from boundshift.boundary import Boundary, choose_claims, decide_on, make_decision, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.groups import (
@@ -31,7 +31,6 @@ from boundshift.promises.certificate import (
     read_threshold,
 )
 from boundshift.promises.zone import Zone, as_errors, zone_of
-from boundshift.result.boundary import Boundary
 from boundshift.rules import Rule
 from boundshift.scores import Scale, ScoreSample
 from boundshift.streaming.driver import (

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.boundary import choose_claims, make_decision, warn_of
+from boundshift.boundary import Boundary, choose_claims, make_decision, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.promises.certificate import read_threshold
-from boundshift.result.boundary import Boundary
 from boundshift.result.html import bars
 from boundshift.rules import Rule
 from boundshift.scores import LogOdds, Scores, ScoreSample
