@@ -1,5 +1,3 @@
-import dataclasses
-import json
 import math
 import warnings
 
@@ -9,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score
 
 from boundshift import (
     Boundary,
@@ -129,19 +126,6 @@ def test_large_offset_moves_the_default_boundary_by_its_last_digit_at_most(probl
     expected = find(y, (given_scores - offset) / scale).threshold
     moved_back = (find(y, given_scores).threshold - offset) / scale
     assert moved_back == pytest.approx(expected, abs=2 * np.spacing(abs(offset)) / scale)
-
-
-def test_large_offset_separates_the_same_rows(problem):
-    y, s = problem
-    moved = 1e9 + 1e-6 * s
-    by_hand = (moved - 1e9) / 1e-6
-    predicted, expected = find(y, moved).predict(moved), find(y, by_hand).predict(by_hand)
-    np.testing.assert_array_equal(predicted, expected)
-
-
-def test_float32_scores_are_the_same_numbers_in_float64(problem):
-    y, s = problem
-    assert find(y, s.astype(np.float32)) == find(y, s.astype(np.float32).astype(np.float64))
 
 
 # One far outlier.
@@ -292,19 +276,6 @@ def test_probabilities_saturated_at_zero_and_one_get_an_answer():
     found = find_boundary(y, p)
     assert found.status.solved
     assert 0.0 < found.threshold < 1.0
-
-
-def test_largest_doubles_do_not_overflow():
-    top = np.finfo(float).max
-    found = find_boundary([0, 0, 1, 1], [-top, -0.9 * top, 0.9 * top, top])
-    assert abs(found.threshold) <= 0.9 * top
-
-
-def test_every_kept_score_is_on_its_side_of_a_threshold_between_neighbouring_doubles():
-    low = 1e9
-    high = np.nextafter(low, np.inf)
-    found = find_boundary([0, 0, 1, 1], [low, low, high, high])
-    assert low <= found.threshold < high
 
 
 # Labels and containers.
@@ -479,30 +450,6 @@ def test_budget_of_all_rows_is_the_full_budget(problem):
 # What TunedThresholdClassifierCV gets wrong (PEERS).
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_trap_one_bad_score_is_an_error_not_a_silent_nan(problem, bad):
-    y, s = problem
-    with pytest.raises(InvalidInputError, match="must be finite"):
-        find_boundary(y, np.where(np.arange(400) == 7, bad, s))
-
-
-@pytest.mark.parametrize(("scale", "offset"), [(1e-9, 0.0), (1e-3, 1e6)])
-def test_trap_scores_of_any_unit_are_not_constant_predictions(problem, scale, offset):
-    y, s = problem
-    moved = scale * s + offset
-    recall = balanced_accuracy_score(y, find_boundary(y, moved).predict(moved))
-    assert recall == pytest.approx(
-        balanced_accuracy_score(y, find_boundary(y, s).predict(s)), abs=1e-12
-    )
-
-
-def test_trap_an_outlier_of_a_million_leaves_the_balanced_accuracy(problem):
-    y, s = problem
-    spoiled = np.where(np.arange(400) == 3, 1e6, s)
-    recall = balanced_accuracy_score(y, find_boundary(y, spoiled).predict(spoiled))
-    assert recall > balanced_accuracy_score(y, find_boundary(y, s).predict(s)) - 0.01
-
-
 def test_trap_one_minority_row_with_five_folds_is_no_index_error():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), np.repeat([0, 1], [39, 1])
@@ -523,11 +470,6 @@ def test_trap_a_trained_model_is_not_trained_again(problem):
 # The record.
 
 
-def test_record_is_frozen(problem):
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        find_boundary(*problem).threshold = 0.0
-
-
 def test_claimed_errors_are_the_claims_plus_what_was_given_up(problem):
     found = find_boundary(*problem, curve="support")
     geometry = found.geometry
@@ -535,11 +477,6 @@ def test_claimed_errors_are_the_claims_plus_what_was_given_up(problem):
         found.n_samples, geometry.slack, geometry.deltas, found.errors, strict=True
     ):
         assert claim == pytest.approx((1 - d) / (n - m + 1) + d + m / n, rel=1e-12)
-
-
-def test_claimed_errors_are_rates():
-    found = find([0] * 6 + [1] * 6, [0, 1, 2, 3, 4, 9, 3, 4, 5, 6, 7, 0], curve=CONSTANT_2)
-    assert max(found.errors) <= 1.0
 
 
 def test_slack_counts_the_rows_outside_the_supports(problem):
@@ -561,25 +498,11 @@ def test_means_and_radii_are_those_of_the_kept_rows(problem):
         assert known.radii[label] == pytest.approx(np.abs(kept - kept.mean()).max(), rel=1e-12)
 
 
-def test_dictionary_is_plain(problem):
-    json.dumps(find_boundary(*problem).to_dict())
-
-
 def test_summary_names_the_labels_and_the_threshold(problem):
     y, s = problem
     text = find_boundary(np.array(["healthy", "sick"])[y], s).summary()
     assert text.startswith("Predict sick if score > ")
     assert "class healthy" in text
-
-
-def test_statuses_are_sentences():
-    assert all(status.value.endswith(".") for status in Status)
-
-
-@pytest.mark.parametrize("status", [s for s in Status if not s.solved])
-def test_statuses_without_a_solution_name_the_fallback_and_the_remedy(status):
-    assert "the fallback boundary is used" in status.value
-    assert status.value.count(".") >= 2
 
 
 def test_solved_problems_warn_of_nothing(problem):
@@ -652,10 +575,6 @@ def test_authors_is_their_code_spelled_out():
     assert SupportRadius.authors() == SupportRadius(**code)
 
 
-def test_changes_go_over_the_papers_settings():
-    assert SupportRadius.paper(alpha=0.25) == SupportRadius(**(PAPER | {"alpha": 0.25}))
-
-
 def test_class_weight_by_label_is_the_pair(problem):
     y, s = problem
     labels = np.array(["no", "yes"])[y]
@@ -684,11 +603,3 @@ def test_stop_at_zero_gives_up_nothing_where_nothing_need_be():
     slack = [find(y, s, curve=curve).geometry.slack for curve in cheap]
     assert sum(slack[0]) > 0
     assert slack[1] == (0, 0)
-
-
-def test_input_arrays_are_left_alone(problem):
-    y, s = problem
-    labels, scores = y.copy(), s.copy()
-    find_boundary(y, s)
-    np.testing.assert_array_equal(y, labels)
-    np.testing.assert_array_equal(s, scores)

@@ -363,13 +363,6 @@ def test_weights_that_are_all_nought_are_refused():
         find_boundary([0, 0, 1, 1], [0, 1, 2, 3], sample_weight=np.zeros(4))
 
 
-def test_nan_among_words_is_no_class_with_weights():
-    with pytest.raises(InvalidInputError, match="1 missing"):
-        find_boundary(
-            ["a", float("nan"), "b", "b"], [1.0, 2.0, 3.0, 4.0], sample_weight=[5, 5, 5, 5]
-        )
-
-
 @pytest.mark.parametrize("masked", ["y_true", "y_score", "sample_weight"])
 def test_masked_values_do_not_count_with_weights(masked):
     given = {"y_true": [0, 0, 1, 1], "y_score": [0.0, 1.0, 2.0, 3.0], "sample_weight": [5.0] * 4}
