@@ -108,26 +108,6 @@ def test_a_precomputed_kernel_is_cut_both_ways(data):
 FLOORS = {"rule": Floors(recall=0.6)}
 
 
-def test_no_split_at_all_is_refused_where_rows_are_kept_apart(data):
-    for cv in ([], iter(())):
-        with pytest.raises(InvalidInputError, match="must give at least one split, got none"):
-            BoundShiftClassifier(LogisticRegression(), cv=cv, **FLOORS).fit(*data)
-
-
-def test_masks_keep_the_same_rows_apart_as_their_numbers(data):
-    X, y = data
-    masks = [
-        (np.isin(np.arange(len(y)), train), np.isin(np.arange(len(y)), test))
-        for train, test in splits(len(y), 3)
-    ]
-    found, expected = (
-        BoundShiftClassifier(LogisticRegression(), cv=cv, **FLOORS).fit(X, y)
-        for cv in (masks, splits(len(y), 3))
-    )
-    assert found.boundary_ == expected.boundary_
-    assert sum(found.boundary_.n_samples) < len(y)
-
-
 @pytest.mark.parametrize("cv", [3.5, [(1, 2)], [([0.5], [1])], [1, 2], [("a", "b")], {}], ids=str)
 @pytest.mark.parametrize("options", [{}, FLOORS], ids=["plain", "floors"])
 def test_what_gives_no_rows_is_no_cv(data, cv, options):

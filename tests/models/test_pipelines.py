@@ -6,11 +6,10 @@ import polars
 import pytest
 import sklearn
 import sklearn.ensemble
-from imblearn.over_sampling import SMOTE, RandomOverSampler
+from imblearn.over_sampling import SMOTE
 from imblearn.pipeline import make_pipeline as make_sampling_pipeline
 from imblearn.under_sampling import RandomUnderSampler
 from lightgbm import LGBMClassifier
-from mlxtend.classifier import SoftmaxRegression
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
@@ -18,7 +17,6 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, get_scorer, recall_score
 from sklearn.model_selection import StratifiedKFold, cross_validate
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
@@ -87,14 +85,6 @@ def test_a_sampler_before_a_booster(data):
     np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
 
 
-def test_last_step_after_a_sampler(data):
-    X, y = data
-    last = BoundShiftClassifier(LogisticRegression(), cv=3)
-    model = make_sampling_pipeline(RandomOverSampler(random_state=0), last).fit(X, y)
-    assert model[-1].boundary_.n_samples[0] == model[-1].boundary_.n_samples[1]
-    assert balanced_accuracy_score(y, model.predict(X)) > 0.8
-
-
 @pytest.mark.parametrize("library", [pandas, polars])
 @pytest.mark.parametrize(
     "inner",
@@ -148,24 +138,3 @@ def test_weights_are_routed_to_fits_and_scores(data, routing):
             y[test], alone.predict(X[test]), sample_weight=weight[test]
         )
         assert score == pytest.approx(expected)
-
-
-def test_a_model_of_mlxtend_that_names_no_classes(data):
-    X, y = data
-    model = SoftmaxRegression(epochs=20, minibatches=1, random_seed=0).fit(X, y)
-    clf = BoundShiftClassifier(model, cv="prefit").fit(X, y)
-    p = model.predict_proba(X)
-    assert clf.boundary_ == find_boundary(y, p[:, 1])
-    assert balanced_accuracy_score(y, clf.predict(X)) > 0.7
-
-
-def test_a_stack_without_a_final_estimator_has_its_methods_after_fit(data):
-    X, y = data
-    stack = sklearn.ensemble.StackingClassifier(
-        [("linear", LogisticRegression()), ("bayes", GaussianNB())], cv=3
-    )
-    assert not hasattr(stack, "decision_function")
-    clf = BoundShiftClassifier(stack).fit(X, y)
-    own = np.mean([part.decision_function(X) for part in clf.estimators_], axis=0)
-    assert np.allclose(clf.positive_scores(X), 1 / (1 + np.exp(-own)))
-    assert balanced_accuracy_score(y, clf.predict(X)) > 0.8

@@ -148,9 +148,6 @@ def class_columns(model: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
     return np.searchsorted(classes, known_classes(model, classes))
 
 
-# Margins that a model's usual answer hides.
-
-
 def raw_margin(model: Any, X: Any) -> NDArray[Any]:
     """Return a model's margins: one column for two classes, else one per class.
 
@@ -169,7 +166,7 @@ def raw_margin(model: Any, X: Any) -> NDArray[Any]:
 
 
 def _find_reader(model: Any) -> Callable[[Any, Any], Any] | None:
-    """Return how to read a model's margins, or None if there is no better way than its own."""
+    """Return a function that reads a model's margins, None if the model's own method does."""
     if is_a(model, "skorch", "NeuralNet"):
         # The loss tells whether the network ends in logits.
         name = getattr(model.criterion, "__name__", type(model.criterion).__name__)
@@ -242,13 +239,13 @@ _READERS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
 
 
 def check_response_method(asked: ResponseMethod, model: Any) -> None:
-    """Raise unless a response method is known, and a model, fitted or not, may come to have it."""
+    """Raise unless a response method is known, and the model has it or may have it once fitted."""
     if asked not in _NAMES and not callable(asked):
         raise InvalidInputError(
             "`response_method` must be 'auto', 'margin', 'decision_function', 'predict_proba' or a "
             f"function of (estimator, X), got {asked!r}."
         )
-    # Some have their methods only once they are fitted, but their classes name them.
+    # Some models have their methods only once they are fitted, but their classes name them.
     if not any(hasattr(type(model), name) for name in ("decision_function", "predict_proba")):
         find_methods(model, asked)
 
@@ -256,7 +253,7 @@ def check_response_method(asked: ResponseMethod, model: Any) -> None:
 def find_methods(model: Any, asked: ResponseMethod = "auto") -> tuple[Method, ...]:
     """Return which responses of a fitted model to read: a margin, probabilities, or both.
 
-    Probabilities come last. They are read beside a margin to find out whether it is their log-odds.
+    Probabilities come last: they tell whether the margin is their log-odds.
 
     Examples
     --------
@@ -303,9 +300,8 @@ def read_responses(
 def read_response(model: Any, X: Any, method: Read, classes: NDArray[Any]) -> FloatArray:
     """Return a model's response: one column for a margin of two classes, else one per class.
 
-    Columns are in the order of `classes`, whichever order the model has them in, and the one
-    column is a margin of the second class. A model that was fitted without some of `classes` gets
-    NaN in their columns.
+    Columns are in the order of `classes`; a single column is a margin of the second class. A class
+    that the model does not know has NaN in its column.
     """
     if callable(method):
         found = method(model, X)

@@ -312,7 +312,7 @@ def _convert_steps(graph: Graph, steps: list[Any], X: Any, prefix: str) -> tuple
     rows, inputs = _inputs(steps, X)
     found = write_steps(graph, rows, steps)
     if found is None:
-        base = convert(_pipeline(steps), X, {}, prefix)
+        base = convert(_pipeline(steps), inputs, {}, prefix)
         output = base.graph.output[0]
         single = output.type.tensor_type.elem_type == TensorProto.FLOAT
         graph.rounding = _SINGLE_ROUNDING if single else _DOUBLE_ROUNDING
@@ -326,7 +326,7 @@ def _inputs(steps: list[Any], X: Any) -> tuple[Rows, list[Any]]:
     from onnx import TensorProto, helper
 
     if steps and hasattr(X, "columns"):
-        dtypes = [np.asarray(X[name][:1]).dtype for name in X.columns]
+        dtypes = [np.asarray(X[name]).dtype for name in X.columns]
         rows = Rows([str(name) for name in X.columns], dtypes, is_array=False)
         kinds = [
             getattr(TensorProto, _KINDS.get(dtype.name, _KINDS.get(dtype.kind, "STRING")))
@@ -378,7 +378,8 @@ def _convert_whole(method: Any, steps: list[Any], last: Any, X: Any, prefix: str
     raw_scores = method == "decision_function"
     options = {"zipmap": False} | ({"raw_scores": True} if raw_scores else {})
     # Options are found by the classifier's id: that of a pipeline around it sets nothing.
-    return convert(_pipeline([*steps, last]), X, {id(last): options}, prefix)
+    whole = [*steps, last]
+    return convert(_pipeline(whole), _inputs(whole, X)[1], {id(last): options}, prefix)
 
 
 def _response(graph: Graph, output: Any, method: Any) -> str:

@@ -8,7 +8,7 @@ its last digits. So the usual steps are written here, in scikit-learn's own prec
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -328,80 +328,59 @@ def require(*names: str) -> None:
             raise MissingExtraError(name, "onnx") from None
 
 
-def convert(model: Any, X: Any, options: dict[int, Any], prefix: str = "converted_") -> Any:
-    """Convert by skl2onnx in the precision of X, or in float32 where that cannot be.
+def convert(model: Any, inputs: list[Any], options: dict[int, Any], prefix: str) -> Any:
+    """Convert by skl2onnx in the precision of the inputs, or in float32 where that cannot be.
 
     All names but those of the inputs start with the prefix, so that several can stand together.
     """
     require("skl2onnx")
     import onnx.compose
+    from onnx import TensorProto, helper
     from skl2onnx import convert_sklearn
+    from skl2onnx.common import data_types
 
-    reasons = []
-    for narrow in (False, True):
+    kinds = {
+        TensorProto.FLOAT: data_types.FloatTensorType,
+        TensorProto.DOUBLE: data_types.DoubleTensorType,
+        TensorProto.INT64: data_types.Int64TensorType,
+        TensorProto.BOOL: data_types.BooleanTensorType,
+        TensorProto.STRING: data_types.StringTensorType,
+    }
+    given = [(one.name, one.type.tensor_type) for one in inputs]
+    reason = ""
+    for narrow in ({}, {TensorProto.DOUBLE: TensorProto.FLOAT}):
+        types = [
+            (name, kinds[narrow.get(t.elem_type, t.elem_type)]([None, t.shape.dim[1].dim_value]))
+            for name, t in given
+        ]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 base = convert_sklearn(
                     model,
-                    initial_types=_types(X, narrow),
+                    initial_types=types,
                     options=options or None,
                     target_opset={"": OPSET, ML_DOMAIN: _CONVERTER_ML_OPSET},
                 )
             onnx.checker.check_model(base, full_check=True)
-            _start(base)
-            return _widen(onnx.compose.add_prefix(base, prefix), _types(X, False))
+            if importlib.util.find_spec("onnxruntime"):  # It lacks some operators for doubles.
+                from onnxruntime import InferenceSession
+
+                InferenceSession(base.SerializeToString(), providers=["CPUExecutionProvider"])
+            break
         except Exception as error:
-            first_line = str(error).strip().partition("\n")[0]
-            reasons.append(f"{type(error).__name__}: {first_line}")
-    raise InvalidInputError(
-        f"`clf` must be a model that skl2onnx can convert, got {type(unwrap(model).last).__name__} "
-        f"({reasons[-1]}). Use a model that is known here, see boundshift.to_onnx."
-    )
-
-
-def _start(base: Any) -> None:
-    """Start the model if onnxruntime is there, which lacks some operators for doubles."""
-    try:
-        from onnxruntime import InferenceSession
-    except ImportError:
-        return
-    InferenceSession(base.SerializeToString(), providers=["CPUExecutionProvider"])
-
-
-def _widen(base: Any, inputs: list[tuple[str, Any]]) -> Any:
-    """Give a converted model the inputs that X has; casts narrow those that it has narrower."""
-    from onnx import helper
-
-    given = []
-    for (name, kind), narrow in zip(inputs, base.graph.input, strict=True):
-        element = kind.to_onnx_type().tensor_type.elem_type
-        dims = [None, kind.shape[1]]
-        given.append(helper.make_tensor_value_info(name, element, dims))
-        target = narrow.type.tensor_type.elem_type
-        cast = helper.make_node("Cast", [name], [narrow.name], to=target)
-        same = helper.make_node("Identity", [name], [narrow.name])
-        base.graph.node.insert(0, same if element == target else cast)
+            reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+    else:
+        kind = type(unwrap(model).last).__name__
+        raise InvalidInputError(
+            f"`clf` must be a model that skl2onnx can convert, got {kind} ({reason}). Use a model "
+            "that is known here, see boundshift.to_onnx."
+        )
+    base = onnx.compose.add_prefix(base, prefix)
+    for (name, kind), narrowed in zip(given, base.graph.input, strict=True):
+        target = narrowed.type.tensor_type.elem_type
+        op, to = ("Identity", {}) if target == kind.elem_type else ("Cast", {"to": target})
+        base.graph.node.insert(0, helper.make_node(op, [name], [narrowed.name], **to))
     del base.graph.input[:]
-    base.graph.input.extend(given)
+    base.graph.input.extend(inputs)
     return base
-
-
-def _types(X: Any, narrow: bool) -> list[tuple[str, Any]]:
-    """Return the inputs: one array, or one column after the other."""
-    from skl2onnx.common import data_types as types
-
-    def numbers(dtype: Any, width: int) -> Any:
-        single = narrow or dtype == np.float32
-        return (types.FloatTensorType if single else types.DoubleTensorType)([None, width])
-
-    if not hasattr(X, "columns"):
-        array = np.asarray(X)
-        return [("X", numbers(array.dtype, array.shape[1]))]
-    kinds = {"i": types.Int64TensorType, "u": types.Int64TensorType, "b": types.BooleanTensorType}
-    inputs = []
-    for name in X.columns:
-        dtype = np.asarray(X[name]).dtype
-        kind = kinds.get(dtype.kind, types.StringTensorType)
-        inputs.append((str(name), numbers(dtype, 1) if dtype.kind == "f" else kind([None, 1])))
-    return inputs
