@@ -277,7 +277,7 @@ def find_demands(
         ]
     if not isinstance(rule, Floors) or not isinstance(curve, ConfidenceCurve):
         return None
-    each = curve.delta / max(len(rule.promised), 1)
+    each = curve.delta / len(rule.promised)
     negative, positive = counts.values()
     rows = {"recall": positive, "specificity": negative, "precision": positive, "npv": negative}
     demands: list[tuple[float, float, int]] = []
