@@ -7,6 +7,7 @@ from boundshift.plots.threshold import (
     CostDisplay,
     DecisionCurveDisplay,
     MetricDisplay,
+    ThresholdDisplay,
 )
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "MonitorDisplay",
     "ProjectionDisplay",
     "RecordDisplay",
+    "ThresholdDisplay",
 ]

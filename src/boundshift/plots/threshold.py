@@ -133,6 +133,15 @@ class ThresholdDisplay(Display):
         What to compare with, such as flagging every row and flagging none.
     confidence : float or None, default=0.95
         Of the bands; None without one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boundshift.plots import ThresholdDisplay
+    >>> t, wrong = np.linspace(0, 1, 5), np.arange(5)
+    >>> display = ThresholdDisplay(t, {"missed": error_band(wrong, 4, 0.95)}).plot()
+    >>> [line.get_ydata().tolist() for line in display.ax_.lines]
+    [[0.0, 0.25, 0.5, 0.75, 1.0]]
     """
 
     size = (8.0, 5.0)
