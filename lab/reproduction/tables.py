@@ -278,9 +278,9 @@ def _deviations(results: Results, problem: str) -> Iterable[Line]:
 
 
 def comparison_table(results: Results, ours: str = DEFAULT) -> Table:
-    """Return paired differences of one of our methods to the best rival that trains nothing.
+    """Return paired differences of one of our methods to the best baseline that trains nothing.
 
-    The best rival is the one with the highest mean of that metric, chosen after the fact, which
+    The best baseline is the one with the highest mean of that metric, chosen after the fact, which
     favours it.
     """
     sections = {_title(p): list(_compared(results, p, ours)) for p in results.problems}
@@ -295,15 +295,13 @@ def comparison_table(results: Results, ours: str = DEFAULT) -> Table:
 def _compared(results: Results, problem: str, ours: str) -> Iterable[Line]:
     """Yield one line a metric."""
     for metric, title in _SHOWN.items():
-        rival = results.best(problem, post_hoc_baselines(), metric)
-        mean, other = (results.mean(problem, name, metric) for name in (ours, rival))
-        pair = compare(
-            results.values(problem, ours, metric), results.values(problem, rival, metric)
-        )
+        best = results.best(problem, post_hoc_baselines(), metric)
+        mean, other = (results.mean(problem, name, metric) for name in (ours, best))
+        pair = compare(results.values(problem, ours, metric), results.values(problem, best, metric))
         yield (
             title,
             Estimate(mean, mean.mean >= other.mean),
-            title_of(rival),
+            title_of(best),
             Estimate(other, other.mean > mean.mean),
             Number(pair.difference.mean, signed=True),
             f"{pair.wins}/{pair.ties}/{pair.losses}",

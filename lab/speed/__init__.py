@@ -1,1 +1,1 @@
-"""Speed against named rivals and np.sort, and boundaries of data bigger than memory."""
+"""Speed against named baselines and np.sort, and boundaries of data bigger than memory."""

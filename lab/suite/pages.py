@@ -179,12 +179,12 @@ def _ahead(told: Facts, metric: str) -> list[str]:
     return sorted(names, key=lambda name: ranks[name])
 
 
-def _against(told: Facts, rival: str) -> str:
-    """Say how the default compares with one rival, by every metric."""
+def _against(told: Facts, other: str) -> str:
+    """Say how the default compares with one baseline, by every metric."""
     said = []
     for metric, title in METRIC_TITLES.items():
-        mine, theirs = (told["methods"][n][metric] for n in (told["default"], rival))
-        found = told["against"][metric][rival]
+        mine, theirs = (told["methods"][n][metric] for n in (told["default"], other))
+        found = told["against"][metric][other]
         said.append(f"{title} {_point(mine)} against {_point(theirs)} ({_tests(found)})")
     return ", ".join(said)
 

@@ -22,10 +22,6 @@ def test_keel_header_names_and_types():
     assert [column.categories for column in table.columns] == [None, None, ["red", "green", "blue"]]
 
 
-def test_keel_last_attribute_is_the_label():
-    assert read_keel(KEEL).labels == ["negative", "positive"]
-
-
 def test_keel_row_of_another_length_is_refused():
     with pytest.raises(InvalidInputError, match="must have 4 values, row 3 has 2"):
         read_keel([*KEEL, "1,2"])

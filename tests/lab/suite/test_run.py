@@ -62,13 +62,6 @@ def test_a_second_run_trains_nothing_and_says_the_same(tmp_path, monkeypatch):
     assert set(seen) == {"deciding"}
 
 
-def test_the_quick_suite_has_one_small_set_a_family():
-    quick = choose_datasets("quick")
-    assert len({d.family for d in quick}) == len(quick)
-    assert max(d.n_samples for d in quick) <= 1000
-    assert {d.name for d in quick} < {d.name for d in choose_datasets("full")}
-
-
 def test_more_rare_rows_are_drawn_from_sets_that_have_them():
     assert min(d.n_minority for d in choose_datasets("full", rare=50)) >= 102
     for entry in choose_datasets("full", rare=200):
