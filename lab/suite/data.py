@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from boundshift.app.columns import as_features, choose_columns
-from boundshift.app.fit import read_target
-from boundshift.app.tables import read_frame
+from boundshift.app.tables import read_frame, read_target
 from boundshift.exceptions import InvalidInputError
 from boundshift.typing import FloatArray, IntArray
 from boundshift.validation import as_choice

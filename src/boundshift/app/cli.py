@@ -134,7 +134,7 @@ def errors() -> Iterator[None]:
 
 
 def _refuse(text: str) -> typer.Exit:
-    _print(text, style="red", stderr=True)
+    print_line(text, "red", stderr=True)
     return typer.Exit(1)
 
 
@@ -179,20 +179,16 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def _print(text: object, style: str | None = None, *, stderr: bool = False) -> None:
-    shown = visible(str(text))
-    Console(stderr=stderr).print(shown, style=style, markup=False, highlight=False, soft_wrap=True)
-
-
-def print_line(text: object) -> None:
+def print_line(text: object, style: str | None = None, *, stderr: bool = False) -> None:
     """Print a line without markup."""
-    _print(text)
+    console, shown = Console(stderr=stderr), visible(str(text))
+    console.print(shown, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_notes(texts: Iterable[str]) -> None:
     """Print notes on the error stream."""
     for text in texts:
-        _print(f"Note: {in_options(text)}", style="yellow", stderr=True)
+        print_line(f"Note: {in_options(text)}", "yellow", stderr=True)
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -43,7 +43,7 @@ from boundshift.app.scores import (
     judge_thresholds,
     resampled_interval,
 )
-from boundshift.app.tables import label_values, match_label, order_classes, positive_note, with_gaps
+from boundshift.app.tables import drop_labels, positive_note, read_target, with_gaps
 from boundshift.boundary import Boundary, check_row_cost, choose_claims
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import ErrorCurve, SupportRadius
@@ -74,8 +74,6 @@ _MOST_CATEGORIES = 30
 _TEST_SHARE = 0.3
 _STEPS = 4
 _FEW = 50
-_LEAST_ROWS = 10
-_MOST_CLASSES = 50
 
 
 class RowColumn(NamedTuple):
@@ -352,7 +350,7 @@ def _read_table(
     loaded: Any,
 ) -> _Table:
     """Return the labelled rows of a table: features, classes, and what is said of them."""
-    frame, ignored = _drop_labels(frame, target, ignore)
+    frame, ignored = drop_labels(frame, target, ignore)
     n_given, numbers = len(frame), np.empty(0)
     if beside is not None:
         labelled = np.asarray(with_gaps(frame[target]).notna())
@@ -375,76 +373,6 @@ def _read_table(
     notes = list(_notes(len(frame), y, target, columns, n_given - len(frame)))
     X = as_features(kept, columns)
     return _Table(X, y, labels, columns, numbers, groups, missing, notes, ignored)
-
-
-def _drop_labels(frame: Any, target: str, ignore: Sequence[str]) -> tuple[Any, list[str]]:
-    """Return a table without the rows of some labels, and how many those were."""
-    notes = []
-    for text in ignore:
-        column = with_gaps(frame[target])
-        found = list(column.dropna().unique())
-        values = _plain_labels(found, target)
-        chosen = match_label(text, values, target)
-        dropped = column.isin([c for c, v in zip(found, values, strict=True) if v == chosen])
-        n = int(dropped.sum())
-        rows = "1 row with the label {} is" if n == 1 else f"{n:,} rows with the label {{}} are"
-        notes.append(f"{rows.format(repr(chosen))} left out, as asked.")
-        frame = frame[~dropped]
-    return frame, notes
-
-
-def read_target(
-    frame: Any, target: str, positive: str | None = None, *, alike: bool = True
-) -> tuple[Any, IntArray, tuple[Any, Any]]:
-    """Return the rows that have a label, their class as 0 or 1, and the labels.
-
-    Arguments as in :func:`fit_table`; `alike` is whether the rule is symmetric in the classes.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"age": range(30), "ill": ["no"] * 20 + ["yes"] * 10})
-    >>> kept, y, labels = read_target(frame, "ill")
-    >>> len(kept), int(y.sum()), labels
-    (30, 10, ('no', 'yes'))
-    """
-    column = with_gaps(frame[target])
-    kept, given = frame[column.notna()], column.dropna()
-    sizes = given.value_counts()
-    sizes = sizes[sizes > 0]
-    values = _plain_labels(list(sizes.index), target)
-    if not values:
-        raise InvalidInputError(f"Column '{target}' must hold labels, and is empty.")
-    if len(values) > _MOST_CLASSES:
-        raise InvalidInputError(
-            f"Two classes are needed, but column '{target}' holds {len(values)} different values. "
-            "Choose the column that says which class a row has."
-        )
-    labels = order_classes(values, sizes.tolist(), positive, target, alike=alike)
-    chosen = [cell for cell, v in zip(sizes.index, values, strict=True) if str(v) == str(labels[1])]
-    y = np.asarray(given.isin(chosen), dtype=np.int64)
-    rarer = min(int(y.sum()), len(y) - int(y.sum()))
-    if rarer < _LEAST_ROWS:
-        raise InvalidInputError(
-            f"Each class needs at least {_LEAST_ROWS} rows, to learn from and to be judged on; the "
-            f"rarer one of '{target}' has {rarer}. Collect more, or give scores of your own model "
-            "to `boundshift threshold`."
-        )
-    return kept, y, labels
-
-
-def _plain_labels(found: list[Any], target: str) -> list[Any]:
-    """Return labels as Python values; text as the numbers that it spells."""
-    if any(isinstance(value, list | dict | bytes) or getattr(value, "ndim", 0) for value in found):
-        raise InvalidInputError(
-            f"Column '{target}' must hold a label in each row, and holds lists, records or bytes. "
-            "Choose the column that says which class a row has."
-        )
-    if all(isinstance(value, str) for value in found):
-        found = label_values(found)
-    plain = [value.item() if hasattr(value, "item") else value for value in found]
-    # A gap turns whole numbers into floats.
-    return [int(v) if isinstance(v, float) and v.is_integer() else v for v in plain]
 
 
 def _read_beside(frame: Any, beside: RowColumn) -> FloatArray:

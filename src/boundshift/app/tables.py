@@ -21,6 +21,7 @@ from boundshift.streaming.tables import (
     readable,
 )
 from boundshift.streaming.workbook import as_workbook
+from boundshift.typing import IntArray
 from boundshift.validation import are_signs, order_labels
 from boundshift.writing import is_special, write_whole
 
@@ -28,6 +29,8 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl", ".xlsx")
 _TRUTH = {"false": False, "true": True}
 _MOST_SHOWN = 8
+_LEAST_ROWS = 10
+_MOST_CLASSES = 50
 # What a float holds exactly; a number that is longer, or begins with 0, is a name.
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
 _NUMBER = re.compile(r"(?=.*\d)[+-]?(0|[1-9]\d{0,14})?(\.\d{0,15})?(e[+-]?\d{1,2})?", re.IGNORECASE)
@@ -304,3 +307,75 @@ def positive_note(
         f"The positive class is {labels[1]!r}, {why} ({few} of {all_rows} rows). Use --positive "
         "to choose."
     ]
+
+
+def drop_labels(frame: Any, target: str, ignore: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return a table without the rows of some labels, and how many those were."""
+    notes = []
+    for text in ignore:
+        column = with_gaps(frame[target])
+        found = list(column.dropna().unique())
+        values = _plain_labels(found, target)
+        chosen = match_label(text, values, target)
+        dropped = column.isin([c for c, v in zip(found, values, strict=True) if v == chosen])
+        n = int(dropped.sum())
+        rows = "1 row with the label {} is" if n == 1 else f"{n:,} rows with the label {{}} are"
+        notes.append(f"{rows.format(repr(chosen))} left out, as asked.")
+        frame = frame[~dropped]
+    return frame, notes
+
+
+def read_target(
+    frame: Any, target: str, positive: str | None = None, *, alike: bool = True
+) -> tuple[Any, IntArray, tuple[Any, Any]]:
+    """Return the rows that have a label, their class as 0 or 1, and the labels.
+
+    `positive` and `alike` are as in :func:`order_classes`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": range(30), "ill": ["no"] * 20 + ["yes"] * 10})
+    >>> kept, y, labels = read_target(frame, "ill")
+    >>> len(kept), int(y.sum()), labels
+    (30, 10, ('no', 'yes'))
+    """
+    import numpy as np
+
+    column = with_gaps(frame[target])
+    kept, given = frame[column.notna()], column.dropna()
+    sizes = given.value_counts()
+    sizes = sizes[sizes > 0]
+    values = _plain_labels(list(sizes.index), target)
+    if not values:
+        raise InvalidInputError(f"Column '{target}' must hold labels, and is empty.")
+    if len(values) > _MOST_CLASSES:
+        raise InvalidInputError(
+            f"Two classes are needed, but column '{target}' holds {len(values)} different values. "
+            "Choose the column that says which class a row has."
+        )
+    labels = order_classes(values, sizes.tolist(), positive, target, alike=alike)
+    chosen = [cell for cell, v in zip(sizes.index, values, strict=True) if str(v) == str(labels[1])]
+    y = np.asarray(given.isin(chosen), dtype=np.int64)
+    rarer = min(int(y.sum()), len(y) - int(y.sum()))
+    if rarer < _LEAST_ROWS:
+        raise InvalidInputError(
+            f"Each class needs at least {_LEAST_ROWS} rows, to learn from and to be judged on; the "
+            f"rarer one of '{target}' has {rarer}. Collect more, or give scores of your own model "
+            "to `boundshift threshold`."
+        )
+    return kept, y, labels
+
+
+def _plain_labels(found: list[Any], target: str) -> list[Any]:
+    """Return labels as Python values; text as the numbers that it spells."""
+    if any(isinstance(value, list | dict | bytes) or getattr(value, "ndim", 0) for value in found):
+        raise InvalidInputError(
+            f"Column '{target}' must hold a label in each row, and holds lists, records or bytes. "
+            "Choose the column that says which class a row has."
+        )
+    if all(isinstance(value, str) for value in found):
+        found = label_values(found)
+    plain = [value.item() if hasattr(value, "item") else value for value in found]
+    # A gap turns whole numbers into floats.
+    return [int(v) if isinstance(v, float) and v.is_integer() else v for v in plain]
