@@ -27,18 +27,6 @@ from boundshift.search import ErrorsAt, Found, search_between, search_gaps, sear
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 
-__all__ = [
-    "Claim",
-    "CountCurve",
-    "ErrorCurve",
-    "PairCurve",
-    "ShapeCurve",
-    "Solution",
-    "Tail",
-    "count_above",
-    "status_of",
-]
-
 Tail = Callable[[FloatArray], FloatArray]
 # Doubles, one beside the other, over which scores must spread for a curve to have a shape.
 _NEIGHBOURS = 4

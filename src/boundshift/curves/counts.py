@@ -19,15 +19,6 @@ from boundshift.status import Status
 from boundshift.typing import FloatArray
 from boundshift.validation import as_share
 
-__all__ = [
-    "DKW",
-    "ClopperPearson",
-    "ConfidenceCurve",
-    "Empirical",
-    "EmpiricalBernstein",
-    "KthPoint",
-]
-
 
 @dataclass(frozen=True)
 class Empirical(CountCurve):

@@ -50,18 +50,6 @@ from boundshift.scores import ScoreSample
 from boundshift.search import Found
 from boundshift.typing import FloatArray, IntArray
 
-__all__ = [
-    "Promised",
-    "describe_unmet",
-    "largest_floor",
-    "most_wrong",
-    "pass_in_order",
-    "search_estimates",
-    "search_promises",
-    "start_of",
-    "starting_places",
-]
-
 Bound = Callable[[ArrayLike, int], FloatArray]
 BoundAt = Callable[[ArrayLike, int, float], FloatArray]
 

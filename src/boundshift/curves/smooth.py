@@ -15,8 +15,6 @@ from boundshift.search import Found
 from boundshift.typing import FloatArray
 from boundshift.validation import as_positive
 
-__all__ = ["CELLS_PER_SPREAD", "RIDGE", "Blend", "Logistic", "Smoothed", "StudentT"]
-
 # Smoothed: the grid and the kernel on it.
 _CELLS_PER_BANDWIDTH = 32
 _KERNEL_REACH = 9 * _CELLS_PER_BANDWIDTH  # a normal tail beyond 9 is below 1e-18

@@ -14,8 +14,6 @@ from boundshift.rules.base import changed_repr
 from boundshift.scores import Scores, ScoreSample, refuse_weights
 from boundshift.typing import FloatArray
 
-__all__ = ["SupportRadius"]
-
 _MOST_LEVELS = 512
 # What a rule other than the sum makes use of.
 _SHAPE = ("gamma", "constant", "radius", "centre", "fallback")

@@ -28,8 +28,6 @@ from scipy.special import betainccinv, gammaln
 
 from boundshift.typing import FloatArray
 
-__all__ = ["MOST_ROWS", "clopper_pearson", "crossing_probability", "local_level", "uniform_bound"]
-
 MOST_ROWS = 2000
 """Rows up to which the level is computed; the effort grows with their power 1.5."""
 

@@ -8,8 +8,6 @@ from typing import Any, ClassVar, Self
 
 from boundshift.typing import FloatArray
 
-__all__ = ["Rule", "Settings", "Sizes", "changed_repr"]
-
 Sizes = tuple[float, float]
 """Rows of the (negative, positive) class, or the sums of their weights."""
 

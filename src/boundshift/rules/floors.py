@@ -13,8 +13,6 @@ from boundshift.rules.binary import GMean, as_prevalence, frequencies
 from boundshift.typing import FloatArray
 from boundshift.validation import as_positive, as_share
 
-__all__ = ["FLOORS", "Floors", "missed_by", "reached_rates"]
-
 FLOORS = ("recall", "specificity", "precision", "npv", "flagged")
 """Names of the floors, and of the one cap, `flagged`."""
 
