@@ -14,13 +14,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.boundary import Boundary, find_boundary
+from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import METRICS, metrics_of_errors, odds_of, settle_costs
 from boundshift.plots.canvas import (
@@ -74,9 +74,7 @@ class Band(NamedTuple):
 def error_band(wrong: NDArray[np.intp], n: int, confidence: float) -> Band:
     """Return rates with Clopper and Pearson's two-sided interval."""
     tail = (1 - confidence) / 2
-    with np.errstate(invalid="ignore"):
-        low = np.where(wrong == 0, 0.0, betaincinv(np.maximum(wrong, 1), n - wrong + 1, tail))
-        high = np.where(wrong == n, 1.0, betaincinv(wrong + 1, np.maximum(n - wrong, 1), 1 - tail))
+    low, high = 1.0 - clopper_pearson(n - wrong, n, tail), clopper_pearson(wrong, n, tail)
     return Band(wrong / n, low, high)
 
 
