@@ -91,10 +91,11 @@ class SparkSource:
         # Numbered before the rest is dropped, so that rows keep the number of their partition.
         rows = self._frame.withColumn("partition", F.spark_partition_id())
         rows = rows.withColumn("own", score).withColumn("code", code)
-        place = f"ceil(own * {_double(grid.scale)}) - {_double(grid.first)}"
-        # To Spark NaN is above every number, and the next whole number above it is 0.
-        finite = f"abs(own) <= {_double(np.finfo(np.float64).max)}"
-        usable = f"code IS NOT NULL AND {finite} AND {place} BETWEEN 0e0 AND {grid.inner - 1}e0"
+        # Compared before they are rounded: of an infinite number Spark has no ceiling.
+        widths = f"own * {_double(grid.scale)}"
+        core = f"{_double(grid.first - 1)} AND {widths} <= {_double(grid.first + grid.inner - 1)}"
+        usable = f"code IS NOT NULL AND {widths} > {core}"
+        place = f"ceil({widths}) - {_double(grid.first)}"
         if self.is_weighted:
             usable += f" AND weight > 0e0 AND weight <= {_double(np.finfo(np.float64).max)}"
         key = f"CASE WHEN {usable} THEN code * {grid.inner} + CAST({place} AS INT) ELSE -1 END"
