@@ -199,11 +199,12 @@ class Boundary(Record):
             return engine(y_score, self.threshold, self.labels)
         scores = as_known_scores(y_score)
         if scores.size:
-            self.check_scale(float(scores.min()), float(scores.max()), scores.size)
+            low, high = float(scores.min()), float(scores.max())
+            self.check_scale(low, high, scores.size, refuse=False)
         above = scores > self.threshold
         return answer_in_kind(y_score, np.array(self.labels)[above.astype(np.intp)])
 
-    def check_scale(self, low: float, high: float, n_samples: int) -> None:
+    def check_scale(self, low: float, high: float, n_samples: int, *, refuse: bool = True) -> None:
         """Raise or warn if scores are not on the scale of the boundary.
 
         Parameters
@@ -212,17 +213,16 @@ class Boundary(Record):
             The least and the largest score.
         n_samples : int
             How many scores there are.
+        refuse : bool, default=True
+            Whether scores that look like probabilities are refused by a boundary on raw scores;
+            False warns, since :meth:`predict` must answer.
 
         Raises
         ------
         InvalidInputError
-            If the boundary is on probabilities and a score is outside [0, 1].
-
-        Warns
-        -----
-        BoundaryWarning
-            If the scores look like probabilities and the boundary is on raw scores: all lie in
-            [0, 1], the threshold does not, and so many rows would hardly ever be on one side.
+            If the boundary is on probabilities and a score is outside [0, 1], or if the scores
+            look like probabilities and the boundary is on raw scores: all lie in [0, 1], the
+            threshold does not, and so many rows would hardly ever be on one side.
 
         Examples
         --------
@@ -240,15 +240,17 @@ class Boundary(Record):
         flagged = self.wrong[0] + self.n_samples[1] - self.wrong[1]
         share = flagged / sum(self.n_samples)
         one_side = share if self.threshold < 0.0 else 1.0 - share
-        if look_like_probabilities(low, high, n_samples, one_side):
-            warnings.warn(
-                "`y_score` should be on the scale of the scores that chose the boundary, whose "
-                f"threshold is {self.threshold:.6g}, got {n_samples:,} scores from {low:.6g} to "
-                f"{high:.6g}, all on one side of it, like probabilities. Use the same scores as "
-                "before, such as positive_scores of the classifier.",
-                BoundaryWarning,
-                stacklevel=3,
-            )
+        if not look_like_probabilities(low, high, n_samples, one_side):
+            return
+        message = (
+            "`y_score` must be on the scale of the scores that chose the boundary, whose "
+            f"threshold is {self.threshold:.6g}, got {n_samples:,} scores from {low:.6g} to "
+            f"{high:.6g}, all on one side of it, like probabilities. Use the same scores as "
+            "before, such as positive_scores of the classifier."
+        )
+        if refuse:
+            raise InvalidInputError(message)
+        warnings.warn(message, BoundaryWarning, stacklevel=3)
 
     def to_sql(self, column: str | Sequence[str], *, dialect: str = "ansi") -> str:
         """Return an SQL expression for the label of a row, to the last digit of the threshold.

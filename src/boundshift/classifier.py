@@ -284,7 +284,17 @@ default="auto"
         return sample
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return labels: by the threshold, or the largest score plus bias of many classes."""
+        """Return labels: by the threshold, or the largest score plus bias of many classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         check_is_fitted(self)
         if len(self.classes_) == 2:
             is_positive = self.positive_scores(X) > self.threshold_
@@ -302,19 +312,49 @@ default="auto"
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the model's own probabilities, one column for each of ``classes_``."""
+        """Return the model's own probabilities, one column for each of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
         check_is_fitted(self)
         return read_response(self.estimator_, X, "predict_proba", self.classes_)
 
     @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the model's own log-probabilities, one column for each of ``classes_``."""
+        """Return the model's own log-probabilities, one column for each of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
         check_is_fitted(self)
         return read_response(self.estimator_, X, "predict_log_proba", self.classes_)
 
     @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the model's own margins; :meth:`predict` is not their sign."""
+        """Return the model's own margins; :meth:`predict` is not their sign.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
         check_is_fitted(self)
         return read_response(self.estimator_, X, "decision_function", self.classes_)
 
@@ -367,8 +407,21 @@ default="auto"
         """Return the scores of the positive one of two classes.
 
         They are what ``boundary_`` is about: ``boundary_.predict`` of them is :meth:`predict`.
-        Where ``boundary_.scale`` is "probability" they are a column of :meth:`predict_proba`. More
-        than two classes are refused.
+        Where ``boundary_.scale`` is "probability" they are a column of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+
+        Raises
+        ------
+        InvalidInputError
+            If there are more than two classes.
         """
         check_is_fitted(self)
         if len(self.classes_) > 2:
@@ -446,8 +499,19 @@ default="auto"
     def threshold_interval(self, X: Any, y: Any, **options: Any) -> tuple[float, float]:
         """Return the limits between which thresholds of resampled rows fall, by curve and rule.
 
-        Rows are best those that the model has not seen. Options are `confidence`, `n_resamples` and
-        `random_state` of :func:`~boundshift.threshold_interval`.
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows that the model has not seen.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        **options : dict
+            `confidence`, `n_resamples` and `random_state` of
+            :func:`~boundshift.threshold_interval`.
+
+        Returns
+        -------
+        low, high : float
         """
         scores, boundary = self.positive_scores(X), self.boundary_
         known = {
@@ -461,10 +525,22 @@ default="auto"
     def plot(self, X: Any, y: Any, **settings: Any) -> Any:
         """Draw error rates and rule at every threshold, around that of two classes.
 
-        Rows are best those that ``fit`` has not seen. Settings, and what is returned, are those of
-        :meth:`Boundary.plot <boundshift.Boundary.plot>`.
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows, best those that ``fit`` has not seen.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        **settings : dict
+            As in :meth:`Boundary.plot <boundshift.Boundary.plot>`.
+
+        Returns
+        -------
+        BoundaryDisplay
+            Drawn; its ``figure_`` is the figure.
         """
-        return self.boundary_.plot(y, self.positive_scores(X), **settings)
+        scores = self.positive_scores(X)  # refuses many classes, which have no boundary_
+        return self.boundary_.plot(y, scores, **settings)
 
     def report(
         self,

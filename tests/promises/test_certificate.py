@@ -188,13 +188,13 @@ def test_a_boundary_on_probabilities_refuses_margins() -> None:
     assert boundary.predict([1 + 1e-12]).tolist() == [1]
 
 
-def test_a_boundary_on_margins_doubts_probabilities() -> None:
+def test_a_boundary_on_margins_refuses_to_certify_probabilities() -> None:
     boundary = find_boundary(Y, 5 * S - 4)  # its threshold is far below 0
     p = 1 / (1 + np.exp(4 - 5 * S))
     assert boundary.threshold < 0
     with pytest.warns(BoundaryWarning, match="like probabilities"):
         boundary.predict(p)
-    with pytest.warns(BoundaryWarning, match="like probabilities|both sides"):
+    with pytest.raises(InvalidInputError, match="like probabilities"):
         certify(Y, p, boundary)
     # A single row may well have such a margin.
     assert boundary.predict([0.3]).tolist() == [1]
