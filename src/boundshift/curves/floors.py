@@ -419,7 +419,7 @@ def starting_places(
     """Return the numbers of rows at which tests start, each with an equal part of delta.
 
     They form a geometric sequence with factor `ratio`, up to the fraction `most_share` of all
-    rows; both were chosen by ``python -m lab.evidence.starting_places``.
+    rows; docs/defaults.md says how both were chosen.
 
     Examples
     --------
