@@ -7,12 +7,14 @@ import pytest
 from boundshift import InvalidInputError
 from boundshift.app.columns import (
     Cells,
+    Role,
     Spelling,
     as_features,
     choose_columns,
     find_spelling,
     holds_dates,
     read_cells,
+    read_numbers,
 )
 
 NUMBERS = {
@@ -112,6 +114,12 @@ def test_a_spelling_that_no_fit_stored_is_refused(stored):
         Spelling.from_dict(stored)
 
 
+def test_the_first_wrong_cell_in_the_order_of_rows_is_shown():
+    cells = pd.Series(["7", None, "south", "north", "south"])
+    with pytest.raises(InvalidInputError, match="must hold numbers, got 'south'"):
+        read_numbers(cells, "site")
+
+
 N = 60
 
 
@@ -147,6 +155,21 @@ def test_what_no_model_can_learn_from_is_left_out(name, values, why):
     columns = chosen(**{name: values, "age": np.arange(N) % 7})
     assert columns.features == ["age"]
     assert why in columns.left_out[name]
+
+
+@pytest.mark.parametrize(
+    ("role", "made"),
+    [
+        (Role.CATEGORY, ("x", "category", "--category says so")),
+        (Role.NUMBER, ("x", "number", "numbers; --numeric")),
+        (Role.DROP, ("x", "left out", "--drop says so")),
+        (Role.ID, ("x", "left out", "--id says so")),
+    ],
+)
+def test_the_user_has_the_last_word(role, made):
+    frame = pd.DataFrame({"x": np.arange(N), "age": np.arange(N) % 7, "ill": np.arange(N) % 2})
+    described = choose_columns(frame, "ill", {"x": role}).described()
+    assert made in described, described
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,7 @@ MISTAKES = {
     ),
     "words as numbers": (
         ["fit", "site.csv", "--target", "ill", "--numeric", "site"],
-        ["'site'", "must hold numbers"],
+        ["'site'", "must hold numbers, got 'south'"],
     ),
     "the target left out": (
         ["fit", "table.csv", "--target", "ill", "--drop", "ill"],

@@ -111,6 +111,15 @@ def test_spelled_numbers_are_learned_and_predicted(run, table, tmp_path, fitted)
     assert run("predict", "euro", "euro.csv").stdout == fitted
 
 
+def test_roles_on_the_command_line_overrule_what_is_inferred(run, table, tmp_path):
+    new = table.assign(price=table["price"].round(-3), who=np.arange(N) % 7)
+    new.to_csv(tmp_path / "t.csv", index=False)
+    roles = ["--category", "price", "--drop", "code", "--id", "who"]
+    shown = " ".join(run("fit", "t.csv", "--target", "ill", *roles).stdout.split())
+    made = ["price category --category says so", "code left out --drop", "who left out --id"]
+    assert [words for words in made if words not in shown] == []
+
+
 def frame_of(text):
     return pd.read_csv(io.StringIO(text))
 
@@ -150,6 +159,20 @@ def test_of_equal_scores_the_first_rows_are_taken(run, fitted, table, tmp_path):
     best = list("abcd") if scores[0] >= scores[3] else list("dabc")
     made = frame_of(run("predict", "fit", "twice.csv", "--keep", "row", "--top", 2).stdout)
     assert made["row"].tolist() == best[:2]
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        (["--top", "401"], "--top must be at most the number of rows, 400, got 401"),
+        (["--top", "0"], "--top must be a positive number"),
+        (["--threshold", "nan"], "--threshold must be a finite number"),
+        (["--threshold", "1", "--top", "5"], "--threshold and --top must not both be given"),
+        (["--unsure", "x"], "--unsure must go with a zone"),
+    ],
+)
+def test_wishes_that_make_no_sense_are_refused(run, fitted, wish, said):
+    assert said in " ".join(run("predict", "fit", "t.csv", *wish, code=1).stderr.split())
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])

@@ -1,7 +1,11 @@
 """Scores in files: boundary, groups, zone and comparison, in memory and in passes."""
 
 import json
+import os
 import re
+import subprocess
+import sys
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +61,14 @@ def test_the_certificate_is_that_of_the_library(run, scores, rows):
     found = answer(run("threshold", scores, *COLUMNS, "--json", "--certify", "--confidence", "0.9"))
     expected = certify(*rows, found["threshold"], 0.9, pos_label="yes", chosen_here=True)
     assert found["certificate"]["error_bounds"] == pytest.approx(list(expected.error_bounds))
+
+
+def test_training_scores_certify_nothing(run, scores):
+    shown = run("threshold", scores, *COLUMNS, "--scores", "training").stdout
+    assert "nominal" in shown
+    assert "certified" not in shown
+    shown = run("report", scores, *COLUMNS, "--scores", "training", "--no-interval").stdout
+    assert "Nothing here is certified" in shown
 
 
 # What is typed → what is passed in Python, with the rows that the file holds.
@@ -307,6 +319,34 @@ def test_missing_labels_of_several_files_are_refused(run, tmp_path, score_lines,
     (tmp_path / "b.csv").write_text("\n".join([score_lines[0], f"0.5,{missing}"]) + "\n")
     result = run("threshold", "a.csv", "b.csv", *COLUMNS, "--positive", "yes", code=1)
     assert "b.csv lacks some" in result.output
+
+
+@pytest.mark.parametrize("name", ["s.parquet", "*.parquet"])
+def test_dates_as_labels_are_text(run, tmp_path, rows, name):
+    y, s = rows
+    labels = [date(2020, 1, 1 + (label == "yes")) for label in y]
+    parquet.write_table(pa.table({"risk": s, "ill": labels}), tmp_path / "s.parquet")
+    found = answer(run("threshold", name, *COLUMNS, "--json"))
+    assert found["labels"] == ["2020-01-01", "2020-01-02"]
+    assert found["n_samples"] == [400, 40]
+
+
+def test_many_rows_from_a_file_and_from_a_pipe(run, tmp_path):
+    rng = np.random.default_rng(0)
+    ill = rng.random(50_000) < 0.01
+    scores = rng.normal(size=len(ill)) + 2.5 * ill
+    table = pa.table({"id": np.arange(len(ill)), "risk": scores, "ill": ill.astype(np.int8)})
+    csv.write_csv(table, tmp_path / "scores.csv")
+    from_file = run("threshold", "scores.csv", *COLUMNS, "--json")
+    command = [sys.executable, "-m", "boundshift", "threshold", "-", *COLUMNS, "--json"]
+    known = {"env": os.environ | {"PYTHONPATH": str(SOURCE)}, "timeout": 120, "check": True}
+    with subprocess.Popen(["cat", tmp_path / "scores.csv"], stdout=subprocess.PIPE) as pipe:
+        from_pipe = subprocess.run(
+            command, stdin=pipe.stdout, capture_output=True, encoding="utf-8", **known
+        )
+    assert Boundary.from_json(from_file.stdout) == find_boundary(ill.astype(int), scores)
+    assert from_pipe.stdout == from_file.stdout
+    assert from_file.stderr == from_pipe.stderr == ""
 
 
 def test_a_large_file_is_read_in_passes(run, monkeypatch, scores, rows):

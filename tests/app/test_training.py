@@ -11,7 +11,9 @@ from sklearn.model_selection import train_test_split
 from boundshift import (
     BoundaryWarning,
     BoundShiftClassifier,
+    ClopperPearson,
     Cost,
+    Floors,
     InvalidInputError,
     certify,
     find_boundary,
@@ -112,6 +114,34 @@ def test_the_interval_is_of_the_rows_that_decided(fitted):
     assert low < fitted.boundary.threshold < high
 
 
+def test_a_seed_repeats_the_fit(fitted, frame):
+    assert fit_table(frame, "target", seed=3).boundary == fitted.boundary
+    assert fit_table(frame, "target", seed=4).boundary != fitted.boundary
+
+
+def test_a_recall_floor_is_kept_on_fresh_rows(frame):
+    found = fit_table(frame, "target", rule=Floors(recall=0.9))
+    assert found.boundary.rule == Floors(recall=0.9)
+    assert found.boundary.curve == ClopperPearson()
+    assert found.comparison[0]["recall_positive"] > 0.85
+
+
+def test_a_caution_of_a_promise_is_said_once_with_the_table_s_labels():
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame(rng.normal(size=(1200, 2)), columns=["a", "b"])
+    noise["ill"] = np.where(rng.random(1200) < 0.4, "sick", "well")
+    with pytest.warns(BoundaryWarning) as told:
+        found = fit_table(noise, "ill", rule=Floors(recall=0.97), positive="sick")
+    assert [str(warning.message) for warning in told] == [found.boundary.message]
+    assert "rows of class 'well' are on the wrong side" in found.boundary.message
+    assert found.boundary.message.count("on the wrong side") == 1
+
+
+def test_empty_targets_are_refused():
+    with pytest.raises(InvalidInputError, match="is empty"):
+        fit_table(pd.DataFrame({"a": [1, 2], "y": [None, None]}), "y")
+
+
 @pytest.mark.parametrize("positive", [None, "1"])
 def test_a_third_label_is_refused_or_left_out(frame, positive):
     three = frame.assign(target=np.where(frame["Age"] > 60, "unknown", frame["target"]))
@@ -194,6 +224,6 @@ def test_equally_frequent_words_are_asked_for_by_a_rule_for_one_of_them(frame):
     with pytest.warns(BoundaryWarning) as told:
         found = fit_table(words, "target", rule=Cost(false_negative=20), positive="sick")
     assert found.labels == ("well", "sick")
-    caution = found.model.boundary_.caution
-    assert "on the wrong side" in caution
-    assert any(caution in str(warning.message) for warning in told)
+    caution = found.boundary.caution
+    assert "rows of class 'well' are on the wrong side" in caution
+    assert [caution in str(warning.message) for warning in told] == [True]

@@ -73,7 +73,7 @@ def test_a_file_is_counted_once(place, tmp_path):
 
 
 def test_calls_at_the_same_time_are_all_counted(place, tmp_path):
-    for k in range(2):
+    for k in range(4):
         write(tmp_path / f"q{k}.csv", 0.03, seed=k)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     calls = [
@@ -90,10 +90,10 @@ def test_calls_at_the_same_time_are_all_counted(place, tmp_path):
             env=environment,
             stdout=subprocess.DEVNULL,
         )
-        for k in range(2)
+        for k in range(4)
     ]
-    assert [process.wait(timeout=180) for process in calls] == [0] * 2
-    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 200
+    assert [process.wait(timeout=180) for process in calls] == [0] * 4
+    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 400
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
 
 

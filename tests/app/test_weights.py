@@ -11,7 +11,14 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
-from boundshift import BoundShiftClassifier, InvalidInputError, certify, find_boundary, save
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    InvalidInputError,
+    certify,
+    find_boundary,
+    save,
+)
 from boundshift.app import fit as training
 from boundshift.app.columns import Role
 from boundshift.app.fit import fit_table, make_model, make_preparation
@@ -82,14 +89,34 @@ def test_the_certificate_of_weighted_rows_counts_each_once_and_says_so(weighted)
     assert weighted.interval is None
 
 
-def test_a_row_of_weight_0_is_no_row(table):
+def test_equal_weights_are_none_and_a_row_of_weight_0_is_no_row(table):
     frame = table[["age", "dose", "ill"]].assign(times=1)
+    plain = fit_table(frame.drop(columns="times"), "ill")
     wild = frame.assign(age=frame["age"] * 100, ill=1 - frame["ill"], times=0).iloc[:150]
     both = fit_table(pd.concat([frame, wild]), "ill", weight="times")
     alone = fit_table(frame, "ill", weight="times")
+    assert alone.boundary.threshold == pytest.approx(plain.boundary.threshold)
+    assert alone.certificate.wrong == plain.certificate.wrong
     assert both.boundary.threshold == alone.boundary.threshold
     assert sum(both.test.n_samples) == sum(alone.test.n_samples)
     assert "150 rows with a weight of 0 are left out." in both.notes
+
+
+def test_a_row_without_a_label_needs_no_weight(table, weighted):
+    more = table.drop(columns="loss").astype({"ill": object})
+    lacking = more.iloc[:3].assign(ill=None, times=None)
+    fitted = fit_table(pd.concat([more, lacking]), "ill", weight="times", rule="cost")
+    assert replace(fitted.boundary, labels=weighted.boundary.labels) == weighted.boundary
+
+
+def test_a_warning_of_uneven_weights_names_the_table_s_class(table):
+    words = table[["age", "dose"]].assign(ill=np.where(table["ill"] == 1, "sick", "well"))
+    words["times"] = np.where(np.arange(400) % 40, 1.0, 90.0)
+    with pytest.warns(BoundaryWarning) as told:
+        fit_table(words, "ill", weight="times", positive="sick")
+    said = " ".join(str(warning.message) for warning in told)
+    assert "weights of class 'sick' sum" in said
+    assert "weights of class 'well' sum" in said
 
 
 def test_costs_by_row_set_the_boundary_and_not_the_model(table, costed):
@@ -185,6 +212,8 @@ WRONG = {
     "both": ({"weight": "times", "cost_column": "loss"}, {}, "a weight or a cost"),
     "missing": ({"weight": "times"}, {"times": np.nan}, "'times' lacks 1 of 400"),
     "negative": ({"cost_column": "loss"}, {"loss": -2.5}, "at least 0, .* got -2.5 in column"),
+    "zeros": ({"cost_column": "loss"}, {"loss": [0] * 400}, "got zeros only in column 'loss'"),
+    "no weight": ({"weight": "times"}, {"times": [0] * 400}, "got zeros only in column 'times'"),
     "infinite": ({"weight": "times"}, {"times": np.inf}, "finite numbers .* got inf"),
     "words": ({"weight": "times"}, {"times": "often"}, "'times' .* got 'often'"),
     "a promise": ({"weight": "times", "curve": "clopper-pearson"}, {}, "counts rows. Use --curve"),
@@ -198,6 +227,6 @@ def test_what_cannot_be_gets_a_sentence(table, wrong):
     options, cell, words = WRONG[wrong]
     frame = table.astype(dict.fromkeys(cell, object))
     for name, value in cell.items():
-        frame.loc[7, name] = value
+        frame.loc[7 if np.isscalar(value) else slice(None), name] = value
     with pytest.raises(InvalidInputError, match=words):
         fit_table(frame, "ill", **options)

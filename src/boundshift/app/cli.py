@@ -54,7 +54,7 @@ _OPTIONS = {
     "y_score": "score",
     "y_true": "label",
 }
-_SAME = "by confidence curve keep metric prevalence rule then threshold top"
+_SAME = "by confidence curve keep metric prevalence rule then threshold top unsure zone"
 _OPTIONS |= {name: name for name in _SAME.split()}
 
 

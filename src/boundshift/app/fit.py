@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,7 +49,7 @@ from boundshift.boundary import Boundary, check_row_cost, choose_claims
 from boundshift.classifier import BoundShiftClassifier
 from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.curves.counts import ConfidenceCurve
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.models.store import load
 from boundshift.models.training import set_random_states
@@ -208,7 +209,8 @@ def fit_table(
             step = "" if is_file else f"{estimator.steps[-1][0]}__"  # the last one takes weights
             name = "row_cost" if beside.role is Role.COST else f"{step}sample_weight"
             known = {name: numbers[train]}
-        shifted.fit(X.iloc[train], classes[y[train]], **known)
+        with _in_words(dict(zip(classes.tolist(), labels, strict=True))):
+            shifted.fit(X.iloc[train], classes[y[train]], **known)
         decided = shifted.deciding_sample_
         deciding = _sample(decided.y == shifted.boundary_.labels[1], decided.scores, labels)
         scores = shifted.positive_scores(X.iloc[test])
@@ -624,6 +626,19 @@ def explain(name: str) -> Iterator[None]:
             f"The model ({name}) must be able to score this table, and is not: {reason}. "
             "Save a pipeline that prepares its rows, or fill the gaps of the table."
         ) from error
+
+
+@contextmanager
+def _in_words(words: Mapping[Any, Any]) -> Iterator[None]:
+    """Warn of a boundary with the labels of the table in place of those of the model."""
+    known = {repr(label): repr(word) for label, word in words.items()}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", BoundaryWarning)
+        yield
+    labels = re.compile(rf"(?<=class |ed as )({'|'.join(map(re.escape, known))})(?=[ .])")
+    for warning in caught:
+        said = labels.sub(lambda found: known[found[0]], str(warning.message))
+        warnings.warn(said, warning.category, stacklevel=4)
 
 
 @contextmanager

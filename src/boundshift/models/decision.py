@@ -129,7 +129,7 @@ def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
     if scored.guide is not None:
         held, all_rows = sum(boundary.n_samples), sum(boundary.n_samples) + len(scored.guide.y)
         said = f"{held:,} of {all_rows:,} rows were held out of training to choose it."
-        return replace(boundary, detail=f"{boundary.message} {said}")
+        return replace(boundary, detail=f"{boundary.detail or boundary.status.value} {said}")
     if scored.origin == "held-out" or boundary.status not in QUIET:
         return boundary
     other, detail = "or use cv='prefit' with rows that the model has not seen", ""
