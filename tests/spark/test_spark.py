@@ -146,7 +146,7 @@ def test_progress_counts_the_tasks(spark):
     frame = frame_of(spark, parts_of(y, s, [600] * 5))
     streaming.scan_boundary(frame, progress=lambda *call: seen.append(call))
     last = {name: (done, total) for name, done, total in seen}
-    assert list(last)[0] == "pass 1"
+    assert next(iter(last)) == "pass 1"
     assert all(done == total for done, total in last.values())
     assert last["pass 1"][1] >= 5
 
