@@ -51,9 +51,8 @@ class TestSparkFrame(QuerySuite):
         return lambda parts: frame_of(spark, parts)
 
 
-@pytest.mark.parametrize("curve", ["logistic", "smoothed"])
+@pytest.mark.parametrize("curve", ["kth-point", "smoothed"])
 def test_many_rows_around_the_boundary_are_read_on_the_workers(spark, monkeypatch, curve):
-    monkeypatch.setattr(spark_, "_MERGED_AT_ONCE", 2)
     monkeypatch.setattr(spark_, "_MOST_COLLECTED", 0)
     y, s = problem()
     found = streaming.scan_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), curve=curve)
