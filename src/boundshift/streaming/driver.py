@@ -41,7 +41,7 @@ Progress = Callable[[str, int, int], None]
 _CELLS, _LEAST_CELLS, _MOST_SHARING = 1 << 17, 1 << 11, 16
 _MOST_PASSES = 40
 # Share of a cell's width by which a smooth curve's boundary may move, since the mean of a cell
-# stands for its rows: the largest that was measured.
+# stands for its rows. Empirical: mixed scales and flat optima can exceed it.
 _SMOOTH = 1 / 16
 # Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
 _SAFE_EXPONENT = 400
