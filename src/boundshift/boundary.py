@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.curves import Blend, ClopperPearson, Empirical, ErrorCurve, as_curve
 from boundshift.curves.base import Solution, status_of
+from boundshift.curves.paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.paper import SupportGeometry
 from boundshift.result.html import boundary_html
 from boundshift.result.records import Record
 from boundshift.result.sql import label_expression

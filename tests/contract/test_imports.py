@@ -24,7 +24,6 @@ ROOMS = [
     "scores",
     "rules",
     "search",
-    "paper",
     "curves",
     "streaming",
     "result",

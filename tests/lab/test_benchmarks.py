@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boundshift import SupportRadius, find_boundary
-from boundshift.paper import sequential_path
+from boundshift.curves.paper import sequential_path
 from lab.speed.brute_force import GRID_SIZE, _shares, brute_force
 
 ROOT = Path(__file__).parents[2]

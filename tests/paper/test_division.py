@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundshift.paper import bound_loss, split_space
+from boundshift.curves.paper import bound_loss, split_space
 from tests.exhaustive import minima
 from tests.problems import many
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundshift import paper
-from boundshift.paper import Geometry
+from boundshift.curves import paper
+from boundshift.curves.paper import Geometry
 from lab.reproduction import equations
 from tests.problems import many
 

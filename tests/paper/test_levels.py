@@ -5,8 +5,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from boundshift import BoundaryWarning, SupportRadius, find_boundary, paper
-from boundshift.paper import Exact, SupportProblem, SupportSettings, split_space
+from boundshift import BoundaryWarning, SupportRadius, find_boundary
+from boundshift.curves import paper
+from boundshift.curves.paper import Exact, SupportProblem, SupportSettings, split_space
 from boundshift.scores import ScoreSample
 from tests import exhaustive
 from tests.exhaustive import Options

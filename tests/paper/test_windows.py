@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundshift.paper import Windows, proportional_path, sequential_path
+from boundshift.curves.paper import Windows, proportional_path, sequential_path
 from boundshift.scores import Scores
 from tests.exhaustive import all_windows, by_share, one_by_one
 from tests.problems import KINDS, draw_classes, many

@@ -12,20 +12,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.curves.floors import describe_unmet, search_estimates
 from boundshift.exceptions import InvalidInputError
-from boundshift.paper import SupportGeometry
 from boundshift.rules import Floors, GMean, Rule
 from boundshift.rules.base import Settings
 from boundshift.scores import Scores, ScoreSample
 from boundshift.search import ErrorsAt, Found, search_between, search_gaps, search_line
 from boundshift.status import Status
 from boundshift.typing import FloatArray
+
+if TYPE_CHECKING:
+    from boundshift.curves.paper import SupportGeometry
 
 Tail = Callable[[FloatArray], FloatArray]
 # Doubles, one beside the other, over which scores must spread for a curve to have a shape.

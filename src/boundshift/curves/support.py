@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from boundshift.curves.base import Claim, PairCurve, Solution, Tail
+from boundshift.curves.paper import SupportSettings, Windows, fall_back, solve_paper
 from boundshift.exceptions import InvalidInputError
-from boundshift.paper import SupportSettings, Windows, fall_back, solve_paper
 from boundshift.rules import Rule, Sum
 from boundshift.rules.base import changed_repr
 from boundshift.scores import Scores, ScoreSample, refuse_weights

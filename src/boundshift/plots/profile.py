@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from boundshift.curves import ErrorCurve, Exact, SupportRadius
-from boundshift.paper import Levels, SupportProblem
+from boundshift.curves.paper import Levels, SupportProblem
 from boundshift.rules import Rule, Sum
 from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
