@@ -232,7 +232,7 @@ class Zone(Record):
 def find_zone(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    errors: tuple[float, float] = (0.05, 0.05),
+    errors: float | tuple[float, float] = (0.05, 0.05),
     confidence: float = 0.95,
     *,
     pos_label: object = None,
@@ -247,9 +247,9 @@ def find_zone(
     ----------
     y_true, y_score : array-like of shape (n_samples,)
         Labels, and scores of rows that the model has not seen.
-    errors : pair of float, default=(0.05, 0.05)
+    errors : float or pair of float, default=(0.05, 0.05)
         Most of the negative class that may be called positive, and most of the positive class
-        that may be called negative.
+        that may be called negative; one number for both.
     confidence : float, default=0.95
         Of each of the two promises.
     pos_label : label, default=None
@@ -290,9 +290,11 @@ def find_zone(
 
 def as_errors(errors: object) -> tuple[float, float]:
     """Return the errors that each class may have."""
+    if isinstance(errors, float):
+        errors = (errors, errors)
     if not isinstance(errors, tuple | list) or len(errors) != 2:
         raise InvalidInputError(
-            f"`errors` must be a pair (negative, positive), got {errors!r}. "
+            f"`errors` must be one number or a pair (negative, positive), got {errors!r}. "
             "Use (0.05, 0.05), for example."
         )
     negative, positive = (as_share("errors", e, "Use 0.05, for example.") for e in errors)
