@@ -1,13 +1,36 @@
+"""The paper's equations against 50 digits, simulation, and the page that lists them."""
+
+import importlib
+import re
+from pathlib import Path
+from typing import NamedTuple
+
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from boundshift.curves import paper
-from boundshift.curves.paper import Geometry
 from lab.reproduction import equations
 from tests.problems import many
+
+
+class Geometry(NamedTuple):
+    n: tuple[int, int]
+    radius: tuple[float, float]
+    distance: float
+    gamma: float = 1.0
+    constant: float = 2.0
+
+    @property
+    def step(self):
+        return tuple(self.gamma * r / k**0.5 for r, k in zip(self.radius, self.n, strict=True))
+
+    @property
+    def space(self):
+        return self.distance - sum(self.radius) - self.constant * sum(self.step)
+
 
 GEOMETRIES = st.builds(
     lambda n, radius, gamma, constant, extra: Geometry(
@@ -51,79 +74,47 @@ def printed_gradient(delta1, g):
 
 @many(200)
 @given(GEOMETRIES, DELTAS)
-def test_delta2_solves_the_constraint(g, delta1):
+def test_delta2_solves_the_constraint_or_is_nan(g, delta1):
+    found = paper.delta2_from_delta1(delta1, g.step, g.space)
     with mpmath.workdps(50):
-        if exact_u2(delta1, g) > 1e-9:
-            expected = float(exact_delta2(delta1, g))
-            assert paper.delta2_from_delta1(delta1, g) == pytest.approx(expected, rel=1e-9)
-
-
-@many(200)
-@given(GEOMETRIES, DELTAS)
-def test_delta2_is_nan_where_the_constraint_cannot_hold(g, delta1):
-    with mpmath.workdps(50):
-        if exact_u2(delta1, g) < -1e-9:
-            assert np.isnan(paper.delta2_from_delta1(delta1, g))
-
-
-@many(200)
-@given(GEOMETRIES, DELTAS)
-def test_corrected_gradient_agrees_with_finite_differences(g, delta1):
-    with mpmath.workdps(50):
-        if exact_u2(delta1, g) > 1e-3:
-            slope = mpmath.diff(lambda d: exact_delta2(d, g), mpmath.mpf(delta1))
-            found = paper.delta2_gradient(delta1, g)
-            assert found == pytest.approx(float(slope), rel=1e-7, abs=1e-300)
-
-
-@pytest.mark.parametrize("delta1", [0.05, 0.3, 0.8])
-def test_printed_gradient_disagrees_with_finite_differences(delta1):
-    g = Geometry((120, 15), (1.0, 0.6), 3.5)
-    with mpmath.workdps(50):
-        slope = float(mpmath.diff(lambda d: exact_delta2(d, g), mpmath.mpf(delta1)))
-    assert abs(printed_gradient(delta1, g) / slope - 1) > 0.1
-
-
-@pytest.mark.parametrize("delta1", [0.05, 0.3, 0.8])
-def test_printed_gradient_is_right_where_both_classes_are_alike(delta1):
-    # It confuses the classes, so it can only be right where they cannot be told apart.
-    g = Geometry((40, 40), (1.0, 1.0), 4.0)
-    assert printed_gradient(delta1, g) == pytest.approx(paper.delta2_gradient(delta1, g))
+        u2 = exact_u2(delta1, g)
+        assume(abs(u2) > 1e-9)
+        expected = float(exact_delta2(delta1, g)) if u2 > 0 else np.nan
+    assert found == pytest.approx(expected, rel=1e-9, nan_ok=True)
+    if found > 1e-300:
+        radii = [
+            equations.confidence_radius(r, n, d, g.gamma, g.constant)
+            for r, n, d in zip(g.radius, g.n, (delta1, found), strict=True)
+        ]
+        assert sum(radii) == pytest.approx(g.distance, rel=1e-9)
 
 
 @many(200)
 @given(GEOMETRIES, DELTAS, st.sampled_from([(1.0, 1.0), (1.0, 5.0)]))
-def test_loss_gradient_agrees_with_finite_differences(g, delta1, weight):
+def test_loss_and_gradients_agree_with_finite_differences(g, delta1, weight):
     def exact_loss(d):
         deltas = d, exact_delta2(d, g)
         return sum(v * ((1 - x) / (n + 1) + x) for v, x, n in zip(weight, deltas, g.n, strict=True))
 
     with mpmath.workdps(50):
-        if exact_u2(delta1, g) > 1e-3:
-            slope = float(mpmath.diff(exact_loss, mpmath.mpf(delta1)))
-            found = paper.loss_gradient(delta1, g, weight)
-            assert found == pytest.approx(slope, rel=1e-7, abs=1e-9)
+        assume(exact_u2(delta1, g) > 1e-3)
+        expected = exact_loss(mpmath.mpf(delta1))
+        slope = mpmath.diff(exact_loss, mpmath.mpf(delta1))
+        slope2 = mpmath.diff(lambda d: exact_delta2(d, g), mpmath.mpf(delta1))
+    given_to_both = g.n, g.step, g.space, weight
+    assert paper.loss(delta1, *given_to_both) == pytest.approx(float(expected), rel=1e-9)
+    found = paper.loss_gradient(delta1, *given_to_both)
+    assert found == pytest.approx(float(slope), rel=1e-7, abs=1e-9)
+    found = paper.delta2_gradient(delta1, g.step, g.space)
+    assert found == pytest.approx(float(slope2), rel=1e-7, abs=1e-300)
 
 
-@many(100)
-@given(GEOMETRIES, DELTAS)
-def test_loss_is_the_sum_of_both_average_errors(g, delta1):
-    delta2 = float(paper.delta2_from_delta1(delta1, g))
-    if not np.isnan(delta2):
-        expected = sum(1 / (n + 1) + n / (n + 1) * d for n, d in zip(g.n, (delta1, delta2)))  # noqa: B905
-        assert paper.loss(delta1, g) == pytest.approx(expected, rel=1e-12)
-
-
-@many(100)
-@given(GEOMETRIES, DELTAS)
-def test_both_confidence_radii_fill_the_distance(g, delta1):
-    delta2 = paper.delta2_from_delta1(delta1, g)
-    if delta2 > 1e-300:
-        radii = [
-            equations.confidence_radius(r, n, d, g.gamma, g.constant)
-            for r, n, d in zip(g.radius, g.n, (delta1, delta2), strict=True)
-        ]
-        assert sum(radii) == pytest.approx(g.distance, rel=1e-9)
+@pytest.mark.parametrize("delta1", [0.05, 0.3, 0.8])
+def test_printed_gradient_is_right_only_where_both_classes_are_alike(delta1):
+    g, alike = Geometry((120, 15), (1.0, 0.6), 3.5), Geometry((40, 40), (1.0, 1.0), 4.0)
+    right, same = (paper.delta2_gradient(delta1, x.step, x.space) for x in (g, alike))
+    assert abs(printed_gradient(delta1, g) / right - 1) > 0.1
+    assert printed_gradient(delta1, alike) == pytest.approx(same)
 
 
 def test_printed_delta2_hides_infeasibility():
@@ -131,48 +122,35 @@ def test_printed_delta2_hides_infeasibility():
     b = g.distance - 1 - 0.1 * 2 - 1
     assert b * 5 - 2 < 0
     assert 0 < np.exp(-0.5 * (b * 5 - 2) ** 2) < 1  # the printed square gives a number
-    assert np.isnan(paper.delta2_from_delta1(1.0, g))
+    assert np.isnan(paper.delta2_from_delta1(1.0, g.step, g.space))
 
 
 def test_iid_error_is_the_chance_of_a_new_extreme():
-    rng = np.random.default_rng(0)
-    draws = rng.normal(size=(40_000, 5))
+    draws = np.random.default_rng(0).normal(size=(40_000, 5))
     beyond = np.mean(draws[:, -1] > draws[:, :-1].max(axis=1))
     assert equations.iid_error(4) == pytest.approx(beyond, abs=4 * (0.2 * 0.8 / 40_000) ** 0.5)
 
 
-def test_mean_deviation_is_theorem_2():
+def test_mean_deviation_is_theorem_2_and_holds_on_bounded_scores():
     expected = mpmath.mpf("0.7") / mpmath.sqrt(30) * (2 + mpmath.sqrt(2 * mpmath.log(20)))
     assert equations.mean_deviation(0.7, 30, 0.05) == pytest.approx(float(expected), rel=1e-14)
-
-
-def test_mean_deviation_holds_on_bounded_scores():
     # Hoeffding without the constant 2, for a support of radius 1, one side.
-    rng = np.random.default_rng(1)
-    means = rng.uniform(-1, 1, (5000, 20)).mean(axis=1)
-    bound = equations.mean_deviation(1.0, 20, 0.05, constant=0.0)
-    assert np.mean(means > bound) <= 0.05
+    means = np.random.default_rng(1).uniform(-1, 1, (5000, 20)).mean(axis=1)
+    assert np.mean(means > equations.mean_deviation(1.0, 20, 0.05, constant=0.0)) <= 0.05
 
 
-def test_distance_bounds_lie_a_deviation_apart():
-    low, high = equations.distance_bounds(0.4, 0.7, 30, 0.05)
+def test_radii_and_boundary_add_the_deviation():
     deviation = equations.mean_deviation(0.7, 30, 0.05)
-    assert (high - 0.4, 0.4 - low) == pytest.approx((deviation, deviation), rel=1e-12)
-
-
-def test_fresh_point_uses_the_triangle_inequality_twice():
-    once = equations.confidence_radius(0.7, 30, 0.05) - 0.7
-    assert equations.fresh_point_distance(0.7, 0.7, 30, 0.05) - 0.7 == pytest.approx(2 * once)
-
-
-def test_boundary_is_the_end_of_the_negative_confidence_radius():
-    expected = -1.5 + 0.7 + 0.7 / 30**0.5 * (2 + (2 * np.log(20)) ** 0.5)
-    assert equations.boundary(-1.5, 0.7, 30, 0.05) == pytest.approx(expected, rel=1e-14)
+    low, high = equations.distance_bounds(0.4, 0.7, 30, 0.05)
+    assert (low, high) == pytest.approx((0.4 - deviation, 0.4 + deviation), rel=1e-12)
+    # A fresh point uses the triangle inequality twice.
+    fresh = equations.fresh_point_distance(0.7, 0.7, 30, 0.05)
+    assert fresh == pytest.approx(0.7 + 2 * deviation)
+    assert equations.boundary(-1.5, 0.7, 30, 0.05) == pytest.approx(-0.8 + deviation, rel=1e-14)
 
 
 def test_slack_loss_adds_the_price_of_all_slack():
-    expected = 0.25 + 0.1 * (1 + 0 + 2.5)
-    assert equations.slack_loss(0.25, [1, 0, 2.5], 0.1) == pytest.approx(expected, rel=1e-14)
+    assert equations.slack_loss(0.25, [1, 0, 2.5], 0.1) == pytest.approx(0.6, rel=1e-14)
 
 
 def test_minimum_distance_classifier_takes_the_nearer_mean():
@@ -182,11 +160,68 @@ def test_minimum_distance_classifier_takes_the_nearer_mean():
     points = rng.normal(0.5, 2, (500, 4))
     far = [np.linalg.norm(points - c.mean(axis=0), axis=1) for c in (negative, positive)]
     assert ((points @ w + b > 0) == (far[1] < far[0])).all()
+    # The printed bias does not: 3 is nearer to 2 than to 5.
+    w, b = equations.minimum_distance(np.array([[2.0]]), np.array([[5.0]]))
+    assert 3.0 * w[0] + b < 0 < 3.0 * w[0] - 0.5 * 3.0
 
 
-def test_printed_bias_of_the_minimum_distance_classifier_does_not():
-    negative, positive = np.array([[2.0]]), np.array([[5.0]])
-    w, b = equations.minimum_distance(negative, positive)
-    point, printed = np.array([3.0]), 0.5 * 3.0
-    assert point @ w + b < 0  # 3 is nearer to 2 than to 5
-    assert point @ w - printed > 0
+# --- docs/equations.md ----------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "equations.md"
+LABELS = (
+    "iid_error", "Theorem 2", "di_bounds", "test_point_bound", "R_hat_upper_bound", "cost_function",
+    "d_hat", "delta2_from_delta1", "dL/dδ₁", "dδ₂/dδ₁", "new_bias", "cost_slacks", "Algorithm 1",
+    "Minimum-distance classifier", "continuous slack",
+)  # fmt: skip
+
+
+def table():
+    """Read the table: one (paper, functions, tests, corrections) per row."""
+    code = PAGE.read_text(encoding="utf-8").partition("## In code")[2]
+    lines = [line for line in code.splitlines() if line[:1] == "|"]
+    return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines[2:]]
+
+
+def names(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def resolve(path):
+    """Import the longest module of a dotted path and follow the rest as attributes."""
+    parts = path.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[cut:]:
+            found = getattr(found, name)
+        return found
+    raise AssertionError(path)
+
+
+def test_every_row_names_functions_tests_and_a_correction():
+    for row in table():
+        _, functions, tests, correction = row
+        assert names(functions), row
+        assert all(callable(resolve(name)) for name in names(functions)), row
+        assert names(tests), row
+        assert all((PAGE.parents[1] / name).exists() for name in names(tests)), row
+        assert correction, row
+
+
+def test_every_label_of_the_paper_and_every_equation_has_a_row():
+    rows = table()
+    assert [label for label in LABELS if not any(label in row[0] for row in rows)] == []
+    listed = {name for _, functions, *_ in rows for name in names(functions)}
+    assert {f"lab.reproduction.equations.{name}" for name in equations.__all__} <= listed
+
+
+@pytest.mark.parametrize("number", range(1, 13))
+def test_every_numbered_equation_is_shown_as_printed_and_as_computed(number):
+    page = PAGE.read_text(encoding="utf-8").partition("## In code")[0]
+    section = page.partition(f"### ({number}) ")[2].partition("\n### ")[0]
+    printed, _, ours = section.partition("\nOurs:\n\n$$")
+    assert "\nPrinted:\n\n$$" in printed
+    assert ours.strip().rpartition("\n\n")[2]  # the reason, or that it is the same
+    assert any(cell[0].startswith(f"({number}) ") for cell in table())

@@ -18,9 +18,8 @@ from collections.abc import Callable
 
 from boundshift.curves.base import Claim, CountCurve, ErrorCurve, PairCurve, ShapeCurve
 from boundshift.curves.counts import DKW, ClopperPearson, Empirical, EmpiricalBernstein, KthPoint
-from boundshift.curves.paper import SLSQP, Exact
+from boundshift.curves.paper import SLSQP, Exact, SupportRadius
 from boundshift.curves.smooth import Blend, Logistic, Smoothed, StudentT
-from boundshift.curves.support import SupportRadius
 from boundshift.validation import as_object
 
 __all__ = [

@@ -58,7 +58,7 @@ def _paper_loss(sample: ScoreSample, t: FloatArray, curve: SupportRadius) -> Flo
         return np.full(len(t), np.nan)
     level = np.linspace(0, problem.last, _MOST_LEVELS).astype(np.int64)
     levels = problem.levels(np.unique(np.append(level, best.level.level)))
-    return _least_loss(problem, levels.take(problem.feasible(levels)), t)
+    return _least_loss(problem, levels.take(levels.feasible), t)
 
 
 def _least_loss(problem: SupportProblem, levels: Levels, t: FloatArray) -> FloatArray:
@@ -70,7 +70,6 @@ def _least_loss(problem: SupportProblem, levels: Levels, t: FloatArray) -> Float
         # A class of radius zero is certain as soon as the threshold has passed it.
         u = np.where(levels.step[:, None, :] == 0, np.where(distance >= 0, np.inf, -1.0), u)
         delta = np.where(u >= -1e-9, np.exp(-0.5 * u**2), np.nan)
-    weighted = (problem.weights(levels)[:, None, :] * delta).sum(axis=0)
-    losses = weighted + problem.constant_loss(levels)
+    losses = (levels.weight[:, None, :] * delta).sum(axis=0) + levels.constant
     least = np.nanmin(np.where(np.isnan(losses), np.inf, losses), axis=1)
     return np.where(np.isfinite(least), least, np.nan)

@@ -1,0 +1,414 @@
+"""The paper's method against brute force: which points are removed, and the optimum of all levels.
+
+The solver itself is compared through `find_boundary`, its parts with independent computations.
+"""
+
+import math
+import warnings
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from boundshift import (
+    SLSQP,
+    BoundaryWarning,
+    InvalidInputError,
+    Status,
+    SupportRadius,
+    find_boundary,
+)
+from boundshift.curves import paper
+from boundshift.curves.paper import (
+    SupportProblem,
+    Windows,
+    bound_loss,
+    proportional_path,
+    sequential_path,
+    split_space,
+)
+from boundshift.scores import Scores, ScoreSample
+from tests import exhaustive
+from tests.exhaustive import Options, all_windows, by_share, minima, one_by_one
+from tests.problems import (
+    KINDS,
+    OPTIONS,
+    classes,
+    draw_classes,
+    labelled,
+    many,
+    tied_classes,
+    upright,
+)
+
+PRESETS = {None: SupportRadius, "authors": SupportRadius.authors, "paper": SupportRadius.paper}
+
+
+def find(pair, curve):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        return find_boundary(*labelled(*pair), curve=curve, scale="raw")
+
+
+def find_with(pair, options: Options):
+    return find(pair, SupportRadius(**options._asdict()))
+
+
+def problem_of(pair, curve) -> SupportProblem:
+    return SupportProblem(ScoreSample.from_labels(*labelled(*pair)), curve)
+
+
+# --- Which points are removed ---------------------------------------------------------------------
+
+CENTRES = st.sampled_from(["median", "mean"])
+SHAPES = st.builds(
+    lambda seed, kind, n: np.sort(draw_classes(np.random.default_rng(seed), kind, n, 2, 1.0)[0]),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(KINDS),
+    st.integers(2, 30),
+)
+WHOLE = st.lists(st.integers(-4, 4), min_size=2, max_size=14).map(lambda v: np.sort(v) + 0.0)
+
+
+@many(500)
+@given(SHAPES | WHOLE, CENTRES)
+@example(np.sort(1e9 + 1e-6 * np.random.default_rng(1).normal(0, 1, 50)), "mean")
+def test_kept_points_are_those_left_by_removing_the_farthest(values, centre):
+    windows, expected = Windows(Scores(values), centre), all_windows(values.tolist(), centre)
+    low, high, mean, distance = windows.keep(np.arange(max(len(values) - 2, 0) + 1))
+    ends = list(zip(low.tolist(), high.tolist(), strict=True))
+    assert ends == [(points[0], points[-1]) for points, _ in expected]
+    means = [
+        math.fsum(v - windows.reference for v in points) / len(points) for points, _ in expected
+    ]
+    np.testing.assert_allclose(mean, means, rtol=1e-12, atol=1e-14 * np.ptp(values))
+    # The plain loop rounds the centre to the digits of the scores.
+    tolerance = len(values) * (1e-13 * np.ptp(values) + np.spacing(np.abs(values).max()))
+    lost = [lost for _, lost in expected]
+    np.testing.assert_allclose(distance, lost, rtol=1e-12, atol=tolerance)
+
+
+@pytest.mark.parametrize("outlier", [1e6, -1e15])
+@pytest.mark.parametrize("centre", ["median", "mean"])
+def test_outlier_that_was_removed_leaves_no_trace_in_the_means(outlier, centre):
+    points = np.sort(np.random.default_rng(0).normal(0, 1, 99)).tolist()
+    windows = Windows(Scores(np.sort([*points, outlier])), centre)
+    low, high, mean, _ = windows.keep(np.array([1]))
+    assert (low[0], high[0]) == (points[0], points[-1])
+    exact = math.fsum(points) / len(points)
+    assert windows.reference + mean[0] == pytest.approx(exact, abs=1e-14)
+
+
+@many(200)
+@given(SHAPES, CENTRES, st.floats(-8, 8), st.floats(-5, 5))
+def test_rescaled_scores_lose_the_same_points(values, centre, exponent, shift):
+    assume(np.ptp(values) > 0)
+    moved = np.sort(values * 10.0**exponent + shift * 10.0**exponent)
+    removed = np.arange(len(values) - 1)
+    before, after = (Windows(Scores(v), centre).keep(removed) for v in (values, moved))
+    for one, other in zip(before[:2], after[:2], strict=True):
+        again = other / 10.0**exponent - shift
+        np.testing.assert_allclose(again, one, atol=1e-12 * (np.abs(values).max() + abs(shift)))
+
+
+@many(60)
+@given(st.integers(1, 400), st.integers(1, 400))
+@example(1000, 10)
+@example(1, 1)
+@example(13, 13)
+def test_paths_remove_points_as_the_plain_loops_do(negative, positive):
+    sizes = negative, positive
+    assert [tuple(m) for m in sequential_path(sizes).T.tolist()] == one_by_one(*sizes)
+    assert [tuple(m) for m in proportional_path(sizes).T.tolist()] == by_share(*sizes)
+    mirrored = proportional_path(sizes[::-1])[::-1]
+    np.testing.assert_array_equal(proportional_path(sizes), mirrored)
+
+
+def test_sequential_path_is_the_authors_for_a_thousand_to_ten():
+    # Their loop: majority while its share kept is not smaller, then minority, and so on.
+    n = [1000, 10]
+    levels = [(0, 0)]
+    while len(levels) < 600:
+        while n[0] / n[1] >= 100 and len(levels) < 600:
+            n[0] -= 1
+            levels.append((1000 - n[0], 10 - n[1]))
+        while n[0] / n[1] <= 100 and len(levels) < 600:
+            n[1] -= 1
+            levels.append((1000 - n[0], 10 - n[1]))
+    path = sequential_path((1000, 10))[:, :600].T
+    assert [tuple(m) for m in path.tolist()] == levels
+
+
+@many(100)
+@given(st.integers(2, 60), st.integers(2, 60), st.integers(1, 100))
+@example(60, 40, 29)  # 0.29 * 100 is 28.999999999999996
+def test_budget_as_a_share_is_a_whole_number_of_rows(n, p, percent):
+    rng = np.random.default_rng(0)
+    curve = SupportRadius(budget=percent / 100, centre="mean")
+    problem = problem_of((rng.normal(0, 1, n), rng.normal(1, 1, p)), curve)
+    removed = int(problem.removed[:, problem.last].sum())
+    assert removed == min(percent * (n + p) // 100, max(n - 2, 0) + max(p - 2, 0))
+
+
+# --- The division of the free space ---------------------------------------------------------------
+
+RATIOS = st.floats(-3, 4).map(lambda e: 10.0**e)
+WEIGHTS = st.floats(-3, 3).map(lambda e: 10.0**e)
+
+
+def columns(*values):
+    return np.array(values, dtype=float)[:, None]
+
+
+def exact_share(k, w):
+    """Return the stationary share with a falling slope of −L', with 60 digits."""
+    with mpmath.workdps(60):
+        k1, k2, w1, w2 = map(mpmath.mpf, (*k, *w))
+
+        def f(z):
+            share = 1 / (1 + mpmath.exp(-z))
+            rest = 1 / (1 + mpmath.exp(z))
+            squares = (k1 * share) ** 2 - (k2 * rest) ** 2
+            return mpmath.log(w1 * k1**2 / (w2 * k2**2)) + z - squares / 2
+
+        # The share that makes both exponents equal is where the minimum is for large ratios.
+        ends = []
+        for sign in (-1, 1):
+            z, step = mpmath.log(k2 / k1), mpmath.mpf("1e-6")
+            while sign * f(z) >= 0:
+                z, step = z + sign * step, 2 * step
+            ends.append(z)
+        z = mpmath.findroot(f, tuple(ends), solver="anderson")
+        return float(1 / (1 + mpmath.exp(-z)))
+
+
+@many(800)
+@given(RATIOS, RATIOS, WEIGHTS, WEIGHTS)
+def test_division_is_that_of_a_dense_search(k1, k2, w1, w2):
+    k, w = columns(k1, k2), columns(w1, w2)
+    (theta,), u, (loss,) = split_space(k, w)
+    np.testing.assert_allclose(u[:, 0], [k1 * theta, k2 * (1 - theta)], rtol=1e-12, atol=1e-12)
+    best, second = sorted(minima(1.0, (1 / k1, 1 / k2), (w1, w2)), key=lambda pair: pair[1])[:2]
+    assert loss == pytest.approx(best[1], rel=1e-9, abs=1e-300)
+    if second[1] > best[1] * (1 + 1e-9):  # else two shares are equally good
+        assert theta == pytest.approx(best[0], abs=1e-10)
+        swapped = split_space(k[::-1], w[::-1])[0][0]
+        assert swapped == pytest.approx(1 - theta, abs=1e-10)
+    for n_shares in (2, 9):
+        lower, upper = bound_loss(k, w, n_shares)
+        assert lower[0] * (1 - 1e-14) <= loss <= upper[0] * (1 + 1e-14)
+
+
+@pytest.mark.parametrize("k", [(8, 5), (30, 70), (900, 4), (1e4, 3e4), (1e6, 1e5), (1e12, 2e12)])
+@pytest.mark.parametrize("w", [(1, 1), (0.9, 0.5), (5, 0.1)])
+def test_share_has_all_digits_where_the_loss_underflows(k, w):
+    theta, _, _ = split_space(columns(*k), columns(*w))
+    assert theta[0] == pytest.approx(exact_share(k, w), rel=1e-13)
+
+
+@many(50)
+@given(st.lists(st.tuples(RATIOS, RATIOS, WEIGHTS, WEIGHTS), min_size=2, max_size=8))
+def test_problems_solved_together_are_solved_as_alone(rows):
+    k, w = np.array([r[:2] for r in rows]).T, np.array([r[2:] for r in rows]).T
+    alone = [split_space(k[:, [i]], w[:, [i]])[0][0] for i in range(len(rows))]
+    np.testing.assert_allclose(split_space(k, w)[0], alone, rtol=1e-12)
+
+
+def test_lower_bound_reaches_the_loss_as_shares_get_finer():
+    k, w = columns(6.0, 3.0), columns(0.9, 0.6)
+    assert bound_loss(k, w, 20_001)[0] == pytest.approx(split_space(k, w)[2], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("k", "w", "theta", "loss"),
+    [
+        ((0.0, 0.0), (0.5, 0.25), None, 0.75),  # no space
+        ((np.inf, 3.0), (1.0, 1.0), None, math.exp(-4.5)),  # a point needs none
+        ((np.inf, 0.0), (1.0, 0.5), None, 0.5),
+        ((np.inf, np.inf), (1.0, 1.0), None, 0.0),
+        # Little space goes to the class that gains most, and of equal ones to the positive.
+        ((0.1, 0.1), (0.9, 0.5), 1.0, None),
+        ((0.1, 0.1), (0.5, 0.9), 0.0, None),
+        ((0.5, 0.5), (0.5, 0.5), 0.0, None),
+    ],
+)
+def test_division_at_the_extremes(k, w, theta, loss):
+    found = split_space(columns(*k), columns(*w))
+    assert theta is None or found[0][0] == theta
+    assert loss is None or found[2][0] == pytest.approx(loss, rel=1e-12)
+
+
+# --- The optimum of all levels --------------------------------------------------------------------
+
+
+def check_optimum(pair, options):
+    """Compare loss, threshold and slack with the best of every local minimum of every level."""
+    found, every = find_with(pair, options), exhaustive.candidates(*pair, options)
+    assert found.status.solved == bool(every)
+    if not every:
+        return
+    best = min(c.loss for c in every)
+    assert found.loss == pytest.approx(best, rel=1e-12, abs=0)
+    equals = [c for c in every if c.loss <= best * (1 + 1e-10)]
+    tolerance = 1e-9 * float(np.ptp(np.concatenate(pair)))
+    if np.ptp([c.threshold for c in equals]) < tolerance:  # else boundaries are equally good
+        assert found.threshold == pytest.approx(equals[0].threshold, rel=0, abs=tolerance)
+    if len({c.slack for c in equals}) == 1:
+        assert found.geometry.slack == equals[0].slack
+
+
+@many(1000)
+@given(classes() | tied_classes(), OPTIONS)
+def test_optimum_is_that_of_brute_force_also_among_ties(pair, options):
+    check_optimum(pair, options)
+
+
+@pytest.mark.parametrize("preset", [Options(), Options(0.3, 2.0, "two-sided", centre="mean")])
+@pytest.mark.parametrize("kind", ["normal", "heavy", "two humps", "rounded"])
+def test_optimum_of_hundreds_of_levels_agrees_with_brute_force(kind, preset):
+    check_optimum(upright(*draw_classes(np.random.default_rng(5), kind, 350, 40, 1.0)), preset)
+
+
+LARGE = ["normal", "whole", "heavy", "two humps", "skewed", "rounded", "outliers", "clumps"]
+
+
+def large_classes(rng, kind):
+    n, p = int(rng.integers(500, 4000)), int(rng.integers(2, rng.choice([60, 2000])))
+    gap = float(rng.choice([0.01, 0.1, 0.3, 1, 2, 4, 10]))
+    if kind == "outliers":
+        negative, positive = draw_classes(rng, "normal", n, p, gap)
+        negative[:3], positive[:1] = rng.normal(0, 1e6, 3), rng.normal(0, 1e6)
+        return negative, positive
+    if kind == "clumps":
+        humps = rng.choice([0.0, 3.0], n), rng.choice([1.5, 4.0], p)
+        return humps[0] + rng.normal(0, 1e-3, n), humps[1] + rng.normal(0, 1e-3, p)
+    return draw_classes(rng, kind, n, p, gap)
+
+
+def large_options(rng) -> SupportRadius:
+    def pick(*values):
+        return values[rng.integers(len(values))]
+
+    return SupportRadius(
+        gamma=pick(1.0, 2.0, 0.3),
+        constant=pick(0.0, 2.0, 0.5),
+        radius=pick("one-sided", "two-sided"),
+        slack=pick("binary", "continuous"),
+        penalty=pick("proportional", "count"),
+        alpha=pick((1.0, 1.0), (0.1, 0.1), (0.01, 0.02), (1.0, 3.0), (1e-3, 1e-3), (1e-6, 1e-6)),
+        budget=pick("all", 0.5, 300),
+        class_weight=pick((1.0, 1.0), (1.0, 5.0), (1e-3, 1e3)),
+        centre=pick("median", "mean"),
+    )
+
+
+# The first seeds of every kind, and those in which a level wins by a thousandth.
+PRUNED = [*((seed, kind) for kind in LARGE for seed in range(10)), (30, "whole"), (132, "whole")]
+PRUNED += [(45, "heavy"), (92, "two humps")]
+
+
+def test_no_level_that_wins_is_pruned(monkeypatch):
+    monkeypatch.setattr(paper, "_CHUNK", 1000)
+    for seed, kind in PRUNED:
+        rng = np.random.default_rng([seed, LARGE.index(kind)])
+        pair = upright(*large_classes(rng, kind))
+        problem = problem_of(pair, large_options(rng))
+        levels = problem.levels(np.arange(problem.last + 1))
+        levels = levels.take(levels.feasible)
+        losses = levels.constant + split_space(levels.ratio, levels.weight)[2]
+        pruned = problem.settings.solver.solve(problem)
+        assert (pruned is None) == (not len(losses)), (seed, kind)
+        if pruned is not None:
+            assert pruned.loss == pytest.approx(losses.min(), rel=1e-12, abs=0), (seed, kind)
+
+
+def test_few_levels_are_solved(monkeypatch):
+    solved = []
+
+    def counted(k, w):
+        solved.append(k.shape[1])
+        return split_space(k, w)
+
+    monkeypatch.setattr(paper, "split_space", counted)
+    rng = np.random.default_rng(0)
+    find((rng.normal(0, 1, 50_000), rng.normal(2, 1, 2000)), SupportRadius())
+    assert sum(solved) < 0.05 * 50_000
+
+
+def test_exact_where_every_confidence_underflows():
+    # Two classes of radius 1 and n rows, 2000 apart: delta is exp(-(999 n**0.5)**2 / 2).
+    found = find((np.array([-1.0, 1.0] * 8), np.array([-1.0, 1.0] * 8) + 2000), SupportRadius())
+    assert found.geometry.deltas == (0.0, 0.0)
+    assert found.threshold == pytest.approx(1000, rel=1e-12)
+    assert found.geometry.log_deltas[0] == pytest.approx(-(999**2) * 16 / 2, rel=1e-12)
+
+
+@many(300)
+@given(classes(), OPTIONS)
+def test_geometry_adds_up(pair, options):
+    found = find_with(pair, options)
+    known = found.geometry
+    assume(found.status.solved)
+    tolerance = 1e-9 * float(np.ptp(np.concatenate(pair)))
+    low, high = known.supports[0][1], known.supports[1][0]
+    assert low <= found.threshold
+    assert found.threshold < high or low == high
+    if min(known.radii) > 0:  # a point needs no space, and so has no unique radius
+        assert known.means[0] + known.confidence_radii[0] == pytest.approx(
+            found.threshold, abs=tolerance
+        )
+        assert known.means[1] - known.confidence_radii[1] == pytest.approx(
+            found.threshold, abs=tolerance
+        )
+    kept = [n - m for n, m in zip(found.n_samples, known.slack, strict=True)]
+    claims = [(1 - d) / (n + 1) + d for d, n in zip(known.deltas, kept, strict=True)]
+    if options.slack == "binary":
+        sizes = found.n_samples if options.penalty == "proportional" else (1, 1)
+        price = sum(a * m / n for a, m, n in zip(options.alpha, known.slack, sizes, strict=True))
+        loss = sum(v * c for v, c in zip(options.class_weight, claims, strict=True))
+        assert found.loss == pytest.approx(loss + price, rel=1e-12)
+
+
+# --- SLSQP ----------------------------------------------------------------------------------------
+
+
+@many(100)
+@given(
+    classes(most=12),
+    st.sampled_from([1.0, 0.5, 1e-3, 1e-12, 1e-300]),
+    st.sampled_from([None, "authors", "paper"]),
+)
+def test_local_optimum_exists_with_the_exact_one_and_is_never_below_it(pair, start, preset):
+    exact = find(pair, PRESETS[preset]())
+    local = find(pair, PRESETS[preset](solver=SLSQP(start=start)))
+    assert exact.status.solved == local.status.solved
+    if exact.status.solved:
+        assert local.status is Status.LOCAL
+        assert local.loss >= exact.loss * (1 - 1e-9)
+
+
+def test_local_optimum_depends_on_its_start():
+    rng = np.random.default_rng(0)
+    gap = rng.normal(0, 1, 200), rng.normal(9, 1, 12)
+    exact = find(gap, SupportRadius(stop_at_zero=True))
+    start = exact.geometry.deltas[0]
+    near = find(gap, SupportRadius(stop_at_zero=True, solver=SLSQP(start=start)))
+    assert near.loss == pytest.approx(exact.loss, rel=1e-6)
+    # δ = 1 is a local minimum, which is why the paper's optimiser needs more than its start.
+    local = find(gap, SupportRadius.authors(solver=SLSQP(start=1.0)))
+    assert local.geometry.deltas[0] == pytest.approx(1.0, abs=1e-6)
+    assert local.loss > find(gap, SupportRadius.authors()).loss + 0.1
+
+
+def test_a_class_of_equal_scores_is_certain_of_itself():
+    pair = np.zeros(5), np.array([3.0, 4.0, 5.0])
+    local = find(pair, SupportRadius(solver=SLSQP()))
+    assert local.loss == pytest.approx(find(pair, SupportRadius()).loss, rel=1e-9)
+
+
+@pytest.mark.parametrize("start", [0, -1, 1.5, np.nan, "x"])
+def test_start_is_a_confidence(start):
+    with pytest.raises(InvalidInputError, match=r"`start` must be .* got"):
+        SLSQP(start=start)
