@@ -86,6 +86,11 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
         """Labels, in sorted order."""
         return np.asarray(self.classes)
 
+    @property
+    def response(self) -> Response:
+        """How a part's response becomes its score."""
+        return Response(self.method, self.floor, self.is_log_odds)
+
     def __getattr__(self, name: str) -> Any:
         # What the parts say of their features.
         if name in ("n_features_in_", "feature_names_in_") and "estimators" in vars(self):
@@ -94,7 +99,7 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the mean of the parts' scores: one column for two classes, else one per class."""
-        return self._mean(X, Response(self.method, self.floor, self.is_log_odds))
+        return self._mean(X, self.response)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels: the sign, or the largest, of the mean scores."""

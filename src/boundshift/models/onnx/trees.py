@@ -1,134 +1,116 @@
 """Trees of every library as one TreeEnsemble node, in the precision they compare in.
 
 scikit-learn's forests and XGBoost compare features in float32, HistGradientBoosting and LightGBM in
-float64. Thresholds are stored as doubles and features are rounded as the library rounds them, so
-that every row takes the very path it takes there.
+float64. Thresholds are stored as doubles, and features are rounded as the library rounds them, so
+that every row takes the same path.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.models.onnx.nodes import ML_DOMAIN, Graph
 
-__all__ = ["forest", "gradient_boosting", "hist_gradient_boosting", "lightgbm", "xgboost"]
-
-_AT_MOST, _LESS = 0, 1  # BRANCH_LEQ, BRANCH_LT
 _SUM = 1
 
 
-@dataclass(frozen=True)
-class Tree:
-    """A tree in arrays: what a row does at every node; node 0 is the root.
+class Tree(NamedTuple):
+    """Arrays over the nodes of a tree; node 0 is the root, and a leaf has -1 as its children.
 
-    A row whose feature is below the threshold goes left, any other right; -1 marks a leaf, whose
-    value is added. `missing_left` tells whether a missing value goes left.
+    A row whose feature does not exceed the threshold goes left, a missing value as `missing_left`
+    says, and the value of its leaf is added to the sum of the target.
     """
 
-    feature: NDArray[Any]
-    threshold: NDArray[Any]
-    left: NDArray[Any]
-    right: NDArray[Any]
-    missing_left: NDArray[Any]
-    value: NDArray[Any]
+    target: int
+    feature: ArrayLike
+    threshold: ArrayLike
+    left: ArrayLike
+    right: ArrayLike
+    missing_left: ArrayLike
+    value: ArrayLike
 
 
-@dataclass
-class Ensemble:
-    """Trees with their targets, as a TreeEnsemble node wants them.
+def _write(
+    graph: Graph, x: str, trees: Iterable[Tree], base: NDArray[Any], *, less: bool = False
+) -> str:
+    """Write the sums over trees; `less` sends a row that equals the threshold to the right."""
+    from onnx import numpy_helper
 
-    Parameters
-    ----------
-    base : array of shape (n_targets,)
-        What every row gets; trees that are a single leaf end up here.
-    mode : int
-        How thresholds are compared.
-    """
-
-    base: NDArray[np.float64]
-    mode: int
-    roots: list[int] = field(default_factory=list)
-    nodes: list[tuple[int, float, int, int, int, int, int]] = field(default_factory=list)
-    leaves: list[tuple[int, float]] = field(default_factory=list)
-
-    def add(self, tree: Tree, target: int) -> None:
-        """Add a tree to a target's sum."""
-        if tree.left[0] == -1:
-            self.base[target] += float(tree.value[0])
-            return
-        inner = np.flatnonzero(tree.left != -1)
-        place = {int(node): len(self.nodes) + i for i, node in enumerate(inner)}
-        self.roots.append(place[0])
-        rows = []
-        for node in inner:
-            left, right = (
-                self._end(tree, int(c[node]), place, target) for c in (tree.left, tree.right)
-            )
-            split = int(tree.feature[node]), float(tree.threshold[node])
-            rows.append((*split, *left, *right, int(tree.missing_left[node])))
-        self.nodes += rows
-
-    def _end(self, tree: Tree, child: int, place: dict[int, int], target: int) -> tuple[int, int]:
-        """Return where a branch leads, and whether that is a leaf."""
-        if tree.left[child] != -1:
-            return place[child], 0
-        self.leaves.append((target, float(tree.value[child])))
-        return len(self.leaves) - 1, 1
-
-    def write(self, graph: Graph, x: str) -> str:
-        """Write the node, and add the base."""
-        from onnx import numpy_helper
-
-        base = graph.constant(self.base)
-        if not self.nodes:
-            ones = graph.add("MatMul", x, graph.constant(np.zeros((1, len(self.base)))))
-            return graph.add("Add", ones, base)
-        feature, split, true, true_leaf, false, false_leaf, missing = zip(*self.nodes, strict=True)
-        targets, weights = zip(*self.leaves, strict=True)
-        modes = np.full(len(self.nodes), self.mode, dtype=np.uint8)
-        # Some libraries split at values of training rows, which an inexact step before would
-        # throw to either side: the split moves away from them, by no more than that step rounds.
-        away = graph.rounding if self.mode == _AT_MOST else -graph.rounding
-        splits = np.array(split)
-        splits += away * np.where(np.isfinite(splits), np.abs(splits), 0.0)
-        total = graph.add(
-            "TreeEnsemble",
-            x,
-            domain=ML_DOMAIN,
-            aggregate_function=_SUM,
-            n_targets=len(self.base),
-            tree_roots=self.roots,
-            nodes_featureids=feature,
-            nodes_splits=numpy_helper.from_array(splits, "splits"),
-            nodes_modes=numpy_helper.from_array(modes, "modes"),
-            nodes_truenodeids=true,
-            nodes_trueleafs=true_leaf,
-            nodes_falsenodeids=false,
-            nodes_falseleafs=false_leaf,
-            nodes_missing_value_tracks_true=missing,
-            leaf_targetids=targets,
-            leaf_weights=numpy_helper.from_array(np.array(weights), "weights"),
-            post_transform=0,
+    base = base.astype(np.float64)
+    roots: list[int] = []
+    columns: list[tuple[NDArray[Any], ...]] = []
+    leaves: list[tuple[NDArray[Any], NDArray[Any]]] = []
+    n_nodes = n_leaves = 0
+    for tree in trees:
+        target, *arrays = tree
+        feature, threshold, left, right, missing, value = map(np.asarray, arrays)
+        is_leaf = left == -1
+        if is_leaf[0]:
+            base[target] += value[0]
+            continue
+        roots.append(n_nodes)
+        inner = np.flatnonzero(~is_leaf)
+        place = np.where(
+            is_leaf, n_leaves + np.cumsum(is_leaf) - 1, n_nodes + np.cumsum(~is_leaf) - 1
         )
-        return graph.add("Add", total, base)
+        ends = [
+            end for child in (left[inner], right[inner]) for end in (place[child], is_leaf[child])
+        ]
+        columns.append((feature[inner], threshold[inner], *ends, missing[inner]))
+        leaves.append((np.full(is_leaf.sum(), target), value[is_leaf]))
+        n_nodes, n_leaves = n_nodes + len(inner), n_leaves + int(is_leaf.sum())
+    if not roots:  # The node needs a tree: one that adds nothing.
+        return _write(
+            graph,
+            x,
+            [Tree(0, [0] * 3, [0.0] * 3, [1, -1, -1], [2, -1, -1], [0] * 3, [0.0] * 3)],
+            base,
+        )
+    feature, splits, true, true_leaf, false, false_leaf, missing = (
+        np.concatenate(column) for column in zip(*columns, strict=True)
+    )
+    targets, weights = (np.concatenate(column) for column in zip(*leaves, strict=True))
+    # Some libraries split at values of training rows, which an inexact step before the model would
+    # move to either side. The split moves away from them, by no more than that step rounds.
+    away = -graph.rounding if less else graph.rounding
+    splits = splits.astype(np.float64)
+    splits += away * np.where(np.isfinite(splits), np.abs(splits), 0.0)
+    modes = np.full(n_nodes, 1 if less else 0, dtype=np.uint8)  # BRANCH_LT or BRANCH_LEQ
+    total = graph.add(
+        "TreeEnsemble",
+        x,
+        domain=ML_DOMAIN,
+        aggregate_function=_SUM,
+        n_targets=len(base),
+        tree_roots=roots,
+        nodes_featureids=feature.tolist(),
+        nodes_splits=numpy_helper.from_array(splits, "splits"),
+        nodes_modes=numpy_helper.from_array(modes, "modes"),
+        nodes_truenodeids=true.tolist(),
+        nodes_trueleafs=true_leaf.astype(int).tolist(),
+        nodes_falsenodeids=false.tolist(),
+        nodes_falseleafs=false_leaf.astype(int).tolist(),
+        nodes_missing_value_tracks_true=missing.astype(int).tolist(),
+        leaf_targetids=targets.tolist(),
+        leaf_weights=numpy_helper.from_array(weights.astype(np.float64), "weights"),
+        post_transform=0,
+    )
+    return graph.add("Add", total, graph.constant(base))
 
 
 def _in_float32(graph: Graph, x: str) -> str:
     return graph.cast(graph.cast(x, "FLOAT"), "DOUBLE")
 
 
-def _sklearn_tree(tree: Any, value: NDArray[Any]) -> Tree:
-    missing = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count))
-    return Tree(
-        tree.feature, tree.threshold, tree.children_left, tree.children_right, missing, value
-    )
+def _sklearn_tree(target: int, tree: Any, value: NDArray[Any]) -> Tree:
+    children = tree.children_left, tree.children_right
+    return Tree(target, tree.feature, tree.threshold, *children, tree.missing_go_to_left, value)
 
 
 def forest(graph: Graph, x: str, model: Any) -> str:
@@ -136,14 +118,16 @@ def forest(graph: Graph, x: str, model: Any) -> str:
     members = getattr(model, "estimators_", None) or [model]
     n_classes = len(model.classes_)
     # Of two classes the first has the rest.
-    targets = [1] if n_classes == 2 else list(range(n_classes))
-    ensemble = Ensemble(np.zeros(len(targets)), _AT_MOST)
-    for member in members:
-        shares = member.tree_.value[:, 0, :]
-        shares = shares / shares.sum(axis=1, keepdims=True) / len(members)
-        for column, k in enumerate(targets):
-            ensemble.add(_sklearn_tree(member.tree_, shares[:, k]), column)
-    found = ensemble.write(graph, _in_float32(graph, x))
+    classes = [1] if n_classes == 2 else list(range(n_classes))
+
+    def trees() -> Iterator[Tree]:
+        for member in members:
+            shares = member.tree_.value[:, 0, :]
+            shares = shares / shares.sum(axis=1, keepdims=True) / len(members)
+            for target, k in enumerate(classes):
+                yield _sklearn_tree(target, member.tree_, shares[:, k])
+
+    found = _write(graph, _in_float32(graph, x), trees(), np.zeros(len(classes)))
     if n_classes > 2:
         return found
     return graph.add("Concat", graph.add("Sub", graph.constant(1.0), found), found, axis=1)
@@ -156,31 +140,31 @@ def gradient_boosting(graph: Graph, x: str, model: Any) -> str:
             f"`init` must be None or 'zero' for ONNX, got {model.init_!r}. "
             "Train without `init`, or keep the BoundShiftClassifier itself."
         )
-    start = model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
-    ensemble = Ensemble(start.astype(np.float64), _AT_MOST)
-    for stage in model.estimators_:
-        for k, member in enumerate(stage):
-            tree = member.tree_
-            ensemble.add(_sklearn_tree(tree, model.learning_rate * tree.value[:, 0, 0]), k)
-    return ensemble.write(graph, _in_float32(graph, x))
+    trees = (
+        _sklearn_tree(k, member.tree_, model.learning_rate * member.tree_.value[:, 0, 0])
+        for stage in model.estimators_
+        for k, member in enumerate(stage)
+    )
+    base = model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
+    return _write(graph, _in_float32(graph, x), trees, base)
 
 
 def hist_gradient_boosting(graph: Graph, x: str, model: Any) -> str:
     """Write the margins of scikit-learn's histogram gradient boosting."""
     if model.is_categorical_ is not None and np.any(model.is_categorical_):
         raise _categorical("HistGradientBoostingClassifier")
-    ensemble = Ensemble(model._baseline_prediction.ravel().astype(np.float64), _AT_MOST)
-    for stage in model._predictors:
-        for k, predictor in enumerate(stage):
-            nodes = predictor.nodes
-            leaf = nodes["is_leaf"].astype(bool)
-            left, right = (
-                np.where(leaf, -1, nodes[end].astype(np.int64)) for end in ("left", "right")
-            )
-            split = nodes["feature_idx"], nodes["num_threshold"]
-            tree = Tree(*split, left, right, nodes["missing_go_to_left"], nodes["value"])
-            ensemble.add(tree, k)
-    return ensemble.write(graph, x)
+
+    def trees() -> Iterator[Tree]:
+        for stage in model._predictors:
+            for k, nodes in enumerate(predictor.nodes for predictor in stage):
+                is_leaf = nodes["is_leaf"].astype(bool)
+                left, right = (
+                    np.where(is_leaf, -1, nodes[end].astype(np.int64)) for end in ("left", "right")
+                )
+                split = nodes["feature_idx"], nodes["num_threshold"]
+                yield Tree(k, *split, left, right, nodes["missing_go_to_left"], nodes["value"])
+
+    return _write(graph, x, trees(), model._baseline_prediction.ravel())
 
 
 def xgboost(graph: Graph, x: str, model: Any) -> str:
@@ -198,43 +182,38 @@ def xgboost(graph: Graph, x: str, model: Any) -> str:
         raise _categorical("XGBoost")
     if any(int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in trees):
         raise InvalidInputError("`multi_strategy` must be 'one_output_per_tree' for ONNX.")
-    ensemble = Ensemble(_xgboost_base(stored), _LESS)
-    targets = stored["gradient_booster"]["model"]["tree_info"]
-    for tree, target in zip(trees, targets, strict=True):
-        split = np.array(tree["split_conditions"], dtype=np.float32)
-        left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
-        ensemble.add(
-            Tree(tree["split_indices"], split, left, right, tree["default_left"], split), target
-        )
-    return ensemble.write(graph, _in_float32(graph, x))
-
-
-def _xgboost_base(stored: dict[str, Any]) -> NDArray[np.float64]:
-    """Return what every margin starts from."""
     parameters = stored["learner_model_param"]
     base = np.array(json.loads(f"[{parameters['base_score'].strip('[]')}]"), dtype=np.float32)
     if stored["objective"]["name"] in ("binary:logistic", "binary:logitraw", "reg:logistic"):
         base = -np.log(1 / base - np.float32(1))
-    return np.broadcast_to(base, max(1, int(parameters["num_class"]))).astype(np.float64)
+    base = np.broadcast_to(base, max(1, int(parameters["num_class"])))
+
+    def read() -> Iterator[Tree]:
+        targets = stored["gradient_booster"]["model"]["tree_info"]
+        for tree, target in zip(trees, targets, strict=True):
+            split = np.array(tree["split_conditions"], dtype=np.float32)  # in a leaf, its value
+            ends = tree["left_children"], tree["right_children"]
+            yield Tree(target, tree["split_indices"], split, *ends, tree["default_left"], split)
+
+    return _write(graph, _in_float32(graph, x), read(), base, less=True)
 
 
 def lightgbm(graph: Graph, x: str, model: Any) -> str:
     """Write the margins of LightGBM."""
     booster = getattr(model, "booster_", model)
     stored = booster.dump_model(num_iteration=booster.best_iteration)
-    per_round = stored["num_tree_per_iteration"]
-    ensemble = Ensemble(np.zeros(per_round), _AT_MOST)
-    for index, info in enumerate(stored["tree_info"]):
-        ensemble.add(_lightgbm_tree(info["tree_structure"]), index % per_round)
-    return ensemble.write(graph, x)
+    n_targets = stored["num_tree_per_iteration"]
+    trees = (
+        _lightgbm_tree(index % n_targets, info["tree_structure"])
+        for index, info in enumerate(stored["tree_info"])
+    )
+    return _write(graph, x, trees, np.zeros(n_targets))
 
 
-def _lightgbm_tree(root: dict[str, Any]) -> Tree:
-    """Return a nested tree in arrays, its nodes numbered from the root on."""
-    nodes = list(_walk(root))
-    number = {id(node): i for i, node in enumerate(nodes)}
-    rows = []
-    for node in nodes:
+def _lightgbm_tree(target: int, root: dict[str, Any]) -> Tree:
+    """Return a nested tree as arrays."""
+    nodes, rows = [root], []
+    for node in nodes:  # which grows on the way
         if "split_feature" not in node:
             rows.append((0, 0.0, -1, -1, 0, node["leaf_value"]))
             continue
@@ -245,16 +224,10 @@ def _lightgbm_tree(root: dict[str, Any]) -> Tree:
         split = float(node["threshold"])
         # Without missing values in training, one counts as zero.
         missing = node["default_left"] if node["missing_type"] == "NaN" else split >= 0
-        children = number[id(node["left_child"])], number[id(node["right_child"])]
-        rows.append((node["split_feature"], split, *children, int(missing), 0.0))
-    return Tree(*(np.array(column) for column in zip(*rows, strict=True)))
-
-
-def _walk(node: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    yield node
-    for side in ("left_child", "right_child"):
-        if side in node:
-            yield from _walk(node[side])
+        first = len(nodes)
+        rows.append((node["split_feature"], split, first, first + 1, int(missing), 0.0))
+        nodes += [node["left_child"], node["right_child"]]
+    return Tree(target, *(np.array(column) for column in zip(*rows, strict=True)))
 
 
 def _categorical(name: str) -> InvalidInputError:
