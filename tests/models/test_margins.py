@@ -21,7 +21,8 @@ from sklearn.preprocessing import StandardScaler
 
 import boundshift
 from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
-from boundshift.models import find_methods, raw_margin
+from boundshift.models import raw_margin
+from boundshift.models.scoring import find_methods
 
 
 def quiet_cat(**options):

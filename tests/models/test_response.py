@@ -7,13 +7,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from boundshift import InvalidInputError
-from boundshift.models import Response, find_methods, read_response
 from boundshift.models.scoring import (
+    Response,
     are_log_odds,
     check_response_method,
     choose_method,
-    log_probabilities,
+    find_methods,
     probabilities,
+    read_response,
 )
 
 
@@ -162,11 +163,13 @@ def test_probabilities_are_the_logistic_function():
     found = probabilities(log_odds)
     np.testing.assert_allclose(found[:, 1], 1 / (1 + np.exp(-log_odds)), rtol=1e-14)
     np.testing.assert_allclose(np.log(found[:, 1] / found[:, 0]), log_odds, atol=1e-9)
-    np.testing.assert_allclose(log_probabilities(log_odds), np.log(found), atol=1e-15, rtol=1e-12)
+    np.testing.assert_allclose(
+        probabilities(log_odds, log=True), np.log(found), atol=1e-15, rtol=1e-12
+    )
 
 
 def test_logarithms_do_not_underflow():
-    found = log_probabilities(np.array([-800.0, 800.0]))
+    found = probabilities(np.array([-800.0, 800.0]), log=True)
     np.testing.assert_allclose(found, [[0.0, -800.0], [-800.0, 0.0]])
 
 
@@ -175,7 +178,7 @@ def test_probabilities_of_many_classes_are_the_softmax():
     powers = np.exp(scores)
     expected = powers / powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(probabilities(scores), expected, rtol=1e-13)
-    np.testing.assert_allclose(log_probabilities(scores), np.log(expected), rtol=1e-10)
+    np.testing.assert_allclose(probabilities(scores, log=True), np.log(expected), rtol=1e-10)
 
 
 def test_two_columns_are_log_odds_by_their_difference():

@@ -1,14 +1,7 @@
-"""How to get a faithful score out of a model, and how to hand a shifted one to other tools."""
+"""How to read a model's margin, and how to give a shifted model to other tools."""
 
-from boundshift.models.scoring import Response, find_methods, raw_margin, read_response
+from boundshift.models.scoring import raw_margin
 from boundshift.models.shift import shift_module
 from boundshift.models.store import trusted_types
 
-__all__ = [
-    "Response",
-    "find_methods",
-    "raw_margin",
-    "read_response",
-    "shift_module",
-    "trusted_types",
-]
+__all__ = ["raw_margin", "shift_module", "trusted_types"]

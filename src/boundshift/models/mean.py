@@ -26,17 +26,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from boundshift.models.scoring import (
-    Response,
-    find_winner,
-    is_a,
-    log_probabilities,
-    probabilities,
-    unwrap,
-)
+from boundshift.models.scoring import SMALLEST, Response, find_winner, is_a, probabilities, unwrap
 from boundshift.typing import FloatArray, IndexArray
-
-__all__ = ["MeanOfModels", "collapse_linear", "mean_scores"]
 
 
 def _has_probabilities(mean: Any) -> bool:
@@ -44,7 +35,7 @@ def _has_probabilities(mean: Any) -> bool:
 
 
 class MeanOfModels(ClassifierMixin, BaseEstimator):
-    """The mean of fitted models' scores, as one model with no shift of its own.
+    """The mean of fitted models' scores, as one model without a shift.
 
     The mean of K models takes K times the space and time of one.
 
@@ -55,16 +46,7 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
     classes : array of shape (n_classes,)
         All labels, sorted; a model may lack some.
     method, floor, is_log_odds
-        How a model's response becomes its score: see :class:`~boundshift.models.Response`.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    >>> parts = [DecisionTreeClassifier(max_leaf_nodes=2).fit(X[i:], y[i:]) for i in (0, 1)]
-    >>> mean = MeanOfModels(parts, np.array([0, 1]), "predict_proba", (0.1, 0.1), True)
-    >>> mean.predict([[0.0], [3.0]]).tolist(), mean.predict_proba([[3.0]]).round(2).tolist()
-    ([0, 1], [[0.09, 0.91]])
+        How a model's response becomes its score: the fields of a Response.
     """
 
     def __init__(
@@ -102,7 +84,7 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
         return self._mean(X, self.response)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return labels: the sign, or the largest, of the mean scores."""
+        """Return labels: by the sign of the mean scores, or the largest one."""
         return np.asarray(self.classes_[find_winner(self.decision_function(X))])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
@@ -113,13 +95,13 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithms of :meth:`predict_proba`."""
-        return log_probabilities(self._log_odds(X))
+        return probabilities(self._log_odds(X), log=True)
 
     def _log_odds(self, X: Any) -> FloatArray:
-        """Return the mean of the parts' log-odds, whatever their scores are."""
+        """Return the mean of the parts' log-odds, also if their scores are others."""
         if self.is_log_odds:
             return self.decision_function(X)
-        floor = (float(np.finfo(np.float64).tiny),) * len(self.classes_)
+        floor = (SMALLEST,) * len(self.classes_)
         return self._mean(X, Response("predict_proba", floor, is_log_odds=True))
 
     def _mean(self, X: Any, response: Response) -> FloatArray:
@@ -140,9 +122,9 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
 def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = False) -> FloatArray:
     """Return the mean score of each row over the models that scored it.
 
-    Only differences between classes mean something, so the scores of many classes are first
-    centred: as log-probabilities, or to mean zero. A class that a model did not know is NaN there
-    and has the mean of the other models.
+    Only differences between classes count, so the scores of many classes are first centred: as
+    log-probabilities, or to mean zero. A class that a model did not know is NaN there and gets the
+    mean of the other models.
 
     `scores` holds those of all models, one below the other, and `rows` the row of each.
 
@@ -161,10 +143,10 @@ def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = Fal
         totals = np.where(known, columns, 0.0).sum(axis=1, keepdims=True)
         columns = columns - totals / np.maximum(known.sum(axis=1, keepdims=True), 1)
 
-    def add(values: FloatArray) -> FloatArray:
+    def add(values: NDArray[Any]) -> FloatArray:
         return np.stack([np.bincount(rows, column) for column in values.T], axis=1)
 
-    total, times = add(np.where(known, columns, 0.0)), add(known.astype(np.float64))
+    total, times = add(np.where(known, columns, 0.0)), add(known)
     mean = np.where(times > 0, total / np.maximum(times, 1.0), np.nan)
     return mean if scores.ndim == 2 else mean[:, 0]
 
@@ -185,9 +167,17 @@ def collapse_linear(models: Sequence[Any]) -> Any | None:
     True
     """
     parts = [unwrap(model) for model in models]
-    if not all(_is_linear(part.last, parts[0].last) for part in parts):
-        return None
-    scalings = _scalings([part.transformers for part in parts])
+    first = parts[0].last
+    for last in (part.last for part in parts):
+        if (
+            not is_a(last, "sklearn", "LinearClassifierMixin")
+            or not type(last).__module__.startswith("sklearn.")
+            or not isinstance(getattr(last, "coef_", None), np.ndarray)
+            or not np.array_equal(last.classes_, first.classes_)
+            or np.shape(last.coef_) != np.shape(first.coef_)
+        ):
+            return None
+    scalings = _find_scalings([part.transformers for part in parts])
     if scalings is None:
         return None
     (first_mean, first_scale), weights, intercepts = scalings[0], [], []
@@ -204,18 +194,7 @@ def collapse_linear(models: Sequence[Any]) -> Any | None:
     return whole
 
 
-def _is_linear(model: Any, first: Any) -> bool:
-    """Return whether a model is a linear one of scikit-learn, of the first one's classes."""
-    return (
-        is_a(model, "sklearn", "LinearClassifierMixin")
-        and type(model).__module__.startswith("sklearn.")
-        and isinstance(getattr(model, "coef_", None), np.ndarray)
-        and np.array_equal(model.classes_, first.classes_)
-        and np.shape(model.coef_) == np.shape(first.coef_)
-    )
-
-
-def _scalings(steps: Sequence[Sequence[Any]]) -> list[tuple[Any, Any]] | None:
+def _find_scalings(steps: Sequence[Sequence[Any]]) -> list[tuple[Any, Any]] | None:
     """Return each model's means and scales, or None if other steps differ between models."""
     if len({len(own) for own in steps}) > 1:
         return None  # A search has dropped a step in one fold and kept it in another.

@@ -26,23 +26,18 @@ from sklearn.frozen import FrozenEstimator
 from boundshift.exceptions import InvalidInputError
 from boundshift.typing import FloatArray
 
-__all__ = ["Response", "find_methods", "raw_margin", "read_response", "unwrap"]
-
 Method = Literal["margin", "decision_function", "predict_proba"] | Callable[[Any, Any], Any]
 ResponseMethod = Literal["auto"] | Method
-# What a classifier hands through from its model, too.
-Read = Method | Literal["predict_log_proba"]
 Handler = TypeVar("Handler")
 
-_NAMES = ("auto", "margin", "decision_function", "predict_proba")
-_SMALLEST = float(np.finfo(np.float64).tiny)
+SMALLEST = float(np.finfo(np.float64).tiny)
 # Probabilities computed in float32, as XGBoost's are, differ by this much.
 _ABSOLUTE, _RELATIVE = 1e-6, 1e-4
 # Rows that a network scores at once.
 _BATCH = 16_384
 
 
-# Which model scores.
+# Parts of a model.
 
 
 def is_a(model: Any, library: str, name: str) -> bool:
@@ -72,11 +67,11 @@ class Unwrapped(NamedTuple):
 
     @property
     def transformers(self) -> list[Any]:
-        """The steps that rows pass; a sampler, which has no transform, sees training rows only."""
+        """The steps that transform rows; a sampler, without transform, sees only training rows."""
         return [step for _, step in self.steps if hasattr(step, "transform")]
 
     def transform(self, X: Any) -> Any:
-        """Return the rows as the classifier sees them."""
+        """Return the rows that the classifier gets."""
         for step in self.transformers:
             X = step.transform(X)
         return X
@@ -85,12 +80,7 @@ class Unwrapped(NamedTuple):
 def unwrap(model: Any, *, pipelines_only: bool = False) -> Unwrapped:
     """Take pipelines, searches and frozen estimators apart.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted or not.
-    pipelines_only : bool, default=False
-        Whether to stop at a search or a frozen estimator, which take parameters of their own.
+    With `pipelines_only` it stops at a search or a frozen estimator, which has its own parameters.
 
     Examples
     --------
@@ -123,14 +113,7 @@ def unwrap(model: Any, *, pipelines_only: bool = False) -> Unwrapped:
 
 
 def is_native(model: Any) -> bool:
-    """Return whether a model is not a scikit-learn estimator, which can be cloned and fitted again.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> is_native(SVC()), is_native(len)
-    (False, True)
-    """
+    """Return whether a model is no scikit-learn estimator, so that it cannot be fitted again."""
     if hasattr(model, "get_params"):
         return is_a(model, "catboost", "CatBoost") and not hasattr(model, "predict_proba")
     scored = (hasattr(model, name) for name in ("decision_function", "predict_proba"))
@@ -138,7 +121,7 @@ def is_native(model: Any) -> bool:
 
 
 def known_classes(model: Any, classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes that a model names, or those given where it names none."""
+    """Return the classes that a model names, or those given if it names none."""
     known = getattr(model, "classes_", None)
     return classes if known is None or len(known) == 0 else np.asarray(known)
 
@@ -148,8 +131,23 @@ def class_columns(model: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
     return np.searchsorted(classes, known_classes(model, classes))
 
 
+# Margins that models hide.
+
+
 def raw_margin(model: Any, X: Any) -> NDArray[Any]:
     """Return a model's margins: one column for two classes, else one per class.
+
+    Parameters
+    ----------
+    model : fitted model
+        XGBoost, LightGBM, CatBoost, MLPClassifier, naive Bayes, a PyTorch module, a skorch network
+        trained on logits, a function, or a pipeline or search that ends in one of them.
+    X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    array of shape (n_samples,) or (n_samples, n_classes)
 
     Examples
     --------
@@ -166,7 +164,7 @@ def raw_margin(model: Any, X: Any) -> NDArray[Any]:
 
 
 def _find_reader(model: Any) -> Callable[[Any, Any], Any] | None:
-    """Return a function that reads a model's margins, None if the model's own method does."""
+    """Return a function that reads a model's margins, None if there is none."""
     if is_a(model, "skorch", "NeuralNet"):
         # The loss tells whether the network ends in logits.
         name = getattr(model.criterion, "__name__", type(model.criterion).__name__)
@@ -195,7 +193,7 @@ def _skorch_logits(net: Any, X: Any) -> Any:
 
 
 def _torch_logits(module: Any, X: Any) -> Any:
-    """Call a module on rows in batches, in evaluation mode, and leave it in the mode it had."""
+    """Call a module on rows in batches, in evaluation mode, and restore its mode."""
     torch = sys.modules["torch"]
     weight = next(module.parameters(), torch.zeros(0))
     if not isinstance(X, torch.Tensor):
@@ -235,12 +233,14 @@ _READERS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
 }
 
 
-# Which response is read, and how.
+# Which response is read.
 
 
 def check_response_method(asked: ResponseMethod, model: Any) -> None:
     """Raise unless a response method is known, and the model has it or may have it once fitted."""
-    if asked not in _NAMES and not callable(asked):
+    if asked not in ("auto", "margin", "decision_function", "predict_proba") and not callable(
+        asked
+    ):
         raise InvalidInputError(
             "`response_method` must be 'auto', 'margin', 'decision_function', 'predict_proba' or a "
             f"function of (estimator, X), got {asked!r}."
@@ -262,31 +262,25 @@ def find_methods(model: Any, asked: ResponseMethod = "auto") -> tuple[Method, ..
     >>> find_methods(RandomForestClassifier()), find_methods(LogisticRegression())
     (('predict_proba',), ('decision_function', 'predict_proba'))
     """
-    margin = _find_margin(model, asked)
-    found: tuple[Method, ...] = () if margin is None else (margin,)
-    if hasattr(model, "predict_proba"):
-        found = (*found, "predict_proba")
-    if not found or (margin is None and asked not in ("auto", "predict_proba")):
+    step, has_probabilities = unwrap(model).last, hasattr(model, "predict_proba")
+    margin: Method | None = None
+    if callable(asked):
+        margin = asked
+    elif asked in ("auto", "margin") and not is_native(step) and _find_reader(step) is not None:
+        margin = "margin"
+    elif asked in ("auto", "decision_function") and hasattr(model, "decision_function"):
+        margin = "decision_function"
+    elif (asked == "margin" or (asked == "auto" and not has_probabilities)) and is_native(model):
+        margin = "margin"
+    if margin is None and (not has_probabilities or asked not in ("auto", "predict_proba")):
         wanted = {"auto": "decision_function or predict_proba", "margin": "known margins"}
         raise InvalidInputError(
             f"`estimator` must have {wanted.get(str(asked), asked)}, got {type(model).__name__} "
             "without. Use a classifier that scores its rows (for SVC, decision_function is always "
             "there), or pass a function of (estimator, X) as `response_method`."
         )
-    return found
-
-
-def _find_margin(model: Any, asked: ResponseMethod) -> Method | None:
-    """Return how to read the margin that is asked for, or None if there is none."""
-    if callable(asked):
-        return asked
-    step = unwrap(model).last
-    if asked in ("auto", "margin") and not is_native(step) and _find_reader(step) is not None:
-        return "margin"
-    if asked in ("auto", "decision_function") and hasattr(model, "decision_function"):
-        return "decision_function"
-    is_only_way = asked == "margin" or (asked == "auto" and not hasattr(model, "predict_proba"))
-    return "margin" if is_only_way and is_native(model) else None
+    found: tuple[Method, ...] = () if margin is None else (margin,)
+    return (*found, "predict_proba") if has_probabilities else found
 
 
 def read_responses(
@@ -297,7 +291,9 @@ def read_responses(
     return {method: read_response(model, X, method, classes) for method in methods}
 
 
-def read_response(model: Any, X: Any, method: Read, classes: NDArray[Any]) -> FloatArray:
+def read_response(
+    model: Any, X: Any, method: Method | Literal["predict_log_proba"], classes: NDArray[Any]
+) -> FloatArray:
     """Return a model's response: one column for a margin of two classes, else one per class.
 
     Columns are in the order of `classes`; a single column is a margin of the second class. A class
@@ -310,55 +306,35 @@ def read_response(model: Any, X: Any, method: Read, classes: NDArray[Any]) -> Fl
     response = _as_array(found).astype(np.float64, copy=False)
     if response.ndim == 2 and response.shape[1] == 1:
         response = response[:, 0]
-    places = class_columns(model, classes)
-    if response.ndim == 1:
-        return _spread_column(response, places, len(classes), method)
+    places, n_classes = class_columns(model, classes), len(classes)
+    if response.ndim == 1 and len(places) == 2:
+        if method == "predict_proba":
+            response = np.stack([1 - response, response], axis=1)
+        elif n_classes == 2:
+            return response if places[0] < places[1] else -response
+        else:
+            response = np.stack([-response, response], axis=1) / 2
+    elif response.ndim == 1:  # a model that knows one class
+        return np.full((len(response), n_classes), np.nan)
     if response.shape[1] != len(places):
         raise InvalidInputError(
             f"The response of {type(model).__name__} must have one column per class "
             f"({len(places)}: {classes[places].tolist()}), got {response.shape[1]}. Pass `fit` "
             "rows of every class that the model knows; for SVC use decision_function_shape='ovr'."
         )
-    if np.array_equal(places, np.arange(len(classes))):
+    if np.array_equal(places, np.arange(n_classes)):
         return response
-    ordered = np.full((len(response), len(classes)), np.nan)
+    ordered = np.full((len(response), n_classes), np.nan)
     ordered[:, places] = response
     return ordered
-
-
-def _spread_column(
-    response: FloatArray, places: NDArray[np.intp], n_classes: int, method: Read
-) -> FloatArray:
-    """Return one column as a margin of the second class, or of each of more classes."""
-    if len(places) == 2 and places[0] > places[1]:
-        response = 1 - response if method == "predict_proba" else -response
-        places = places[::-1]
-    if n_classes == 2 and len(places) == 2:
-        return np.stack([1 - response, response], axis=1) if method == "predict_proba" else response
-    spread = np.full((len(response), n_classes), np.nan)
-    if len(places) == 2:
-        spread[:, places] = np.stack([-response, response], axis=1) / 2
-    return spread
 
 
 def choose_method(
     parts: Sequence[Mapping[Method, FloatArray]], asked: ResponseMethod = "auto"
 ) -> tuple[Method, bool]:
-    """Choose among the responses that were read, part by part, to the rows that decide.
+    """Choose among the responses of all models, and say whether it gives log-odds.
 
-    Returns
-    -------
-    method : str or callable
-        The margin if it is asked for, or is the log-odds, or has no probabilities beside it.
-    is_log_odds : bool
-        Whether scores are the log-odds of the model's probabilities.
-
-    Examples
-    --------
-    >>> p = np.array([[0.2, 0.8], [0.5, 0.5]])
-    >>> votes = np.array([3.0, 0.0])
-    >>> choose_method([{"decision_function": votes, "predict_proba": p}])
-    ('predict_proba', True)
+    The margin is chosen if it is asked for, is the log-odds, or has no probabilities beside it.
     """
     first, *others = parts[0]
     if first == "predict_proba":
@@ -369,14 +345,14 @@ def choose_method(
 
 @dataclass(frozen=True)
 class Response:
-    """How a model's response becomes a score, with what had to be learned for it.
+    """How a model's response becomes a score.
 
     Parameters
     ----------
     method : {"margin", "decision_function", "predict_proba"} or callable
         The response that is read.
     floor : tuple of float or None, default=None
-        Stand-in for a probability of zero, for each class; None for margins.
+        Least probability of each class; None for margins.
     is_log_odds : bool, default=False
         Whether the score is the log-odds of the model's probabilities.
     """
@@ -397,21 +373,14 @@ class Response:
         if method != "predict_proba":
             return cls(method, is_log_odds=is_log_odds)
         positive = np.where(response > 0, response, np.inf).min(axis=0, initial=1.0)
-        return cls(method, tuple(np.maximum(positive / 2, _SMALLEST).tolist()), is_log_odds)
+        return cls(method, tuple(np.maximum(positive / 2, SMALLEST).tolist()), is_log_odds)
 
     def read(self, model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
         """Return a model's scores: one column for two classes, else one per class."""
         return self.scores(read_response(model, X, self.method, classes))
 
     def scores(self, response: FloatArray) -> FloatArray:
-        """Return the scores of a response.
-
-        Examples
-        --------
-        >>> forest = Response("predict_proba", (0.05, 0.05))
-        >>> forest.scores(np.array([[0.5, 0.5], [1.0, 0.0]])).round(2).tolist()
-        [0.0, -3.0]
-        """
+        """Return the scores of a response."""
         if self.floor is not None:
             response = np.log(np.maximum(response, self.floor))
         if response.ndim == 2 and response.shape[1] == 2:
@@ -426,13 +395,6 @@ def are_log_odds(margins: FloatArray, found: FloatArray) -> bool:
     """Return whether margins are the log-odds of the probabilities found for the same rows.
 
     Columns of classes that a model did not know are NaN in both.
-
-    Examples
-    --------
-    >>> p = np.array([[0.5, 0.5], [0.1, 0.9]])
-    >>> log_odds = np.log(p[:, 1] / p[:, 0])
-    >>> are_log_odds(log_odds, p), are_log_odds(2 * log_odds, p)
-    (True, False)
     """
     if margins.ndim == 2:
         known = ~np.isnan(margins).all(axis=1)
@@ -443,33 +405,13 @@ def are_log_odds(margins: FloatArray, found: FloatArray) -> bool:
 
 
 def find_winner(scores: FloatArray) -> NDArray[np.intp]:
-    """Return the number of the class that log-odds, or one score per class, speak for.
-
-    Examples
-    --------
-    >>> find_winner(np.array([-1.0, 0.0, 2.0])).tolist()
-    [0, 0, 1]
-    """
-    if scores.ndim == 1:
-        return (scores > 0).astype(np.intp)
-    return np.asarray(scores.argmax(axis=1))
+    """Return the number of the predicted class, from log-odds or one score per class."""
+    return (scores > 0).astype(np.intp) if scores.ndim == 1 else np.asarray(scores.argmax(axis=1))
 
 
-def probabilities(log_odds: FloatArray) -> FloatArray:
-    """Return each class's probability, from the second's log-odds or one number per class.
-
-    Examples
-    --------
-    >>> probabilities(np.array([0.0, np.log(3)])).round(2).tolist()
-    [[0.5, 0.5], [0.25, 0.75]]
-    """
+def probabilities(log_odds: FloatArray, *, log: bool = False) -> FloatArray:
+    """Return each class's (log-)probability, from log-odds or one score per class."""
     if log_odds.ndim == 1:
-        return np.stack([expit(-log_odds), expit(log_odds)], axis=1)
-    return np.asarray(softmax(log_odds, axis=1))
-
-
-def log_probabilities(log_odds: FloatArray) -> FloatArray:
-    """Return the logarithms of `probabilities`, exact where these underflow."""
-    if log_odds.ndim == 1:
-        return np.stack([log_expit(-log_odds), log_expit(log_odds)], axis=1)
-    return np.asarray(log_softmax(log_odds, axis=1))
+        logistic = log_expit if log else expit
+        return np.stack([logistic(-log_odds), logistic(log_odds)], axis=1)
+    return np.asarray((log_softmax if log else softmax)(log_odds, axis=1))

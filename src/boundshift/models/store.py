@@ -37,8 +37,6 @@ from boundshift.result.records import check_format
 from boundshift.rules import RULES, STORED_HOMES
 from boundshift.writing import is_special, write_whole
 
-__all__ = ["load", "own_types", "pack", "save", "trusted_types", "unpack"]
-
 _FORMAT = "boundshift.object"
 _VERSION = 3
 _ZIP = b"PK\x03\x04"
@@ -184,9 +182,9 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
 
 
 def trusted_types(model: Any, trusted: Sequence[str] = ()) -> list[str]:
-    """Return the types inside a model that skops must be told to trust.
+    """Return the types inside a model for which skops needs the user's trust.
 
-    Other tools that store models by skops, such as MLflow, want this list.
+    Other tools that store models by skops, such as MLflow, take this list.
 
     Parameters
     ----------
@@ -274,7 +272,9 @@ def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -
     """Load an estimator if nothing in the file is untrusted."""
     skops = _skops()
     try:
-        _check_archive(content)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _check_members(archive, max(_ALWAYS_ALLOWED, _MOST_TIMES_LARGER * len(content)))
+            _check_schema(archive)
         found = set(skops.get_untrusted_types(data=content))
         if trusted is not True:
             _refuse_types(found - set(trusted or ()) - own_types(), "file")
@@ -290,7 +290,7 @@ def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -
 
 # State as plain values.
 
-_PLAIN: dict[str, Any] = {
+_RECORDS: dict[str, Any] = {
     "Certificate": Certificate,
     "Fingerprint": Fingerprint,
     "Response": Response,
@@ -298,13 +298,7 @@ _PLAIN: dict[str, Any] = {
 
 
 def pack(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the state with plain values in place of records.
-
-    Examples
-    --------
-    >>> pack({"_response": Response("margin")})["_response"]
-    {'record': 'Response', 'method': 'margin', 'floor': None, 'is_log_odds': False}
-    """
+    """Return a classifier's state with plain values in place of records."""
     packed = {name: _pack_record(value) for name, value in state.items()}
     if "boundaries_" in state:
         packed["boundaries_"] = [(*k, _pack_record(b)) for k, b in state["boundaries_"].items()]
@@ -312,13 +306,7 @@ def pack(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def unpack(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the state that `pack` was given.
-
-    Examples
-    --------
-    >>> unpack(pack({"_response": Response("margin")}))["_response"]
-    Response(method='margin', floor=None, is_log_odds=False)
-    """
+    """Return the state that `pack` was given."""
     unpacked = {name: _unpack_record(value) for name, value in state.items()}
     if "boundaries_" in state:
         unpacked["boundaries_"] = {(i, j): _unpack_record(b) for i, j, b in state["boundaries_"]}
@@ -326,16 +314,16 @@ def unpack(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pack_record(value: Any) -> Any:
-    if isinstance(value, tuple(_PLAIN.values())):
+    if isinstance(value, tuple(_RECORDS.values())):
         return {"record": type(value).__name__} | vars(value)
     if not isinstance(value, Boundary):
         return value
-    # A boundary is stored as JSON has it, and beside it what JSON cannot have.
+    # JSON cannot hold every label, nor a user's own curve or rule.
     stored = replace(value, labels=(0, 1)).to_dict()
     restored = Boundary.from_dict(stored)
     own: dict[str, Any] = {"labels": value.labels}
     for name in ("curve", "rule"):
-        if getattr(restored, name) != getattr(value, name):  # somebody's own class
+        if getattr(restored, name) != getattr(value, name):
             own[name] = getattr(value, name)
     return {"record": "Boundary", "stored": stored, "own": own}
 
@@ -346,21 +334,14 @@ def _unpack_record(value: Any) -> Any:
     if value["record"] == "Boundary":
         return replace(Boundary.from_dict(value["stored"]), **value["own"])
     fields = {name: field for name, field in value.items() if name != "record"}
-    return _PLAIN[value["record"]](**fields)
+    return _RECORDS[value["record"]](**fields)
 
 
 # Checks of a file before it is opened.
 
 
-def _check_archive(content: bytes) -> None:
-    """Raise if a file would expand far beyond its size, or declares arrays it does not hold."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        _check_members(archive, max(_ALWAYS_ALLOWED, _MOST_TIMES_LARGER * len(content)))
-        _check_schema(archive)
-
-
 def _check_members(archive: zipfile.ZipFile, limit: int) -> None:
-    """Raise if an archive has too many or too large members, or arrays that it does not hold."""
+    """Raise if an archive expands beyond `limit`, or lacks the arrays that it declares."""
     members = archive.infolist()
     total = sum(member.file_size for member in members)
     if len(members) > _MOST_MEMBERS or total > limit:
@@ -373,25 +354,25 @@ def _check_members(archive: zipfile.ZipFile, limit: int) -> None:
         raise _unreadable("a part is there twice")
     for member in members:
         if member.filename.endswith(".npy"):
-            with archive.open(member) as part:
-                _array_shape(part, member.file_size)
+            _array_shape(archive, member)
         elif member.filename.endswith(".npz"):
             with zipfile.ZipFile(io.BytesIO(archive.read(member))) as inner:
                 _check_members(inner, limit)
 
 
-def _array_shape(part: Any, size: int) -> tuple[int, ...]:
-    """Return the shape of an array in a file; raise unless it has that many bytes."""
-    version = np.lib.format.read_magic(part)
-    read = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
-    if version not in read:
-        raise _unreadable(f"an array of version {version}")
-    shape, _, dtype = read[version](part)
-    claimed = int(np.prod(shape, dtype=object)) * dtype.itemsize
-    if dtype.hasobject or any(n < 0 for n in shape) or part.tell() + claimed != size:
+def _array_shape(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[int, ...]:
+    """Return the shape of a stored array; raise unless the file holds all of it."""
+    with archive.open(member) as part:
+        version = np.lib.format.read_magic(part)
+        if version == (1, 0):
+            shape, _, dtype = np.lib.format.read_array_header_1_0(part)
+        elif version == (2, 0):
+            shape, _, dtype = np.lib.format.read_array_header_2_0(part)
+        else:
+            raise _unreadable(f"an array of version {version}")
+        claimed = int(np.prod(shape, dtype=object)) * dtype.itemsize
+        is_whole = part.tell() + claimed == member.file_size
+    if dtype.hasobject or any(n < 0 for n in shape) or not is_whole:
         raise _unreadable(f"an array of shape {shape} and type {dtype} that is not there")
     return tuple(shape)
 
@@ -412,40 +393,31 @@ def _check_schema(archive: zipfile.ZipFile) -> None:
         node, depth = waiting.pop()
         if depth > _DEEPEST:
             raise _unreadable(f"objects nested more than {_DEEPEST} deep")
-        if isinstance(node, dict):
-            if node.get("__class__") == "Tree" and "__reduce__" in node:
-                _check_tree_arguments(archive, node)
-            waiting += [(inner, depth + 1) for inner in node.values()]
-        elif isinstance(node, list):
-            waiting += [(inner, depth + 1) for inner in node]
-
-
-def _check_tree_arguments(archive: zipfile.ZipFile, node: dict[str, Any]) -> None:
-    """Raise unless a tree has one number of classes per output."""
-    features, classes, outputs = node["__reduce__"]["args"]["content"]
-    n_features, n_outputs = int(features["content"]), int(outputs["content"])
-    member = archive.getinfo(classes["file"])
-    with archive.open(member) as part:
-        shape = _array_shape(part, member.file_size)
-    if n_features < 1 or not 1 <= n_outputs <= _MOST_OUTPUTS or shape != (n_outputs,):
-        raise _unreadable(f"a tree of {n_outputs} outputs with {shape} numbers of classes")
+        if isinstance(node, dict) and node.get("__class__") == "Tree" and "__reduce__" in node:
+            # A tree must have one number of classes per output.
+            features, classes, outputs = node["__reduce__"]["args"]["content"]
+            n_outputs = int(outputs["content"])
+            shape = _array_shape(archive, archive.getinfo(classes["file"]))
+            is_right = 1 <= n_outputs <= _MOST_OUTPUTS and shape == (n_outputs,)
+            if int(features["content"]) < 1 or not is_right:
+                raise _unreadable(f"a tree of {n_outputs} outputs with {shape} numbers of classes")
+        if isinstance(node, dict | list):
+            inner = node.values() if isinstance(node, dict) else node
+            waiting += [(value, depth + 1) for value in inner]
 
 
 # Checks of a model before it is used.
 
 
 def _check_model(model: Any) -> None:
-    """Raise if a structure inside a model would lead compiled code out of its arrays.
-
-    Checked are trees, forests and boosting of scikit-learn, and its support vector machines.
-    """
+    """Raise if a structure inside a model would lead compiled code out of its arrays."""
     from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
     from sklearn.tree._tree import Tree
 
     try:
         found = list(_everything_in(model))
         owned = {id(tree) for thing in found for tree in _check_one(thing)}
-        # Used by itself, a tree would not look whether rows have the columns that it asks for.
+        # Used by itself, a tree does not check that rows have the columns that it reads.
         trees = (thing for thing in found if isinstance(thing, Tree | TreePredictor))
         _require(all(id(tree) in owned for tree in trees), "a tree belongs to no model")
     except InvalidInputError:
@@ -456,7 +428,7 @@ def _check_model(model: Any) -> None:
         ) from error
 
 
-def _require(is_right: bool, what: str) -> None:
+def _require(is_right: Any, what: str) -> None:
     if not is_right:
         raise InvalidInputError(
             f"A stored model must be as training makes it, and {what}. It is damaged, or made to "
@@ -485,7 +457,7 @@ def _everything_in(model: Any) -> Iterator[Any]:
 
 
 def _check_one(thing: Any) -> list[Any]:
-    """Check one object, if it is of a kind that compiled code trusts; return its own trees."""
+    """Check an object of a kind that compiled code trusts; return the trees that it owns."""
     from sklearn.ensemble._forest import BaseForest
     from sklearn.ensemble._gb import BaseGradientBoosting
     from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import (
@@ -494,70 +466,61 @@ def _check_one(thing: Any) -> list[Any]:
     from sklearn.svm._base import BaseLibSVM
     from sklearn.tree import BaseDecisionTree
 
+    sums = "boosting has another number of trees a step than of sums"
     if isinstance(thing, BaseDecisionTree) and hasattr(thing, "tree_"):
         tree, n_features = thing.tree_, int(thing.n_features_in_)
         n = int(tree.node_count)
         _require(1 <= n <= int(tree.capacity), f"a tree has {n} nodes in {tree.capacity} places")
         state = tree.__getstate__()
-        nodes, children = state["nodes"], ("left_child", "right_child")
-        _check_nodes(nodes, children, "feature", nodes["left_child"] != -1, n_features)
+        nodes = state["nodes"]
+        is_inner = nodes["left_child"] != -1
+        _check_nodes(nodes, is_inner, "left_child", "right_child", "feature", n_features)
         is_right = len(state["values"]) == n and int(tree.n_features) == n_features
         _require(is_right, "a tree has another number of values or features than its model")
         return [tree]
     if isinstance(thing, BaseHistGradientBoosting) and hasattr(thing, "_predictors"):
-        _check_boosting(thing)
+        n_features, mapper = int(thing.n_features_in_), thing._bin_mapper
+        for step in thing._predictors:
+            _require(len(step) == int(thing.n_trees_per_iteration_), sums)
+            for tree in step:
+                nodes = tree.nodes
+                _require(len(nodes) > 0, "a tree has no nodes")
+                is_inner = nodes["is_leaf"] == 0
+                _check_nodes(nodes, is_inner, "left", "right", "feature_idx", n_features)
+                by_category = nodes["bitset_idx"][is_inner & (nodes["is_categorical"] != 0)]
+                is_right = (by_category < len(tree.raw_left_cat_bitsets)).all()
+                _require(is_right, "a tree asks for categories that it does not have")
+        is_right = len(mapper.is_categorical_) == n_features == len(mapper.bin_thresholds_)
+        _require(is_right, "boosting has bins of another number of columns")
         return [tree for step in thing._predictors for tree in step]
     if isinstance(thing, BaseForest | BaseGradientBoosting) and hasattr(thing, "estimators_"):
         members = np.asarray(thing.estimators_, dtype=object)
         is_right = all(int(m.n_features_in_) == int(thing.n_features_in_) for m in members.ravel())
         _require(is_right, "a tree reads other columns than its forest")
         width = getattr(thing, "n_trees_per_iteration_", None)
-        is_right = members.ndim < 2 or width is None or members.shape[1] == width
-        _require(is_right, "boosting has another number of trees a step than of sums")
+        _require(members.ndim < 2 or width is None or members.shape[1] == width, sums)
     elif isinstance(thing, BaseLibSVM) and hasattr(thing, "support_vectors_"):
-        _check_vectors(thing)
+        n_classes, n_vectors = len(thing._n_support), int(np.sum(thing._n_support))
+        pairs = n_classes * (n_classes - 1) // 2
+        is_right = bool((np.asarray(thing._n_support) >= 0).all())
+        is_right &= thing.support_vectors_.shape == (n_vectors, int(thing.n_features_in_))
+        if hasattr(thing, "classes_"):
+            is_right &= thing._dual_coef_.shape == (n_classes - 1, n_vectors)
+            is_right &= len(thing._intercept_) == pairs
+            is_right &= all(len(p) in (0, pairs) for p in (thing._probA, thing._probB))
+        _require(is_right, "a support vector machine has not what its vectors need")
     return []
 
 
-def _check_nodes(nodes: Any, children: Any, column: str, inner: Any, n_features: int) -> None:
+def _check_nodes(
+    nodes: Any, is_inner: Any, left: str, right: str, column: str, n_features: int
+) -> None:
     """Raise unless children follow their parents and features are in range."""
-    place = np.flatnonzero(inner)
-    for name in children:
-        child = nodes[name][inner].astype(np.int64)
-        is_right = bool(((child > place) & (child < len(nodes))).all())
+    place = np.flatnonzero(is_inner)
+    for name in (left, right):
+        child = nodes[name][is_inner].astype(np.int64)
+        is_right = ((child > place) & (child < len(nodes))).all()
         _require(is_right, "a tree leads back, or out of itself")
-    feature = nodes[column][inner].astype(np.int64)
-    is_right = bool(((feature >= 0) & (feature < n_features)).all())
+    feature = nodes[column][is_inner].astype(np.int64)
+    is_right = ((feature >= 0) & (feature < n_features)).all()
     _require(is_right, f"a tree asks for a column beyond its {n_features}")
-
-
-def _check_boosting(model: Any) -> None:
-    """Raise unless nodes, features and categories of histogram boosting are in range."""
-    n_features = int(model.n_features_in_)
-    for step in model._predictors:
-        is_right = len(step) == int(model.n_trees_per_iteration_)
-        _require(is_right, "boosting has another number of trees a step than of sums")
-        for tree in step:
-            nodes = tree.nodes
-            inner = nodes["is_leaf"] == 0
-            _require(len(nodes) > 0, "a tree has no nodes")
-            _check_nodes(nodes, ("left", "right"), "feature_idx", inner, n_features)
-            by_category = nodes["bitset_idx"][inner & (nodes["is_categorical"] != 0)]
-            is_right = bool((by_category < len(tree.raw_left_cat_bitsets)).all())
-            _require(is_right, "a tree asks for categories that it does not have")
-    mapper = model._bin_mapper
-    is_right = len(mapper.is_categorical_) == n_features == len(mapper.bin_thresholds_)
-    _require(is_right, "boosting has bins of another number of columns")
-
-
-def _check_vectors(model: Any) -> None:
-    """Raise unless the arrays of a support vector machine have consistent shapes."""
-    n_classes, n_vectors = len(model._n_support), int(np.sum(model._n_support))
-    pairs = n_classes * (n_classes - 1) // 2
-    is_right = (np.asarray(model._n_support) >= 0).all()
-    is_right &= model.support_vectors_.shape == (n_vectors, int(model.n_features_in_))
-    if hasattr(model, "classes_"):
-        is_right &= model._dual_coef_.shape == (n_classes - 1, n_vectors)
-        is_right &= len(model._intercept_) == pairs
-        is_right &= all(len(p) in (0, pairs) for p in (model._probA, model._probB))
-    _require(bool(is_right), "a support vector machine has not what its vectors need")
