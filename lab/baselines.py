@@ -1,14 +1,50 @@
-"""Baselines that only the laboratory compares with, beside those of the package."""
+"""Baselines as the laboratory runs them, beside those of the package."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
 
+from boundshift.app.comparison import ScoreCounts, fit_balanced, fit_smote
 from boundshift.exceptions import InvalidInputError
-from boundshift.rivals import ScoreCounts, count_scores, resolve_costs
+
+
+class SMOTEClassifier(ClassifierMixin, BaseEstimator):
+    """Train on data in which every class is filled up with interpolated rows."""
+
+    def __init__(self, estimator: Any, *, random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train the classifier on the rows and their interpolations."""
+        self.estimator_ = fit_smote(self.estimator, X, y, self.random_state)
+        self.classes_ = self.estimator_.classes_
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict by the classifier that was trained."""
+        return self.estimator_.predict(X)
+
+
+class BalancedWeights(ClassifierMixin, BaseEstimator):
+    """Train with weights in inverse proportion to the class sizes."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train the classifier with weights."""
+        self.estimator_ = fit_balanced(self.estimator, X, y)
+        self.classes_ = self.estimator_.classes_
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict by the classifier that was trained."""
+        return self.estimator_.predict(X)
 
 
 def cost_threshold(
@@ -41,8 +77,8 @@ def cost_threshold(
     >>> round(cost_threshold(y, p, placement="midpoint"), 9)
     0.3
     """
-    counts = count_scores(y_true, y_score)
-    c_fp, c_fn = resolve_costs(counts, cost_fp, cost_fn)
+    counts = ScoreCounts.of(y_true, y_score)
+    c_fp, c_fn = counts.costs(cost_fp, cost_fn)
     cost = c_fp * counts.false_positives() + c_fn * counts.false_negatives()
     return _place(counts, int(np.argmin(cost)), placement)
 
@@ -90,10 +126,11 @@ def prior_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
     >>> prior_threshold([0, 0, 0, 1], [0.1, 0.1, 0.2, 0.4])
     0.25
     """
-    counts = count_scores(y_true, y_score)
+    counts = ScoreCounts.of(y_true, y_score)
     if counts.values[0] < 0 or counts.values[-1] > 1:
         raise InvalidInputError(
             "`y_score` must be probabilities, got scores from "
             f"{counts.values[0]:g} to {counts.values[-1]:g}. Calibrate them first."
         )
-    return counts.n_positive / (counts.n_negative + counts.n_positive)
+    positives, negatives = counts.positives.sum(), counts.negatives.sum()
+    return float(positives / (negatives + positives))

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from boundshift import BoundShiftClassifier
-from boundshift.rivals import bayes_risk_threshold
+from boundshift.app.comparison import bayes_risk_threshold
 from boundshift.rules import Cost
 from lab import markdown
 from lab.claims.scored import MODELS, Halves, Margins, score_halves

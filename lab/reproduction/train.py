@@ -19,8 +19,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
-from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from boundshift.typing import FloatArray
+from lab.baselines import BalancedWeights, SMOTEClassifier
 from lab.data.paper import PaperSplit
 from lab.experiment import quiet
 from lab.methods import Decision, Sample, Scored, Source

@@ -29,8 +29,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from boundshift.models.scoring import Response
-from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from boundshift.typing import FloatArray, IntArray
+from lab.baselines import BalancedWeights, SMOTEClassifier
 from lab.methods import Decision, Sample, Scored, Source
 from lab.records import ScoreCache
 from lab.suite.data import SETTINGS, OwnData, Rows, Split, load_rows, split

@@ -32,13 +32,10 @@ from boundshift import (
     find_zone,
 )
 from boundshift.app import cli
-from boundshift.app.scores import ScoreTable, baseline_thresholds, compare_scores, our_thresholds
+from boundshift.app.scores import ScoreTable
 from boundshift.app.tables import write_frame
 from boundshift.curves import as_curve
-from boundshift.datasets.bundled import load_table
-from boundshift.metrics import binary_metrics
 from boundshift.rules import as_rule
-from boundshift.scores import ScoreSample
 from boundshift.streaming import tables as batches
 
 COLUMNS = ["--score", "risk", "--label", "ill"]
@@ -545,68 +542,3 @@ def test_labels_that_are_none_are_refused(tmp_path, labels, words):
     parquet.write_table(table, tmp_path / "t.parquet")
     with pytest.raises(InvalidInputError, match=words):
         ScoreTable([tmp_path / "t.parquet"], "score", "ill", positive="1.0")
-
-
-def test_ours_are_those_of_the_library():
-    y = np.repeat(["no", "yes"], [90, 10])
-    scores = np.random.default_rng(0).normal(2.0 * (y == "yes"))
-    found = our_thresholds(ScoreSample.from_labels(y, scores))
-    assert found == {
-        "boundshift": find_boundary(y, scores).threshold,
-        "boundshift, minimax": find_boundary(y, scores, rule="minimax").threshold,
-        "boundshift, smoothed": find_boundary(y, scores, curve="smoothed").threshold,
-        "boundshift, paper": find_boundary(y, scores, curve="paper").threshold,
-    }
-
-
-def test_the_prior_threshold_is_the_share_of_positive_rows():
-    y = np.repeat([False, True], [90, 10])
-    sample = ScoreSample.from_labels(y, np.linspace(-1, 1, 100))
-    found = baseline_thresholds(sample, 0.5, prior=True)
-    assert found["prior threshold"] == pytest.approx(0.1)
-    assert "prior threshold" not in baseline_thresholds(sample, 0.5, prior=False)
-
-
-def test_scores_are_judged_by_boundaries_found_without_them():
-    """Labels that have nothing to do with scores look no better than chance to any method."""
-    found = []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        sample = ScoreSample.from_labels(np.arange(60) % 3 == 0, rng.normal(size=60))
-        rows = compare_scores(sample)
-        found.append([row["balanced_accuracy"] for row in sorted(rows, key=lambda r: r["method"])])
-    assert np.mean(found, axis=0).max() < 0.57
-
-
-COLUMNS = ["--score", "risk", "--label", "ill"]
-
-
-def test_the_untouched_row_is_the_model_at_its_own_threshold(run, scores, score_lines):
-    cells = [line.split(",") for line in score_lines[1:]]
-    truth = [label == "yes" for _, label in cells]
-    predicted = [float(score) > 0 for score, _ in cells]
-    expected = binary_metrics(truth, predicted, pos_label=True)
-    shown = json.loads(run("compare", scores, *COLUMNS, "--json").stdout)
-    row = next(row for row in shown["methods"] if row["method"] == "untouched")
-    assert {name: row[name] for name in expected} == pytest.approx(expected)
-
-
-def test_probabilities_have_their_boundary_at_a_half(run, tmp_path):
-    y = np.repeat([0, 1], [50, 20])
-    p = np.linspace(0.01, 0.99, 70)
-    lines = [f"{a},{b}" for a, b in zip(p, y, strict=True)]
-    (tmp_path / "p.csv").write_text("risk,ill\n" + "\n".join(lines))
-    shown = json.loads(run("compare", "p.csv", *COLUMNS, "--json").stdout)["methods"]
-    found = {row["method"]: row["threshold"] for row in shown}
-    assert found["untouched"] == 0.5
-    assert found["prior threshold"] == pytest.approx(20 / 70)
-
-
-def test_a_table_is_compared_by_a_model_and_written(run, tmp_path):
-    load_table("heart").to_csv(tmp_path / "heart.csv", index=False)
-    result = run("compare", "heart.csv", "--target", "target", "--out", "c.csv")
-    methods = csv.read_csv(tmp_path / "c.csv")["method"].to_pylist()
-    assert methods[:2] == ["boundshift", "untouched"]
-    assert all(method in result.stdout for method in methods)
-    again = run("compare", "heart.csv", "--target", "target", "--out", "c.csv", code=1)
-    assert "--force" in again.stderr

@@ -38,7 +38,6 @@ ROOMS = [
     "view",
     "plots",
     "report",
-    "rivals",
     "datasets",
     "app",
 ]
@@ -53,9 +52,8 @@ LIBRARIES = {
     "classifier": {"sklearn"},
     "plots": {"sklearn", "matplotlib"},
     "report": {"jinja2"},
-    "rivals": {"sklearn", "imblearn"},
     "datasets": {"sklearn", "pandas"},
-    "app": {"sklearn", "pandas", "pyarrow", "rich", "typer"},
+    "app": {"sklearn", "imblearn", "pandas", "pyarrow", "rich", "typer"},
 }
 OPTIONAL = set().union(*LIBRARIES.values()) - {"sklearn", "joblib"}
 # Modules that are loaded only where their data, or a terminal, has been met.

@@ -613,7 +613,8 @@ def compare(
                     "--numeric, --category, --drop and --id speak of columns that a model learns "
                     "from. Use them with --target, or leave them out."
                 )
-            from boundshift.app.scores import ScoreTable, compare_scores
+            from boundshift.app.comparison import compare_scores
+            from boundshift.app.scores import ScoreTable
             from boundshift.app.tables import positive_note
 
             sample = ScoreTable([file], score, label, positive=positive, progress=show).sample

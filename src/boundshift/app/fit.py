@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,13 +36,13 @@ from boundshift.app.columns import (
     read_numbers,
     take_columns,
 )
-from boundshift.app.scores import (
-    Show,
+from boundshift.app.comparison import (
     baseline_thresholds,
     comparison_row,
     judge_thresholds,
-    resampled_interval,
+    retrained_decisions,
 )
+from boundshift.app.scores import Show, resampled_interval
 from boundshift.app.tables import drop_labels, positive_note, read_target, with_gaps
 from boundshift.boundary import Boundary, check_row_cost, choose_claims
 from boundshift.classifier import BoundShiftClassifier
@@ -55,11 +54,10 @@ from boundshift.models.store import load
 from boundshift.models.training import set_random_states
 from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
 from boundshift.report.evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
-from boundshift.rivals import BalancedWeights, SMOTEClassifier
 from boundshift.rules import Rule
 from boundshift.scores import ScoreSample
 from boundshift.streaming.tables import check_names
-from boundshift.typing import BoolArray, FloatArray, IntArray
+from boundshift.typing import FloatArray, IntArray
 
 MODELS = {
     "logistic": "logistic regression",
@@ -227,10 +225,15 @@ def fit_table(
     moved = baseline_thresholds(deciding, own, prior=is_probability)
     comparison = judge_thresholds(judged, {"boundshift": boundary.threshold} | moved)
     if not is_file:
-        details = replace(details, decisions=_retrain(estimator, X, y, train, test, seed))
+        seeded = set_random_states(clone(estimator), seed)
+        preparation = seeded[:-1].fit(X.iloc[train])
+        rows, tests = (preparation.transform(X.iloc[part]) for part in (train, test))
+        with _quiet():
+            made = retrained_decisions(seeded[-1], rows, y[train], tests, seed)
+        details = replace(details, decisions=made)
         comparison += [
-            comparison_row(name, binary_metrics(y[test] == 1, made, pos_label=True))
-            for name, made in details.decisions.items()
+            comparison_row(name, binary_metrics(y[test] == 1, predicted, pos_label=True))
+            for name, predicted in details.decisions.items()
         ]
     show("fit", 3, _STEPS)
 
@@ -532,24 +535,6 @@ def _groups_of(table: _Table, test: IntArray) -> dict[str, NDArray[Any]]:
     rows = table.X.iloc[test]
     words = {name: np.asarray(rows[name], dtype=object) for name in table.columns.of(Kind.CATEGORY)}
     return {name: v for name, v in words.items() if len(set(map(str, v))) <= MOST_LEVELS}
-
-
-def _retrain(
-    pipeline: Any, X: Any, y: IntArray, train: IntArray, test: IntArray, seed: int
-) -> dict[str, BoolArray]:
-    """Return the decisions of methods that train anew; SMOTE needs imbalanced-learn."""
-    seeded = set_random_states(clone(pipeline), seed)
-    preparation, classifier = seeded[:-1].fit(X.iloc[train]), seeded[-1]
-    prepared, tests = preparation.transform(X.iloc[train]), preparation.transform(X.iloc[test])
-    methods: dict[str, Any] = {}
-    if find_spec("imblearn") is not None:
-        methods["SMOTE, retrained"] = SMOTEClassifier(classifier, random_state=seed)
-    methods["class weights, retrained"] = BalancedWeights(classifier)
-    with _quiet():
-        return {
-            name: np.asarray(method.fit(prepared, y[train]).predict(tests) == 1)
-            for name, method in methods.items()
-        }
 
 
 def make_preparation(columns: Columns) -> Any:

@@ -1,4 +1,4 @@
-"""Labelled scores in files, in memory or in passes; and other methods beside ours on them."""
+"""Labelled scores in files, in memory or in passes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from boundshift.boundary import Boundary, decide_by_row, decide_on, make_decisio
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.groups import ROWS, GroupBoundaries, find_boundaries
-from boundshift.metrics import binary_metrics
 from boundshift.promises.certificate import Certificate, certify_counts, certify_weights
 from boundshift.promises.zone import Zone, zone_of
 from boundshift.rules import Rule
@@ -27,8 +26,6 @@ from boundshift.streaming.read import Source
 from boundshift.streaming.scan import decide_groups_in_passes
 from boundshift.streaming.tables import OpenTable, arrow, open_table, read_batches
 from boundshift.typing import BoolArray, FloatArray
-from boundshift.view.axis import is_probability
-from boundshift.view.rows import metrics_at
 
 Show = Callable[[str, int, int], None]
 
@@ -37,16 +34,6 @@ _LARGE = 4 << 30
 _MOST_LABELS = 1000
 _MOST_ROWS = 20_000
 _RESAMPLES = 100
-METRICS = (
-    "g_mean",
-    "f1",
-    "balanced_accuracy",
-    "mcc",
-    "accuracy",
-    "recall_negative",
-    "recall_positive",
-)
-"""Columns of a comparison."""
 
 
 class ScoreRows(NamedTuple):
@@ -379,104 +366,3 @@ def resampled_interval(
     how: dict[str, Any] = {"curve": curve, "rule": rule, "scale": scale}
     rows = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
     return threshold_interval(*rows, n_resamples=_RESAMPLES, random_state=0, **how)
-
-
-_OURS: dict[str, tuple[str | None, str | None]] = {
-    "boundshift": (None, None),
-    "boundshift, minimax": (None, "minimax"),
-    "boundshift, smoothed": ("smoothed", None),
-    "boundshift, paper": ("paper", None),
-}
-
-
-def our_thresholds(sample: ScoreSample) -> dict[str, float]:
-    """Return where a few settings of ours put the threshold."""
-    return {name: make_decision(*how, "auto")(sample).threshold for name, how in _OURS.items()}
-
-
-def baseline_thresholds(sample: ScoreSample, own: float, *, prior: bool) -> dict[str, float]:
-    """Return where each other method that only moves the threshold puts it.
-
-    `own` is the model's own threshold. With `prior`, scores are probabilities, whose prior
-    threshold is the share of positive rows. Infinite: a method never predicts one of the classes.
-    """
-    from boundshift.rivals import bayes_risk_threshold, tuned_threshold
-
-    rows = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
-    found = {
-        "untouched": own,
-        "tuned threshold, balanced accuracy": tuned_threshold(*rows),
-        "tuned threshold, G-mean": tuned_threshold(*rows, metric="g_mean"),
-        "Bayes minimum risk": bayes_risk_threshold(*rows),
-    }
-    share = sample.positive.n / sum(sample.n_samples)
-    return found | ({"prior threshold": share} if prior else {})
-
-
-def comparison_row(
-    method: str, metrics: Mapping[str, float], threshold: float = np.nan
-) -> dict[str, Any]:
-    """Return one row of a comparison."""
-    return {"method": method} | {n: metrics[n] for n in METRICS} | {"threshold": threshold}
-
-
-def judge_thresholds(sample: ScoreSample, thresholds: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return a row of a comparison for each threshold, on a test sample."""
-    return [comparison_row(name, metrics_at(sample, t), t) for name, t in thresholds.items()]
-
-
-def compare_scores(
-    sample: ScoreSample,
-    *,
-    own: float | None = None,
-    folds: int = 5,
-    seed: int = 0,
-    progress: Show | None = None,
-) -> list[dict[str, Any]]:
-    """Compare methods on scores of any model by cross-validation of the threshold.
-
-    `own` is the model's own threshold; None takes 0.5 if all scores lie from 0 to 1, and 0
-    otherwise. A class with fewer rows than `folds` has as many folds as rows.
-
-    Returns
-    -------
-    list of dict
-        One row per method with the metrics over all rows, and the threshold on all rows; the best
-        G-mean first.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([False, True], [500, 50])
-    >>> rows = compare_scores(ScoreSample.from_labels(y, rng.normal(2 * y - 2)))
-    >>> [row["method"] for row in rows][-1]
-    'untouched'
-    """
-    from sklearn.model_selection import StratifiedKFold
-
-    parts = min(folds, *sample.n_samples)
-    if parts < 2:
-        raise InvalidInputError(
-            "A comparison needs at least two rows of each class, to decide on and to judge by; got "
-            f"{sample.negative.n} and {sample.positive.n}."
-        )
-    is_positive, scores = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
-    prior = is_probability(sample)
-    cut = (0.5 if prior else 0.0) if own is None else own
-
-    def thresholds(rows: ScoreSample) -> dict[str, float]:
-        return our_thresholds(rows) | baseline_thresholds(rows, cut, prior=prior)
-
-    predicted: dict[str, BoolArray] = {}
-    splitter = StratifiedKFold(parts, shuffle=True, random_state=seed)
-    for number, (decide, test) in enumerate(splitter.split(scores, is_positive), start=1):
-        deciding = ScoreSample.from_labels(is_positive[decide], scores[decide])
-        for name, t in thresholds(deciding).items():
-            predicted.setdefault(name, np.zeros(len(scores), dtype=bool))[test] = scores[test] > t
-        if progress is not None:
-            progress("compare", number, parts)
-    rows = [
-        comparison_row(name, binary_metrics(is_positive, predicted[name], pos_label=True), t)
-        for name, t in thresholds(sample).items()
-    ]
-    return sorted(rows, key=lambda row: -row["g_mean"])

@@ -1,6 +1,6 @@
 """
-Compare with rivals
-===================
+Compare with baselines
+======================
 
 The same classifier untouched, shifted, with a tuned threshold, with SMOTE and with class weights,
 over repeated splits of the heart disease data.
@@ -9,6 +9,8 @@ over repeated splits of the heart disease data.
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
+from imblearn.over_sampling import SMOTE
+from imblearn.pipeline import make_pipeline as make_resampling_pipeline
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit, TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
@@ -17,17 +19,19 @@ from sklearn.preprocessing import StandardScaler
 from boundshift import BoundShiftClassifier
 from boundshift.datasets import load_heart
 from boundshift.metrics import binary_metrics
-from boundshift.rivals import BalancedWeights, SMOTEClassifier
 
 X, y = load_heart(return_X_y=True)
 model = make_pipeline(StandardScaler(), LogisticRegression())
+balanced = LogisticRegression(class_weight="balanced")
 methods = {
     "untouched": model,
     "boundshift": BoundShiftClassifier(model),
     "boundshift, minimax": BoundShiftClassifier(model, rule="minimax"),
     "tuned threshold": TunedThresholdClassifierCV(model, scoring="balanced_accuracy"),
-    "SMOTE": SMOTEClassifier(model, random_state=0),
-    "class weights": BalancedWeights(model),
+    "SMOTE": make_resampling_pipeline(
+        StandardScaler(), SMOTE(random_state=0), LogisticRegression()
+    ),
+    "class weights": make_pipeline(StandardScaler(), balanced),
 }
 
 # %%
