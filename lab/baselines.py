@@ -2,14 +2,104 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import isotonic_regression
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from boundshift.app.comparison import ScoreCounts, fit_balanced, fit_smote
+from boundshift.app.comparison import fit_balanced, fit_smote
 from boundshift.exceptions import InvalidInputError
+from boundshift.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class ScoreCounts:
+    """Distinct scores in ascending order, with the number of rows of each class.
+
+    Cut k = 0 … n lies below score number k, and cut n above every score.
+    """
+
+    values: FloatArray
+    negatives: IntArray
+    positives: IntArray
+
+    @classmethod
+    def of(cls, y_true: ArrayLike, y_score: ArrayLike) -> ScoreCounts:
+        """Count rows of two classes; the last label in sorted order is positive."""
+        labels = np.asarray(y_true)
+        values, codes = np.unique(np.asarray(y_score, dtype=np.float64), return_inverse=True)
+        is_positive = labels == np.unique(labels)[-1]
+        positives = np.bincount(codes[is_positive], minlength=len(values))
+        negatives = np.bincount(codes[~is_positive], minlength=len(values))
+        return cls(values, negatives, positives)
+
+    def false_positives(self) -> IntArray:
+        """Negative rows above each cut."""
+        return np.append(np.cumsum(self.negatives[::-1])[::-1], 0)
+
+    def false_negatives(self) -> IntArray:
+        """Positive rows below each cut."""
+        return np.append(0, np.cumsum(self.positives))
+
+    def costs(self, cost_fp: float | None, cost_fn: float | None) -> tuple[float, float]:
+        """Return both costs; None is the size of the other class, which balances the classes."""
+        return (
+            float(self.positives.sum()) if cost_fp is None else cost_fp,
+            float(self.negatives.sum()) if cost_fn is None else cost_fn,
+        )
+
+    def middle_of(self, cut: int) -> float:
+        """Return the middle of the gap at a cut; infinite outside the scores."""
+        if cut == 0:
+            return -np.inf
+        if cut == len(self.values):
+            return np.inf
+        low, high = self.values[cut - 1], self.values[cut]
+        middle = low + (high - low) / 2
+        return float(middle if middle < high else low)
+
+
+def bayes_risk_threshold(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+) -> float:
+    r"""Return the threshold of Bayes minimum risk on calibrated scores.
+
+    Each edge of the ROC curve's convex hull calibrates its scores to the share p of positive rows.
+    Positive is predicted iff :math:`(1-p) c_{FP} < p\, c_{FN}`. The threshold is infinite if one
+    class is never worth predicting.
+
+    References
+    ----------
+    A. Correa Bahnsen, A. Stojanovic, D. Aouada, B. Ottersten, "Improving credit card fraud
+    detection with calibrated probabilities", SIAM International Conference on Data Mining, 2014.
+
+    Examples
+    --------
+    >>> round(bayes_risk_threshold([0, 0, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]), 9)
+    0.4
+    """
+    counts = ScoreCounts.of(y_true, y_score)
+    c_fp, c_fn = counts.costs(cost_fp, cost_fn)
+    # Each step of isotonic regression is an edge of the ROC curve's convex hull:
+    # T. Fawcett, A. Niculescu-Mizil, "PAV and the ROC convex hull", Machine Learning 68, 2007.
+    sizes = counts.negatives + counts.positives
+    starts = isotonic_regression(counts.positives / sizes, weights=sizes).blocks[:-1]
+    negatives, positives = (
+        np.add.reduceat(each, starts) for each in (counts.negatives, counts.positives)
+    )
+    worth = np.flatnonzero(positives * c_fn > negatives * c_fp)
+    if len(worth) == 0:
+        return np.inf
+    # Just below the edge, so that a score on it is predicted positive.
+    edge = np.nextafter(counts.values[starts[worth[0]]], -np.inf)
+    return -np.inf if worth[0] == 0 else float(edge)
 
 
 class SMOTEClassifier(ClassifierMixin, BaseEstimator):

@@ -17,9 +17,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from boundshift import BoundShiftClassifier
-from boundshift.app.comparison import bayes_risk_threshold
 from boundshift.rules import Cost
 from lab import markdown
+from lab.baselines import bayes_risk_threshold
 from lab.claims.scored import MODELS, Halves, Margins, score_halves
 from lab.claims.simulation import generator
 from lab.data.common import fetch_common

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from boundshift.app.comparison import bayes_risk_threshold
 from boundshift.curves import SupportRadius
-from lab.baselines import cost_threshold, prior_threshold
+from lab.baselines import bayes_risk_threshold, cost_threshold, prior_threshold
 from lab.methods import (
     QUALITIES,
     Decide,

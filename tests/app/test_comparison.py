@@ -16,7 +16,6 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from boundshift import InvalidInputError, find_boundary
 from boundshift.app.comparison import (
-    bayes_risk_threshold,
     compare_scores,
     fit_balanced,
     fit_smote,
@@ -61,40 +60,6 @@ def test_the_lowest_of_equally_good_cuts_wins():
 def test_neighbouring_floats_are_still_separated(low):
     high = np.nextafter(low, 1)
     assert low <= tuned_threshold([0, 1], [low, high]) < high
-
-
-def calibrated(y, p, new):
-    """Share of positive rows on the edge of the ROC curve's hull that each new score falls on."""
-    cuts = [np.inf, *np.unique(p)[::-1]]
-    points = [(np.sum((p >= c) & (y == 0)), np.sum((p >= c) & (y == 1))) for c in cuts]
-    hull = [0]
-    while hull[-1] < len(points) - 1:
-        x0, y0 = points[hull[-1]]
-        later = range(hull[-1] + 1, len(points))
-        angle = [np.arctan2(points[j][1] - y0, points[j][0] - x0).round(12) for j in later]
-        hull.append(max(zip(angle, later, strict=True))[1])
-    edges = np.array([cuts[k] for k in hull[1:]])[::-1]
-    steps = np.diff([points[k] for k in hull], axis=0)[::-1]
-    shares = steps[:, 1] / steps.sum(axis=1)
-    return shares[np.maximum(np.searchsorted(edges, new, side="right") - 1, 0)]
-
-
-@every_seed
-@pytest.mark.parametrize("costs", [{}, {"cost_fp": 1.0, "cost_fn": 7.5}])
-def test_bayes_risk_predicts_what_costs_less(seed, costs):
-    y, p = problem(seed)
-    cost_fp, cost_fn = costs.values() or (np.sum(y == 1), np.sum(y == 0))
-    new = np.linspace(-0.5, 1.5, 997)
-    share = calibrated(y, p, new)
-    gain = share * cost_fn - (1 - share) * cost_fp
-    clear = np.abs(gain) > 1e-9
-    predicted = new > bayes_risk_threshold(y, p, **costs)
-    assert (predicted[clear] == (gain[clear] > 0)).all()
-
-
-def test_bayes_risk_is_infinite_where_one_class_is_never_worth_predicting():
-    assert bayes_risk_threshold([1, 0], [0.2, 0.8]) == np.inf  # negative on a tie
-    assert bayes_risk_threshold([1, 0], [0.2, 0.8], cost_fp=1, cost_fn=5) == -np.inf
 
 
 @pytest.mark.parametrize("sizes", [[150, 50, 20], [200, 3], [200, 1], [50, 50]])

