@@ -191,11 +191,11 @@ MISTAKES = {
     ),
     "scores as weights": (
         ["threshold", "beside.csv", *SCORES, "--weight", "risk"],
-        ["must be one thing", "'risk'"],
+        ["must have one role", "'risk'"],
     ),
     "scores as groups, in passes": (
         ["threshold", "beside.csv", "beside.csv", *SCORES, "--by", "risk"],
-        ["must be one thing", "'risk'"],
+        ["must have one role", "'risk'"],
     ),
     "costs in passes": (
         ["threshold", "beside.csv", "beside.csv", *SCORES, "--cost-column", "times"],
@@ -253,7 +253,7 @@ MISTAKES = {
     ),
     "a column of two roles": (
         ["fit", "table.csv", "--target", "ill", "--drop", "age", "--id", "age"],
-        ["'age'", "one thing"],
+        ["'age'", "one role"],
     ),
     "a role misspelled": (
         ["fit", "table.csv", "--target", "ill", "--drop", "aeg"],

@@ -31,7 +31,7 @@ from boundshift import (
     find_boundary,
     find_zone,
 )
-from boundshift.app import cli
+from boundshift.app import options
 from boundshift.app.scores import ScoreTable
 from boundshift.app.tables import write_frame
 from boundshift.curves import as_curve
@@ -39,7 +39,7 @@ from boundshift.rules import as_rule
 from boundshift.streaming import tables as batches
 
 COLUMNS = ["--score", "risk", "--label", "ill"]
-_CURVES, _RULES = cli._CURVES.split(", "), cli._RULES.split(", ")
+_CURVES, _RULES = options.CURVES.split(", "), options.RULES.split(", ")
 SOURCE = Path(boundshift.__file__).parents[1]
 ROOT = Path(__file__).parents[2]
 

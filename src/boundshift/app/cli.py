@@ -1,4 +1,4 @@
-"""The application, how it prints, and the options that several commands share."""
+"""The application: how commands are added, what they print, and how mistakes are answered."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, fields, replace
-from enum import StrEnum
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Any, get_type_hints
 
 import typer
 from rich import box
@@ -27,10 +26,6 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExt
 from boundshift.streaming.driver import draw_bars
 from boundshift.writing import is_special
 
-if TYPE_CHECKING:
-    from boundshift.curves import ErrorCurve
-    from boundshift.rules import Rule
-
 Show = Callable[[str, int, int], None]
 
 # Characters by which a label could move the cursor, change colours or reverse the text: control
@@ -39,7 +34,7 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 
-# Arguments in Python whose option has another name.
+# Arguments in Python whose option has another name, and those with the same.
 _OPTIONS = {
     "false_negative": "costs",
     "false_positive": "costs",
@@ -83,13 +78,46 @@ app = typer.Typer(
 
 
 def command(*examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a command to the application, with examples at the end of its help."""
-    return app.command(cls=Command, epilog=show_examples(*examples))
+    """Add a command to the application, with examples at the end of its help.
+
+    A parameter that is a dataclass stands for one option per field.
+    """
+    lines = ["[bold]Examples[/bold]", *(line.replace("[", "\\[") for line in examples)]
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        app.command(cls=Command, epilog="\n\n".join(lines))(_with_options(function))
+        return function
+
+    return add
 
 
-def show_examples(*lines: str) -> str:
-    """Return the end of a command's help: examples, one a line."""
-    return "\n\n".join(["[bold]Examples[/bold]", *(line.replace("[", "\\[") for line in lines)])
+def _with_options(function: Callable[..., None]) -> Callable[..., None]:
+    signature = inspect.signature(function, eval_str=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for own in signature.parameters.values():
+        if not is_dataclass(own.annotation):
+            parameters.append(own.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        groups[own.name] = own.annotation
+        hints = get_type_hints(own.annotation, include_extras=True)
+        for field in fields(own.annotation):
+            default = own.empty if field.default is MISSING else field.default
+            parameters.append(
+                inspect.Parameter(
+                    field.name, own.KEYWORD_ONLY, default=default, annotation=hints[field.name]
+                )
+            )
+
+    @wraps(function)
+    def call(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        function(**given)
+
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {p.name: p.annotation for p in parameters}
+    return call
 
 
 def _version(asked: bool) -> None:
@@ -225,287 +253,3 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-class ScaleName(StrEnum):
-    """What scores are."""
-
-    auto = "auto"
-    probability = "probability"
-    raw = "raw"
-
-
-class Origin(StrEnum):
-    """Where scores come from."""
-
-    held_out = "held-out"
-    out_of_fold = "out-of-fold"
-    training = "training"
-
-
-def optional(text: str, metavar: str | None = None) -> Any:
-    """Return an option without a default to show."""
-    return typer.Option(help=text, metavar=metavar, show_default=False)
-
-
-_COLUMN = "COLUMN"
-_SHARE = "SHARE"
-_KINDS = "CSV, TSV, Parquet, Feather, JSON lines (also .gz, .bz2, .zst) or Excel; - reads a pipe."
-_Columns = list[str] | None
-TableArgument = Annotated[Path, typer.Argument(help=_KINDS, metavar="FILE", show_default=False)]
-TablesArgument = Annotated[
-    list[Path], typer.Argument(help=_KINDS, metavar="FILE...", show_default=False)
-]
-ScoreOption = Annotated[str, optional("Column of scores, higher for the positive class.")]
-LabelOption = Annotated[str, optional("Column of labels.")]
-PositiveOption = Annotated[
-    str | None,
-    optional(
-        "Label of the class to be found. Default: the greater of 0 and 1, -1 and 1, false and "
-        "true; of any other two the rarer."
-    ),
-]
-ScaleOption = Annotated[
-    ScaleName,
-    typer.Option(
-        help="What the scores are. Probabilities are decided on their log-odds; auto holds them to "
-        "be probabilities if all lie in [0, 1]."
-    ),
-]
-OriginOption = Annotated[
-    Origin, typer.Option(help="Rows the model has not seen, or those it was trained on.")
-]
-PositiveNameOption = Annotated[str | None, optional("What the positive class is called.")]
-NegativeNameOption = Annotated[str | None, optional("What the negative class is called.")]
-SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")]
-NumericOption = Annotated[
-    _Columns, optional("Column of numbers, whatever it looks like; may be repeated.", _COLUMN)
-]
-CategoryOption = Annotated[
-    _Columns, optional("Column of categories, such as codes; may be repeated.", _COLUMN)
-]
-DropOption = Annotated[_Columns, optional("Column not to learn from; may be repeated.", _COLUMN)]
-IdOption = Annotated[
-    _Columns, typer.Option("--id", help="Column that names rows; may be repeated.", metavar=_COLUMN)
-]
-ByOption = Annotated[
-    _Columns,
-    optional(
-        "Column with few values, for the report's table of groups, all decided by one boundary; "
-        "may be repeated. Boundaries by group: threshold --by.",
-        _COLUMN,
-    ),
-]
-CostColumnOption = Annotated[
-    str | None,
-    optional(
-        "Column of what is lost if the row is decided wrongly; with no rule or curve.", _COLUMN
-    ),
-]
-ZoneOption = Annotated[
-    str | None,
-    optional(
-        "Also find an unsure zone, two limits between which nobody should decide by the score "
-        "alone: most of the negative and of the positive class that may be decided wrongly, as "
-        "0.05,0.05.",
-        "A,B",
-    ),
-]
-TrustOption = Annotated[
-    bool,
-    typer.Option("--trust", help="The model's file is your own: a pickle, or of another library."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-
-
-def read_pair(option: str, text: str, what: str, example: str) -> tuple[float, float]:
-    """Return two numbers written as ``1,20``."""
-    try:
-        first, second = (float(part) for part in text.replace(":", ",").split(","))
-    except ValueError:
-        raise InvalidInputError(
-            f"{option} must be {what}, got '{text}'. Use {option} {example}, for example."
-        ) from None
-    return first, second
-
-
-def read_zone_errors(text: str) -> tuple[float, float]:
-    """Return errors written as ``0.05,0.05``."""
-    from boundshift.promises.zone import as_errors
-
-    what = "two shares, of the negative and of the positive class"
-    return as_errors(read_pair("--zone", text, what, "0.05,0.05"))
-
-
-_CURVES = (
-    "blend, smoothed, logistic, empirical, student-t, kth-point, clopper-pearson, dkw, bernstein, "
-    "support, paper, authors"
-)
-_RULES = "g-mean, sum, minimax, cost, f0.5, f1, f2, mcc, kappa, youden, informedness, markedness"
-_GOAL_OPTIONS: dict[str, Any] = {
-    "curve": typer.Option(
-        help=f"Claim on each class's error: {_CURVES}. The last two are support with "
-        "the settings of the paper's text and of its tables.",
-        autocompletion=lambda: _CURVES.split(", "),
-        show_default="the rule's own, else blend",
-    ),
-    "rule": typer.Option(
-        help=f"What to minimise, or of a metric to maximise: {_RULES}.",
-        autocompletion=lambda: _RULES.split(", "),
-        show_default="the curve's own, else g-mean",
-    ),
-    "metric": optional(
-        "Rule: the best value of a scikit-learn scorer of predictions, such as jaccard.", "NAME"
-    ),
-    "costs": optional(
-        "Rule: the least expected cost, for costs of a false alarm and of a miss, as 1,20.", "A,B"
-    ),
-    "recall_floor": optional(
-        "Rule: find at least this share of the positive class, then do the best for --then. "
-        "Floors go together; the curve is clopper-pearson, and they are promised, unless --curve "
-        "says otherwise.",
-        _SHARE,
-    ),
-    "specificity_floor": optional(
-        "Rule: leave at least this share of the negative class alone.", _SHARE
-    ),
-    "precision_floor": optional("Rule: at least this share of flagged rows is positive.", _SHARE),
-    "npv_floor": optional("Rule: at least this share of rows not flagged is negative.", _SHARE),
-    "max_flagged": optional("Rule: flag at most this share of all rows, such as 0.02.", _SHARE),
-    "then": typer.Option(
-        help="What is best where all floors are met: a rule, recall, specificity or precision.",
-        metavar="NAME",
-        autocompletion=lambda: [*_RULES.split(", "), "recall", "specificity", "precision"],
-        show_default="g-mean",
-    ),
-    "prevalence": optional(
-        "Share of the positive class where decisions will be made, if it is not that of the "
-        "rows: 0.001 for one in a thousand. For costs, F1 and the like, precision, NPV and the "
-        "share flagged; also where negatives were thinned out.",
-        _SHARE,
-    ),
-    "confidence": typer.Option(
-        help="Confidence of the certificate, and of curves that have one (clopper-pearson, dkw, "
-        "bernstein); between 0 and 1."
-    ),
-}
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What the options of a command ask of a boundary; each field is an option.
-
-    Examples
-    --------
-    >>> Goal(costs="1,20").claims()
-    (Blend(rows=10.0), Cost(false_positive=1.0, false_negative=20.0, prevalence=None))
-    >>> Goal(recall_floor=0.9, max_flagged=0.02, confidence=0.99).claims()
-    (ClopperPearson(confidence=0.99), Floors(recall=0.9, flagged=0.02))
-    """
-
-    curve: str | None = None
-    rule: str | None = None
-    metric: str | None = None
-    costs: str | None = None
-    recall_floor: float | None = None
-    specificity_floor: float | None = None
-    precision_floor: float | None = None
-    npv_floor: float | None = None
-    max_flagged: float | None = None
-    then: str | None = None
-    prevalence: float | None = None
-    confidence: float = 0.95
-
-    @property
-    def is_open(self) -> bool:
-        """Whether nothing is asked of the boundary, so that costs by row may decide."""
-        return self == Goal(confidence=self.confidence)
-
-    def check_costs_by_row(self, cost_column: str | None) -> None:
-        """Raise if costs by row are to go with a rule or a curve."""
-        if cost_column is not None and not self.is_open:
-            raise InvalidInputError(
-                f"--cost-column must go without a rule or a curve, got '{cost_column}' with one: "
-                "every row has its own cost. Leave them out."
-            )
-
-    def claims(self) -> tuple[ErrorCurve, Rule]:
-        """Return the curve and the rule, as `find_boundary` takes them."""
-        from boundshift.boundary import choose_claims
-        from boundshift.curves.counts import ConfidenceCurve
-
-        chosen, by = choose_claims(self.curve, self._rule())
-        if isinstance(chosen, ConfidenceCurve):
-            chosen = replace(chosen, confidence=self.confidence)
-        return chosen, by
-
-    def _rule(self) -> Rule | None:
-        """Return the rule, None for that of the curve."""
-        from boundshift.rules import Cost, Floors, Metric, as_rule
-
-        floors = {
-            "recall": self.recall_floor,
-            "specificity": self.specificity_floor,
-            "precision": self.precision_floor,
-            "npv": self.npv_floor,
-            "flagged": self.max_flagged,
-        }
-        floors = {name: share for name, share in floors.items() if share is not None}
-        wishes = (self.rule, self.metric, self.costs, floors or None)
-        if sum(wish is not None for wish in wishes) > 1:
-            raise InvalidInputError(
-                "A boundary follows one rule: give only one of --rule, --metric, --costs, and "
-                "floors such as --recall-floor. Where floors are met, --then f1 says what is best."
-            )
-        if floors:
-            return Floors(**floors, then=self.then, prevalence=self.prevalence)
-        if self.then is not None:
-            raise InvalidInputError(
-                f"--then must go with a floor, got {self.then!r} alone. Use --rule {self.then}, or "
-                "--recall-floor 0.9, for example."
-            )
-        wanted: Rule | None = None
-        if self.metric is not None:
-            wanted = Metric(self.metric)
-        elif self.costs is not None:
-            what = "two numbers, of a false alarm and of a miss"
-            alarm, miss = read_pair("--costs", self.costs, what, "1,20")
-            wanted = Cost(false_positive=alarm, false_negative=miss)
-        elif self.rule is not None:
-            wanted = as_rule(self.rule)
-        if self.prevalence is None:
-            return wanted
-        if wanted is None or "prevalence" not in {f.name for f in fields(wanted)}:
-            raise InvalidInputError(
-                "--prevalence must go with a rule that depends on it, got "
-                f"{'none' if wanted is None else repr(wanted.name)}. Use --costs, --rule f1 or "
-                "mcc, --metric, or a floor of precision, NPV or the share flagged."
-            )
-        return replace(wanted, prevalence=self.prevalence)  # type: ignore[call-arg]
-
-
-def takes_goal(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace a command's parameter `goal` by an option for each field of `Goal`."""
-    signature = inspect.signature(command, eval_str=True)
-    hints = get_type_hints(Goal)
-    by_name = inspect.Parameter.KEYWORD_ONLY
-    parameters: list[inspect.Parameter] = []
-    for own in signature.parameters.values():
-        if own.name != "goal":
-            parameters.append(own.replace(kind=by_name))
-            continue
-        for f in fields(Goal):
-            option: Any = Annotated[hints[f.name], _GOAL_OPTIONS[f.name]]
-            parameters.append(
-                inspect.Parameter(f.name, by_name, default=f.default, annotation=option)
-            )
-
-    @wraps(command)
-    def read(**given: Any) -> None:
-        goal = Goal(**{f.name: given.pop(f.name) for f in fields(Goal)})
-        command(**given, goal=goal)
-
-    read.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    read.__annotations__ = {p.name: p.annotation for p in parameters}
-    return read

@@ -4,42 +4,40 @@ from __future__ import annotations
 
 import io
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundshift.app import cli
+from boundshift.app import options
 from boundshift.app.cli import (
-    Goal,
     app,
     check_new,
     command,
     errors,
     in_options,
-    optional,
     print_json,
     print_line,
     print_notes,
     print_table,
     progress,
-    read_zone_errors,
-    takes_goal,
 )
+from boundshift.app.options import Called, Goal, Origin, Roles, Scored, optional, read_zone_errors
 from boundshift.exceptions import InvalidInputError
 from boundshift.writing import write_whole
 
 if TYPE_CHECKING:
-    from boundshift.app.columns import Role
+    from boundshift.boundary import Boundary
     from boundshift.groups import GroupBoundaries
-    from boundshift.typing import BoolArray
+    from boundshift.promises.certificate import Certificate
+    from boundshift.promises.zone import Zone
+
+__all__ = ["app"]
 
 _PICTURES = (".png", ".svg", ".pdf")
 _ALARM = 3
-__all__ = ["app"]
-
 _MODELS = ["logistic", "svm", "forest", "boosting", "mlp"]
 
 
@@ -52,48 +50,30 @@ _MODELS = ["logistic", "svm", "forest", "boosting", "mlp"]
     "boundshift threshold scores.csv --score p --label y --zone 0.05,0.05",
     "zcat scores.csv.gz | boundshift threshold - --score p --label y",
 )
-@takes_goal
 def threshold(
-    files: cli.TablesArgument,
-    score: cli.ScoreOption,
-    label: cli.LabelOption,
-    positive: cli.PositiveOption = None,
-    *,
+    files: options.TablesArgument,
+    scored: Scored,
     goal: Goal,
-    weight: Annotated[
-        str | None,
-        optional(
-            "Column that says how often each row counts; certificates are nominal then.", "COLUMN"
-        ),
-    ] = None,
-    cost_column: cli.CostColumnOption = None,
+    weight: options.WeightOption = None,
+    cost_column: options.CostColumnOption = None,
     by: Annotated[
         str | None,
         optional(
-            "Column of groups: a boundary for each, small ones leaning on all rows. No "
-            "guarantee of fairness.",
+            "Column of groups: a boundary for each; those of small groups shrink towards that of "
+            "all rows. No guarantee of fairness.",
             "COLUMN",
         ),
     ] = None,
-    scale: cli.ScaleOption = cli.ScaleName.auto,
-    scores: cli.OriginOption = cli.Origin.held_out,
     certify: Annotated[
         bool, typer.Option("--certify", help="Add the certificate to the JSON.")
     ] = False,
-    zone: Annotated[
-        str | None,
-        optional(
-            "Two limits in the place of the boundary, and between them nobody decides: most "
-            "of the negative and of the positive class that may be decided wrongly, as 0.05,0.05.",
-            "A,B",
-        ),
-    ] = None,
-    as_json: cli.JsonOption = False,
+    zone: options.ZoneOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Find the boundary for a file of labels and scores from any system.
 
-    The answer is one number: call a row positive if its score is above it. Several files are read
-    as one table, in passes, so that they need not fit into memory.
+    The answer is one number: call a row positive if its score is above it; with --zone, two
+    numbers. Several files are read as one table, in passes, so that they need not fit into memory.
     """
     with errors(), progress() as show:
         from boundshift.app.scores import ScoreTable
@@ -101,7 +81,7 @@ def threshold(
 
         beside = weight is not None or cost_column is not None or certify
         if zone is not None and (
-            beside or by is not None or not goal.is_open or scores is not cli.Origin.held_out
+            beside or by is not None or not goal.is_open or scored.scores is not Origin.held_out
         ):
             raise InvalidInputError(
                 "--zone must go without a curve, a rule, floors, --by, --weight, --cost-column, "
@@ -113,69 +93,44 @@ def threshold(
                 "--by must go without --weight, --cost-column and --certify. Leave them out, "
                 "or give the rows of each group to a call of its own."
             )
-        claim, aim = goal.claims()
+        curve, rule = goal.claims()
         goal.check_costs_by_row(cost_column)
-        allowed = None if zone is None else read_zone_errors(zone)
-        alike = aim.alike and cost_column is None if allowed is None else allowed[0] == allowed[1]
+        allowed = read_zone_errors(zone)
+        alike = rule.alike and cost_column is None if allowed is None else allowed[0] == allowed[1]
         table = ScoreTable(
             files,
-            score,
-            label,
-            positive=positive,
+            scored.score,
+            scored.label,
+            positive=scored.positive,
             alike=alike,
             weight=weight,
             cost=cost_column,
             by=[] if by is None else [by],
             progress=show,
         )
+        scale: Any = scored.scale.value
+        result: Any
+        certificate: Any = None
         if by is not None:
-            groups = table.decide_groups(claim, aim, scale.value)
+            result = table.decide_groups(curve, rule, scale)
         elif allowed is not None:
-            found = table.find_zone(allowed, goal.confidence, scale.value)
+            result = table.find_zone(allowed, goal.confidence, scale)
         else:
-            how: dict[str, Any] = {"confidence": goal.confidence, "scores": scores.value}
-            boundary, certificate = table.decide(claim, aim, scale.value, **how)
+            how: dict[str, Any] = {"confidence": goal.confidence, "scores": scored.scores.value}
+            result, certificate = table.decide(curve, rule, scale, **how)
     if by is not None:
-        _print_groups(groups, score, as_json)
+        _print_groups(result, scored.score, as_json)
         return
-    result = boundary if allowed is None else found
-    print_notes(positive_note(positive, result.labels, result.n_samples))
+    print_notes(positive_note(scored.positive, result.labels, result.n_samples))
     if as_json:
         print_json(result.to_dict() | ({"certificate": asdict(certificate)} if certify else {}))
-        return
-    from boundshift.words import at_most, error_text, percent
-
-    negative, high = result.labels
-    head = ["", *(f"class {name}" for name in result.labels)]
-    if allowed is not None:
-        print_line(
-            f"Call a row {high} if {score} > {found.high:.6g} and {negative} if {score} <= "
-            f"{found.low:.6g}; between the two, ask a person."
-        )
-        print_line(found.message)
-        rows = [
-            ("rows", *found.n_samples),
-            ("most that may be decided wrongly", *found.errors),
-            ("share between the limits here", *map(percent, found.unsure)),
-        ]
-        print_table(head, rows)
-        return
-    print_line(f"Call a row {high} if {score} > {boundary.threshold:.6g}, else {negative}.")
-    print_line(in_options(boundary.message))
-    bounds = f"at most, at {goal.confidence:g} ({certificate.status})"
-    rows = [
-        ("rows", *boundary.n_samples),
-        ("on the wrong side here", *boundary.wrong),
-        ("their share", *map(percent, certificate.errors)),
-        (f"claimed by {boundary.curve.name}", *map(error_text, boundary.errors)),
-        (bounds, *map(at_most, certificate.error_bounds)),
-    ]
-    print_table(head, rows)
-    print_line(f"{certificate.status.capitalize()}: {certificate.reason}.")
+    elif certificate is None:
+        _print_zone(result, scored.score)
+    else:
+        _print_boundary(result, certificate, scored.score)
 
 
 def _print_groups(found: GroupBoundaries, score: str, as_json: bool) -> None:
-    """Print the boundary of each group, and its errors there."""
     table = found.table()
     if as_json:
         print_json(found.to_dict() | {"table": table})
@@ -184,6 +139,41 @@ def _print_groups(found: GroupBoundaries, score: str, as_json: bool) -> None:
     print_line(f"Call a row {high} if {score} is above the threshold of its group.")
     print_table(list(table[0]), [list(row.values()) for row in table])
     print_line(f"Groups that are not listed: {found.common.threshold:.6g}.")
+
+
+def _print_zone(found: Zone, score: str) -> None:
+    from boundshift.words import percent
+
+    negative, positive = found.labels
+    print_line(
+        f"Call a row {positive} if {score} > {found.high:.6g} and {negative} if {score} <= "
+        f"{found.low:.6g}; between the two, ask a person."
+    )
+    print_line(found.message)
+    rows = [
+        ("rows", *found.n_samples),
+        ("most that may be decided wrongly", *found.errors),
+        ("share between the limits here", *map(percent, found.unsure)),
+    ]
+    print_table(["", *(f"class {name}" for name in found.labels)], rows)
+
+
+def _print_boundary(found: Boundary, certificate: Certificate, score: str) -> None:
+    from boundshift.words import at_most, error_text, percent
+
+    negative, positive = found.labels
+    print_line(f"Call a row {positive} if {score} > {found.threshold:.6g}, else {negative}.")
+    print_line(in_options(found.message))
+    bounds = f"at most, at {certificate.confidence:g} ({certificate.status})"
+    rows = [
+        ("rows", *found.n_samples),
+        ("on the wrong side here", *found.wrong),
+        ("their share", *map(percent, certificate.errors)),
+        (f"claimed by {found.curve.name}", *map(error_text, found.errors)),
+        (bounds, *map(at_most, certificate.error_bounds)),
+    ]
+    print_table(["", *(f"class {name}" for name in found.labels)], rows)
+    print_line(f"{certificate.status.capitalize()}: {certificate.reason}.")
 
 
 @command(
@@ -195,17 +185,16 @@ def _print_groups(found: GroupBoundaries, score: str, as_json: bool) -> None:
     "boundshift fit patients.csv --target ill --zone 0.05,0.05",
     "boundshift predict ill new.csv --out predictions.csv",
 )
-@takes_goal
 def fit(
-    file: cli.TableArgument,
+    file: options.TableArgument,
     target: Annotated[str, optional("Column to be predicted.")],
-    positive: cli.PositiveOption = None,
+    goal: Goal,
+    roles: Roles,
+    called: Called,
+    positive: options.PositiveOption = None,
     ignore: Annotated[
         list[str] | None,
-        optional(
-            "Label that is none, such as unknown: rows with it are left out; may be repeated.",
-            "LABEL",
-        ),
+        optional("Label whose rows are left out, such as unknown; may be repeated.", "LABEL"),
     ] = None,
     model: Annotated[
         str,
@@ -215,32 +204,16 @@ def fit(
         ),
     ] = "logistic",
     out: Annotated[Path, typer.Option(help="Folder to write.")] = Path("boundshift-fit"),
-    *,
-    goal: Goal,
-    numeric: cli.NumericOption = None,
-    category: cli.CategoryOption = None,
-    drop: cli.DropOption = None,
-    row_id: cli.IdOption = None,
-    by: cli.ByOption = None,
-    weight: Annotated[
-        str | None,
-        optional(
-            "Column that says how often each row counts, in training and in the boundary; "
-            "what is certified counts each row once.",
-            "COLUMN",
-        ),
-    ] = None,
-    cost_column: cli.CostColumnOption = None,
-    zone: cli.ZoneOption = None,
-    unit: Annotated[str | None, optional("What a row is, in the plural: patients, loans.")] = None,
-    positive_name: cli.PositiveNameOption = None,
-    negative_name: cli.NegativeNameOption = None,
-    seed: cli.SeedOption = 0,
-    trust: cli.TrustOption = False,
+    by: options.ByOption = None,
+    weight: options.WeightOption = None,
+    cost_column: options.CostColumnOption = None,
+    zone: options.ZoneOption = None,
+    seed: options.SeedOption = 0,
+    trust: options.TrustOption = False,
     seen: Annotated[
         bool, typer.Option("--seen", help="FILE was trained on these rows: nothing is certified.")
     ] = False,
-    force: cli.ForceOption = False,
+    force: options.ForceOption = False,
 ) -> None:
     """Train a model on a table, shift its boundary, certify it, compare it, and write a report.
 
@@ -256,36 +229,34 @@ def fit(
         from boundshift.promises.zone import zone_of
 
         before = check_folder(out, force)
-        allowed = None if zone is None else read_zone_errors(zone)
+        allowed = read_zone_errors(zone)
         if allowed is not None and seen:
             raise InvalidInputError(
                 "--zone must go without --seen: of rows that the model has seen nothing can be "
                 "promised. Give rows that it has not seen."
             )
         goal.check_costs_by_row(cost_column)
-        claim, aim = (None, None) if cost_column is not None else goal.claims()
+        curve, rule = (None, None) if cost_column is not None else goal.claims()
         fitted = fit_table(
             read_frame(file),
             target,
             positive=positive,
             ignore=ignore or (),
             model=model,
-            curve=claim,
-            rule=aim,
+            curve=curve,
+            rule=rule,
             confidence=goal.confidence,
             seed=seed,
             trust=trust,
             seen=seen,
-            roles=read_roles(numeric, category, drop, row_id),
+            roles=roles.by_column(),
             by=by or (),
             weight=weight,
             cost_column=cost_column,
             progress=show,
         )
-        names = {"unit": unit, "positive": positive_name, "negative": negative_name}
-        said = {what: name for what, name in names.items() if name is not None}
         found = None if allowed is None else zone_of(fitted.test, allowed, goal.confidence)
-        facts = report_facts(fitted, out, said, zone=found)
+        facts = report_facts(fitted, out, called.names(), zone=found)
         written = write_folder(fitted, facts, out, force=force, instead_of=before, zone=found)
     print_notes(fitted.notes)
     print_table(["column", "read as", "why"], fitted.columns.described())
@@ -311,32 +282,6 @@ def _print_sentences(facts: Mapping[str, Any], *, note: bool = False) -> None:
         print_line(facts["zone"]["sentence"])
 
 
-def read_roles(
-    numeric: Sequence[str] | None,
-    category: Sequence[str] | None,
-    drop: Sequence[str] | None,
-    row_id: Sequence[str] | None,
-) -> dict[str, Role]:
-    """Return what the options say of columns, by their names."""
-    from boundshift.app.columns import Role
-
-    said = {
-        Role.NUMBER: numeric,
-        Role.CATEGORY: category,
-        Role.DROP: drop,
-        Role.ID: row_id,
-    }
-    roles: dict[str, Role] = {}
-    for role, names in said.items():
-        for name in names or ():
-            if roles.setdefault(name, role) != role:
-                raise InvalidInputError(
-                    f"A column must be said to be one thing, got '{name}' in two of --numeric, "
-                    "--category, --drop and --id. Leave one out."
-                )
-    return roles
-
-
 @command(
     "boundshift predict boundshift-fit new.csv --out predictions.csv",
     "boundshift predict boundshift-fit new.csv --keep town | head",
@@ -347,17 +292,14 @@ def predict(
     folder: Annotated[
         Path, typer.Argument(help="What `boundshift fit` wrote.", metavar="DIR", show_default=False)
     ],
-    file: cli.TableArgument,
+    file: options.TableArgument,
     out: Annotated[
         Path,
         typer.Option(help="CSV, TSV, Parquet, Feather, JSON lines or Excel; - is standard output."),
     ] = Path("-"),
     keep: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Column to carry over; may be repeated. Columns that name rows are carried over "
-            "in any case."
-        ),
+        typer.Option(help="Column to carry over, as ids always are; may be repeated."),
     ] = None,
     threshold: Annotated[
         float | None,
@@ -367,13 +309,13 @@ def predict(
         ),
     ] = None,
     top: Annotated[
-        int | None, optional("Only so many rows, with the highest scores, the highest first.")
+        int | None, optional("Only this many rows: those with the highest scores, highest first.")
     ] = None,
     zone: Annotated[
         Path | None,
         optional(
-            "Decide by the two limits that `boundshift threshold --zone … --json` has "
-            "written, found on the scores of rows that the model has not seen.",
+            "Decide by the two limits in zone.json of the fit, or by those that `boundshift "
+            "threshold --zone … --json` found on rows that the model has not seen.",
             "FILE",
         ),
     ] = None,
@@ -381,8 +323,8 @@ def predict(
         str | None,
         typer.Option(help="With --zone: prediction of rows between the limits; default: unsure."),
     ] = None,
-    trust: cli.TrustOption = False,
-    force: cli.ForceOption = False,
+    trust: options.TrustOption = False,
+    force: options.ForceOption = False,
 ) -> None:
     """Predict the rows of a new table, or list those with the highest scores.
 
@@ -423,26 +365,19 @@ def predict(
     "boundshift report scores.csv --score p --label ill --positive-name sick "
     "--negative-name healthy --unit patients",
 )
-@takes_goal
 def report(
-    file: cli.TableArgument,
-    score: cli.ScoreOption,
-    label: cli.LabelOption,
-    positive: cli.PositiveOption = None,
+    file: options.TableArgument,
+    scored: Scored,
+    goal: Goal,
+    called: Called,
     test: Annotated[
         Path | None,
-        optional(
-            "Rows used for nothing else, with the same columns: the verdict is certified on them."
-        ),
+        optional("Rows used for nothing else, with the same columns; they certify the verdict."),
     ] = None,
     test_share: Annotated[
         float | None, optional("Set this share of the rows apart as such a test.")
     ] = None,
-    seed: cli.SeedOption = 0,
-    *,
-    goal: Goal,
-    scale: cli.ScaleOption = cli.ScaleName.auto,
-    scores: cli.OriginOption = cli.Origin.held_out,
+    seed: options.SeedOption = 0,
     own: Annotated[
         float | None,
         typer.Option(
@@ -451,16 +386,13 @@ def report(
     ] = None,
     title: Annotated[str | None, optional("Title of the page.")] = None,
     model: Annotated[str | None, optional("What the model is called.")] = None,
-    positive_name: cli.PositiveNameOption = None,
-    negative_name: cli.NegativeNameOption = None,
-    unit: Annotated[str, typer.Option(help="What a row is, in the plural.")] = "rows",
-    by: cli.ByOption = None,
-    zone: cli.ZoneOption = None,
+    by: options.ByOption = None,
+    zone: options.ZoneOption = None,
     interval: Annotated[
         bool, typer.Option(help="Find where the boundary may fall, up to 20,000 rows.")
     ] = True,
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("report.html"),
-    force: cli.ForceOption = False,
+    force: options.ForceOption = False,
 ) -> None:
     """Write a report on scores of any system: one HTML file that needs no network.
 
@@ -474,17 +406,13 @@ def report(
                 "--test and --test-share must not both be given: either a file holds the test "
                 "rows, or some are set apart. Leave one of them out."
             )
-        if test_share is not None and not 0 < test_share < 1:
-            raise InvalidInputError(
-                f"--test-share must be between 0 and 1, got {test_share:g}. Use 0.5, for example."
-            )
-        if zone is not None and scores is not cli.Origin.held_out:
+        if zone is not None and scored.scores is not Origin.held_out:
             raise InvalidInputError(
                 "--zone must go with rows that the model has not seen, got --scores "
-                f"{scores.value}. Leave out --zone, or give held-out scores."
+                f"{scored.scores.value}. Leave out --zone, or give held-out scores."
             )
-        allowed = None if zone is None else read_zone_errors(zone)
-        from boundshift.app.scores import ScoreTable, resampled_interval, sample_of
+        allowed = read_zone_errors(zone)
+        from boundshift.app.scores import ScoreTable, resampled_interval, sample_of, set_apart
         from boundshift.app.tables import positive_note
         from boundshift.boundary import make_decision, warn_of
         from boundshift.promises.zone import zone_of
@@ -492,85 +420,54 @@ def report(
         from boundshift.report.evidence import check_levels
         from boundshift.view.axis import is_probability
 
-        claim, aim = goal.claims()
-        alike = aim.alike and (allowed is None or allowed[0] == allowed[1])
+        curve, rule = goal.claims()
+        scale: Any = scored.scale.value
         groups = by or []
-        table = ScoreTable(
-            [file],
-            score,
-            label,
-            positive=positive,
-            alike=alike,
-            by=[] if test else groups,
-            progress=show,
-        )
+
+        def read(path: Path, positive: str | None, **how: Any) -> ScoreTable:
+            columns = [path], scored.score, scored.label
+            return ScoreTable(*columns, positive=positive, progress=show, **how)
+
+        alike = rule.alike and (allowed is None or allowed[0] == allowed[1])
+        table = read(file, scored.positive, alike=alike, by=[] if test else groups)
         labels, rows = table.labels, table.rows
-        deciding, tested, judging = sample_of(rows, labels), None, rows
+        deciding = judging = rows
         if test_share is not None:
-            apart = _set_apart(rows.is_positive, test_share, seed, labels)
-            deciding, judging = sample_of(rows.of(~apart), labels), rows.of(apart)
+            apart = set_apart(rows.is_positive, test_share, seed, labels)
+            deciding, judging = rows.of(~apart), rows.of(apart)
         elif test is not None:
-            other = ScoreTable(
-                [test], score, label, positive=str(labels[1]), by=groups, progress=show
-            )
-            judging = other.rows
-        if judging is not rows:
-            tested = sample_of(judging, labels)
-        counted = deciding if tested is None else tested
-        found = make_decision(claim, aim, scale.value)(deciding)
-        warn_of(found, stacklevel=2)
+            judging = read(test, str(labels[1]), by=groups).rows
+        has_test = judging is not rows
+        sample, counted = sample_of(deciding, labels), sample_of(judging, labels)
+        boundary = make_decision(curve, rule, scale)(sample)
+        warn_of(boundary, stacklevel=2)
         show("interval", 0, 1)
-        fall = resampled_interval(deciding, claim, aim, scale.value) if interval else None
+        fall = resampled_interval(sample, curve, rule, scale) if interval else None
         show("interval", 1, 1)
-        details = RowDetails(
-            counted.to_rows()[1] if is_probability(counted) else None,
-            {name: check_levels(name, judging.beside[name]) for name in groups},
-        )
         facts = collect_facts(
-            *deciding.to_rows(),
-            boundary=found,
+            *sample.to_rows(),
+            boundary=boundary,
             old_threshold=own,
-            test=None if tested is None else tested.to_rows(),
-            scores=scores.value,
+            test=counted.to_rows() if has_test else None,
+            scores=scored.scores.value,
             confidence=goal.confidence,
             model=model,
-            names={
-                "positive": positive_name,
-                "negative": negative_name,
-                "title": title,
-                "unit": unit,
-            },
+            names=called.names() | {"title": title},
             interval=fall,
-            details=details,
+            details=RowDetails(
+                counted.to_rows()[1] if is_probability(counted) else None,
+                {name: check_levels(name, judging.beside[name]) for name in groups},
+            ),
         )
         if allowed is not None:
-            limits = zone_of(deciding, allowed, goal.confidence, scale.value)
-            facts = add_zone(facts, limits, *counted.to_rows(), found_here=tested is None)
+            limits = zone_of(sample, allowed, goal.confidence, scale)
+            facts = add_zone(facts, limits, *counted.to_rows(), found_here=not has_test)
         write_report(facts, out, force=force)
     n_positive = int(rows.is_positive.sum())
-    print_notes(positive_note(positive, labels, (len(rows.scores) - n_positive, n_positive)))
+    sizes = len(rows.scores) - n_positive, n_positive
+    print_notes(positive_note(scored.positive, labels, sizes))
     _print_sentences(facts, note=True)
     print_line(out)
-
-
-def _set_apart(
-    is_positive: BoolArray, share: float, seed: int, labels: tuple[Any, Any]
-) -> BoolArray:
-    """Return which rows are test rows, with the same share of each class."""
-    import numpy as np
-
-    random = np.random.default_rng(seed)
-    tests = np.zeros(len(is_positive), dtype=np.bool_)
-    for label, of_class in zip(labels, (~is_positive, is_positive), strict=True):
-        members = np.flatnonzero(of_class)
-        n = round(share * len(members))
-        if not 0 < n < len(members):
-            raise InvalidInputError(
-                f"--test-share must leave rows of class {label} on both sides, got {share:g} of "
-                f"{len(members)} rows. Use another share, or --test with a file."
-            )
-        tests[random.permutation(members)[:n]] = True
-    return tests
 
 
 @command(
@@ -578,24 +475,21 @@ def _set_apart(
     "boundshift compare patients.csv --target ill --model boosting --out comparison.csv",
 )
 def compare(
-    file: cli.TableArgument,
+    file: options.TableArgument,
+    roles: Roles,
     score: Annotated[str | None, optional("Column of scores; with --label.")] = None,
     label: Annotated[str | None, optional("Column of labels; with --score.")] = None,
     target: Annotated[
         str | None, optional("Column to be predicted by a model, instead of scores.")
     ] = None,
-    positive: cli.PositiveOption = None,
+    positive: options.PositiveOption = None,
     model: Annotated[
         str, typer.Option(help="With --target: logistic, svm, forest, boosting, mlp or a FILE.")
     ] = "logistic",
-    numeric: cli.NumericOption = None,
-    category: cli.CategoryOption = None,
-    drop: cli.DropOption = None,
-    row_id: cli.IdOption = None,
-    seed: cli.SeedOption = 0,
+    seed: options.SeedOption = 0,
     out: Annotated[Path | None, optional("Write the table as CSV, too.")] = None,
-    as_json: cli.JsonOption = False,
-    force: cli.ForceOption = False,
+    as_json: options.JsonOption = False,
+    force: options.ForceOption = False,
 ) -> None:
     """Compare the model as it is, its shifted boundary and other methods.
 
@@ -606,9 +500,9 @@ def compare(
     with errors(), progress() as show:
         if out is not None:
             check_new(out, force)
-        roles = read_roles(numeric, category, drop, row_id)
+        by_column = roles.by_column()
         if target is None and score is not None and label is not None:
-            if roles:
+            if by_column:
                 raise InvalidInputError(
                     "--numeric, --category, --drop and --id speak of columns that a model learns "
                     "from. Use them with --target, or leave them out."
@@ -619,21 +513,21 @@ def compare(
 
             sample = ScoreTable([file], score, label, positive=positive, progress=show).sample
             table, labels = compare_scores(sample, seed=seed, progress=show), sample.labels
-            print_notes(positive_note(positive, labels, sample.n_samples))
+            notes = positive_note(positive, labels, sample.n_samples)
         elif target is not None and score is None and label is None:
             from boundshift.app.fit import fit_table
             from boundshift.app.tables import read_frame
 
             how: dict[str, Any] = {"positive": positive, "model": model, "seed": seed}
-            fitted = fit_table(read_frame(file), target, roles=roles, progress=show, **how)
-            table, labels = fitted.comparison, fitted.labels
-            print_notes(fitted.notes)
+            fitted = fit_table(read_frame(file), target, roles=by_column, progress=show, **how)
+            table, labels, notes = fitted.comparison, fitted.labels, list(fitted.notes)
         else:
             raise InvalidInputError(
                 "Give either --score and --label, for a file of scores, or --target, for a table."
             )
+        print_notes(notes)
         if out is not None:
-            from boundshift.app.folder import comparison_csv
+            from boundshift.app.comparison import comparison_csv
 
             write_whole(out, comparison_csv(table), new=not force)
     if as_json:
@@ -661,7 +555,7 @@ def monitor(
             show_default=False,
         ),
     ],
-    file: cli.TableArgument,
+    file: options.TableArgument,
     label: Annotated[
         str | None, typer.Option(help="Column of labels.", show_default="the folder's target")
     ] = None,
@@ -683,8 +577,8 @@ def monitor(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help=f"Exit with {_ALARM} if there is an alarm.")
     ] = False,
-    trust: cli.TrustOption = False,
-    as_json: cli.JsonOption = False,
+    trust: options.TrustOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Count labelled rows that came after deployment, and say whether the certificate is kept.
 
@@ -752,7 +646,7 @@ def datasets(
         str | None, typer.Argument(help="One of them; none lists all.", show_default=False)
     ] = None,
     out: Annotated[Path | None, optional("File to write it to; - is standard output.")] = None,
-    force: cli.ForceOption = False,
+    force: options.ForceOption = False,
 ) -> None:
     """List public data sets, or write one to a file; the class stands in the column target."""
     with errors():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -213,3 +215,12 @@ def compare_scores(
         for name, t in thresholds(sample).items()
     ]
     return sorted(rows, key=lambda row: -row["g_mean"])
+
+
+def comparison_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return a comparison as CSV, NaN as an empty cell."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: "" if v != v else v for k, v in row.items()} for row in rows)
+    return text.getvalue()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import shlex
 import stat
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundshift.app.columns import Column, Columns, Kind, Reason, Role, Spelling
+from boundshift.app.comparison import comparison_csv
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.zone import Zone
 from boundshift.result.records import as_label, check_format
@@ -305,18 +304,3 @@ def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:
                 made = f"{made}, gaps are {filled}"
         described.append((name, kind, gaps, "; ".join(filter(None, (why, made)))))
     return described
-
-
-def comparison_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    r"""Return a comparison as CSV.
-
-    Examples
-    --------
-    >>> comparison_csv([{"method": "ours", "f1": 0.5}])
-    'method,f1\nours,0.5\n'
-    """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({k: "" if v != v else v for k, v in row.items()} for row in rows)
-    return text.getvalue()

@@ -1,4 +1,4 @@
-"""Labelled scores in files, in memory or in passes."""
+"""Labelled scores in files: one table, held in memory or read in passes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.app.tables import label_values, order_classes
+from boundshift.app.tables import label_values, order_classes, read_arrow
 from boundshift.boundary import Boundary, decide_by_row, decide_on, make_decision, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -24,7 +24,7 @@ from boundshift.streaming.chunks import ColumnNames
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.read import Source
 from boundshift.streaming.scan import decide_groups_in_passes
-from boundshift.streaming.tables import OpenTable, arrow, open_table, read_batches
+from boundshift.streaming.tables import arrow, open_table
 from boundshift.typing import BoolArray, FloatArray
 
 Show = Callable[[str, int, int], None]
@@ -49,9 +49,11 @@ class ScoreRows(NamedTuple):
         return ScoreRows(self.is_positive[chosen], self.scores[chosen], beside)
 
 
-def sample_of(rows: ScoreRows, labels: tuple[Any, Any]) -> ScoreSample:
-    """Return rows as a sample with the labels of a table."""
-    return replace(ScoreSample.from_labels(rows.is_positive, rows.scores), labels=labels)
+def sample_of(rows: ScoreRows, labels: tuple[Any, Any], weight: str | None = None) -> ScoreSample:
+    """Return rows as a sample with the labels of a table, and the weights in a column."""
+    weights = None if weight is None else rows.beside[weight]
+    sample = ScoreSample.from_labels(rows.is_positive, rows.scores, sample_weight=weights)
+    return replace(sample, labels=labels)
 
 
 class ScoreTable:
@@ -113,12 +115,12 @@ class ScoreTable:
         for name in [*numbers, *by]:
             if name in (score, label):
                 raise InvalidInputError(
-                    f"A column must be one thing, got '{name}' as scores or labels and beside "
+                    f"A column must have one role, got '{name}' as scores or labels and beside "
                     "them. Name another column."
                 )
         self._score, self._label, self._positive, self._alike = score, label, positive, alike
         self._weight, self._cost, self._by = weight, cost, by
-        self._progress = progress
+        self._progress: Show = progress or (lambda what, done, total: None)
         self._rows: ScoreRows | None = None
         if not _needs_passes(files):
             self._rows = self._read(files[0], numbers)
@@ -131,39 +133,28 @@ class ScoreTable:
             )
 
     def _read(self, path: str | Path, numbers: Sequence[str]) -> ScoreRows:
-        """Read the columns into memory, batch by batch."""
+        """Read the columns into memory."""
         pa = arrow()
-        found: dict[str, list[Any]] = {name: [] for name in (*numbers, *self._by)}
-        scores, codes, n_rows = [], [], 0
-        known: dict[Any, int] = {}
         with open_table(path) as opened:
-            words = pa.dictionary(pa.int32(), pa.string()) if opened.format == "csv" else None
-            kinds = dict.fromkeys((self._score, *numbers), pa.float64())
-            kinds |= dict.fromkeys((self._label, *self._by), words)
-            for batch in read_batches(opened, kinds):
-                scores.append(_numbers(opened, self._score, batch.column(self._score), "Scores"))
-                codes.append(_codes(opened, self._label, batch.column(self._label), known))
-                for name in numbers:
-                    found[name].append(_numbers(opened, name, batch.column(name), "Numbers"))
-                for name in self._by:
-                    found[name].extend(batch.column(name).to_pylist())
-                if self._progress is not None and opened.size:
-                    n_rows += len(batch)
-                    self._progress("read", _place(opened, n_rows, len(scores)), opened.size)
-            if not known:
-                raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
-            values = label_values(list(known)) if opened.format == "csv" else list(known)
-        classes = np.concatenate(codes)
-        counts = np.bincount(classes, minlength=len(values)).tolist()
-        is_positive = np.array(self._order(values, counts))
-        beside = found | {name: np.concatenate(found[name]) for name in numbers}
-        return ScoreRows(is_positive[classes], np.concatenate(scores), beside)
+            is_text = opened.format == "csv"
+            words = pa.dictionary(pa.int32(), pa.string()) if is_text else None
+            types = dict.fromkeys((self._score, *numbers), pa.float64())
+            types |= dict.fromkeys((self._label, *self._by), words)
+            table = read_arrow(opened, types, self._progress)
+        codes, found = _encode(table[self._label], self._label, opened.name)
+        counts = np.bincount(codes, minlength=len(found)).tolist()
+        is_positive = np.array(self._order(label_values(found) if is_text else found, counts))
+        scores = _numbers(table[self._score], self._score, opened.name, "Scores")
+        beside: dict[str, Any] = {name: table[name].to_pylist() for name in self._by}
+        for name in numbers:
+            beside[name] = _numbers(table[name], name, opened.name, "Numbers")
+        return ScoreRows(is_positive[codes], scores, beside)
 
     def _open(self, files: list[str | Path]) -> tuple[Source, int]:
         """Count the labels in a first pass; return what later passes read, and the rows."""
         from boundshift.streaming.files import are_text, count_labels, files_columns
 
-        show = self._progress or (lambda what, done, total: None)
+        show = self._progress
         counts = count_labels(files, self._label, lambda done, total: show("labels", done, total))
         if not counts:
             raise InvalidInputError(f"The table must have rows, but {files[0]} has none.")
@@ -188,12 +179,7 @@ class ScoreTable:
     @property
     def sample(self) -> ScoreSample:
         """The rows as a sample, with their weights."""
-        rows = self._in_memory()
-        if self._weight is None:
-            return sample_of(rows, self.labels)
-        weights = rows.beside[self._weight]
-        sample = ScoreSample.from_labels(rows.is_positive, rows.scores, sample_weight=weights)
-        return replace(sample, labels=self.labels)
+        return sample_of(self._in_memory(), self.labels, self._weight)
 
     def _in_memory(self) -> ScoreRows:
         if self._rows is None:
@@ -302,54 +288,67 @@ def _objects(values: Sequence[Any]) -> NDArray[Any]:
     return found
 
 
-def _place(table: OpenTable, rows: int, batches: int) -> int:
-    """Return how far a file is read, in the unit of its size."""
-    if table.format in ("parquet", "feather"):
-        return rows if table.format == "parquet" else batches
-    raw = table.stream.raw
-    return min(int(raw.tell()), table.size) if raw.seekable() else 0
-
-
-def _numbers(table: OpenTable, name: str, column: Any, called: str) -> FloatArray:
+def _numbers(column: Any, name: str, where: str, called: str) -> FloatArray:
     """Return a column as numbers; missing ones are refused."""
     bad, what = column.null_count, "missing"
     if not bad:
         # Arrow's own way to NumPy loads pandas first.
-        values = np.asarray(np.from_dlpack(column), dtype=np.float64)
+        values = np.concatenate([np.from_dlpack(chunk) for chunk in column.chunks])
         bad, what = len(values) - int(np.isfinite(values).sum()), "NaN or infinite"
     if bad:
         raise InvalidInputError(
-            f"{called} must be finite numbers, but column '{name}' of {table.name} has "
+            f"{called} must be finite numbers, but column '{name}' of {where} has "
             f"{bad} that are {what}. Drop those rows."
         )
     return values
 
 
-def _codes(table: OpenTable, name: str, column: Any, known: dict[Any, int]) -> NDArray[np.int32]:
-    """Return labels as numbers, the same in every batch."""
+def _encode(column: Any, name: str, where: str) -> tuple[NDArray[np.int32], list[Any]]:
+    """Return labels as numbers, and the label of each number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from boundshift.streaming.files import as_labels
 
-    column = as_labels(column, name, table.name)
+    column = as_labels(column, name, where)
     lacking = column.null_count
     if pa.types.is_floating(column.type):
         lacking += pc.sum(pc.is_nan(column)).as_py() or 0
     if lacking:
         raise InvalidInputError(
-            f"Every row must have a label, but column '{name}' of {table.name} lacks "
-            f"{lacking}. Drop those rows."
+            f"Every row must have a label, but column '{name}' of {where} lacks {lacking}. Drop "
+            "those rows."
         )
-    encoded = column if hasattr(column, "indices") else column.dictionary_encode()
-    places = [known.setdefault(value, len(known)) for value in encoded.dictionary.to_pylist()]
-    if len(known) > _MOST_LABELS:
+    chunks = column.dictionary_encode().unify_dictionaries().chunks
+    labels = chunks[-1].dictionary.to_pylist()
+    if len(labels) > _MOST_LABELS:
         raise InvalidInputError(
-            f"Labels must be of two classes, but column '{name}' of {table.name} has more than "
+            f"Labels must be of two classes, but column '{name}' of {where} has more than "
             f"{_MOST_LABELS} different values. Choose the column that says which class a row has."
         )
-    codes: NDArray[np.int32] = np.array(places, dtype=np.int32)[np.from_dlpack(encoded.indices)]
-    return codes
+    return np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks]), labels
+
+
+def set_apart(
+    is_positive: BoolArray, share: float, seed: int, labels: tuple[Any, Any]
+) -> BoolArray:
+    """Return which rows are test rows, with the same share of each class."""
+    if not 0 < share < 1:
+        raise InvalidInputError(
+            f"--test-share must be between 0 and 1, got {share:g}. Use 0.5, for example."
+        )
+    random = np.random.default_rng(seed)
+    tests = np.zeros(len(is_positive), dtype=np.bool_)
+    for label, of_class in zip(labels, (~is_positive, is_positive), strict=True):
+        members = np.flatnonzero(of_class)
+        n = round(share * len(members))
+        if not 0 < n < len(members):
+            raise InvalidInputError(
+                f"--test-share must leave rows of class {label} on both sides, got {share:g} of "
+                f"{len(members)} rows. Use another share, or --test with a file."
+            )
+        tests[random.permutation(members)[:n]] = True
+    return tests
 
 
 def resampled_interval(

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from boundshift.app.cli import visible
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.streaming.tables import (
     MISSING,
+    OpenTable,
     arrow,
     check_names,
     open_table,
@@ -25,7 +27,6 @@ from boundshift.typing import IntArray
 from boundshift.validation import are_signs, order_labels
 from boundshift.writing import is_special, write_whole
 
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl", ".xlsx")
 _TRUTH = {"false": False, "true": True}
 _MOST_SHOWN = 8
@@ -34,6 +35,35 @@ _MOST_CLASSES = 50
 # What a float holds exactly; a number that is longer, or begins with 0, is a name.
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
 _NUMBER = re.compile(r"(?=.*\d)[+-]?(0|[1-9]\d{0,14})?(\.\d{0,15})?(e[+-]?\d{1,2})?", re.IGNORECASE)
+
+
+def read_arrow(
+    opened: OpenTable,
+    types: Mapping[str, Any] | None,
+    progress: Callable[[str, int, int], None] | None = None,
+    *,
+    words: bool = False,
+) -> Any:
+    """Return a whole table, or some columns by type, as Arrow; `words` as in `read_batches`."""
+    pa = arrow()
+    parts, n_rows = [], 0
+    for batch in read_batches(opened, types, words=words):
+        parts.append(pa.Table.from_batches([batch]))
+        n_rows += len(batch)
+        if progress is not None and opened.size:
+            progress("read", _place(opened, n_rows, len(parts)), opened.size)
+    if n_rows == 0:
+        raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
+    with readable(opened):
+        return pa.concat_tables(parts, promote_options="permissive")
+
+
+def _place(opened: OpenTable, n_rows: int, n_batches: int) -> int:
+    """Return how far a file is read, in the unit of its size."""
+    if opened.format in ("parquet", "feather"):
+        return n_rows if opened.format == "parquet" else n_batches
+    raw = opened.stream.raw
+    return min(int(raw.tell()), opened.size) if raw.seekable() else 0
 
 
 def read_frame(
@@ -49,28 +79,22 @@ def read_frame(
     except ImportError as error:
         raise MissingExtraError("pandas", "data") from error
 
-    def wanted(there: Sequence[str]) -> list[str] | None:
+    def wanted(there: Sequence[str]) -> list[str]:
         if columns is None:
-            return None
-        return list(dict.fromkeys([*(name for name in optional if name in there), *columns]))
+            return list(there)
+        names = list(dict.fromkeys([*(name for name in optional if name in there), *columns]))
+        check_names(opened.name, there, names)
+        return names
 
     with open_table(path) as opened:
-        names = wanted(opened.header)
         # Objects of JSON have names of their own, known when all of them are read.
-        every = opened.format == "json" and bool(optional)
-        types = None if names is None or every else dict.fromkeys(names)
-        if opened.format == "csv":
-            check_names(opened.name, opened.header, names or [])
-            types = dict.fromkeys(opened.header if names is None else names, pa.string())
-        batches = [pa.Table.from_batches([b]) for b in read_batches(opened, types, words=True)]
+        is_json = opened.format == "json"
+        kind = pa.string() if opened.format == "csv" else None
+        types = None if is_json else dict.fromkeys(wanted(opened.header), kind)
+        table = read_arrow(opened, types, words=True)
         with readable(opened):
-            table = pa.concat_tables(batches, promote_options="permissive") if batches else None
-            if table is None or table.num_rows == 0:
-                raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
-            names = wanted(table.column_names)
-            if every and names is not None:
-                check_names(opened.name, table.column_names, names)
-                table = table.select(names)
+            if is_json:
+                table = table.select(wanted(table.column_names))
             for place, field in enumerate(table.schema):
                 if pa.types.is_decimal(field.type):
                     numbers = table.column(place).cast(pa.float64())
@@ -116,7 +140,7 @@ def write_frame(frame: Any, path: str | Path, *, new: bool = False) -> None:
     if str(path) == "-":
         # A pipe gets every character as it is; a terminal would obey some of them.
         text = str(content)
-        sys.stdout.write(_UNSEEN.sub("\ufffd", text) if sys.stdout.isatty() else text)
+        sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
     else:
         write_whole(path, content, new=new)
 
