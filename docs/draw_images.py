@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
 from boundshift.datasets import load_heart
-from boundshift.plots import BoundaryDisplay
+from boundshift.plots import ThresholdDisplay
 from boundshift.report import collect_facts, render_report
 from boundshift.writing import write_whole
 
@@ -68,7 +68,7 @@ def draw_boundary(ax: Any) -> None:
     rows = clinic()
     interval = threshold_interval(rows.y, rows.left_out, n_resamples=100, random_state=0)
     names = np.where(rows.y == 1, "sick", "healthy")
-    BoundaryDisplay.from_predictions(
+    ThresholdDisplay.from_predictions(
         names, rows.left_out, pos_label="sick", old_threshold=0.0, interval=interval, ax=ax
     )
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from boundshift import find_boundary, threshold_interval
 from boundshift.datasets import load_pima
-from boundshift.plots import BoundaryDisplay
+from boundshift.plots import ThresholdDisplay
 
 X, y = load_pima(return_X_y=True)
 model = make_pipeline(StandardScaler(), LogisticRegression())
@@ -28,6 +28,6 @@ print(boundary.status.value)
 
 # %%
 # Errors of both classes with a band of their own uncertainty, the rule below, the chosen point.
-display = BoundaryDisplay.from_predictions(
+display = ThresholdDisplay.from_predictions(
     y, scores, boundary=boundary, old_threshold=0.0, interval=interval
 )

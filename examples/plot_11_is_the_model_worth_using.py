@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from boundshift import BoundShiftClassifier, Cost, metrics_at
 from boundshift.datasets import load_pima
-from boundshift.plots import DecisionCurveDisplay
+from boundshift.plots import ThresholdDisplay
 
 X, y = load_pima(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
@@ -37,5 +37,6 @@ for name, threshold in (("own threshold", 0.0), ("shifted", shifted.boundary_.th
 # place on the axis is one such price. Where the curve lies above both "flag all" and "flag none",
 # the model is worth using at that price.
 figure, ax = plt.subplots(layout="constrained")
-display = DecisionCurveDisplay.from_estimator(model, X_test, y_test, limits=(0.02, 0.7), ax=ax)
+probability = model.predict_proba(X_test)[:, 1]
+display = ThresholdDisplay.decision_curve(y_test, probability, limits=(0.02, 0.7), ax=ax)
 title = ax.set_title("Worth using where it lies above both alternatives")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -286,33 +286,20 @@ class Boundary(Record):
         """
         return label_expression(column, self.threshold, self.labels, dialect)
 
-    def plot(
-        self,
-        y_true: Any = None,
-        y_score: Any = None,
-        *,
-        ax: Any = None,
-        theme: Literal["auto", "light", "dark"] = "auto",
-        **settings: Any,
-    ) -> Any:
-        """Draw the boundary: what the record knows, or with the scores what happens around it.
+    def plot(self, y_true: Any, y_score: Any, **settings: Any) -> Any:
+        """Draw error rates and rule at every threshold, around the boundary.
 
         Parameters
         ----------
-        y_true, y_score : array-like of shape (n_samples,), default=None
-            Labels and scores, those that decided or fresh ones, for error rates and rule at every
-            threshold; without them each class's errors are drawn beside the claims.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-        theme : {"auto", "light", "dark"}, default="auto"
-            Paper to draw on.
+        y_true, y_score : array-like of shape (n_samples,)
+            Labels and scores, those that decided or fresh ones.
         **settings : dict
-            With scores ``old_threshold``, ``interval`` and ``confidence``, as in
-            :class:`~boundshift.plots.BoundaryDisplay`; without them ``confidence``.
+            ``old_threshold``, ``interval``, ``confidence``, ``ax`` and ``theme``, as in
+            :meth:`~boundshift.plots.ThresholdDisplay.from_predictions`.
 
         Returns
         -------
-        display : BoundaryDisplay or RecordDisplay
+        ThresholdDisplay
             Drawn; its ``figure_`` is the figure.
 
         Raises
@@ -324,28 +311,12 @@ class Boundary(Record):
         --------
         >>> import boundshift
         >>> y, s = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
-        >>> boundary = boundshift.find_boundary(y, s)
-        >>> type(boundary.plot()).__name__, type(boundary.plot(y, s)).__name__
-        ('RecordDisplay', 'BoundaryDisplay')
+        >>> boundshift.find_boundary(y, s).plot(y, s).ax_.get_title()
+        'Predict 1 if score > 3.5, else 0'
         """
         # Figures stand far above the record: they are opened by name, when one is asked for.
-        plots = import_module("boundshift.plots")
-        if y_true is None and y_score is None:
-            unknown = set(settings) - {"confidence"}
-            if unknown:
-                raise InvalidInputError(
-                    "`y_true` and `y_score` must be given to draw "
-                    f"{', '.join(sorted(unknown))}, got neither. Pass the scores."
-                )
-            return plots.RecordDisplay(self, **settings).plot(ax, theme=theme)
-        if y_true is None or y_score is None:
-            raise InvalidInputError(
-                "`y_true` and `y_score` must be given together, got one of them. Pass both, or "
-                "neither to draw what the record knows."
-            )
-        return plots.BoundaryDisplay.from_predictions(
-            y_true, y_score, boundary=self, ax=ax, theme=theme, **settings
-        )
+        display = import_module("boundshift.plots").ThresholdDisplay
+        return display.from_predictions(y_true, y_score, boundary=self, **settings)
 
     def summary(self) -> str:
         """Return a readable account of the boundary.

@@ -536,7 +536,7 @@ default="auto"
 
         Returns
         -------
-        BoundaryDisplay
+        ThresholdDisplay
             Drawn; its ``figure_`` is the figure.
         """
         scores = self.positive_scores(X)  # refuses many classes, which have no boundary_

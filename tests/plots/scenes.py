@@ -16,15 +16,7 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 from boundshift import Cost, Monitor, find_boundary
-from boundshift.plots import (
-    BoundaryDisplay,
-    CostDisplay,
-    DecisionCurveDisplay,
-    MetricDisplay,
-    MonitorDisplay,
-    ProjectionDisplay,
-    RecordDisplay,
-)
+from boundshift.plots import MonitorDisplay, ProjectionDisplay, ThresholdDisplay
 from boundshift.promises.certificate import certify_counts
 
 IMAGES = Path(__file__).parent / "images"
@@ -76,7 +68,7 @@ def _million(ax, theme):
 @scene("boundary", 8.0, 5.6)
 def _boundary(ax, theme):
     y, scores = _scores()
-    BoundaryDisplay.from_predictions(
+    ThresholdDisplay.from_predictions(
         y, scores, old_threshold=0.0, interval=(-1.6, -0.9), ax=ax, theme=theme
     )
 
@@ -84,7 +76,7 @@ def _boundary(ax, theme):
 @scene("boundary-plateau", 8.0, 5.6)
 def _plateau(ax, theme):
     y, scores = _scores()
-    BoundaryDisplay.from_predictions(
+    ThresholdDisplay.from_predictions(
         y, np.round(scores, 1), curve="clopper-pearson", rule="minimax", ax=ax, theme=theme
     )
 
@@ -102,28 +94,23 @@ def _monitor(ax, theme):
 
 @scene("metric", 8.0, 5.0)
 def _metric(ax, theme):
-    MetricDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
+    ThresholdDisplay.metrics(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
 
 
 @scene("decision-curve", 8.0, 5.0)
 def _decision_curve(ax, theme):
     y, scores = _scores()
     decided = find_boundary(y, scores).predict(scores)
-    DecisionCurveDisplay.from_predictions(
+    ThresholdDisplay.decision_curve(
         y, 1 / (1 + np.exp(-scores)), decisions={"boundary": decided}, ax=ax, theme=theme
     )
 
 
 @scene("cost", 8.0, 4.6)
 def _cost(ax, theme):
-    CostDisplay.from_predictions(
+    ThresholdDisplay.cost(
         *_scores(), costs=Cost(false_negative=10), old_threshold=0.0, ax=ax, theme=theme
     )
-
-
-@scene("record", 8.0, 3.4)
-def _record(ax, theme):
-    RecordDisplay(find_boundary(*_scores())).plot(ax, theme=theme)
 
 
 def figure_of(name, theme):

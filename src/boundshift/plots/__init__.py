@@ -1,22 +1,7 @@
 """Figures; matplotlib, the extra ``plot``, is imported when one is drawn."""
 
 from boundshift.plots.monitor import MonitorDisplay
-from boundshift.plots.scores import ProjectionDisplay, RecordDisplay
-from boundshift.plots.threshold import (
-    BoundaryDisplay,
-    CostDisplay,
-    DecisionCurveDisplay,
-    MetricDisplay,
-    ThresholdDisplay,
-)
+from boundshift.plots.scores import ProjectionDisplay
+from boundshift.plots.threshold import ThresholdDisplay
 
-__all__ = [
-    "BoundaryDisplay",
-    "CostDisplay",
-    "DecisionCurveDisplay",
-    "MetricDisplay",
-    "MonitorDisplay",
-    "ProjectionDisplay",
-    "RecordDisplay",
-    "ThresholdDisplay",
-]
+__all__ = ["MonitorDisplay", "ProjectionDisplay", "ThresholdDisplay"]

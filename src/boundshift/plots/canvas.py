@@ -1,15 +1,17 @@
-"""What every display shares: colours on light and dark paper, axes, marks and legends.
+"""What every display shares: colours on light and dark backgrounds, axes, marks and legends.
 
-Blue and vermilion are Okabe and Ito's, which colour-blind readers can tell apart; on dark paper
-they are lighter. No figure relies on colour alone: classes also differ by place, name or mark.
+Blue and vermilion are Okabe and Ito's, which colour-blind readers can tell apart; on a dark
+background they are lighter. No figure relies on colour alone: classes also differ by place, dash,
+name or mark.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,12 +71,12 @@ def choose_palette(theme: Theme, paper: tuple[float, ...]) -> Palette:
 class Display(ABC):
     """A figure that can be drawn."""
 
-    size: ClassVar[tuple[float, float]]
+    size = (8.0, 5.0)
     """Of a new figure, in inches."""
-    panels: ClassVar[tuple[int, int]] = (1, 1)
-    """Rows and columns; panels below each other share the axis of x."""
-    heights: ClassVar[tuple[float, float] | None] = None
-    """Relative heights of the rows."""
+    panels = 1
+    """Panels below each other, which share the axis of x."""
+    heights: Sequence[float] | None = None
+    """Relative heights of the panels."""
 
     def plot(self, ax: Axes | None = None, *, theme: Theme = "auto") -> Self:
         """Draw.
@@ -84,7 +86,7 @@ class Display(ABC):
         ax : matplotlib Axes, default=None
             Axes to draw on; several panels take their place. None makes a new figure.
         theme : {"auto", "light", "dark"}, default="auto"
-            Paper to draw on; "auto" follows the axes, or matplotlib's style.
+            Background to draw on; "auto" follows the axes, or matplotlib's style.
 
         Returns
         -------
@@ -112,8 +114,8 @@ class Display(ABC):
             except ImportError as error:
                 raise MissingExtraError("matplotlib", "plot") from error
             figure = pyplot.figure(figsize=self.size, layout="constrained")
-            spec: Any = figure.add_gridspec(*self.panels, height_ratios=self.heights)
-        elif self.panels == (1, 1):
+            spec: Any = figure.add_gridspec(self.panels, 1, height_ratios=self.heights)
+        elif self.panels == 1:
             return [ax]
         else:
             place = ax.get_subplotspec()
@@ -122,9 +124,9 @@ class Display(ABC):
                     "`ax` must belong to a grid of subplots, since several panels take its place, "
                     "got axes with a place of their own. Use ax=figure.subplots()."
                 )
-            spec = place.subgridspec(*self.panels, height_ratios=self.heights)
+            spec = place.subgridspec(self.panels, 1, height_ratios=self.heights)
             ax.set_axis_off()
-        return list(spec.subplots(squeeze=False, sharex=self.panels[0] > 1).ravel())
+        return list(spec.subplots(squeeze=False, sharex=True).ravel())
 
     @abstractmethod
     def _draw(self, palette: Palette) -> None:
@@ -138,18 +140,30 @@ class DecidedSample(NamedTuple):
     sample: ScoreSample
     old_threshold: float | None
 
-    @property
-    def places(self) -> list[float]:
-        """The boundary and, if it is known, the old one."""
-        old = [] if self.old_threshold is None else [self.old_threshold]
-        return [self.boundary.threshold, *old]
-
     def grid(self, *marks: float) -> FloatArray:
         """Return thresholds from end to end of the axis, with all marks among them."""
-        known = [*self.places, *marks]
+        old = [] if self.old_threshold is None else [self.old_threshold]
+        known = [self.boundary.threshold, *old, *marks]
         axis = choose_axis([self.sample], known, linear=True)
         shown = [mark for mark in known if np.isfinite(mark)]
         return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))
+
+
+def decide(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    boundary: Boundary | None = None,
+    old_threshold: float | None = None,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    pos_label: object = None,
+) -> DecidedSample:
+    """Return what to draw; the boundary is found unless it is given."""
+    found, sample = settle_boundary(
+        y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label
+    )
+    return DecidedSample(found, sample, old_threshold)
 
 
 class ScoreDisplay(Display):
@@ -181,7 +195,7 @@ class ScoreDisplay(Display):
             Where the wrapped classifier decides. "auto" is 0.5 on probabilities and 0 on other
             scores, or nothing where the scores come from a function of the user's.
         **settings : dict
-            `ax` and `theme`, as in :meth:`plot`, and other parameters of the class by name.
+            Other parameters of :meth:`from_predictions`.
 
         Returns
         -------
@@ -201,53 +215,9 @@ class ScoreDisplay(Display):
         return cls.from_predictions(y, estimator.positive_scores(X), **known, **settings)
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        boundary: Boundary | None = None,
-        old_threshold: float | None = None,
-        curve: str | ErrorCurve | None = None,
-        rule: str | Rule | None = None,
-        pos_label: object = None,
-        ax: Axes | None = None,
-        theme: Theme = "auto",
-        **settings: Any,
-    ) -> Self:
-        """Draw labels and scores.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            Two labels of any kind.
-        y_score : array-like of shape (n_samples,)
-            Real scores.
-        boundary : Boundary, default=None
-            The boundary to draw, with its labels, curve and rule; None finds it.
-        old_threshold : float, default=None
-            Where the classifier decided before, if that is to be drawn.
-        curve, rule, pos_label
-            How to find the boundary, as in :func:`~boundshift.find_boundary`.
-        ax, theme
-            As in :meth:`plot`.
-        **settings : dict
-            Other parameters of the class, by name.
-
-        Returns
-        -------
-        display : the display, drawn
-        """
-        boundary, sample = settle_boundary(
-            y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label
-        )
-        decided = DecidedSample(boundary, sample, old_threshold)
-        return cls._from_sample(decided, **settings).plot(ax, theme=theme)
-
-    @classmethod
     @abstractmethod
-    def _from_sample(cls, decided: DecidedSample, *_: Any, **settings: Any) -> Self:
-        """Return the display of a boundary on a sample, not drawn yet."""
+    def from_predictions(cls, y_true: ArrayLike, y_score: ArrayLike, **settings: Any) -> Self:
+        """Draw labels and scores."""
 
 
 def draw_boundaries(ax: Axes, new: float, old: float | None, palette: Palette) -> None:
@@ -257,33 +227,13 @@ def draw_boundaries(ax: Axes, new: float, old: float | None, palette: Palette) -
     ax.axvline(new, color=palette.ink, lw=1.8, zorder=6)
 
 
-def draw_grid(ax: Axes, palette: Palette, axis: Literal["both", "x", "y"] = "y") -> None:
-    """Draw thin lines behind the data."""
-    ax.grid(axis=axis, color=palette.line, lw=0.7)
-    ax.set_axisbelow(True)
-
-
 def percent_axis(axis: Any) -> None:
     """Write the numbers of an axis in percent."""
     axis.set_major_formatter(lambda value, _: f"{number(100 * value, '.3g')}%")
 
 
-def color_lanes(ax: Axes, places: list[float], names: list[str], palette: Palette) -> None:
-    """Name both classes beside the axes, each in its colour."""
-    ax.set_yticks(places, names)
-    ax.tick_params(axis="y", length=0)
-    for tick, color in zip(ax.get_yticklabels(), palette.classes, strict=True):
-        tick.set_color(color)
-
-
 def add_legend(
-    ax: Axes,
-    keys: list[Any],
-    palette: Palette,
-    *,
-    below: float = 0.13,
-    title: str = "",
-    ncols: int = 4,
+    ax: Axes, keys: list[Any], palette: Palette, *, below: float = 0.13, title: str = ""
 ) -> None:
     """Explain the marks below the axes, under a sentence."""
     legend = ax.legend(
@@ -292,7 +242,7 @@ def add_legend(
         title=fill(title, _LINE),
         loc="upper center",
         bbox_to_anchor=(0.5, -below),
-        ncols=ncols,
+        ncols=4,
         fontsize="small",
         title_fontsize="small",
         labelcolor=palette.ink,

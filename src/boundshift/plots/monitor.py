@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class MonitorDisplay(Display):
-    """How the classes fared after deployment, and what speaks against the certificate.
+    """Error rates after deployment, and the evidence against the certificate.
 
     Above, the share of each class on the wrong side among all its rows so far, beside its
     stated bound (thin line). Below, the evidence against each bound, which raises an alarm
     where it reaches the upper line; a dot is an alarm, and the shaded strip begins where the
-    errors became too many. The axis below has dates if every batch came with one.
+    errors became too many. The horizontal axis has dates if every batch has one.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class MonitorDisplay(Display):
     """
 
     size = (8.0, 5.2)
-    panels = (2, 1)
+    panels = 2
     heights = (1.6, 1)
 
     paths: tuple[ClassPath, ...]
@@ -95,9 +95,17 @@ class MonitorDisplay(Display):
 
     def _draw(self, palette: Palette) -> None:
         top, bottom = self.axes_
+        keys = []
         for i, path in enumerate(self.paths):
-            if len(path.rows):
-                self._draw_class(i, path, palette)
+            style = self._style(i, palette)
+            keys.append(line_key(f"class {path.label}, at most {error_text(path.bound)}", **style))
+            if not len(path.rows):
+                continue
+            x = self._places(path.when, path.rows)
+            top.plot(x, path.wrong / path.n_samples, **style)
+            if path.bound < 1:
+                top.axhline(path.bound, **(style | {"lw": 1}))
+                bottom.plot(x, np.exp(np.minimum(path.log_e_values, 300)), **style)
         bottom.set_yscale("log")
         bottom.axhline(self.e_value_needed, color=palette.ink, lw=1.2)
         bottom.set_ylabel("evidence")
@@ -120,25 +128,8 @@ class MonitorDisplay(Display):
         labels = ", ".join(str(alarm.label) for alarm in self.alarms)
         told = f"Class {labels} errs more often than its certificate says"
         top.set_title(told if self.alarms else "Nothing speaks against the certificate")
-        keys = [
-            line_key(
-                f"class {path.label}, at most {error_text(path.bound)}",
-                **self._style(i, palette),
-                lw=2,
-            )
-            for i, path in enumerate(self.paths)
-        ]
         keys.append(line_key("enough for an alarm", color=palette.ink, lw=1.2))
         add_legend(bottom, keys, palette, below=0.3)
-
-    def _draw_class(self, i: int, path: ClassPath, palette: Palette) -> None:
-        top, bottom = self.axes_
-        style = self._style(i, palette)
-        x = self._places(path.when, path.rows)
-        top.plot(x, path.wrong / path.n_samples, lw=2, **style)
-        if path.bound < 1:
-            top.axhline(path.bound, lw=1, **style)
-            bottom.plot(x, np.exp(np.minimum(path.log_e_values, 300)), lw=2, **style)
 
     def _draw_alarm(self, alarm: Alarm, palette: Palette) -> None:
         """Mark an alarm, and shade from where its errors began."""
@@ -161,7 +152,8 @@ class MonitorDisplay(Display):
     @staticmethod
     def _style(i: int, palette: Palette) -> dict[str, Any]:
         """Return the look of a class's lines; those after the second differ by their dashes."""
-        return {"color": (*palette.classes, palette.soft)[min(i, 2)], "ls": DASHES[i % 4]}
+        color = (*palette.classes, palette.soft)[min(i, 2)]
+        return {"color": color, "ls": DASHES[i % 4], "lw": 2}
 
 
 def _as_date(when: object) -> np.datetime64 | None:

@@ -1,32 +1,33 @@
-"""Where scores lie, and where the boundary was put: by the scores, or by the record alone."""
+"""Scores of both classes, and the boundary between them."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from boundshift.boundary import Boundary
 from boundshift.plots.canvas import (
-    DecidedSample,
-    Display,
     Palette,
     ScoreDisplay,
+    Theme,
     add_legend,
     boundary_keys,
-    color_lanes,
+    decide,
     draw_boundaries,
     line_key,
-    percent_axis,
 )
-from boundshift.plots.threshold import error_band
 from boundshift.scores import Scores, ScoreSample
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 from boundshift.view.axis import choose_axis
 from boundshift.view.rows import Lane, as_score, class_scores, make_lanes, name_marks
-from boundshift.words import claim_text, decision, error_text, percent
+from boundshift.words import claim_text, decision, error_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _BINS = 60
 _DASHES = (0, (2, 1.2))
@@ -38,13 +39,13 @@ _BAR, _POINTS, _HISTOGRAM = 0.1, (0.2, 0.4), (0.47, 0.92)
 class ProjectionDisplay(ScoreDisplay):
     """Scores of both classes, the old and the new boundary, and what is claimed there.
 
-    Each class has a lane: a histogram of its scores (each scaled to its own peak), and the scores
+    Each class has a lane: a histogram of its scores, scaled to its own peak, and the scores
     themselves unless there are very many. Scores on the wrong side of the new boundary are hollow.
-    Beside the lane stand the rows, those on the wrong side, and the error that the curve claims.
+    Beside the lane stand the number of rows, the number on the wrong side and the claimed error.
 
-    The paper's method, the curve "support" with the rule "sum", adds what it is made of: scores
-    that it gave up are hollow, and a bar goes from the mean of the kept ones, solid over the
-    radius and dashed over what confidence adds to it. The dashed ends meet at the new boundary.
+    For the paper's method, the curve "support" with the rule "sum", scores that it gave up are
+    hollow. A bar starts at the mean of the kept scores, solid over the radius and dashed over what
+    confidence adds to it. The dashed ends meet at the new boundary.
 
     Parameters
     ----------
@@ -80,9 +81,39 @@ class ProjectionDisplay(ScoreDisplay):
     max_points: int = 3000
 
     @classmethod
-    def _from_sample(cls, decided: DecidedSample, **settings: Any) -> Self:
-        boundary, sample, old = decided
-        return cls(boundary, class_scores(sample), old_threshold=old, **settings)
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        max_points: int = 3000,
+        ax: Axes | None = None,
+        theme: Theme = "auto",
+        **known: Any,
+    ) -> Self:
+        """Draw labels and scores.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_samples,)
+            Two labels of any kind, and real scores.
+        max_points : int, default=3000
+            Scores of a larger class are not drawn one by one.
+        ax, theme
+            As in :meth:`plot`.
+        **known : dict
+            ``boundary`` to draw, with its labels, curve and rule, or how to find it: ``curve``,
+            ``rule`` and ``pos_label``, as in :func:`~boundshift.find_boundary`; and
+            ``old_threshold``, where the classifier decided before.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        boundary, sample, old = decide(y_true, y_score, **known)
+        scores = class_scores(sample)
+        display = cls(boundary, scores, old_threshold=old, max_points=max_points)
+        return display.plot(ax, theme=theme)
 
     def _draw(self, palette: Palette) -> None:
         ax, known, n = self.ax_, self.boundary, (len(self.scores[0]), len(self.scores[1]))
@@ -112,7 +143,10 @@ class ProjectionDisplay(ScoreDisplay):
         draw_boundaries(ax, known.threshold, self.old_threshold, palette)
         ax.set_xlabel("score")
         ax.set_ylim(-0.02, 2.0)
-        color_lanes(ax, [0.45, 1.45], [self._describe(i, n) for i in (0, 1)], palette)
+        ax.set_yticks([0.45, 1.45], [self._describe(i, n) for i in (0, 1)])
+        ax.tick_params(axis="y", length=0)
+        for tick, color in zip(ax.get_yticklabels(), palette.classes, strict=True):
+            tick.set_color(color)
         ax.spines["left"].set_visible(False)
         ax.axhline(1.0, color=palette.line, lw=0.8, zorder=0)
         ax.set_title(decision(known))
@@ -160,60 +194,3 @@ class ProjectionDisplay(ScoreDisplay):
         if known.status is not Status.REVERSED:
             lines.append(f"claimed error {error_text(known.errors[i])}")
         return "\n".join(lines)
-
-
-@dataclass(eq=False, repr=False)
-class RecordDisplay(Display):
-    """Each class's share on the wrong side of the boundary, and what the curve claims of it.
-
-    The point is the share of the rows that decided, the bar its exact interval (Clopper and
-    Pearson's, for a threshold that was fixed beforehand), the upright mark the claimed error.
-    Nothing but the record is needed; with the scores, :class:`BoundaryDisplay` shows more.
-
-    Parameters
-    ----------
-    boundary : Boundary
-        The record.
-    confidence : float, default=0.95
-        Of the bars.
-
-    Examples
-    --------
-    >>> from boundshift import find_boundary
-    >>> from boundshift.plots import RecordDisplay
-    >>> boundary = find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
-    >>> RecordDisplay(boundary).plot().ax_.get_title()
-    'Predict 1 if score > 3.5, else 0'
-    """
-
-    size = (8.0, 3.2)
-
-    boundary: Boundary
-    _: KW_ONLY
-    confidence: float = 0.95
-
-    def _draw(self, palette: Palette) -> None:
-        ax, known = self.ax_, self.boundary
-        names = []
-        for i, color in enumerate(palette.classes):
-            wrong, n = known.wrong[i], known.n_samples[i]
-            band = error_band(np.array([wrong]), n, self.confidence)
-            ax.plot([band.low[0], band.high[0]], [i, i], color=color, lw=4, alpha=0.4)
-            ax.plot(band.value, [i], "o", color=color, ms=10, mec=palette.surface, mew=1.5)
-            claimed = known.errors[i]
-            if np.isfinite(claimed):
-                ax.plot([claimed] * 2, [i - 0.22, i + 0.22], color=palette.ink, lw=2)
-            names.append(
-                f"class {known.labels[i]}\n{wrong:,} of {n:,} rows\nclaimed {percent(claimed)}"
-            )
-        color_lanes(ax, [0, 1], names, palette)
-        ax.set(ylim=(-0.6, 1.6), xlabel="on the wrong side", title=decision(known))
-        ax.set_xlim(left=0)
-        percent_axis(ax.xaxis)
-        text = f"exact {100 * self.confidence:.6g}% interval"
-        keys: list[Any] = [
-            line_key("share of rows", color=palette.soft, marker="o", ls="", ms=9),
-            line_key(text, color=palette.soft, lw=4, alpha=0.4),
-            line_key("claimed", color=palette.ink, lw=2),
-        ]
-        add_legend(ax, keys, palette, below=0.2, title=claim_text(known))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.boundary import Boundary, choose_claims, make_decision, warn_of
 from boundshift.curves import ErrorCurve
+from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.promises.certificate import read_threshold
@@ -93,6 +94,21 @@ def count_wrong_at(
     negative, positive = class_scores(sample)
     below = np.searchsorted(negative, thresholds, side="right")
     return len(negative) - below, np.searchsorted(positive, thresholds, side="right")
+
+
+class Band(NamedTuple):
+    """A quantity at every threshold, with an interval around each value."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def error_band(wrong: ArrayLike, n: ArrayLike, confidence: float) -> Band:
+    """Return shares with Clopper and Pearson's two-sided interval."""
+    k, tail = np.asarray(wrong), (1 - confidence) / 2
+    low, high = 1.0 - clopper_pearson(np.asarray(n) - k, n, tail), clopper_pearson(k, n, tail)
+    return Band(k / np.asarray(n), low, high)
 
 
 def metrics_at(sample: ScoreSample, threshold: float) -> dict[str, float]:
