@@ -315,7 +315,7 @@ def test_missing_labels_of_several_files_are_refused(run, tmp_path, score_lines,
     (tmp_path / "a.csv").write_text("\n".join(score_lines) + "\n")
     (tmp_path / "b.csv").write_text("\n".join([score_lines[0], f"0.5,{missing}"]) + "\n")
     result = run("threshold", "a.csv", "b.csv", *COLUMNS, "--positive", "yes", code=1)
-    assert "b.csv lacks some" in result.output
+    assert "column 'ill' lacks 1" in result.output
 
 
 @pytest.mark.parametrize("name", ["s.parquet", "*.parquet"])

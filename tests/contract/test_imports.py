@@ -46,14 +46,14 @@ ROOMS = [
 LIBRARIES = {
     "rules": {"sklearn"},
     "streaming": {
-        *("dask", "distributed", "duckdb", "openpyxl", "polars", "pyarrow", "pyspark", "rich"),
+        *("dask", "distributed", "duckdb", "pandas", "polars", "pyarrow", "pyspark", "rich"),
     },
     "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
     "classifier": {"sklearn"},
     "plots": {"sklearn", "matplotlib"},
     "report": {"jinja2"},
     "datasets": {"sklearn", "pandas"},
-    "app": {"sklearn", "imblearn", "pandas", "pyarrow", "rich", "typer"},
+    "app": {"sklearn", "imblearn", "openpyxl", "pandas", "pyarrow", "rich", "typer"},
 }
 OPTIONAL = set().union(*LIBRARIES.values()) - {"sklearn", "joblib"}
 # Modules that are loaded only where their data, or a terminal, has been met.

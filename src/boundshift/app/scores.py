@@ -20,10 +20,10 @@ from boundshift.promises.certificate import Certificate, certify_counts, certify
 from boundshift.promises.zone import Zone, zone_of
 from boundshift.rules import Rule
 from boundshift.scores import Scale, ScoreSample, judge_weights
-from boundshift.streaming.chunks import ColumnNames
+from boundshift.streaming.chunks import ColumnNames, as_labels
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.read import Source
-from boundshift.streaming.scan import decide_groups_in_passes
+from boundshift.streaming.scan import count_values, decide_groups_in_passes
 from boundshift.streaming.tables import arrow, open_table
 from boundshift.typing import BoolArray, FloatArray
 
@@ -152,18 +152,23 @@ class ScoreTable:
 
     def _open(self, files: list[str | Path]) -> tuple[Source, int]:
         """Count the labels in a first pass; return what later passes read, and the rows."""
-        from boundshift.streaming.files import are_text, count_labels, files_columns
+        from boundshift.streaming.files import are_text, files_columns
 
-        show = self._progress
-        counts = count_labels(files, self._label, lambda done, total: show("labels", done, total))
+        labels = files_columns(files, ColumnNames(self._label, ()), as_text=True)
+        counts = count_values(labels, "label", self._progress)
         if not counts:
             raise InvalidInputError(f"The table must have rows, but {files[0]} has none.")
+        if None in counts:
+            raise InvalidInputError(
+                f"Every row must have a label, but column '{self._label}' lacks {counts[None]}. "
+                "Drop those rows."
+            )
         cells, sizes = list(counts), list(counts.values())
         is_positive = self._order(label_values(cells) if are_text(files) else cells, sizes)
         found = [cell for cell, positive in zip(cells, is_positive, strict=True) if positive]
         by = self._by[0] if self._by else None
         names = ColumnNames(self._label, self._score, self._weight, by=by)
-        return files_columns(files, names, found), sum(sizes)
+        return files_columns(files, names, found, as_text=True), sum(sizes)
 
     def _order(self, values: list[Any], counts: list[int]) -> list[bool]:
         """Settle the two labels, and return which values are the positive one."""
@@ -307,8 +312,6 @@ def _encode(column: Any, name: str, where: str) -> tuple[NDArray[np.int32], list
     """Return labels as numbers, and the label of each number."""
     import pyarrow as pa
     import pyarrow.compute as pc
-
-    from boundshift.streaming.files import as_labels
 
     column = as_labels(column, name, where)
     lacking = column.null_count

@@ -22,7 +22,6 @@ from boundshift.streaming.tables import (
     read_batches,
     readable,
 )
-from boundshift.streaming.workbook import as_workbook
 from boundshift.typing import IntArray
 from boundshift.validation import are_signs, order_labels
 from boundshift.writing import is_special, write_whole
@@ -62,7 +61,7 @@ def _place(opened: OpenTable, n_rows: int, n_batches: int) -> int:
     """Return how far a file is read, in the unit of its size."""
     if opened.format in ("parquet", "feather"):
         return n_rows if opened.format == "parquet" else n_batches
-    raw = opened.stream.raw
+    raw = opened.stream
     return min(int(raw.tell()), opened.size) if raw.seekable() else 0
 
 
@@ -131,8 +130,7 @@ def write_frame(frame: Any, path: str | Path, *, new: bool = False) -> None:
         getattr(frame, f"to_{ending[1:]}")(buffer)
         content = buffer.getvalue()
     elif ending == ".xlsx":
-        plain = frame.astype(object).where(frame.notna(), None)
-        content = as_workbook(list(frame.columns), plain.values.tolist(), path)
+        content = _as_workbook(frame, path)
     elif ending == ".jsonl":
         content = frame.to_json(orient="records", lines=True, force_ascii=False)
     else:
@@ -143,6 +141,28 @@ def write_frame(frame: Any, path: str | Path, *, new: bool = False) -> None:
         sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
     else:
         write_whole(path, content, new=new)
+
+
+def _as_workbook(frame: Any, path: Path) -> bytes:
+    """Return an Excel file with one sheet; text that looks like a formula stays text."""
+    try:
+        import pandas as pd
+        from openpyxl.utils.exceptions import IllegalCharacterError
+    except ImportError:
+        raise MissingExtraError("openpyxl", "cli") from None
+    buffer = io.BytesIO()
+    try:
+        with pd.ExcelWriter(buffer, engine="openpyxl") as book:
+            frame.to_excel(book, index=False)
+            for row in book.book.active.iter_rows():
+                for cell in row:
+                    cell.data_type = "s" if cell.data_type == "f" else cell.data_type
+    except (IllegalCharacterError, ValueError) as error:
+        raise InvalidInputError(
+            f"An Excel file must be able to hold the table, and {path} cannot: {error}. Write CSV "
+            "or Parquet."
+        ) from error
+    return buffer.getvalue()
 
 
 def with_gaps(column: Any) -> Any:

@@ -5,6 +5,7 @@ A chunk is the unit in which data bigger than memory is read.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -179,7 +180,7 @@ def as_chunk(
     y, categories = _values(labels)
     for s in columns:
         check_lengths(len(y), len(s), location)
-    joined = columns[0] if len(columns) == 1 else np.column_stack(columns)
+    joined = columns[0] if len(columns) == 1 else np.column_stack([np.empty((len(y), 0)), *columns])
     chunk = Chunk(y, joined, location, categories)
     if weights is not None:
         found = _numbers(weights, location, "sample_weight")
@@ -196,14 +197,30 @@ def as_chunk(
     return chunk
 
 
-def table_chunk(rows: Any, names: ColumnNames, location: str, labels: Any = None) -> Chunk:
-    """Return columns of an Arrow table or record batch; labels may come from elsewhere."""
+def table_chunk(rows: Any, names: ColumnNames, location: str) -> Chunk:
+    """Return columns of an Arrow table or record batch."""
     return as_chunk(
-        rows.column(names.label) if labels is None else labels,
+        as_labels(rows.column(names.label), names.label, location),
         [rows.column(name) for name in names.scores],
         location,
         None if names.weight is None else rows.column(names.weight),
         None if names.by is None else rows.column(names.by),
+    )
+
+
+def as_labels(column: Any, name: str, where: str) -> Any:
+    """Return an Arrow column of labels, bytes as the text that they are; refuse other kinds."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        with contextlib.suppress(pa.ArrowInvalid):
+            return column.cast(pa.string())
+    elif not pa.types.is_nested(kind) and not pa.types.is_fixed_size_binary(kind):
+        return column
+    raise InvalidInputError(
+        f"Column '{name}' of {where} must hold a label in each row, got {kind} values. Choose "
+        "the column that says which class a row has."
     )
 
 

@@ -192,7 +192,7 @@ def decide_groups_in_passes(
     Given labels take the place of its own.
     """
     rows = rows_to_lean_on(rows, curve)
-    counts = _count_values(source, "by", progress)
+    counts = count_values(source, "by", progress)
     if None in counts:
         raise missing_groups()
     groups = sorted(counts, key=lambda group: (str(type(group)), group))
@@ -286,7 +286,7 @@ def scan_biases(
     source = read(data, label=label, score=columns, weight=weight)
     peeked = list(source.peek())
     n_classes = len(columns) or next((c.scores.shape[1] for c in peeked), 0)
-    counts = _count_values(source, "label", progress)
+    counts = count_values(source, "label", progress)
     names = _class_names(counts, labels, n_classes)
     present = [k for k, name in enumerate(names) if counts.get(name, 0)]
     if len(present) < 2:
@@ -341,7 +341,7 @@ def _class_names(
     return names
 
 
-def _count_values(source: Source, column: str, progress: Progress | bool | None) -> dict[Any, int]:
+def count_values(source: Source, column: str, progress: Progress | bool | None) -> dict[Any, int]:
     """Return how many rows have each label, or belong to each group; None is a missing one."""
     name = "labels" if column == "label" else "groups"
     with show_progress(progress) as show:
