@@ -39,10 +39,10 @@ from boundshift import (
     Cost,
     Floors,
     InvalidInputError,
-    StudentT,
     SupportRadius,
     find_boundary,
 )
+from boundshift.curves import StudentT
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from scipy.stats import norm
 from boundshift import (
     BoundaryWarning,
     Cost,
-    Empirical,
     Floors,
     GroupBoundaries,
     InvalidInputError,
@@ -20,6 +19,7 @@ from boundshift import (
     find_boundaries,
     find_boundary,
 )
+from boundshift.curves import Empirical
 from boundshift.scores import ScoreSample
 
 

@@ -17,12 +17,12 @@ from boundshift import (
     BoundaryWarning,
     BoundShiftClassifier,
     Floors,
-    GMean,
     InvalidInputError,
     certify,
     find_boundary,
 )
 from boundshift.curves import as_curve
+from boundshift.rules import GMean
 from boundshift.scores import ScoreSample
 from tests.problems import many
 

@@ -10,10 +10,10 @@ from boundshift import (
     InvalidInputError,
     Metric,
     Status,
-    Youden,
     find_boundaries,
     find_boundary,
 )
+from boundshift.rules import Youden
 
 N = 60
 Y, S = np.tile([0, 0, 1], 20), np.arange(60) / 60

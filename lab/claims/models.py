@@ -56,7 +56,6 @@ from sklearn.tree import DecisionTreeClassifier
 from boundshift import (
     BoundShiftClassifier,
     InvalidInputError,
-    Sum,
     SupportRadius,
     find_boundary,
     load,
@@ -66,6 +65,7 @@ from boundshift import (
 from boundshift.models.scoring import raw_margin
 from boundshift.models.store import own_types
 from boundshift.multiclass import find_biases
+from boundshift.rules import Sum
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 from lab.experiment import Experiment, Facts

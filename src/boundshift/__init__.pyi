@@ -4,16 +4,9 @@ from boundshift import streaming as streaming
 from boundshift.boundary import Boundary as Boundary
 from boundshift.boundary import find_boundary as find_boundary
 from boundshift.classifier import BoundShiftClassifier as BoundShiftClassifier
-from boundshift.curves import DKW as DKW
-from boundshift.curves import SLSQP as SLSQP
 from boundshift.curves import Blend as Blend
 from boundshift.curves import ClopperPearson as ClopperPearson
-from boundshift.curves import Empirical as Empirical
-from boundshift.curves import EmpiricalBernstein as EmpiricalBernstein
-from boundshift.curves import KthPoint as KthPoint
-from boundshift.curves import Logistic as Logistic
 from boundshift.curves import Smoothed as Smoothed
-from boundshift.curves import StudentT as StudentT
 from boundshift.curves import SupportRadius as SupportRadius
 from boundshift.exceptions import BoundaryWarning as BoundaryWarning
 from boundshift.exceptions import InvalidInputError as InvalidInputError
@@ -37,19 +30,13 @@ from boundshift.promises.prevalence import estimate_prevalence as estimate_preva
 from boundshift.promises.prevalence import guard_prevalence as guard_prevalence
 from boundshift.promises.zone import Zone as Zone
 from boundshift.promises.zone import find_zone as find_zone
-from boundshift.rules import MCC as MCC
 from boundshift.rules import ClassFloors as ClassFloors
 from boundshift.rules import Cost as Cost
 from boundshift.rules import CostMatrix as CostMatrix
 from boundshift.rules import FBeta as FBeta
 from boundshift.rules import Floors as Floors
 from boundshift.rules import GMean as GMean
-from boundshift.rules import Kappa as Kappa
-from boundshift.rules import Markedness as Markedness
 from boundshift.rules import Metric as Metric
-from boundshift.rules import Minimax as Minimax
-from boundshift.rules import Sum as Sum
-from boundshift.rules import Youden as Youden
 from boundshift.status import Status as Status
 
 __version__: str

@@ -142,7 +142,8 @@ def find_biases(
 
     Examples
     --------
-    >>> from boundshift import GMean, StudentT
+    >>> from boundshift.curves import StudentT
+    >>> from boundshift.rules import GMean
     >>> y = np.repeat([0, 1, 2], [800, 150, 50])
     >>> scores = np.random.default_rng(0).normal(size=(1000, 3)) - [0.0, 1.0, 2.0]
     >>> scores[np.arange(1000), y] += 2

@@ -15,7 +15,6 @@ from pyarrow import csv, feather, parquet
 
 import boundshift
 from boundshift import (
-    DKW,
     Boundary,
     ClopperPearson,
     Cost,
@@ -34,7 +33,7 @@ from boundshift import (
 from boundshift.app import options
 from boundshift.app.scores import ScoreTable
 from boundshift.app.tables import write_frame
-from boundshift.curves import as_curve
+from boundshift.curves import DKW, as_curve
 from boundshift.rules import as_rule
 from boundshift.streaming import tables as batches
 

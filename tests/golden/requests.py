@@ -21,17 +21,12 @@ from typing import Any
 import numpy as np
 
 from boundshift import (
-    MCC,
     Cost,
     FBeta,
     Floors,
-    GMean,
     InvalidInputError,
-    Kappa,
-    Markedness,
     Metric,
     Monitor,
-    Youden,
     certify,
     compare_boundaries,
     estimate_prevalence,
@@ -44,7 +39,7 @@ from boundshift import (
 )
 from boundshift.curves import as_curve
 from boundshift.multiclass import find_biases
-from boundshift.rules import as_rule
+from boundshift.rules import MCC, GMean, Kappa, Markedness, Youden, as_rule
 
 Answer = dict[str, list[Any]]
 Request = tuple[str, Callable[[], Answer], float]

@@ -44,26 +44,23 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import (
-    DKW,
-    SLSQP,
     Boundary,
     BoundShiftClassifier,
     ClassFloors,
     Cost,
     CostMatrix,
     InvalidInputError,
-    Logistic,
     Metric,
     MissingExtraError,
     Status,
-    Sum,
     SupportRadius,
     find_boundary,
     load,
     save,
 )
-from boundshift.curves import Claim, CountCurve
+from boundshift.curves import DKW, SLSQP, Claim, CountCurve, Logistic
 from boundshift.models import trusted_types
+from boundshift.rules import Sum
 
 STORED = sorted(
     path for path in (Path(__file__).parents[1] / "data" / "stored").iterdir() if path.is_dir()

@@ -12,15 +12,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from boundshift import (
-    SLSQP,
-    BoundaryWarning,
-    InvalidInputError,
-    Status,
-    SupportRadius,
-    find_boundary,
-)
-from boundshift.curves import paper
+from boundshift import BoundaryWarning, InvalidInputError, Status, SupportRadius, find_boundary
+from boundshift.curves import SLSQP, paper
 from boundshift.curves.paper import (
     SupportProblem,
     Windows,

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from boundshift import (
-    SLSQP,
     Boundary,
     ClopperPearson,
     Cost,
     Floors,
-    GMean,
     GroupBoundaries,
     InvalidInputError,
     Metric,
@@ -24,7 +22,9 @@ from boundshift import (
     find_boundary,
     find_zone,
 )
+from boundshift.curves import SLSQP
 from boundshift.promises.certificate import Certificate, certify_counts
+from boundshift.rules import GMean
 from tests.problems import two_normals
 
 PROBLEM = two_normals(300, 60, 2.5)

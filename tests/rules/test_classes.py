@@ -11,9 +11,9 @@ from boundshift import (
     CostMatrix,
     Floors,
     InvalidInputError,
-    Sum,
     find_boundary,
 )
+from boundshift.rules import Sum
 
 COSTS = [[0.0, 1.0, 4.0], [5.0, 0.0, 3.0], [50.0, 10.0, 0.0]]
 LABELS = ("home", "ward", "intensive")

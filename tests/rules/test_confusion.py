@@ -12,17 +12,8 @@ from sklearn.metrics import (
     precision_score,
 )
 
-from boundshift import (
-    MCC,
-    BoundaryWarning,
-    FBeta,
-    InvalidInputError,
-    Kappa,
-    Markedness,
-    Youden,
-    find_boundary,
-)
-from boundshift.rules import as_rule
+from boundshift import BoundaryWarning, FBeta, InvalidInputError, find_boundary
+from boundshift.rules import MCC, Kappa, Markedness, Youden, as_rule
 from tests.problems import many
 
 

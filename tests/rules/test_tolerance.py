@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundshift import GMean, InvalidInputError, find_boundary
+from boundshift import InvalidInputError, find_boundary
+from boundshift.rules import GMean
 from tests.problems import many
 
 TOLERANCE = 0.05
