@@ -1,50 +1,228 @@
-"""Wrong requests get a sentence that names the argument, the value and the cure."""
+"""Wrong requests get a sentence that names the argument, the value and the remedy."""
+
+from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, make_scorer
 
 from boundshift import (
+    BoundShiftClassifier,
+    ClassFloors,
     Cost,
+    CostMatrix,
     FBeta,
     Floors,
     InvalidInputError,
     Metric,
     Status,
+    SupportRadius,
+    certify,
     find_boundaries,
     find_boundary,
 )
-from boundshift.rules import Youden
+from boundshift.rules import GMean, Youden, as_rule
 
 N = 60
 Y, S = np.tile([0, 0, 1], 20), np.arange(60) / 60
+Y10, S10 = np.repeat([0, 1], [6, 4]), np.arange(10.0)
+COSTS = [[0.0, 1.0, 4.0], [5.0, 0.0, 3.0], [50.0, 10.0, 0.0]]
+ABC = ("a", "b", "c")
+FITTED = find_boundary([0, 0, 0, 1, 1], [0.1, 0.7, 1.3, 4.1, 5.7])
 
 
-def ask(**options):
-    return find_boundary(Y, S, **options)
+def ask(y=Y, s=S, **options):
+    return find_boundary(y, s, **options)
 
 
+def rows(y=Y10, s=S10, **options):
+    return find_boundary(y, s, **options)
+
+
+def paper(**settings):
+    return rows(curve=SupportRadius(**settings))
+
+
+def sql(labels=(0, 1), column="s", dialect="ansi"):
+    return replace(FITTED, labels=labels).to_sql(column, dialect=dialect)
+
+
+def fit(**settings):
+    return BoundShiftClassifier(LogisticRegression(), **settings)
+
+
+PARTS = [(0, "a"), (0, "a"), (1, "b"), (1, "b")]
 WRONG = {
+    # Floors.
     "a floor of 1.2": (lambda: Floors(recall=1.2), "`recall` must be at most 1, got 1.2. Use 0.9"),
     "a floor of 0": (lambda: Floors(precision=0), "`precision` must be a positive"),
     "a floor in percent": (lambda: Floors(recall=90), "`recall` must be at most 1, got 90"),
+    "a floor in words": (lambda: Floors(precision="high"), "finite number, got 'high'"),
     "no floor": (lambda: Floors(), "at least one of recall"),
     "a cap of 1": (lambda: Floors(flagged=1), "`flagged` must be between 0 and 1, got 1. Use 0.02"),
+    "a confidence of 1": (lambda: Floors(recall=0.9, confidence=1), "between 0 and 1, got 1"),
+    "a share for recall": (lambda: Floors(recall=0.9, prevalence=0.1), "must be left out"),
+    "a share for both recalls": (
+        lambda: Floors(recall=0.9, then="specificity", prevalence=0.1),
+        "must be left out",
+    ),
+    "floors by name": (lambda: Floors(recall=0.9, then="floors"), "must have a floor"),
+    "floors in floors": (
+        lambda: Floors(recall=0.9, then=Floors(recall=0.5)).objective,
+        "`then` must be an objective",
+    ),
+    "an estimate by a bound": (
+        lambda: ask(curve="dkw", rule=Floors(recall=0.9, confidence=None)),
+        "got None",
+    ),
+    "a promise by an estimate": (
+        lambda: ask(curve="smoothed", rule=Floors(recall=0.8, confidence=0.9)),
+        "makes no promise",
+    ),
+    "two confidences": (
+        lambda: ask(curve="dkw", rule=Floors(recall=0.8, confidence=0.9)),
+        "the same in Floors and in the curve",
+    ),
+    # Other rules.
     "a prevalence of 0": (lambda: Cost(prevalence=0), "got 0. Use 0.001 for one in a thousand"),
     "a prevalence of 1": (lambda: FBeta(prevalence=1), "between 0 and 1, got 1"),
     "a prevalence for nothing": (lambda: Youden(prevalence=0.1), "must be left out of Youden"),
     "a cost below 0": (lambda: Cost(false_negative=-1), "got -1. Use Cost"),
+    "two costs in one": (lambda: Cost(false_positive=(1, 20)), "`false_positive` must be"),
+    "a cost beyond sums": (lambda: Cost(false_positive=1e308), "must be between"),
+    "a cost that vanishes": (lambda: Cost(false_negative=5e-324), "must be between"),
+    "a tolerance below 0": (lambda: GMean(tolerance=-0.1), "`tolerance` must be"),
+    "a tolerance of NaN": (lambda: GMean(tolerance=np.nan), "`tolerance` must be"),
+    "a name that is nearly one": (lambda: ask(rule="minmax"), "Did you mean 'minimax'"),
+    "another spelling": (lambda: ask(rule="F1"), "'f1'"),
+    "a hyphen too many": (lambda: ask(rule="f-1"), "'f1'"),
+    "a hyphen too few": (lambda: as_rule("gmean"), "Did you mean 'g-mean'"),
+    "half a name": (lambda: as_rule("balanced"), "Did you mean 'balanced_accuracy'"),
+    "no rule": (lambda: as_rule("least"), "`rule` must be a Rule or one of 'cost'"),
+    "a class for an object": (lambda: as_rule(Youden), "Pass an object: Youden()"),
+    "no beta": (lambda: as_rule("fbeta_score"), "pass FBeta(3)"),
+    "no metric": (lambda: as_rule("metric"), "must have a metric"),
+    "no costs": (lambda: as_rule("cost-matrix"), "must have costs"),
+    "no class floors": (lambda: as_rule("class-floors"), "must have floors"),
+    "a metric of rankings": (lambda: Metric("roc_auc"), "has no boundary. Use 'f1'"),
+    "a metric that is nearly one": (lambda: Metric("f1x"), "Did you mean 'f1'"),
+    "a number as metric": (lambda: Metric(3), "must be a function of labels and predictions"),
+    "a metric without weights": (lambda: Metric(lambda y, p: 0.0), "must take sample_weight"),
+    "a metric with a label": (
+        lambda: Metric(make_scorer(f1_score, pos_label="ill")),
+        "must not name pos_label",
+    ),
+    "a metric of two numbers": (
+        lambda: ask(rule=Metric(lambda y, p, sample_weight: [1])),
+        "must give one number",
+    ),
+    # Rules of many classes.
+    "two labels": (lambda: CostMatrix(COSTS, ("a", "b")), "three or more distinct classes"),
+    "a label twice": (lambda: CostMatrix(COSTS, ("a", "b", "b")), "three or more distinct"),
+    "a small matrix": (lambda: CostMatrix([[0, 1], [1, 0]], ABC), "with 3 rows and columns"),
+    "no matrix": (lambda: CostMatrix("cheap", ABC), "with 3 rows and columns"),
+    "NaN costs": (lambda: CostMatrix(np.full((3, 3), np.nan), ABC), "numbers of at most"),
+    "equal costs": (lambda: CostMatrix(np.ones((3, 3)), ABC), "must differ within a row"),
+    "two shares": (lambda: CostMatrix(COSTS, ABC, [0.5, 0.5]), "a share for each of 3 labels"),
+    "shares above 1": (lambda: CostMatrix(COSTS, ABC, [0.5, 0.3, 0.3]), "sum to 1, got 1.1"),
+    "a share below 0": (lambda: CostMatrix(COSTS, ABC, [1.2, -0.1, -0.1]), "between 0 and 1"),
+    "no class named": (lambda: ClassFloors(), "must be a mapping from labels to floors"),
+    "one floor for all": (lambda: ClassFloors(recall=0.9), "must be a mapping from labels"),
+    "a class floor of 1": (lambda: ClassFloors(recall={"a": 1.0}), "must be below 1"),
+    "a class floor of 0": (lambda: ClassFloors(recall={"a": 0.0}), "must be a positive"),
+    "another objective": (lambda: ClassFloors(recall={"a": 0.5}, then="f1"), "`then` must be"),
+    "a confidence of 2": (lambda: ClassFloors({"a": 0.5}, confidence=2), "`confidence` must"),
+    "many for two": (lambda: ask(rule=CostMatrix(COSTS, ABC)), "about two classes here"),
+    "floors of many for two": (lambda: ask(rule=ClassFloors({1: 0.9})), "about two classes here"),
+    # Weights and costs of rows.
     "negative weights": (lambda: ask(sample_weight=np.full(N, -1)), "at least 0, got -1"),
     "weights of another length": (lambda: ask(sample_weight=[1]), "each of 60 rows"),
     "weights that sum to 1": (lambda: ask(sample_weight=np.full(N, 1 / N)), "do not scale them"),
     "weights for a promise": (lambda: ask(sample_weight=np.ones(N), curve="dkw"), "counts rows"),
+    "weights beyond sums": (lambda: ask(sample_weight=np.full(N, 1e15)), "sum to at most 1e+15"),
+    "no weight": (lambda: ask(sample_weight=np.zeros(N)), "got 0 for every row"),
     "costs of another length": (lambda: ask(row_cost=[1, 2]), "one value for each of 60 rows"),
+    "costs below 0": (lambda: ask(row_cost=np.full(N, -2)), "at least 0 and at most 1e+100"),
+    "costs of 0": (lambda: ask(row_cost=np.zeros(N)), "must not be all 0"),
     "costs with a rule": (lambda: ask(row_cost=np.ones(N), rule="f1"), "any rule but 'cost'"),
-    "a name that is nearly one": (lambda: ask(rule="minmax"), "Did you mean 'minimax'"),
-    "another spelling": (lambda: ask(rule="F1"), "'f1'"),
-    "a hyphen too many": (lambda: ask(rule="f-1"), "'f1'"),
-    "three classes": (lambda: find_boundary([0, 1, 2] * 20, S), "Use BoundShiftClassifier"),
-    "a metric of rankings": (lambda: Metric("roc_auc"), "has no boundary. Use 'f1'"),
     "groups of another length": (lambda: find_boundaries(Y, S, [1]), "each of 60 rows"),
+    # Rows.
+    "NaN score": (lambda: rows(s=np.where(S10 == 3, np.nan, S10)), "1 NaN"),
+    "infinite score": (lambda: rows(s=np.where(S10 == 3, np.inf, S10)), "1 infinite"),
+    "one class": (lambda: rows(Y10 * 0), "got only 0. Pass rows of both classes"),
+    "no rows": (lambda: rows([], []), "got 0 rows. Pass rows of both classes"),
+    "three classes": (lambda: ask([0, 1, 2] * 20), "got 3: 0, 1, 2. Use BoundShiftClassifier"),
+    "nine classes": (lambda: rows(range(10)), "got 10: 0, 1, 2, 3, 4, …"),
+    "lengths": (lambda: rows(s=S10[1:]), "10 labels and 9 scores. Pass one score for each row"),
+    "two columns": (lambda: rows(s=np.c_[S10, S10]), "(10, 2)"),
+    "two label columns": (lambda: rows(np.c_[Y10, Y10]), "Pass one label for each row"),
+    "no sequence": (lambda: rows(s=3.0), "`proba[:, 1]`"),
+    "text scores": (lambda: rows(s=S10.astype(str)), "got <U"),
+    "dates": (lambda: rows(s=S10.astype("M8[D]")), "datetime64"),
+    "objects": (lambda: rows(s=[0.5, None, {}, *S10[3:]]), "got object values (float"),
+    "a score beyond floats": (lambda: rows(s=[*S10[:9], 10**400]), "`y_score` must be"),
+    "missing labels": (lambda: rows(np.where(Y10, np.nan, 0)), "4 missing (NaN, NaT or None)"),
+    "label None": (lambda: rows([None, *Y10[1:]]), "1 missing"),
+    "NaN among words": (lambda: rows(["a"] * 9 + [np.nan]), "1 missing"),
+    "NA among words": (lambda: rows(["a"] * 9 + [pd.NA]), "1 missing"),
+    "missing to fit": (lambda: fit().fit(S10[:, None], ["a"] * 9 + [None]), "1 missing"),
+    "masked score": (lambda: rows(s=np.ma.array(S10, mask=S10 == 2)), "1 masked"),
+    "words and numbers": (lambda: fit().fit(np.eye(4), ["a", 1, "a", 1]), "labels of one kind"),
+    "case": (lambda: rows(["Yes", "YES"] * 5), "blanks or case, got 'YES', 'Yes'"),
+    "blanks": (lambda: rows(["yes ", "no"] * 4 + ["yes", "no"]), "blanks or case"),
+    "blanks to fit": (lambda: fit().fit(np.eye(4), ["a", "a ", "a", "a "]), "blanks or case"),
+    "labels of parts": (lambda: ask(np.fromiter(PARTS, dtype=object), S[:4]), "records or tuples"),
+    "records": (lambda: ask(np.array(PARTS, dtype="i8,U1"), S[:4]), "records or tuples"),
+    "bytes without a type": (lambda: ask(np.array([b"a"] * 4, "V2"), S[:4]), "records or tuples"),
+    "another pos_label": (lambda: rows(pos_label=2), "got 2. Use pos_label=None"),
+    "NA as pos_label": (lambda: rows(pos_label=pd.NA), "`pos_label` must be one of"),
+    "an array as pos_label": (lambda: rows(pos_label=np.array([0, 1])), "must be one of"),
+    "a threshold in words": (lambda: certify(Y, S, "0.5"), "`threshold` must be"),
+    "a threshold of money": (lambda: certify(Y, S, Decimal("0.5")), "`threshold` must be"),
+    "a threshold beyond floats": (lambda: certify(Y, S, 10**400), "`threshold` must be"),
+    # The paper's settings.
+    "alpha 0": (lambda: paper(alpha=0), "got 0. Use alpha=1"),
+    "alpha pair": (lambda: paper(alpha=(1, 0)), "got 0. Use alpha=1"),
+    "alpha triple": (lambda: paper(alpha=(1, 2, 3)), "got (1, 2, 3). Use alpha=1"),
+    "alpha text": (lambda: paper(alpha="x"), "got 'x'"),
+    "alpha NaN": (lambda: paper(alpha=np.nan), "got nan"),
+    "budget of rows": (lambda: paper(budget=11), "got 11"),
+    "budget share": (lambda: paper(budget=1.5), "got 1.5"),
+    "budget negative": (lambda: paper(budget=-1), "got -1"),
+    "budget bool": (lambda: paper(budget=True), "budget='all'"),
+    "gamma": (lambda: paper(gamma=0), "got 0"),
+    "constant": (lambda: paper(constant=-1), "The paper has 2"),
+    "radius": (lambda: paper(radius="x"), "'one-sided', 'two-sided'"),
+    "slack": (lambda: paper(slack="x"), "'binary', 'continuous'"),
+    "penalty": (lambda: paper(penalty="x"), "'proportional', 'count'"),
+    "centre": (lambda: paper(centre="x"), "'median', 'mean'"),
+    "solver": (lambda: paper(solver="slsqp"), "Exact() or SLSQP()"),
+    "fallback": (lambda: paper(fallback="x"), "`fallback` must be 'edges', 'means' or a finite"),
+    "fallback NaN": (lambda: paper(fallback=np.nan), "got nan"),
+    "class_weight": (lambda: paper(class_weight=0), "got 0"),
+    "class_weight keys": (lambda: paper(class_weight={0: 1}), "got [0]"),
+    "class_weight beyond sums": (lambda: paper(class_weight=(1, 1e308)), "from 1e-100 to 1e"),
+    # SQL.
+    "a dialect": (lambda: sql(dialect="orcale"), "`dialect` must be one of"),
+    "no column": (lambda: sql(column=""), "`column` must be a name"),
+    "no columns": (lambda: sql(column=()), "`column` must be a name"),
+    "NUL in a column": (lambda: sql(column="a\0b"), "`column` must be text"),
+    "a setting of Spark": (lambda: sql(column="${x}", dialect="spark"), "Rename the column"),
+    "an infinite label": (lambda: sql((0, np.inf)), "Labels must be strings, finite numbers"),
+    "NUL in a label": (lambda: sql(("a", "b\0")), "`labels` must be text"),
+    "dates as labels": (lambda: sql((np.datetime64("2020"), np.datetime64("2021"))), "in SQL"),
+    # Records and settings.
+    "a threshold of NaN": (lambda: replace(FITTED, threshold=np.nan), "`threshold` must be"),
+    "a setting of no rule": (lambda: fit().set_params(rule__beta=2), "`rule` must be an object"),
+    "a setting of another": (
+        lambda: fit(rule=Cost()).set_params(rule__beta=2),
+        "a setting of Cost",
+    ),
+    "one of labels and scores": (lambda: FITTED.plot(Y), "must be given together"),
+    "an old threshold alone": (lambda: FITTED.plot(old_threshold=1), "must be given to draw"),
 }
 
 

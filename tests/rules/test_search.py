@@ -1,7 +1,6 @@
 """Settings of rules and curves are searched as scikit-learn searches those of estimators."""
 
 import numpy as np
-import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
@@ -10,7 +9,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from boundshift import BoundShiftClassifier, Cost, FBeta, InvalidInputError, Smoothed
+from boundshift import BoundShiftClassifier, Cost, FBeta, Smoothed
 
 X, Y = make_classification(600, weights=[0.9], random_state=0)
 
@@ -49,15 +48,3 @@ def test_inside_a_pipeline_by_name_and_beside_another_rule():
     assert model[-1].rule == Cost(false_negative=5)
     model[-1].set_params(rule=FBeta(), rule__beta=2)
     assert model[-1].rule == FBeta(2)
-
-
-@pytest.mark.parametrize(
-    ("rule", "message"),
-    [
-        (None, r"`rule` must be an object.*got None.*Use rule=Cost\(\), for example"),
-        (Cost(), r"`rule__beta` must name a setting of Cost: false_positive, false_negative"),
-    ],
-)
-def test_a_setting_that_is_not_there_gets_a_sentence(rule, message):
-    with pytest.raises(InvalidInputError, match=message):
-        BoundShiftClassifier(LogisticRegression(), rule=rule).set_params(rule__beta=2)

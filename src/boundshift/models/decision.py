@@ -31,7 +31,6 @@ from boundshift.promises.certificate import (
     certify_shares,
 )
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
-from boundshift.rules.binary import bind_labels
 from boundshift.scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample, judge_weights
 from boundshift.status import QUIET, Status
 from boundshift.typing import FloatArray, IndexArray
@@ -104,7 +103,6 @@ def _decide_two(
     sizes = np.bincount(scored.y, weights, minlength=2).tolist()
     counts = dict(zip(labels, sizes, strict=True))
     ends = order_labels(labels, pos_label, counts=counts, alike=rule.alike)
-    rule = bind_labels(rule, ends)
     k = labels.index(ends[1])
     scale: Scale = "probability" if scored.are_probabilities else "raw"
     is_positive, scores = scored.y == k, scored.scores_of(k)

@@ -34,7 +34,7 @@ from boundshift.models.fingerprint import Fingerprint
 from boundshift.models.scoring import Response
 from boundshift.promises.certificate import Certificate
 from boundshift.result.records import check_format
-from boundshift.rules import RULES, STORED_HOMES
+from boundshift.rules import RULES
 from boundshift.writing import is_special, write_whole
 
 _FORMAT = "boundshift.object"
@@ -217,8 +217,7 @@ def own_types() -> set[str]:
     splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
     types = (*CURVES.values(), Exact, SLSQP, *RULES.values(), *splitters)
     parts = (f"{home}.{name}" for home, names in _TRUSTED.items() for name in names.split())
-    stored = (f"boundshift.rules.{home}.{c.__name__}" for home in STORED_HOMES for c in types)
-    return {*parts, *stored, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
+    return {*parts, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
 
 
 def _refuse_types(refused: set[str], where: str) -> None:

@@ -15,7 +15,6 @@ from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves.base import PairCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, Rule
-from boundshift.rules.binary import bind_labels
 from boundshift.scores import Scale, Scores, ScoreSample, is_among, robust_std
 from boundshift.typing import FloatArray
 from boundshift.validation import as_generator, as_share
@@ -115,7 +114,7 @@ def threshold_interval(
     claim, aim = choose_claims(curve, rule)
     given = ScoreSample.from_labels(y_true, y_score, pos_label, alike=aim.alike)
     threshold = make_decision(claim, aim, scale)(given).threshold
-    sample, aim = given.on_scale(scale), bind_labels(aim, given.labels)
+    sample = given.on_scale(scale)
     if n_resamples is None:
         is_slow = isinstance(claim, SupportRadius) or aim.costly
         n_resamples = _SLOW_DRAWS if is_slow else _DRAWS

@@ -15,7 +15,7 @@ from boundshift.metrics import metrics_of_errors
 from boundshift.promises.comparison import compare_boundaries
 from boundshift.report.evidence import Evidence, JudgedOn
 from boundshift.rules import Cost, FBeta, Floors, GMean, Metric, Minimax, Rule, Sum
-from boundshift.rules.floors import _RATES, missed_by, reached_rates
+from boundshift.rules.floors import Rate, missed_by, reached_rates
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 from boundshift.words import (
@@ -126,8 +126,8 @@ def aim_of(rule: Rule) -> Aim:
         title = "the larger of the two error rates"
         wish, worse = f"{title} as low as possible", lambda u, v, share: np.maximum(u, v)
         return Aim(title, worse, wish, greater=False, text=percent, by_share=False)
-    if type(rule) in _RATES.values():  # their bounds stand in the verdict
-        name = rule.name
+    if isinstance(rule, Rate) and rule.rate != "flagged":  # their bounds stand in the verdict
+        name = rule.rate
         return Aim(
             name,
             lambda u, v, share: reached_rates(u, v, (1 - share, share))[name],
@@ -142,6 +142,7 @@ def aim_of(rule: Rule) -> Aim:
         return Aim(f"F{rule.beta:g}", _value_of(plain, -1))
     key = "g_mean" if isinstance(rule, GMean) else rule.name
     key = "balanced_accuracy" if isinstance(rule, Sum) else key
+    key = rule.rate if isinstance(rule, Rate) else key
     if key in _BY_SHARE:
         return Aim(
             METRIC_TITLES[key],
@@ -156,7 +157,7 @@ def aim_of(rule: Rule) -> Aim:
     function = getattr(given, "_score_func", given)
     name = given if isinstance(given, str) else getattr(function, "__name__", "metric")
     title = str(name).removesuffix("_score").replace("_", " ")
-    _, sign = rule._resolve()  # a scorer knows better than the argument
+    _, sign = rule.resolve()  # a scorer knows better than the argument
     return Aim(title, _value_of(plain, -sign), greater=sign > 0, grows=False, slow=True)
 
 

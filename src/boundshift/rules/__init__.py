@@ -5,12 +5,10 @@ Every rule grows with each of the two error rates; the search relies on it.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import binary
 from boundshift.rules.base import Rule
 from boundshift.rules.binary import (
     MCC,
@@ -55,11 +53,6 @@ _CLASSES: tuple[type[Rule], ...] = (
 RULES: dict[str, type[Rule]] = {rule.name: rule for rule in _CLASSES}
 """Name → class of every rule."""
 
-STORED_HOMES = ("balanced", "confusion", "cost", "metric")
-"""Modules that stored models name as those of rules."""
-for _home in STORED_HOMES:
-    sys.modules[f"{__name__}.{_home}"] = binary
-
 _NAMED: dict[str, Callable[[], Rule]] = {
     "cost": Cost,
     "f0.5": partial(FBeta, 0.5),
@@ -85,13 +78,14 @@ _NAMED: dict[str, Callable[[], Rule]] = {
     "geometric_mean_score": GMean,
     "matthews_corrcoef": MCC,
 }
+# Rules that a name alone does not define.
 _NEEDS = {
-    "class-floors": "which floors: pass ClassFloors(recall={'rare': 0.9}), for example",
-    "cost-matrix": "the costs: pass CostMatrix(costs, labels)",
-    "floors": "which floor: pass Floors(recall=0.9), for example",
-    "f-beta": "its beta: pass FBeta(3), or use 'f1' or 'f2'",
-    "fbeta_score": "its beta: pass FBeta(3), or use 'f1' or 'f2'",
-    "metric": "which metric: pass Metric('jaccard'), for example",
+    "class-floors": "floors: pass ClassFloors(recall={'rare': 0.9}), for example",
+    "cost-matrix": "costs: pass CostMatrix(costs, labels)",
+    "floors": "a floor: pass Floors(recall=0.9), for example",
+    "f-beta": "a beta: pass FBeta(3), or use 'f1' or 'f2'",
+    "fbeta_score": "a beta: pass FBeta(3), or use 'f1' or 'f2'",
+    "metric": "a metric: pass Metric('jaccard'), for example",
 }
 
 
@@ -104,5 +98,5 @@ def as_rule(rule: str | Rule) -> Rule:
     (GMean(tolerance=0.0025), Sum())
     """
     if isinstance(rule, str) and rule in _NEEDS:
-        raise InvalidInputError(f"`rule` {rule!r} must say {_NEEDS[rule]}, got the name alone.")
+        raise InvalidInputError(f"`rule` {rule!r} must have {_NEEDS[rule]}, got the name alone.")
     return as_object("rule", rule, Rule, _NAMED)

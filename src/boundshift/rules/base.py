@@ -57,7 +57,7 @@ class Rule(Settings, ABC):
     costly: ClassVar[bool] = False
     """Whether a value is slow to compute, so that a search must ask for few."""
 
-    def tolerance_towards(self, n_samples: tuple[float, float]) -> tuple[float, int]:
+    def tolerance_towards(self, n_samples: Sizes) -> tuple[float, int]:
         """Return the tolerance on the best value, and the direction in which it is used.
 
         The search moves up (1) or down (-1) from the best boundary while the value exceeds the

@@ -18,18 +18,17 @@ from __future__ import annotations
 import inspect
 import numbers
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules.base import Rule, Sizes
 from boundshift.typing import FloatArray
-from boundshift.validation import as_positive, as_share, nearest_name
+from boundshift.validation import MOST_COST, as_positive, as_share, nearest_name
 
-_MOST_COST = 1e100
 _COSTS = "Use Cost(false_positive=1, false_negative=20) where a miss costs 20 false alarms."
 # Penalty per unit of J below 0.
 _BELOW_CHANCE = 1e-3
@@ -42,7 +41,7 @@ def as_prevalence(value: object) -> float | None:
     return as_share("prevalence", value, "Use 0.001 for one in a thousand, None for the sample's.")
 
 
-def frequencies(prevalence: float | None, n_samples: tuple[float, float]) -> tuple[float, float]:
+def frequencies(prevalence: float | None, n_samples: Sizes) -> Sizes:
     """Return the weights of the negative and the positive class, which need not sum to 1."""
     return n_samples if prevalence is None else (1.0 - prevalence, prevalence)
 
@@ -111,7 +110,7 @@ class GMean(Rule):
         number = as_positive("tolerance", self.tolerance, "Use 0 for the best alone.", zero=True)
         object.__setattr__(self, "tolerance", number)
 
-    def tolerance_towards(self, n_samples: tuple[float, float]) -> tuple[float, int]:
+    def tolerance_towards(self, n_samples: Sizes) -> tuple[float, int]:
         """Return the tolerance, towards fewer errors of the class with more rows."""
         fading = 1.0 - min(n_samples) / max(n_samples)
         return self.tolerance * fading, int(np.sign(n_samples[0] - n_samples[1]))
@@ -153,9 +152,9 @@ class Cost(Rule):
     def __post_init__(self) -> None:
         for name in ("false_positive", "false_negative"):
             cost = as_positive(name, getattr(self, name), _COSTS)
-            if not 1 / _MOST_COST <= cost <= _MOST_COST:
+            if not 1 / MOST_COST <= cost <= MOST_COST:
                 raise InvalidInputError(
-                    f"`{name}` must be between {1 / _MOST_COST:g} and {_MOST_COST:g}, got {cost:g}"
+                    f"`{name}` must be between {1 / MOST_COST:g} and {MOST_COST:g}, got {cost:g}"
                     f", by which no number of rows can be multiplied. {_COSTS}"
                 )
             object.__setattr__(self, name, cost)
@@ -168,20 +167,6 @@ class Cost(Rule):
         return np.asarray(risk / (first + second))
 
 
-class _Rates(NamedTuple):
-    """Both errors, the share of the positive class, and the share that is flagged."""
-
-    negative: FloatArray
-    positive: FloatArray
-    share: float
-    flagged: FloatArray
-
-    @property
-    def above_chance(self) -> FloatArray:
-        """Youden's J, 0 where the boundary is no better than chance."""
-        return np.maximum(1.0 - self.negative - self.positive, 0.0)
-
-
 @dataclass(frozen=True)
 class ConfusionRule(Rule):
     """A metric of the confusion matrix, to be maximised.
@@ -191,9 +176,6 @@ class ConfusionRule(Rule):
     prevalence : float, default=None
         Share of the positive class where decisions will be made; None takes the sample's.
     """
-
-    has_chance_level: ClassVar[bool] = True
-    """Whether the metric is 0 at chance, so that boundaries below chance need a penalty."""
 
     prevalence: float | None = field(default=None, kw_only=True)
 
@@ -207,15 +189,20 @@ class ConfusionRule(Rule):
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return minus the metric."""
+        share, flagged = self._flagged(negative, positive, n_samples)
+        youden = np.asarray(1.0 - negative - positive)
+        metric = self._metric(np.maximum(youden, 0.0), share, flagged)
+        return _BELOW_CHANCE * np.maximum(-youden, 0.0) - metric
+
+    def _flagged(
+        self, negative: FloatArray, positive: FloatArray, n_samples: Sizes
+    ) -> tuple[float, FloatArray]:
+        """Return the prevalence, and the share of all rows that is flagged."""
         first, second = frequencies(self.prevalence, n_samples)
         share = second / (first + second)
-        negative, positive = np.asarray(negative, float), np.asarray(positive, float)
-        flagged = share * (1.0 - positive) + (1.0 - share) * negative
-        worse = np.maximum(negative + positive - 1.0, 0.0) if self.has_chance_level else 0.0
-        return -self._metric(_Rates(negative, positive, share, flagged)) + _BELOW_CHANCE * worse
+        return share, np.asarray(share * (1.0 - positive) + (1.0 - share) * negative)
 
-    def _metric(self, at: _Rates) -> FloatArray:
-        """Return the metric at each pair of errors."""
+    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
         raise NotImplementedError
 
 
@@ -245,7 +232,7 @@ class FBeta(ConfusionRule):
     """
 
     name = "f-beta"
-    has_chance_level = False
+    alike = False
 
     beta: float = 1.0
 
@@ -253,15 +240,11 @@ class FBeta(ConfusionRule):
         super().__post_init__()
         object.__setattr__(self, "beta", as_positive("beta", self.beta, "Use 1 for F1."))
 
-    @property
-    def alike(self) -> bool:
-        """False: F-beta is about the positive class."""
-        return False
-
-    def _metric(self, at: _Rates) -> FloatArray:
-        squared = self.beta**2
-        top = (1.0 + squared) * at.share * (1.0 - at.positive)
-        return _ratio(top, squared * at.share + at.flagged)
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return minus F-beta."""
+        share, flagged = self._flagged(negative, positive, n_samples)
+        top = (1.0 + self.beta**2) * share * (1.0 - np.asarray(positive))
+        return -_ratio(top, self.beta**2 * share + flagged)
 
 
 @dataclass(frozen=True)
@@ -276,9 +259,9 @@ class MCC(ConfusionRule):
 
     name = "mcc"
 
-    def _metric(self, at: _Rates) -> FloatArray:
-        spread = np.asarray(np.sqrt(at.flagged * (1.0 - at.flagged)))
-        return _ratio(at.above_chance * np.sqrt(at.share * (1.0 - at.share)), spread)
+    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
+        spread = np.asarray(np.sqrt(flagged * (1.0 - flagged)))
+        return _ratio(youden * np.sqrt(share * (1.0 - share)), spread)
 
 
 @dataclass(frozen=True)
@@ -293,16 +276,16 @@ class Kappa(ConfusionRule):
 
     name = "kappa"
 
-    def _metric(self, at: _Rates) -> FloatArray:
-        top = 2.0 * at.share * (1.0 - at.share) * at.above_chance
-        return _ratio(top, at.share * (1.0 - at.flagged) + (1.0 - at.share) * at.flagged)
+    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
+        by_chance = share * (1.0 - flagged) + (1.0 - share) * flagged
+        return _ratio(2.0 * share * (1.0 - share) * youden, by_chance)
 
 
 @dataclass(frozen=True)
 class Youden(ConfusionRule):
-    """Youden's J, or informedness: recall plus specificity minus 1, whatever the prevalence.
+    """Youden's J, or informedness: recall plus specificity minus 1.
 
-    It has the same optimum as the rule "sum".
+    It has the same optimum as the rule "sum" and does not depend on the prevalence.
 
     Examples
     --------
@@ -319,8 +302,8 @@ class Youden(ConfusionRule):
                 f"got {self.prevalence!r}. Use 'mcc', 'kappa' or 'markedness', which do."
             )
 
-    def _metric(self, at: _Rates) -> FloatArray:
-        return at.above_chance
+    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
+        return youden
 
 
 @dataclass(frozen=True)
@@ -335,48 +318,34 @@ class Markedness(ConfusionRule):
 
     name = "markedness"
 
-    def _metric(self, at: _Rates) -> FloatArray:
-        top = at.above_chance * at.share * (1.0 - at.share)
-        return _ratio(top, np.asarray(at.flagged * (1.0 - at.flagged)))
+    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
+        return _ratio(youden * share * (1.0 - share), np.asarray(flagged * (1.0 - flagged)))
 
 
 @dataclass(frozen=True)
 class Metric(Rule):
     """Maximise a scikit-learn metric of the confusion matrix that the curves expect.
 
-    Meant for a curve that estimates the error, such as "smoothed". Each value calls the metric,
-    which takes about a millisecond, so the search asks for a few hundred and finds the place of
-    the best to a millionth of the scores' range; the rules "f1", "mcc" and their like are exact.
+    Use it with a curve that estimates the error, such as "smoothed". A metric takes about a
+    millisecond, so the search calls it a few hundred times and finds the optimum to a millionth
+    of the scores' range. The rules "f1", "mcc" and the like are exact.
 
     Parameters
     ----------
     metric : str, scorer or callable
         The name of a scikit-learn scorer of predictions, such as "jaccard", a scorer as
-        ``make_scorer`` returns it, or a function of (y_true, y_pred, sample_weight). It gets 1 for
-        the positive class and 0 for the other, unless `labels` says otherwise.
+        ``make_scorer`` returns it, or a function of (y_true, y_pred, sample_weight). It gets 1
+        for the positive class and 0 for the negative one, whatever the labels are.
     greater_is_better : bool, default=True
-        Whether the metric is to be maximised; a scorer's name settles it.
+        Whether a function is to be maximised; a scorer states this itself.
     prevalence : float, default=None
         Share of the positive class where decisions will be made; None takes the sample's.
-    labels : tuple, default=None
-        What the metric gets for the (negative, positive) class. None is (0, 1); but a scorer that
-        names a ``pos_label`` or ``labels`` gets the labels of the rows.
 
     Examples
     --------
     >>> rule = Metric("f1")
     >>> float(rule.value(np.array([0.0]), np.array([0.5]), (90, 10))[0].round(3))
     -0.667
-
-    F1 of the healthy, although the sick are the positive class:
-
-    >>> from boundshift import find_boundary
-    >>> from sklearn.metrics import f1_score, make_scorer
-    >>> rule = Metric(make_scorer(f1_score, pos_label="healthy"))
-    >>> y = ["healthy", "healthy", "sick", "healthy", "sick"]
-    >>> found = find_boundary(y, [1, 2, 3, 4, 5], rule=rule, curve="empirical", pos_label="sick")
-    >>> found.threshold, round(-found.loss, 3)
-    (4.5, 0.857)
     """
 
     name = "metric"
@@ -385,29 +354,40 @@ class Metric(Rule):
     metric: Callable[..., float] | str
     greater_is_better: bool = True
     prevalence: float | None = None
-    labels: tuple[Any, Any] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
-        function, _ = self._resolve()
-        _check_weights(function, self.metric)
-        if self.labels is not None:
-            self._check_labels(self.labels)
+        function, _ = self.resolve()
+        named = {"pos_label", "labels"} & set(getattr(function, "keywords", ()))
+        if named:
+            raise InvalidInputError(
+                f"`metric` must not name {' or '.join(sorted(named))}, got {self.metric!r}: it "
+                "gets 1 for the positive class and 0 for the other. Leave it out, and name the "
+                "positive class by pos_label of find_boundary or of the classifier."
+            )
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError):  # A compiled function has no signature.
+            return
+        if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
+            raise InvalidInputError(
+                "`metric` must take sample_weight, by which it counts the rows that a curve "
+                f"expects, got {self.metric!r}. Give it that argument: "
+                "metric(y_true, y_pred, sample_weight=None)."
+            )
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return the metric, negated if more of it is better."""
-        function, sign = self._resolve()
-        first, second = frequencies(self.prevalence, n_samples)
-        names = np.array((0, 1) if self.labels is None else self.labels)
-        true, predicted = names[[0, 0, 1, 1]], names[[0, 1, 0, 1]]
         from sklearn import config_context
 
+        function, sign = self.resolve()
+        first, second = frequencies(self.prevalence, n_samples)
         # The four rows are valid by construction, and checking them takes longer than the metric.
         with config_context(skip_parameter_validation=True, assume_finite=True):
             values = [
                 function(
-                    true,
-                    predicted,
+                    np.array([0, 0, 1, 1]),
+                    np.array([0, 1, 0, 1]),
                     sample_weight=[first * (1 - u), first * u, second * v, second * (1 - v)],
                 )
                 for u, v in zip(np.ravel(negative), np.ravel(positive), strict=True)
@@ -419,43 +399,20 @@ class Metric(Rule):
             )
         return -sign * np.reshape(np.asarray(values, dtype=np.float64), np.shape(negative))
 
-    def bound_to(self, labels: tuple[Any, Any]) -> Metric:
-        """Return the metric of these labels (negative, positive), if it names any of its own.
-
-        Parameters
-        ----------
-        labels : tuple
-            Of the rows, (negative, positive).
-        """
-        return replace(self, labels=labels) if self.labels is None and self._named() else self
-
-    def _named(self) -> list[Any]:
-        """Return the labels that the arguments of the metric name."""
-        keywords = getattr(self._resolve()[0], "keywords", {})
-        positive, more = keywords.get("pos_label"), keywords.get("labels")
-        return (
-            [] if positive is None and more is None else [positive, *(() if more is None else more)]
-        )
-
-    def _check_labels(self, labels: tuple[Any, Any]) -> None:
-        """Raise unless there are two labels, those that the metric names among them."""
-        if not isinstance(labels, tuple) or len(labels) != 2 or labels[0] == labels[1]:
-            raise InvalidInputError(
-                f"`labels` must be two different labels (negative, positive), got {labels!r}. "
-                "Leave it out for 0 and 1."
-            )
-        for named in self._named():
-            if named is not None and named not in labels:
-                raise InvalidInputError(
-                    f"`metric` must name labels of the rows, {labels[0]!r} and {labels[1]!r}, got "
-                    f"{named!r} in {self.metric!r}. Leave out pos_label for the positive class."
-                )
-
-    def _resolve(self) -> tuple[Callable[..., float], float]:
-        """Return the metric as a function and the sign with which it is better."""
+    def resolve(self) -> tuple[Callable[..., float], float]:
+        """Return the metric as a function, and 1 if it is to be maximised, else -1."""
         scorer: Any = self.metric
         if isinstance(scorer, str):
-            scorer = _named_scorer(scorer)
+            from sklearn.metrics import get_scorer, get_scorer_names
+
+            known = get_scorer_names()
+            if scorer not in known:
+                remedy = nearest_name(scorer, known) or " Use 'jaccard', for example."
+                raise InvalidInputError(
+                    f"`metric` must be the name of a scorer of scikit-learn, got {scorer!r}."
+                    f"{remedy}"
+                )
+            scorer = get_scorer(scorer)
         if not hasattr(scorer, "_score_func"):
             if not callable(scorer):
                 raise InvalidInputError(
@@ -468,41 +425,4 @@ class Metric(Rule):
                 f"`metric` must score predictions, got {self.metric!r}, which scores rankings or "
                 "probabilities and has no boundary. Use 'f1' or 'balanced_accuracy', for example."
             )
-        function: Any = partial(scorer._score_func, **scorer._kwargs)
-        return function, float(scorer._sign)
-
-
-def bind_labels(rule: Rule, labels: tuple[Any, Any]) -> Rule:
-    """Return a rule whose metric gets the labels of the rows where it names any."""
-    if isinstance(rule, Metric):
-        return rule.bound_to(labels)
-    then = getattr(rule, "then", None)
-    if isinstance(then, Metric):
-        return replace(rule, then=then.bound_to(labels))  # type: ignore[call-arg]
-    return rule
-
-
-def _named_scorer(name: str) -> Any:
-    """Return a scorer of scikit-learn by its name, or raise with the nearest one."""
-    from sklearn.metrics import get_scorer, get_scorer_names
-
-    known = get_scorer_names()
-    if name not in known:
-        cure = nearest_name(name, known) or " Use 'jaccard', for example."
-        raise InvalidInputError(
-            f"`metric` must be the name of a scorer of scikit-learn, got {name!r}.{cure}"
-        )
-    return get_scorer(name)
-
-
-def _check_weights(function: Callable[..., float], given: object) -> None:
-    """Raise if a metric takes no weights, by which expected rows are counted."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # A compiled function does not say.
-        return
-    if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
-        raise InvalidInputError(
-            "`metric` must take sample_weight, by which it counts the rows that a curve expects, "
-            f"got {given!r}. Give it that argument: metric(y_true, y_pred, sample_weight=None)."
-        )
+        return partial(scorer._score_func, **scorer._kwargs), float(scorer._sign)

@@ -18,11 +18,8 @@ from boundshift.rules.base import Rule, Sizes, changed_repr
 from boundshift.rules.binary import Cost, Sum
 from boundshift.rules.floors import Floors
 from boundshift.typing import FloatArray
-from boundshift.validation import as_choice, as_positive, as_share
+from boundshift.validation import MOST_COST, as_choice, as_positive, as_share
 
-__all__ = ["ClassFloors", "ClassRule", "CostMatrix"]
-
-_LARGEST = 1e100
 # Shares of classes that are written with three digits need not sum to 1 exactly.
 _SUM_TOLERANCE = 1e-3
 # A class that is always wrong must not weigh infinitely.
@@ -34,11 +31,6 @@ class ClassRule(Rule):
     """A rule about more than two classes, for :class:`~boundshift.BoundShiftClassifier`."""
 
     own_curve = "empirical"
-
-    @property
-    @abstractmethod
-    def classes(self) -> tuple[Any, ...]:
-        """Labels that the rule names."""
 
     @abstractmethod
     def losses(self, labels: Sequence[Any]) -> FloatArray:
@@ -62,10 +54,8 @@ class ClassRule(Rule):
         """Raise: the rule is for more than two classes."""
         raise InvalidInputError(
             f"`rule` must be about two classes here, got {type(self).__name__}, which is for "
-            f"BoundShiftClassifier with more than two. {self._of_two}"
+            "BoundShiftClassifier with more than two. Use Cost or Floors."
         )
-
-    _of_two = "Use Cost or Floors."
 
 
 @dataclass(frozen=True)
@@ -95,28 +85,30 @@ class CostMatrix(ClassRule):
 
     >>> from boundshift import CostMatrix
     >>> labels = "home", "ward", "intensive"
-    >>> CostMatrix([[0, 1, 4], [5, 0, 3], [50, 10, 0]], labels).classes
-    ('home', 'ward', 'intensive')
+    >>> rule = CostMatrix([[0, 1, 4], [5, 0, 3], [50, 10, 0]], labels)
+    >>> rule.losses(["intensive", "home", "ward"])[0].tolist()
+    [0.0, 50.0, 10.0]
     """
 
     name = "cost-matrix"
-    _of_two = "Use Cost(false_positive=, false_negative=)."
 
     costs: Any
     labels: Any
     prevalence: Any = None
 
     def __post_init__(self) -> None:
-        labels = _as_labels(self.labels)
+        labels = (
+            tuple(np.asarray(self.labels, object).tolist()) if np.ndim(self.labels) == 1 else ()
+        )
+        if len(labels) < 3 or len(set(labels)) < len(labels):
+            raise InvalidInputError(
+                f"`labels` must be three or more distinct classes, got {self.labels!r}. Name the "
+                "classes in the order of rows and columns; for two classes use Cost."
+            )
         object.__setattr__(self, "labels", labels)
-        object.__setattr__(self, "costs", _as_costs(self.costs, labels))
+        object.__setattr__(self, "costs", _as_costs(self.costs, len(labels)))
         if self.prevalence is not None:
-            object.__setattr__(self, "prevalence", _as_shares(self.prevalence, labels))
-
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """Labels that the rule names."""
-        return tuple(self.labels)
+            object.__setattr__(self, "prevalence", _as_shares(self.prevalence, len(labels)))
 
     def losses(self, labels: Sequence[Any]) -> FloatArray:
         """Return the costs in the order of other labels."""
@@ -175,39 +167,33 @@ class ClassFloors(ClassRule):
     Examples
     --------
     >>> from boundshift import ClassFloors
-    >>> ClassFloors(recall={"rare": 0.9, "common": 0.5}).classes
-    ('rare', 'common')
+    >>> ClassFloors(recall={"rare": 0.9}).for_pair("common", "rare")
+    Floors(recall=0.9, confidence=0.95)
     """
 
     name = "class-floors"
-    _of_two = "Use Floors(recall=, specificity=)."
 
     recall: Mapping[Any, float] = field(default_factory=dict)
     then: str = "g-mean"
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        cure = "Use ClassFloors(recall={'rare': 0.9}), for example."
+        remedy = "Use ClassFloors(recall={'rare': 0.9}), for example."
         if not isinstance(self.recall, Mapping) or not self.recall:
             raise InvalidInputError(
-                f"`recall` must be a mapping from labels to floors, got {self.recall!r}. {cure}"
+                f"`recall` must be a mapping from labels to floors, got {self.recall!r}. {remedy}"
             )
         for label, floor in self.recall.items():
-            if as_positive(f"recall[{label!r}]", floor, cure) >= 1:
+            if as_positive(f"recall[{label!r}]", floor, remedy) >= 1:
                 raise InvalidInputError(
                     f"`recall[{label!r}]` must be below 1, got {floor!r}, which no number of rows "
-                    f"can promise of a class. {cure}"
+                    f"can promise of a class. {remedy}"
                 )
         as_choice("then", self.then, ("g-mean", "sum", "minimax"))
         as_share("confidence", self.confidence)
 
     def __repr__(self) -> str:
         return changed_repr(self)
-
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """Labels that the rule names."""
-        return tuple(self.recall)
 
     def losses(self, labels: Sequence[Any]) -> FloatArray:
         """Return 1 for every mistake."""
@@ -239,34 +225,21 @@ class ClassFloors(ClassRule):
             )
 
 
-def _as_labels(labels: Any) -> tuple[Any, ...]:
-    """Return the labels of a matrix; raise unless they are distinct and at least three."""
-    found = tuple(np.asarray(labels, dtype=object).tolist()) if np.ndim(labels) == 1 else ()
-    if len(found) < 3 or len(set(found)) < len(found):
-        raise InvalidInputError(
-            f"`labels` must be three or more distinct classes, got {labels!r}. Name the classes in "
-            "the order of rows and columns; of two classes use Cost."
-        )
-    return found
-
-
-def _as_costs(costs: Any, labels: tuple[Any, ...]) -> tuple[tuple[float, ...], ...]:
+def _as_costs(costs: Any, size: int) -> tuple[tuple[float, ...], ...]:
     """Return a matrix of costs as nested tuples, so that it can be compared and stored."""
-    size = len(labels)
     try:
         found = np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError):
         found = np.empty(0)
     if found.shape != (size, size):
         raise InvalidInputError(
-            f"`costs` must have {size} rows and columns, one for each label, got shape "
-            f"{np.shape(costs) if found.size else 'of no matrix'}. Rows are true classes, columns "
-            "predicted ones."
+            f"`costs` must be a matrix of numbers with {size} rows and columns, one for each "
+            f"label, got {costs!r}. Rows are true classes, columns predicted ones."
         )
-    absurd = found[~(np.abs(found) <= _LARGEST)]
+    absurd = found[~(np.abs(found) <= MOST_COST)]
     if absurd.size:
         raise InvalidInputError(
-            f"`costs` must be numbers of at most {_LARGEST:g}, got {absurd[0]}. "
+            f"`costs` must be numbers of at most {MOST_COST:g}, got {absurd[0]}. "
             "Use a large cost for what must not happen, or ClassFloors."
         )
     if np.all(found == found[:, :1]):
@@ -277,16 +250,16 @@ def _as_costs(costs: Any, labels: tuple[Any, ...]) -> tuple[tuple[float, ...], .
     return tuple(map(tuple, found.tolist()))
 
 
-def _as_shares(prevalence: Any, labels: tuple[Any, ...]) -> tuple[float, ...]:
+def _as_shares(prevalence: Any, size: int) -> tuple[float, ...]:
     """Return the classes' shares, which sum to 1."""
-    cure = "Use [0.9, 0.08, 0.02], for example, in the order of the labels."
-    if np.shape(prevalence) != (len(labels),):
+    remedy = "Use [0.9, 0.08, 0.02], for example, in the order of the labels."
+    if np.shape(prevalence) != (size,):
         raise InvalidInputError(
-            f"`prevalence` must have a share for each of {len(labels)} labels, got "
-            f"{prevalence!r}. {cure}"
+            f"`prevalence` must have a share for each of {size} labels, got {prevalence!r}. "
+            f"{remedy}"
         )
-    shares = tuple(as_share("prevalence", share, cure) for share in prevalence)
+    shares = tuple(as_share("prevalence", share, remedy) for share in prevalence)
     total = math.fsum(shares)
     if abs(total - 1.0) > _SUM_TOLERANCE:
-        raise InvalidInputError(f"`prevalence` must sum to 1, got {total:g}. {cure}")
+        raise InvalidInputError(f"`prevalence` must sum to 1, got {total:g}. {remedy}")
     return tuple(share / total for share in shares)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.base import Rule, changed_repr
+from boundshift.rules.base import Rule, Sizes, changed_repr
 from boundshift.rules.binary import GMean, as_prevalence, frequencies
 from boundshift.typing import FloatArray
 from boundshift.validation import as_positive, as_share
@@ -103,11 +103,11 @@ class Floors(Rule):
     prevalence: float | None = None
 
     def __post_init__(self) -> None:
-        cure = "Use 0.9, for example."
+        remedy = "Use 0.9, for example."
         for name in FLOORS[:4]:
             value = getattr(self, name)
-            if value is not None and as_positive(name, value, cure) > 1:
-                raise InvalidInputError(f"`{name}` must be at most 1, got {value!r}. {cure}")
+            if value is not None and as_positive(name, value, remedy) > 1:
+                raise InvalidInputError(f"`{name}` must be at most 1, got {value!r}. {remedy}")
         if self.flagged is not None:
             as_share("flagged", self.flagged, "Use 0.02 for at most 2% of the rows.")
         if self.confidence is not None and self.confidence != "auto":
@@ -118,8 +118,11 @@ class Floors(Rule):
                 f"`Floors` must have at least one of {', '.join(FLOORS)}, got none. "
                 "Use Floors(recall=0.9), for example."
             )
-        depends = {"precision", "npv", "flagged"} & set(self.asked)
-        if self.prevalence is not None and not depends and not hasattr(self._named, "prevalence"):
+        named = self._named
+        rates = {*self.asked, named.rate} if isinstance(named, Rate) else {*self.asked}
+        has_own = hasattr(named, "prevalence") and not isinstance(named, Rate)
+        depends = has_own or rates & {"precision", "npv", "flagged"}
+        if self.prevalence is not None and not depends:
             raise InvalidInputError(
                 f"`prevalence` must be left out where nothing depends on it, got "
                 f"{self.prevalence!r} with {', '.join(self.asked)} and then={self.then!r}. "
@@ -137,35 +140,33 @@ class Floors(Rule):
 
     @property
     def promised(self) -> list[str]:
-        """What a curve of high probability promises: a cap only alone or if asked for."""
+        """What a curve of high probability promises; a cap only by itself or with a confidence."""
         floors = [name for name in self.asked if name != "flagged"]
         return floors if floors and self.confidence == "auto" else list(self.asked)
 
     @property
     def level(self) -> float | None:
-        """Confidence of the promise where no curve is named, None if there is none."""
+        """Confidence of the promise where no curve is named, None for an estimate."""
         if self.confidence == "auto":
             return None if [*self.asked] == ["flagged"] else 0.95
         return self.confidence
 
     @property
     def objective(self) -> Rule:
-        """What to optimise among the boundaries that meet all floors, at the prevalence given."""
-        rule = self._named
-        own = {f.name for f in fields(rule)}
-        if self.prevalence is None or "prevalence" not in own or rule.prevalence is not None:  # type: ignore[attr-defined]
-            return rule
-        return replace(rule, prevalence=self.prevalence)  # type: ignore[call-arg]
+        """What to optimise among the boundaries that meet all floors, at the given prevalence."""
+        rule: Any = self._named
+        if self.prevalence is None or getattr(rule, "prevalence", 0.0) is not None:
+            return cast(Rule, rule)
+        return cast(Rule, replace(rule, prevalence=self.prevalence))
 
     @property
     def _named(self) -> Rule:
-        """The objective as it is named."""
         from boundshift.rules import as_rule
 
         if self.then is None:
-            return _Flagged() if [*self.asked] == ["flagged"] else GMean()
-        if isinstance(self.then, str) and self.then in _RATES:
-            return _RATES[self.then]()
+            return Rate("flagged") if [*self.asked] == ["flagged"] else GMean()
+        if isinstance(self.then, str) and self.then in ("recall", "specificity", "precision"):
+            return Rate(self.then)
         rule = as_rule(self.then)
         if isinstance(rule, Floors):
             raise InvalidInputError(
@@ -173,36 +174,30 @@ class Floors(Rule):
             )
         return rule
 
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return the objective, or a penalty above its maximum where a floor is not met."""
         objective = self.objective
         best = objective.value(negative, positive, n_samples)
         worst = objective.value(np.ones(1), np.ones(1), n_samples)[0]
         missing = sum(self._shortfalls(negative, positive, n_samples).values())
-        # Beyond the floors the nearest comes first; the objective breaks ties.
+        # Among boundaries that miss a floor the nearest comes first; the objective breaks ties.
         beyond = worst + 1.0 + missing + 1e-6 * best / (1.0 + np.abs(best))
         return np.where(missing <= 0.0, best, beyond)
 
-    def missed(
-        self, negative: float, positive: float, n_samples: tuple[float, float]
-    ) -> dict[str, float]:
+    def missed(self, negative: float, positive: float, n_samples: Sizes) -> dict[str, float]:
         """Return the shortfall of each floor that is not met."""
-        errors = np.array([negative]), np.array([positive])
-        short = self._shortfalls(*errors, n_samples)
+        short = self._shortfalls(np.array([negative]), np.array([positive]), n_samples)
         return {name: float(by[0]) for name, by in short.items() if by[0] > 0.0}
 
     def _shortfalls(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
+        self, negative: FloatArray, positive: FloatArray, n_samples: Sizes
     ) -> dict[str, FloatArray]:
-        """Return the shortfall of each floor at each pair of errors, 0 where it is met."""
         rates = reached_rates(negative, positive, frequencies(self.prevalence, n_samples))
         return {name: missed_by(name, floor, rates[name]) for name, floor in self.asked.items()}
 
 
 def reached_rates(
-    negative: FloatArray, positive: FloatArray, weights: tuple[float, float]
+    negative: FloatArray, positive: FloatArray, weights: Sizes
 ) -> dict[str, FloatArray]:
     """Return recall, specificity, precision, npv and the share flagged at each pair of errors.
 
@@ -233,66 +228,15 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class _ClassRate(Rule):
-    """The recall of one class, an objective that needs a floor on the other."""
+class Rate(Rule):
+    """One rate to maximise, an objective that makes sense beside a floor only."""
 
-    is_positive: ClassVar[bool]
+    name = "rate"
 
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
-        """Return the error of the class."""
-        return np.asarray(positive if self.is_positive else negative)
-
-
-class _Recall(_ClassRate):
-    """The recall of the positive class."""
-
-    name = "recall"
-    is_positive = True
-
-
-class _Specificity(_ClassRate):
-    """The recall of the negative class."""
-
-    name = "specificity"
-    is_positive = False
-
-
-@dataclass(frozen=True)
-class _Precision(Rule):
-    """The precision, an objective that needs a floor on recall."""
-
-    name = "precision"
-
+    rate: str
     prevalence: float | None = None
 
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
-        """Return one minus the precision."""
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return one minus the rate."""
         weights = frequencies(self.prevalence, n_samples)
-        return 1.0 - reached_rates(negative, positive, weights)["precision"]
-
-
-@dataclass(frozen=True)
-class _Flagged(Rule):
-    """The share of rows flagged, an objective that needs a cap."""
-
-    name = "flagged"
-
-    prevalence: float | None = None
-
-    def value(
-        self, negative: FloatArray, positive: FloatArray, n_samples: tuple[float, float]
-    ) -> FloatArray:
-        """Return the share of rows not flagged."""
-        weights = frequencies(self.prevalence, n_samples)
-        return 1.0 - reached_rates(negative, positive, weights)["flagged"]
-
-
-_RATES: dict[str, type[Rule]] = {
-    "recall": _Recall,
-    "specificity": _Specificity,
-    "precision": _Precision,
-}
+        return 1.0 - reached_rates(negative, positive, weights)[self.rate]
