@@ -1,4 +1,7 @@
-"""The only place that distrusts input: everything behind it may assume clean arrays."""
+"""The only place that distrusts input: everything behind it may assume clean arrays.
+
+Each function returns a clean value, or raises an error with the rule, the value and the remedy.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import difflib
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,26 +18,18 @@ from boundshift.exceptions import InvalidInputError
 
 _T = TypeVar("_T")
 
-_LEAST_WEIGHT, _MOST_WEIGHT = 1e-100, 1e100
+MOST_COST = 1e100
+"""Sums of costs and weights up to this size do not overflow."""
 # Beyond this sum float64 no longer counts single rows.
 _MOST_WEIGHTS = 1e15
 _FREQUENCIES = "Pass how often each row counts."
-MOST_COST = 1e100
-"""Sums of costs up to this size do not overflow."""
 _COSTS = (
     "Pass what is lost if the row is decided wrongly: an amount for each row, or two columns "
     "(false_positive, false_negative)."
 )
 
-_MORE_THAN_TWO = (
-    "Use BoundShiftClassifier, which shifts one bias per class, or call find_boundary once per "
-    "class with `y_true == label`."
-)
 
-_NOT_COMPARABLE = (
-    "`y_true` must hold labels of one kind without missing values, got some that cannot "
-    "be compared ({}). Drop the rows without a label."
-)
+# --- Settings -------------------------------------------------------------------------------------
 
 
 def as_choice(name: str, value: object, choices: Sequence[object]) -> Any:
@@ -58,10 +53,7 @@ def nearest_name(given: object, names: Iterable[str]) -> str:
 
 
 def as_object(
-    argument: str,
-    given: Any,
-    kind: type[Any],
-    named: Mapping[str, Callable[[], _T]],
+    argument: str, given: Any, kind: type[Any], named: Mapping[str, Callable[[], _T]]
 ) -> _T:
     """Return a curve or a rule given itself or its name."""
     if isinstance(given, kind):
@@ -69,13 +61,13 @@ def as_object(
         return known
     if isinstance(given, str) and given in named:
         return named[given]()
-    cure = nearest_name(given, named)
+    remedy = nearest_name(given, named)
     if isinstance(given, type) and issubclass(given, kind):
-        cure = f" Pass an object: {given.__name__}()."
+        remedy = f" Pass an object: {given.__name__}()."
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     raise InvalidInputError(
         f"`{argument}` must be {article} {kind.__name__} or one of "
-        f"{', '.join(map(repr, named))}, got {given!r}.{cure}"
+        f"{', '.join(map(repr, named))}, got {given!r}.{remedy}"
     )
 
 
@@ -93,88 +85,57 @@ def is_finite(value: object) -> bool:
         return False
 
 
-def as_positive(name: str, value: object, cure: str = "", *, zero: bool = False) -> float:
+def as_positive(name: str, value: object, remedy: str = "", *, zero: bool = False) -> float:
     """Return `value` as a finite float above zero (or at least zero)."""
     if is_finite(value) and not isinstance(value, bool):
         number = float(value)  # type: ignore[arg-type]
         if number > 0 or (zero and number == 0):
             return number
     rule = "a finite number of at least 0" if zero else "a positive finite number"
-    raise InvalidInputError(f"`{name}` must be {rule}, got {value!r}. {cure}".rstrip())
+    raise InvalidInputError(f"`{name}` must be {rule}, got {value!r}. {remedy}".rstrip())
 
 
-def as_weight(name: str, value: object, cure: str = "") -> float:
+def as_weight(name: str, value: object, remedy: str = "") -> float:
     """Return `value` as a float whose products with shares neither overflow nor vanish."""
-    number = as_positive(name, value, cure)
-    if not _LEAST_WEIGHT <= number <= _MOST_WEIGHT:
+    number = as_positive(name, value, remedy)
+    if not 1 / MOST_COST <= number <= MOST_COST:
         raise InvalidInputError(
-            f"`{name}` must be from {_LEAST_WEIGHT:g} to {_MOST_WEIGHT:g}, got {value!r}. "
-            f"Divide by the larger of the two: what matters is how they compare. {cure}".rstrip()
+            f"`{name}` must be from {1 / MOST_COST:g} to {MOST_COST:g}, got {value!r}. Divide both "
+            f"by the larger one: only their ratio matters. {remedy}".rstrip()
         )
     return number
 
 
-def as_share(name: str, value: object, cure: str = "Use 0.95, for example.") -> float:
+def as_share(name: str, value: object, remedy: str = "Use 0.95, for example.") -> float:
     """Return `value` as a float strictly between 0 and 1."""
-    number = as_positive(name, value, cure)
+    number = as_positive(name, value, remedy)
     if number >= 1:
-        raise InvalidInputError(f"`{name}` must be between 0 and 1, got {value!r}. {cure}")
+        raise InvalidInputError(f"`{name}` must be between 0 and 1, got {value!r}. {remedy}")
     return number
 
 
-def as_pair(name: str, value: object, cure: str = "") -> tuple[float, float]:
-    """Return one positive number, or one per class, as (negative, positive)."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, numbers.Real):
-        number = as_positive(name, value, cure)
-        return number, number
-    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
-        return as_positive(name, value[0], cure), as_positive(name, value[1], cure)
-    raise InvalidInputError(
-        f"`{name}` must be one positive number or a pair (negative, positive), "
-        f"got {value!r}. {cure}".rstrip()
-    )
-
-
-def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
-    """Return scores as a one-dimensional float64 array; finiteness is checked after sorting."""
-    return as_real_column(
-        "y_score",
-        y_score,
-        "Pass the decision function or the probability of the positive class, for example "
-        "`proba[:, 1]`.",
-    )
-
-
-def as_real_column(
-    name: str, values: ArrayLike, cure: str, n_rows: int | None = None
-) -> NDArray[np.float64]:
-    """Return real numbers, one for each row, as float64; NaN and infinity pass.
+def as_pair(name: str, value: object, remedy: str = "") -> tuple[float, float]:
+    """Return one positive number, or one per class, as (negative, positive).
 
     Examples
     --------
-    >>> as_real_column("row_cost", [[1], [2]], "Pass amounts.", 2)
-    array([1., 2.])
-    >>> as_real_column("row_cost", [1j], "Pass amounts.")
-    Traceback (most recent call last):
-    boundshift.exceptions.InvalidInputError: `row_cost` must be real numbers, got complex128 ...
+    >>> as_pair("alpha", 2), as_pair("alpha", [1, 3])
+    ((2.0, 2.0), (1.0, 3.0))
     """
-    column = as_column(name, values, cure, n_rows)
-    reason = ""
-    if column.dtype.kind in "biufO":
-        try:
-            with np.errstate(over="ignore"):  # A long double may become infinite.
-                return column.astype(np.float64, copy=False)
-        except (TypeError, ValueError, OverflowError) as error:
-            reason = f" ({error})"
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, numbers.Real):
+        value = (value, value)
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
+        return as_positive(name, value[0], remedy), as_positive(name, value[1], remedy)
     raise InvalidInputError(
-        f"`{name}` must be real numbers, got {column.dtype} values{reason}. {cure}"
+        f"`{name}` must be one positive number or a pair (negative, positive), "
+        f"got {value!r}. {remedy}".rstrip()
     )
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """Return a generator of random numbers out of a seed.
+    """Return the generator of random numbers of a seed.
 
     Examples
     --------
@@ -193,89 +154,138 @@ def as_generator(random_state: Any) -> np.random.Generator:
         ) from None
 
 
-def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
-    """Return labels as a one-dimensional array in which missing ones are still missing."""
-    labels = as_column(name, y_true, "Pass one label for each row.")
-    if labels.dtype.kind == "c":
-        raise InvalidInputError(f"`{name}` must not be complex, got {labels.dtype}. Use labels.")
-    return labels
+# --- Columns --------------------------------------------------------------------------------------
 
 
-def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
-    """Return scores of any shape as float64, a single column as a vector; none may be missing.
+def as_column(name: str, values: ArrayLike, remedy: str, n_rows: int | None = None) -> NDArray[Any]:
+    """Return one value for each row as a one-dimensional array.
+
+    An array of shape (n, 1) is a column. Masked values are refused, since NumPy would use what the
+    mask hides.
 
     Examples
     --------
-    >>> as_known_scores([1, 2.5])
-    array([1. , 2.5])
+    >>> as_column("by", [["a"], ["b"]], "Pass one group for each row.").tolist()
+    ['a', 'b']
     """
-    missing = int(np.ma.getmaskarray(y_score).sum()) if np.ma.isMaskedArray(y_score) else 0
-    try:
-        scores = np.asarray(y_score)
-        if scores.dtype.kind not in "biufO":
-            raise TypeError(f"{scores.dtype} values")
-        if scores.dtype.kind == "O":
-            # pandas.NA would not become a number.
-            is_missing = np.array([v is None or _differs_from_itself(v) for v in scores.ravel()])
-            scores = np.where(is_missing.reshape(scores.shape), np.nan, scores)
-        scores = scores.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+    masked = _count_masked(values)
+    if masked:
         raise InvalidInputError(
-            f"`y_score` must be real numbers, got what is none ({error}). "
-            "Pass the decision function or the probability of the positive class."
+            f"`{name}` must hold a value for each row, got {masked} masked ones. "
+            "Drop those rows from all arguments."
+        )
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"`{name}` must be one-dimensional, got rows of different lengths ({error}). {remedy}"
         ) from None
-    missing = missing or int(np.count_nonzero(np.isnan(scores)))
+    is_text = array.dtype.kind in "US" and isinstance(values, list | tuple)
+    if is_text and not all(isinstance(value, str | bytes) for value in values):  # type: ignore[union-attr]
+        # NumPy would write NaN among words as the word "nan".
+        array = np.array(values, dtype=object)
+    is_nested = array.dtype.kind == "O" and any(isinstance(v, tuple) for v in array.flat[:1])
+    if array.dtype.kind == "V" or is_nested:
+        raise InvalidInputError(
+            f"`{name}` must hold one value for each row, got records or tuples "
+            f"({type(values).__name__}). {remedy}"
+        )
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InvalidInputError(
+            f"`{name}` must be one-dimensional, got shape {array.shape} "
+            f"({type(values).__name__}). {remedy}"
+        )
+    if n_rows is not None and len(array) != n_rows:
+        raise InvalidInputError(
+            f"`{name}` must have one value for each of {n_rows} rows, got {len(array)}. {remedy}"
+        )
+    return array
+
+
+def as_real_column(
+    name: str, values: ArrayLike, remedy: str, n_rows: int | None = None
+) -> NDArray[np.float64]:
+    """Return real numbers, one for each row, as float64; NaN and infinity pass."""
+    return _as_float64(name, as_column(name, values, remedy, n_rows), remedy)
+
+
+def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
+    """Return scores as a one-dimensional float64 array; finiteness is checked after sorting."""
+    return as_real_column(
+        "y_score",
+        y_score,
+        "Pass the decision function or the probability of the positive class, for example "
+        "`proba[:, 1]`.",
+    )
+
+
+def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
+    """Return scores of any shape as float64, a single column as a vector; none may be missing."""
+    remedy = "Pass the decision function or the probability of the positive class."
+    try:
+        given = np.asarray(y_score)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"`y_score` must be real numbers, got rows of different lengths ({error}). {remedy}"
+        ) from None
+    missing = _count_masked(y_score) or count_missing(given)
     if missing:
         raise InvalidInputError(
             f"`y_score` must hold a score for each row, got {missing} missing (NaN, None or "
-            f"masked) among {scores.size}. Drop those rows, or decide about them by hand: a "
+            f"masked) among {given.size}. Drop those rows, or decide about them by hand: a "
             "missing score is on neither side of a boundary."
         )
+    scores = _as_float64("y_score", given, remedy)
     return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
 
 
-def _differs_from_itself(value: Any) -> bool:
-    """Return whether a value is NaN, NaT or pandas.NA, which alone are not equal to themselves."""
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return True
+def _count_masked(values: object) -> int:
+    return int(np.ma.getmaskarray(values).sum()) if np.ma.isMaskedArray(values) else 0
 
 
-def split_by_label(
-    y_true: ArrayLike,
-    scores: NDArray[np.float64],
-    pos_label: object = None,
-    *,
-    alike: bool = True,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[Any, Any]]:
-    """Split scores by class.
+def _as_float64(name: str, array: NDArray[Any], remedy: str) -> NDArray[np.float64]:
+    reason = ""
+    if array.dtype.kind in "biufO":
+        try:
+            with np.errstate(over="ignore"):  # A long double may become infinite.
+                return array.astype(np.float64, copy=False)
+        except (TypeError, ValueError, OverflowError) as error:
+            reason = f" ({error})"
+    raise InvalidInputError(
+        f"`{name}` must be real numbers, got {array.dtype} values{reason}. {remedy}"
+    )
 
-    Returns
-    -------
-    negative, positive : arrays
-        Fresh, writable copies.
-    labels : tuple
-        The two labels, (negative, positive).
+
+def count_missing(values: NDArray[Any]) -> int:
+    """Return how many values are NaN, NaT, None or pandas.NA.
+
+    Examples
+    --------
+    >>> count_missing(np.array(["a", None, float("nan")], dtype=object))
+    2
     """
-    is_positive, _, labels = as_rows(y_true, scores, pos_label, alike=alike)
-    positive = scores[is_positive]
-    np.logical_not(is_positive, out=is_positive)
-    return scores[is_positive], positive, labels
+    if values.dtype.kind == "O":
+        return sum(value is None or not _is_same(value, value) for value in values.flat)
+    return int(np.count_nonzero(values != values))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two values are equal; NaN, NaT and pandas.NA do not even equal themselves."""
+    try:
+        return bool(one == other)
+    except (TypeError, ValueError):
+        return False
+
+
+# --- Labels ---------------------------------------------------------------------------------------
 
 
 def as_rows(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None, *, alike: bool = True
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], tuple[Any, Any]]:
-    """Return labelled scores in the order of the rows, as arrays of one length.
-
-    Returns
-    -------
-    is_positive : array of bool
-        Fresh and writable.
-    scores : array of float64
-    labels : tuple
-        The two labels, (negative, positive).
+    """Return which rows are positive, their scores, and the labels (negative, positive).
 
     Examples
     --------
@@ -288,25 +298,85 @@ def as_rows(
             f"`y_true` and `y_score` must have the same length, got {len(y)} labels and "
             f"{len(scores)} scores. Pass one score for each row."
         )
-    if len(scores) == 0:
-        raise InvalidInputError(
-            "`y_true` must not be empty, got 0 rows. Pass rows of both classes."
-        )
-    is_positive, labels = _positive_mask(y, pos_label, alike)
+    distinct = find_distinct(y)
+    labels = order_labels(distinct.tolist(), pos_label, alike=alike)
+    is_positive = np.asarray(y == distinct[distinct.tolist().index(labels[1])], dtype=np.bool_)
     return is_positive, scores, labels
 
 
-def _positive_mask(
-    y: NDArray[Any], pos_label: object, alike: bool
-) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
-    """Return which rows are positive, and the labels (negative, positive)."""
-    numbers = _two_numbers(y)
-    labels = _all_labels(y) if numbers is None else numbers.labels
-    low, high = order_labels(labels.tolist(), pos_label, alike=alike)
-    place = labels.tolist().index(high)
-    if numbers is not None and place == 1:
-        return numbers.is_greater, (low, high)
-    return np.asarray(y == labels[place], dtype=np.bool_), (low, high)
+def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
+    """Return labels as a one-dimensional array; missing ones stay missing."""
+    labels = as_column(name, y_true, "Pass one label for each row.")
+    if labels.dtype.kind == "c":
+        raise InvalidInputError(f"`{name}` must not be complex, got {labels.dtype}. Use labels.")
+    return labels
+
+
+def find_distinct(y: NDArray[Any], name: str = "y_true") -> NDArray[Any]:
+    """Return the distinct labels in sorted order; raise if some are missing or not comparable.
+
+    Examples
+    --------
+    >>> find_distinct(np.array([3, 1, 3])).tolist(), find_distinct(np.array(["b", "a"])).tolist()
+    ([1, 3], ['a', 'b'])
+    """
+    if y.dtype.kind in "biuf" and len(y):
+        low, high = y.min(), y.max()
+        # Two numbers, the usual labels, need no sort.
+        if low != high and np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y):
+            return np.array([low, high])
+    missing = count_missing(y)
+    if missing:
+        raise InvalidInputError(
+            f"`{name}` must hold a label for each row, got {missing} missing (NaN, NaT or None) "
+            f"among {len(y)}. Drop the rows without a label."
+        )
+    try:
+        return np.unique(y)
+    except TypeError as error:
+        raise _not_comparable(name, error) from None
+
+
+def _not_comparable(name: str, error: TypeError) -> InvalidInputError:
+    return InvalidInputError(
+        f"`{name}` must hold labels of one kind without missing values, got some that cannot be "
+        f"compared ({error}). Drop the rows without a label."
+    )
+
+
+def check_labels(y_true: ArrayLike, name: str = "y_true") -> None:
+    """Raise if a label is missing, or if two differ by nothing but blanks or case.
+
+    A list is looked at as it is: NumPy would turn NaN among words into the word "nan". Arrays of
+    other shapes pass.
+
+    Examples
+    --------
+    >>> check_labels(["yes", "no", "Yes "])
+    Traceback (most recent call last):
+    boundshift.exceptions.InvalidInputError: Labels must differ by more than blanks or case, ...
+    """
+    if np.asarray(y_true).ndim == 1:
+        labels = as_column(name, y_true, "Pass one label for each row.")
+        _check_spellings(find_distinct(labels, name).tolist())
+
+
+def _check_spellings(labels: Sequence[Any]) -> None:
+    """Raise if two labels differ by nothing but blanks or case."""
+    groups: dict[str, list[Any]] = {}
+    for label in labels:
+        if isinstance(label, str):
+            groups.setdefault(" ".join(label.split()).casefold(), []).append(label)
+    for twins in groups.values():
+        if len(twins) > 1:
+            raise InvalidInputError(
+                f"Labels must differ by more than blanks or case, got {_show(twins)}. "
+                "Spell each class in one way."
+            )
+
+
+def _show(labels: Sequence[Any]) -> str:
+    return ", ".join(map(repr, labels[:5])) + (", …" if len(labels) > 5 else "")
 
 
 def order_labels(
@@ -329,8 +399,8 @@ def order_labels(
         counts the rarer label is positive, as in the paper; but of 0 and 1, -1 and 1, False and
         True always the greater.
     alike : bool, default=True
-        Whether what follows treats both classes alike. If not, a class that only its name or a
-        tie makes positive is an error that asks.
+        Whether the rule is symmetric in both classes. If not, words that neither `pos_label` nor
+        the counts order are an error.
 
     Examples
     --------
@@ -340,8 +410,26 @@ def order_labels(
     (0, 1)
     """
     labels = list(labels)
-    check_spellings(labels)
-    low, high = _two_in_order(labels)
+    _check_spellings(labels)
+    try:
+        labels = sorted(labels)
+    except TypeError as error:
+        raise _not_comparable("y_true", error) from None
+    if not labels:
+        raise InvalidInputError(
+            "`y_true` must not be empty, got 0 rows. Pass rows of both classes."
+        )
+    if len(labels) == 1:
+        raise InvalidInputError(
+            f"`y_true` must hold two classes, got only {labels[0]!r}. Pass rows of both classes."
+        )
+    if len(labels) > 2:
+        raise InvalidInputError(
+            f"`y_true` must hold two classes, got {len(labels)}: {_show(labels)}. Use "
+            "BoundShiftClassifier, which shifts one bias per class, or call find_boundary once "
+            "per class with `y_true == label`."
+        )
+    low, high = labels
     if pos_label is not None:
         for label, pair in ((high, (low, high)), (low, (high, low))):
             if _is_same(pos_label, label):
@@ -364,198 +452,12 @@ def order_labels(
     return low, high
 
 
-def _is_same(given: object, label: object) -> bool:
-    """Return whether a label is meant; what cannot be compared, as NA and arrays, is none."""
-    try:
-        return bool(given == label)
-    except (TypeError, ValueError):
-        return False
-
-
 def are_signs(labels: tuple[Any, Any]) -> bool:
     """Return whether labels say by themselves which one is positive: 0/1, -1/1, False/True."""
     return set(labels) in ({0, 1}, {-1, 1})
 
 
-def _two_in_order(labels: list[Any]) -> tuple[Any, Any]:
-    """Return two labels in sorted order; raise unless there are two."""
-    try:
-        labels = sorted(labels)
-    except TypeError as error:
-        raise InvalidInputError(_NOT_COMPARABLE.format(error)) from None
-    if not labels:
-        raise InvalidInputError(
-            "`y_true` must not be empty, got 0 rows. Pass rows of both classes."
-        )
-    if len(labels) == 1:
-        raise InvalidInputError(
-            f"`y_true` must hold two classes, got only {labels[0]!r}. "
-            "Pass rows of both classes: a boundary needs something on either side."
-        )
-    if len(labels) > 2:
-        shown = ", ".join(repr(label) for label in labels[:5])
-        raise InvalidInputError(
-            f"`y_true` must hold two classes, got {len(labels)}: {shown}"
-            f"{', …' if len(labels) > 5 else ''}. {_MORE_THAN_TWO}"
-        )
-    return labels[0], labels[1]
-
-
-def check_labels(y_true: ArrayLike, name: str = "y_true") -> None:
-    """Raise if a label is missing, or if two differ by nothing but blanks or case.
-
-    A list is looked at as it is: NumPy would turn NaN among words into the word "nan". Other
-    shapes than one-dimensional are left to others.
-
-    Examples
-    --------
-    >>> check_labels(["yes", "no", "Yes "])
-    Traceback (most recent call last):
-    boundshift.exceptions.InvalidInputError: Labels must differ by more than blanks or case, ...
-    """
-    if np.asarray(y_true).ndim != 1:
-        return
-    y = as_column(name, y_true, "Pass one label for each row.")
-    _refuse_missing(y, name)
-    if y.dtype.kind in "OUST":
-        try:
-            check_spellings(np.unique(y).tolist())
-        except TypeError as error:
-            raise InvalidInputError(_NOT_COMPARABLE.format(error).replace("y_true", name)) from None
-
-
-def check_spellings(labels: Sequence[Any]) -> None:
-    """Raise if two labels differ by nothing but blanks or case."""
-    groups: dict[str, list[Any]] = {}
-    for label in labels:
-        if isinstance(label, str):
-            groups.setdefault(" ".join(label.split()).casefold(), []).append(label)
-    for alike in groups.values():
-        if len(alike) > 1:
-            shown = ", ".join(repr(label) for label in alike[:5])
-            raise InvalidInputError(
-                f"Labels must differ by more than blanks or case, got {shown}"
-                f"{', …' if len(alike) > 5 else ''}. Spell each class in one way."
-            )
-
-
-def count_missing(values: NDArray[Any]) -> int:
-    """Return how many values are NaN, NaT, None or pandas.NA.
-
-    Examples
-    --------
-    >>> count_missing(np.array(["a", None, float("nan")], dtype=object))
-    2
-    """
-    if values.dtype.kind == "O":
-        return sum(value is None or _differs_from_itself(value) for value in values.tolist())
-    return int(np.count_nonzero(values != values))
-
-
-def _refuse_missing(y: NDArray[Any], name: str) -> None:
-    """Raise if labels are missing."""
-    missing = count_missing(y)
-    if missing:
-        raise InvalidInputError(
-            f"`{name}` must hold a label for each row, got {missing} missing (NaN, NaT or None) "
-            f"among {len(y)}. Drop the rows without a label."
-        )
-
-
-def find_distinct(y: NDArray[Any]) -> NDArray[Any]:
-    """Return the distinct labels in sorted order; two numbers are found without looking them up.
-
-    Examples
-    --------
-    >>> find_distinct(np.array([3, 1, 3])).tolist(), find_distinct(np.array(["b", "a"])).tolist()
-    ([1, 3], ['a', 'b'])
-    """
-    numbers = _two_numbers(y)
-    return _all_labels(y) if numbers is None else numbers.labels
-
-
-class _TwoNumbers(NamedTuple):
-    """Two numbers as labels, in order, and which rows have the greater one."""
-
-    labels: NDArray[Any]
-    is_greater: NDArray[np.bool_]
-
-
-def _two_numbers(y: NDArray[Any]) -> _TwoNumbers | None:
-    """Return the two numbers that all labels are, None if they are more or fewer or no numbers."""
-    if y.dtype.kind not in "biuf" or not len(y):
-        return None
-    low, high = y.min(), y.max()
-    is_greater = y == high
-    is_two = np.count_nonzero(y == low) + np.count_nonzero(is_greater) == len(y)
-    return _TwoNumbers(np.array([low, high]), is_greater) if is_two and low != high else None
-
-
-def _all_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels in sorted order; raise if some are missing or cannot be compared."""
-    _refuse_missing(y, "y_true")
-    try:
-        return np.unique(y)
-    except TypeError as error:
-        raise InvalidInputError(_NOT_COMPARABLE.format(error)) from None
-
-
-def as_column(name: str, values: ArrayLike, cure: str, n_rows: int | None = None) -> NDArray[Any]:
-    """Return one value for each row as a one-dimensional array, the form every argument takes.
-
-    An array of shape (n, 1) is a column. Masked values are refused, since NumPy would use what the
-    mask hides.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument, for the message.
-    values : array-like
-        As the user gave them.
-    cure : str
-        What to pass instead.
-    n_rows : int, default=None
-        How many values there must be; None for any number.
-
-    Examples
-    --------
-    >>> as_column("by", [["a"], ["b"]], "Pass one group for each row.").tolist()
-    ['a', 'b']
-    """
-    masked = int(np.ma.getmaskarray(values).sum()) if np.ma.isMaskedArray(values) else 0
-    if masked:
-        raise InvalidInputError(
-            f"`{name}` must hold a value for each row, got {masked} masked ones. "
-            "Drop those rows from all arguments."
-        )
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise InvalidInputError(
-            f"`{name}` must be one-dimensional, got rows of different lengths ({error}). {cure}"
-        ) from None
-    is_text = array.dtype.kind in "US" and isinstance(values, list | tuple)
-    if is_text and not all(isinstance(value, str | bytes) for value in values):  # type: ignore[union-attr]
-        # NumPy would write NaN among words as the word "nan".
-        array = np.array(values, dtype=object)
-    is_nested = array.dtype.kind == "O" and any(isinstance(v, tuple) for v in array.flat[:1])
-    if array.dtype.kind == "V" or is_nested:
-        raise InvalidInputError(
-            f"`{name}` must hold one value for each row, got records or tuples "
-            f"({type(values).__name__}). {cure}"
-        )
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise InvalidInputError(
-            f"`{name}` must be one-dimensional, got shape {array.shape} "
-            f"({type(values).__name__}). {cure}"
-        )
-    if n_rows is not None and len(array) != n_rows:
-        raise InvalidInputError(
-            f"`{name}` must have one value for each of {n_rows} rows, got {len(array)}. {cure}"
-        )
-    return array
+# --- Weights and costs ----------------------------------------------------------------------------
 
 
 def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
@@ -604,7 +506,7 @@ def no_weights() -> InvalidInputError:
 
 
 def as_row_cost(row_cost: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    """Return costs as finite numbers of at least 0: one for each row, or one for either error.
+    """Return costs as numbers of at least 0: one for each row, or one for either error.
 
     Examples
     --------
@@ -630,7 +532,7 @@ def as_row_cost(row_cost: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 
 def own_cost(cost: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return what each row costs if it is decided wrongly, which its class says of two columns.
+    """Return what each row costs if it is decided wrongly; of two columns that of its class.
 
     Examples
     --------

@@ -12,9 +12,7 @@ import pytest
 from boundshift import (
     Boundary,
     BoundShiftClassifier,
-    Cost,
     InvalidInputError,
-    SupportRadius,
     find_boundary,
 )
 
@@ -81,18 +79,6 @@ def test_nan_as_a_number_of_json_is_not_read():
 def test_no_boundary_has_a_threshold_that_is_no_number():
     with pytest.raises(InvalidInputError, match=r"threshold. must be a"):
         replace(BOUNDARY, threshold=float("nan"))
-
-
-@pytest.mark.parametrize("weight", [(1e308, 1e308), (1, 1e308), 1e308, (1e-320, 1)])
-def test_weights_that_overflow_are_refused(weight):
-    with pytest.raises(InvalidInputError, match="`class_weight` must be from 1e-100 to 1e"):
-        find_boundary(Y, S, curve=SupportRadius(class_weight=weight))
-
-
-@pytest.mark.parametrize("costs", [(1e308, 1e308), (1, 1e308), (5e-324, 1)])
-def test_costs_that_overflow_are_refused(costs):
-    with pytest.raises(InvalidInputError, match="must be between"):
-        find_boundary(Y, S, rule=Cost(false_positive=costs[0], false_negative=costs[1]))
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")

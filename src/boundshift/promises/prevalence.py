@@ -18,7 +18,7 @@ from scipy.stats import norm
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.typing import FloatArray
-from boundshift.validation import as_generator, as_scores, as_share, split_by_label
+from boundshift.validation import as_generator, as_rows, as_scores, as_share
 
 __all__ = ["PrevalenceEstimate", "estimate_prevalence", "guard_prevalence"]
 
@@ -164,7 +164,8 @@ def estimate_prevalence(
         raise InvalidInputError(
             f"`n_resamples` must be a whole number of at least 100, got {n_resamples!r}. Use 200."
         )
-    negative, positive, _ = split_by_label(y_true, _finite("y_score", y_score), pos_label)
+    is_positive, scores, _ = as_rows(y_true, _finite("y_score", y_score), pos_label)
+    negative, positive = scores[~is_positive], scores[is_positive]
     new = _finite("y_score_new", y_score_new)
     if len(new) == 0:
         raise InvalidInputError("`y_score_new` must have rows, got none.")

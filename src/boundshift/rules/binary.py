@@ -27,7 +27,7 @@ import numpy as np
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules.base import Rule, Sizes
 from boundshift.typing import FloatArray
-from boundshift.validation import MOST_COST, as_positive, as_share, nearest_name
+from boundshift.validation import as_positive, as_share, as_weight, nearest_name
 
 _COSTS = "Use Cost(false_positive=1, false_negative=20) where a miss costs 20 false alarms."
 # Penalty per unit of J below 0.
@@ -151,13 +151,7 @@ class Cost(Rule):
 
     def __post_init__(self) -> None:
         for name in ("false_positive", "false_negative"):
-            cost = as_positive(name, getattr(self, name), _COSTS)
-            if not 1 / MOST_COST <= cost <= MOST_COST:
-                raise InvalidInputError(
-                    f"`{name}` must be between {1 / MOST_COST:g} and {MOST_COST:g}, got {cost:g}"
-                    f", by which no number of rows can be multiplied. {_COSTS}"
-                )
-            object.__setattr__(self, name, cost)
+            object.__setattr__(self, name, as_weight(name, getattr(self, name), _COSTS))
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
