@@ -221,8 +221,6 @@ WRONG = {
         lambda: fit(rule=Cost()).set_params(rule__beta=2),
         "a setting of Cost",
     ),
-    "one of labels and scores": (lambda: FITTED.plot(Y), "must be given together"),
-    "an old threshold alone": (lambda: FITTED.plot(old_threshold=1), "must be given to draw"),
 }
 
 

@@ -142,7 +142,7 @@ def in_memory(folder: str, cases: Sequence[tuple[str, str]]) -> list[dict[str, A
     """Return the boundaries of the same rows in memory, one after the other."""
     import pyarrow.parquet as pq
 
-    from boundshift.boundary import make_decision
+    from boundshift.boundary import decide
     from boundshift.scores import ScoreSample
 
     data = pq.read_table(folder)
@@ -151,7 +151,7 @@ def in_memory(folder: str, cases: Sequence[tuple[str, str]]) -> list[dict[str, A
     spread = sample.spread
     found = []
     for curve, rule in cases:
-        boundary = make_decision(curve, rule)(sample)
+        boundary = decide(sample, curve, rule)
         found.append(
             {"threshold": boundary.threshold, "wrong": list(boundary.wrong), "spread": spread}
         )
@@ -415,7 +415,7 @@ def scaling(n: int) -> dict[str, Any]:
 
 def _in_turn(folders: list[str]) -> list[float]:
     """Return the processor time of all threads in the passes over each folder, in turn."""
-    from boundshift.boundary import make_decision
+    from boundshift.boundary import decide
     from boundshift.streaming.driver import decide_in_passes
     from boundshift.streaming.read import read
 
@@ -431,7 +431,7 @@ def _in_turn(folders: list[str]) -> list[float]:
             return tally
 
         source.scan = timed_scan  # type: ignore[method-assign,assignment]
-        decide_in_passes(source, make_decision())
+        decide_in_passes(source, decide)
         return spent
 
     rounds = [[passes_over(folder) for folder in folders] for _ in range(2 * ROUNDS)]

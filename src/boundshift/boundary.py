@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.curves import Blend, ClopperPearson, Empirical, ErrorCurve, as_curve
+from boundshift.curves import ClopperPearson, Empirical, ErrorCurve, as_curve
 from boundshift.curves.base import Solution, status_of
 from boundshift.curves.paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -33,11 +33,8 @@ from boundshift.words import summary_text
 Pair = tuple[float, float]
 # Rounding may leave a probability this far outside [0, 1].
 _ROUNDING = 1e-6
-# How unlikely rows must be on the scale of the boundary before it is doubted.
+# Scores all in [0, 1] and on one side have this probability before they are called another scale.
 _UNLIKELY = 1e-3
-_CURE = "Find the boundary again, or store it again with to_json or boundshift.save."
-
-
 # Share of a class on the wrong side from which a boundary is of no use.
 _USELESS = 0.95
 
@@ -53,35 +50,34 @@ class Boundary(Record):
     status : Status
         What happened, and the remedy.
     errors : tuple of float
-        Claim on the share of each class that falls on the wrong side, as the curve makes it; with
-        the status REVERSED, once the scores are negated. Use :func:`~boundshift.certify` for a
-        claim that holds.
+        The curve's claim on the share of each class on the wrong side; with the status REVERSED,
+        after the scores are negated. Use :func:`~boundshift.certify` for a bound that holds.
     wrong : tuple of int
         Rows of each class, among those that decided, on the wrong side of the threshold.
     loss : float
-        The rule's value, which no other boundary undercuts; infinite where a fallback is used.
+        The rule's minimum; infinite where a fallback is used.
     n_samples : tuple of int
         Rows of each class that decided.
     labels : tuple
         Labels of the classes.
     curve : ErrorCurve
-        What made the claims, with its settings.
+        The error curve, with its settings.
     rule : Rule
         What was minimised, with its settings.
     plateau : tuple of float
-        Boundaries between which the rule sees no difference; the threshold is their middle.
+        Boundaries between which the rule is constant; the threshold is their middle.
     resolution : float, default=0
-        Width of the widest range of scores that the boundary rests on and whose scores are not
-        known one by one; 0 if there is none, as for scores in memory.
+        Width of the widest bin of scores that the boundary depends on; 0 where every score is
+        known, as in memory.
     geometry : SupportGeometry, default=None
-        The paper's confidences, means, radii and slack, for the curve "support" with the rule
-        "sum"; None for all others, which have no such thing.
+        The paper's confidences, means, radii and slack; None unless the curve is "support" and
+        the rule "sum".
     detail : str, default=""
-        What happened in this very problem, where the status does not say it all: which floor is
-        missed, by how much, and what would be needed.
+        What happened in this problem, where the status is too general: which floor is missed, by
+        how much, and what would be needed.
     scale : {"raw", "probability"}, default="raw"
-        Whether the scores were decided as they are, or as probabilities on their log-odds. The
-        threshold is a score either way; the geometry is in log-odds then.
+        Whether the scores were decided as given, or as probabilities on their log-odds. The
+        threshold is a score either way; the geometry of probabilities is in log-odds.
 
     Examples
     --------
@@ -111,40 +107,47 @@ class Boundary(Record):
     _oldest: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        _check_fields(self.threshold, self.labels, self.n_samples, self.wrong)
+        labels, n_samples, wrong = self.labels, self.n_samples, self.wrong
+        if not math.isfinite(self.threshold):
+            refused = f"`threshold` must be a finite number, got {self.threshold!r}"
+        elif labels[0] == labels[1]:
+            refused = f"`labels` must be two different ones, got {labels[0]!r} and {labels[1]!r}"
+        elif not min(n_samples) > 0:
+            refused = f"`n_samples` must be above 0 for each class, got {n_samples!r}"
+        # Sums of weights may differ in their last digit.
+        elif any(not 0 <= rows <= n * (1 + 1e-9) for rows, n in zip(wrong, n_samples, strict=True)):
+            refused = (
+                f"`wrong` must be from 0 to the rows of each class, {n_samples!r}, got {wrong!r}"
+            )
+        else:
+            return
+        raise InvalidInputError(
+            f"{refused}. Find the boundary again, or store it again with to_json or save."
+        )
 
     def _impossible(self) -> str | None:
         return None if self.scale in ("raw", "probability") else "scale"
 
     @property
     def message(self) -> str:
-        """What happened in this very problem, and what to do about it."""
+        """What happened in this problem, and what to do about it."""
         return " ".join(filter(None, [self.detail or self.status.value, self.caution]))
 
     @property
     def caution(self) -> str:
         """Warning that nearly every row of a class is on the wrong side; empty if none is due.
 
-        A cap on flagged rows asks for few alarms, so it is never warned of.
-
-        Examples
-        --------
-        >>> import warnings, boundshift
-        >>> with warnings.catch_warnings(action="ignore"):
-        ...     found = boundshift.find_boundary([0, 0, 1, 1], [2, 3, 0, 1], rule="accuracy")
-        >>> print(found.caution)
-        2 of 2 rows of class 0 are on the wrong side: nearly every row is predicted as 1. ...
+        There is none with a cap on flagged rows, which asks for few alarms.
         """
         if isinstance(self.rule, Floors) and self.rule.flagged is not None:
             return ""
-        for label, other, wrong, n in zip(
-            self.labels, self.labels[::-1], self.wrong, self.n_samples, strict=True
-        ):
-            if wrong >= _USELESS * n:
+        for i in (0, 1):
+            if self.wrong[i] >= _USELESS * self.n_samples[i]:
                 return (
-                    f"{wrong:.6g} of {n:.6g} rows of class {label!r} are on the wrong side: nearly "
-                    f"every row is predicted as {other!r}. Use another rule, or a model that "
-                    "separates the classes."
+                    f"{self.wrong[i]:.6g} of {self.n_samples[i]:.6g} rows of class "
+                    f"{self.labels[i]!r} are on the wrong side: nearly every row is predicted as "
+                    f"{self.labels[1 - i]!r}. Use another rule, or a model that separates the "
+                    "classes."
                 )
         return ""
 
@@ -160,7 +163,6 @@ class Boundary(Record):
         )
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
         return boundary_html(self)
 
     def predict(self, y_score: Any) -> Any:
@@ -169,15 +171,14 @@ class Boundary(Record):
         Parameters
         ----------
         y_score : array-like, or a column of another library
-            Scores, none of them missing. The answer is of the same kind: a series of pandas or
-            Polars with its index and name, an Arrow array, a Dask array or series, a column of
-            Spark, an expression of Polars or DuckDB, or a Polars lazy frame or DuckDB relation
-            with one column. What is lazy computes when it is asked to; there Dask refuses a
-            missing score, and the others have null for it.
+            Scores, none of them missing: an array, a series of pandas or Polars, an Arrow array,
+            a Dask array or series, a column of Spark, an expression of Polars or DuckDB, or a
+            Polars lazy frame or DuckDB relation with one column. Of lazy columns Dask refuses a
+            missing score, and the others return null for it.
 
         Returns
         -------
-        array of shape (n_samples,), or what was given
+        array of shape (n_samples,), or a column of the same kind, index and name
 
         Raises
         ------
@@ -211,17 +212,16 @@ class Boundary(Record):
         low, high : float
             The least and the largest score.
         n_samples : int
-            How many scores there are.
+            Number of scores.
         refuse : bool, default=True
-            Whether scores that look like probabilities are refused by a boundary on raw scores;
-            False warns, since :meth:`predict` must answer.
+            Whether probabilities are refused by a boundary on raw scores; False warns.
 
         Raises
         ------
         InvalidInputError
-            If the boundary is on probabilities and a score is outside [0, 1], or if the scores
-            look like probabilities and the boundary is on raw scores: all lie in [0, 1], the
-            threshold does not, and so many rows would hardly ever be on one side.
+            If the boundary is on probabilities and a score is outside [0, 1]. Or if the boundary
+            is on raw scores, its threshold is outside [0, 1] and all scores are inside, which is
+            unlikely for so many rows.
 
         Examples
         --------
@@ -265,9 +265,9 @@ class Boundary(Record):
         Returns
         -------
         str
-            Names are quoted and labels escaped, so that neither can be anything else. A row
-            without a score, or with NaN where the dialect has it, gets NULL. In "ansi" nothing
-            asks for NaN, which some databases hold to be above every number.
+            Names are quoted and labels escaped. A row without a score gets NULL, as does NaN in
+            dialects that have it; "ansi" does not test for NaN, which some databases order above
+            every number.
 
         Raises
         ------
@@ -301,11 +301,6 @@ class Boundary(Record):
         ThresholdDisplay
             Drawn; its ``figure_`` is the figure.
 
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib is not installed.
-
         Examples
         --------
         >>> import boundshift
@@ -313,7 +308,7 @@ class Boundary(Record):
         >>> boundshift.find_boundary(y, s).plot(y, s).ax_.get_title()
         'Predict 1 if score > 3.5, else 0'
         """
-        # Figures stand far above the record: they are opened by name, when one is asked for.
+        # Imported by name, since figures import boundaries.
         display = import_module("boundshift.plots").ThresholdDisplay
         return display.from_predictions(y_true, y_score, boundary=self, **settings)
 
@@ -341,15 +336,15 @@ class Boundary(Record):
 
 
 def look_like_probabilities(low: float, high: float, n_samples: int, share: float) -> bool:
-    """Return whether scores on one side of raw ones are likely to be probabilities.
+    """Return whether scores are likely probabilities, given the share expected on their side.
 
-    All lie in [0, 1], and so many rows would hardly ever be on the side of that share of rows.
+    All lie in [0, 1], and so many rows would hardly ever be on one side of a raw threshold.
     """
     return 0.0 <= low < high <= 1.0 and share**n_samples < _UNLIKELY
 
 
 def check_probabilities(low: float, high: float) -> None:
-    """Raise if scores, of which these are the ends, cannot be probabilities."""
+    """Raise if scores with these extremes cannot be probabilities."""
     if low < -_ROUNDING or high > 1.0 + _ROUNDING:
         raise InvalidInputError(
             "`y_score` must be probabilities, as the scores that chose the boundary were, got "
@@ -358,21 +353,12 @@ def check_probabilities(low: float, high: float) -> None:
 
 
 def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:
-    """Return labels as what the scores were: a series of pandas or Polars, or an Arrow array.
-
-    It stays an array for scores of any other kind.
-
-    Examples
-    --------
-    >>> import polars
-    >>> answer_in_kind(polars.Series("margin", [0.5, 0.7]), np.array(["no", "yes"])).to_list()
-    ['no', 'yes']
-    """
+    """Return labels as what the scores are: a series of pandas or Polars, Arrow, or an array."""
     pandas, polars, arrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
     if pandas is not None and isinstance(scores, pandas.Series):
         return pandas.Series(labels, index=scores.index, name=scores.name)
     if polars is not None and isinstance(scores, polars.Series):
-        # Of an array of objects Polars would make a column of objects.
+        # Polars would make a column of objects from an array of objects.
         return polars.Series(scores.name, labels.tolist() if labels.dtype == object else labels)
     if arrow is not None and isinstance(scores, arrow.Array):
         return arrow.array(labels)
@@ -381,31 +367,6 @@ def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:
         kind = arrow.array(labels).type
         return arrow.chunked_array(np.split(labels, ends) if scores.num_chunks else [], kind)
     return labels
-
-
-def _check_fields(
-    threshold: float,
-    labels: tuple[Any, Any],
-    n_samples: tuple[float, float],
-    wrong: tuple[float, float],
-) -> None:
-    """Raise unless the threshold is finite, the labels differ and the counts can be."""
-    if not math.isfinite(threshold):
-        raise InvalidInputError(f"`threshold` must be a finite number, got {threshold!r}. {_CURE}")
-    if labels[0] == labels[1]:
-        raise InvalidInputError(
-            f"`labels` must be two different ones, got {labels[0]!r} and {labels[1]!r}. {_CURE}"
-        )
-    if not min(n_samples) > 0:
-        raise InvalidInputError(
-            f"`n_samples` must be above 0 for each class, got {n_samples!r}. {_CURE}"
-        )
-    # Sums of weights may differ in their last digit.
-    if any(not 0 <= rows <= n * (1 + 1e-9) for rows, n in zip(wrong, n_samples, strict=True)):
-        raise InvalidInputError(
-            f"`wrong` must be from 0 to the rows of each class, {n_samples!r}, got {wrong!r}. "
-            f"{_CURE}"
-        )
 
 
 def find_boundary(
@@ -419,7 +380,7 @@ def find_boundary(
     row_cost: ArrayLike | None = None,
     scale: Scale = "auto",
 ) -> Boundary:
-    r"""Find the decision boundary that class-wise error curves ask for.
+    r"""Find the decision boundary at which a rule on class-wise error curves is least.
 
     Parameters
     ----------
@@ -431,29 +392,26 @@ def find_boundary(
     curve : str or ErrorCurve, default=None
         The claim on each class's error: "blend", "logistic", "smoothed", "student-t", "kth-point",
         "clopper-pearson", "dkw", "bernstein", the paper's "support" ("paper" and "authors" with
-        their settings), or an object from :mod:`boundshift.curves`. None is the rule's own curve
-        ("clopper-pearson" for floors that are promised, "empirical" for those that are not),
-        else "blend".
+        their settings), or an object from :mod:`boundshift.curves`. None is "clopper-pearson" for
+        floors that are promised, "empirical" for floors that are counted, else "blend".
     rule : str or Rule, default=None
         How the two claims become one number: "g-mean", "sum", "minimax", "cost", or an object
         from :mod:`boundshift.rules`, such as ``Cost(false_negative=20)`` or
         ``Floors(recall=0.9)``. None is the curve's own: "sum" for the paper's, else "g-mean".
     pos_label : label, default=None
-        The positive class. None takes the greater label, to which scores point as those of
-        scikit-learn do; words need it where the rule does not treat both classes alike.
+        The positive class. None takes the greater label, to which scores of scikit-learn point;
+        words need it where the rule is not symmetric in the classes.
     sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts, as a frequency: a weight of 2 is the row twice, fractions are
-        allowed, and nothing is rescaled. For curves that estimate; those that count rows refuse.
-        Of the same kind as labels and scores where these are read in passes.
+        How often each row counts: a weight of 2 is the row twice, fractions are allowed, and
+        nothing is rescaled. Curves that count rows refuse weights.
     row_cost : array-like of shape (n_samples,) or (n_samples, 2), default=None
-        What is lost if the row is decided wrongly, an amount and not a frequency: the boundary is
-        where these rows cost least together. Two columns are the costs of a false positive and of
-        a false negative, of which each row takes that of its class. With no curve, and no rule but
+        Amount lost if the row is decided wrongly; the boundary minimises the total. Two columns
+        are the costs of a false positive and of a false negative. With no curve, and no rule but
         "cost".
     scale : {"auto", "probability", "raw"}, default="auto"
         Whether scores are decided on their log-odds, and the threshold is returned as a
-        probability. "auto": if all of them lie in [0, 1], unless all are 0 or 1 or the same.
-        "raw": never. "probability": refuses scores outside [0, 1].
+        probability. "auto": if all scores lie in [0, 1], unless all are 0 or 1 or the same.
+        "raw": never. "probability": always, and scores outside [0, 1] are refused.
 
     Returns
     -------
@@ -467,19 +425,18 @@ def find_boundary(
 
     Notes
     -----
-    By default each class's errors are read off its own smoothed scores, and off a calibration of
-    all rows as far as it has few; the boundary is where the geometric mean of both recalls is
-    best, and of those nearly as good the one with the fewest errors of the larger class. See
+    By default each class's error is estimated from its own smoothed scores, shrunk towards a
+    calibration of all rows where the class has few. The boundary maximises the geometric mean of
+    both recalls; among those nearly as good it has the fewest errors of the larger class. See
     :class:`~boundshift.curves.Blend` and :class:`~boundshift.rules.GMean`.
 
     Scores :math:`p s + q` with :math:`p > 0` have the boundary :math:`p t + q`, a mirrored
-    problem the mirrored boundary, and the order of the rows does not matter. Probabilities are the
-    exception: what holds for scores holds for their log-odds :math:`\ln(p / (1 - p))`. An exact 0
-    counts as half the odds of the least positive score, an exact 1 as twice the odds of the
-    largest below 1. Curves that only count rows find the same gap between two scores either way;
-    the threshold stands in the middle of it by log-odds. It lies in [0, 1], unless rows with a
-    probability of exactly 0 are to be flagged: only a threshold below 0 does that, as a row is
-    called positive iff its score is greater.
+    problem the mirrored boundary, and the order of the rows does not matter. For probabilities
+    this holds of their log-odds :math:`\ln(p / (1 - p))`. An exact 0 counts as half the odds of
+    the least positive score, an exact 1 as twice the odds of the largest below 1. Curves that
+    count rows find the same gap between two scores either way; the threshold is the middle of the
+    gap by log-odds. It lies in [0, 1], unless rows with a probability of exactly 0 are to be
+    flagged, which takes a threshold below 0.
 
     Examples
     --------
@@ -512,7 +469,6 @@ def find_boundary(
         warn_of(boundary, stacklevel=3)
         return boundary
     curve, rule = choose_claims(curve, rule)
-    decide = partial(_decide_sample, curve=curve, rule=rule, scale=scale)
     source = find_source(y_true, y_score, sample_weight)
     if source is None:
         sample = ScoreSample.from_labels(
@@ -520,64 +476,17 @@ def find_boundary(
         )
         for doubt in judge_weights(sample) if sample_weight is not None else ():
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)
-        boundary = decide(sample)
+        boundary = decide(sample, curve, rule, scale)
     else:
         boundary = decide_on(
             source,
-            make_decision(curve, rule),
+            partial(decide, curve=curve, rule=rule),
             pos_label=pos_label,
             alike=rule.alike,
             scale=scale,
         )
     warn_of(boundary, stacklevel=3)
     return boundary
-
-
-def decide_by_row(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    row_cost: ArrayLike,
-    pos_label: object = None,
-    scale: Scale = "raw",
-) -> Boundary:
-    """Return the boundary at which the rows decided wrongly cost least."""
-    if find_source(y_true, y_score) is not None:
-        raise InvalidInputError(
-            "`row_cost` must go with labels and scores in memory, got data that is read in "
-            "passes. Load the columns first."
-        )
-    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=False)
-    cost = own_cost(as_row_cost(row_cost, len(scores)), is_positive)
-    sample = replace(ScoreSample.from_labels(is_positive, scores), labels=labels).on_scale(scale)
-    _check_direction(sample, Cost())
-    # In units of the mean cost the rows' costs are weights, whose sum is least.
-    weight, unit = cost / cost.mean(), float(cost.mean())
-    negative, positive = (
-        replace(c, count=weight[mine][np.argsort(scores[mine], kind="stable")])
-        for c, mine in ((sample.negative, ~is_positive), (sample.positive, is_positive))
-    )
-    found = search_gaps(
-        lambda wrong, _: np.asarray(wrong) / len(scores),
-        Sum(),
-        replace(sample, negative=negative, positive=positive),
-    )
-    rates = Empirical().errors(sample)(np.array([found.threshold]))
-    errors = float(rates[0][0]), float(rates[1][0])
-    found = found._replace(errors=errors, value=found.value * unit)
-    return _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
-
-
-def check_row_cost(
-    curve: str | ErrorCurve | None, rule: str | Rule | None, sample_weight: ArrayLike | None
-) -> None:
-    """Raise if costs by row are to go with what they leave no room for."""
-    chosen = Cost() if rule is None else as_rule(rule)
-    if curve is not None or chosen != Cost() or sample_weight is not None:
-        raise InvalidInputError(
-            "`row_cost` must go without curve, sample_weight and any rule but 'cost': every row "
-            f"has its own cost, got curve={curve!r} and rule={rule!r}. Multiply the costs of a "
-            "class instead of weighing it."
-        )
 
 
 def choose_claims(
@@ -598,30 +507,22 @@ def choose_claims(
         claims = as_curve(curve)
     elif isinstance(chosen, Floors):
         claims = Empirical() if chosen.level is None else ClopperPearson(chosen.level)
-    elif chosen is None or chosen.own_curve is None:
-        claims = Blend()
     else:
-        claims = as_curve(chosen.own_curve)
+        claims = as_curve(getattr(chosen, "own_curve", None) or "blend")
     return claims, chosen or claims.default_rule
 
 
-def make_decision(
+def decide(
+    sample: ScoreSample,
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     scale: Scale = "raw",
-) -> Callable[[ScoreSample], Boundary]:
-    """Return the function from a sample to its boundary; arguments as in `find_boundary`.
+) -> Boundary:
+    """Return the boundary of a sample; arguments as in `find_boundary`.
 
-    Scores are decided as they are unless a scale is named: those of a model are log-odds already.
+    Scores are decided as given unless a scale is named: those of a model are log-odds already.
     """
     curve, rule = choose_claims(curve, rule)
-    return partial(_decide_sample, curve=curve, rule=rule, scale=scale)
-
-
-def _decide_sample(
-    sample: ScoreSample, curve: ErrorCurve, rule: Rule, scale: Scale = "raw"
-) -> Boundary:
-    """Return the boundary of a sample."""
     sample = sample.on_scale(scale)
     if getattr(curve, "spreads_rows", False):
         # In passes a smooth curve takes each cell as one point, so one pass is enough.
@@ -630,8 +531,92 @@ def _decide_sample(
     return _record(curve.solve(sample, rule), sample, curve, rule)
 
 
+def decide_on(
+    source: Source,
+    decide: Callable[[ScoreSample], Boundary],
+    *,
+    labels: tuple[Any, Any] | None = None,
+    **options: Any,
+) -> Boundary:
+    """Return the boundary of a source, with its resolution; warn if few rows carry its weights.
+
+    Given labels replace those in the data.
+    """
+    doubts: list[str] = []
+
+    def judge_and_decide(sample: ScoreSample) -> Boundary:
+        sample = sample if labels is None else replace(sample, labels=labels)
+        doubts[:] = judge_weights(sample) if source.is_weighted else []
+        return decide(sample)
+
+    boundary, how = decide_in_passes(source, judge_and_decide, **options)
+    for doubt in doubts:
+        warnings.warn(doubt, BoundaryWarning, stacklevel=3)
+    return replace(boundary, resolution=how.resolution)
+
+
+def check_row_cost(
+    curve: str | ErrorCurve | None, rule: str | Rule | None, sample_weight: ArrayLike | None
+) -> None:
+    """Raise if costs by row are combined with a curve, weights or another rule."""
+    chosen = Cost() if rule is None else as_rule(rule)
+    if curve is not None or chosen != Cost() or sample_weight is not None:
+        raise InvalidInputError(
+            "`row_cost` must go without curve, sample_weight and any rule but 'cost': every row "
+            f"has its own cost, got curve={curve!r} and rule={rule!r}. Multiply the costs of a "
+            "class instead of weighing it."
+        )
+
+
+def decide_by_row(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    row_cost: ArrayLike,
+    pos_label: object = None,
+    scale: Scale = "raw",
+) -> Boundary:
+    """Return the boundary at which the rows decided wrongly cost least."""
+    if find_source(y_true, y_score) is not None:
+        raise InvalidInputError(
+            "`row_cost` must go with labels and scores in memory, got data that is read in "
+            "passes. Load the columns first."
+        )
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=False)
+    cost = own_cost(as_row_cost(row_cost, len(scores)), is_positive)
+    sample = replace(ScoreSample.from_labels(is_positive, scores), labels=labels).on_scale(scale)
+    _check_direction(sample, Cost())
+    # In units of the mean cost the rows' costs are weights, whose sum is least.
+    unit = float(cost.mean())
+    negative, positive = (
+        replace(c, count=cost[mine][np.argsort(scores[mine], kind="stable")] / unit)
+        for c, mine in ((sample.negative, ~is_positive), (sample.positive, is_positive))
+    )
+    found = search_gaps(
+        lambda wrong, _: np.asarray(wrong) / len(scores),
+        Sum(),
+        replace(sample, negative=negative, positive=positive),
+    )
+    rates = Empirical().errors(sample)(np.array([found.threshold]))
+    errors = float(rates[0][0]), float(rates[1][0])
+    found = found._replace(errors=errors, value=found.value * unit)
+    return _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
+
+
+def _check_direction(sample: ScoreSample, rule: Rule) -> None:
+    """Raise if a rule for one of two named classes gets scores that point to the other one."""
+    if rule.alike or are_signs(sample.labels) or not sample.is_reversed:
+        return
+    low, high = (sample.to_units(c.median) for c in (sample.negative, sample.positive))
+    raise InvalidInputError(
+        f"`y_score` must be higher for the positive class {sample.labels[1]!r} where the rule "
+        f"{rule.name!r} does not treat classes alike, got a median of {high:.4g} against "
+        f"{low:.4g} of {sample.labels[0]!r}. Scores of scikit-learn point to the greater label: "
+        "pass -y_score (1 - p for a probability p), or the other label as pos_label."
+    )
+
+
 def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Boundary:
-    """Put a solution into a record, in the units of the given scores."""
+    """Return the record of a solution, in the units of the given scores."""
     found = solution.found
     above, below = sample.count_wrong(np.array([found.threshold]))
     threshold = sample.to_threshold(found.threshold)
@@ -654,44 +639,7 @@ def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Ru
     )
 
 
-def _check_direction(sample: ScoreSample, rule: Rule) -> None:
-    """Raise if a rule for one of two named classes gets scores that point to the other one."""
-    if rule.alike or are_signs(sample.labels) or not sample.is_reversed:
-        return
-    low, high = (sample.to_units(c.median) for c in (sample.negative, sample.positive))
-    raise InvalidInputError(
-        f"`y_score` must be higher for the positive class {sample.labels[1]!r} where the rule "
-        f"{rule.name!r} does not treat classes alike, got a median of {high:.4g} against "
-        f"{low:.4g} of {sample.labels[0]!r}. Scores of scikit-learn point to the greater label: "
-        "pass -y_score (1 - p for a probability p), or the other label as pos_label."
-    )
-
-
 def warn_of(boundary: Boundary, stacklevel: int) -> None:
     """Warn of a boundary that needs a second look."""
     if boundary.needs_a_look:
         warnings.warn(boundary.message, BoundaryWarning, stacklevel=stacklevel)
-
-
-def decide_on(
-    source: Source,
-    decide: Callable[[ScoreSample], Boundary],
-    *,
-    labels: tuple[Any, Any] | None = None,
-    **options: Any,
-) -> Boundary:
-    """Return the boundary of a source, with its resolution; warn if few rows carry its weights.
-
-    Labels that are given take the place of those in the data.
-    """
-    doubts: list[str] = []
-
-    def judge_and_decide(sample: ScoreSample) -> Boundary:
-        sample = sample if labels is None else replace(sample, labels=labels)
-        doubts[:] = judge_weights(sample) if source.is_weighted else []
-        return decide(sample)
-
-    boundary, how = decide_in_passes(source, judge_and_decide, **options)
-    for doubt in doubts:
-        warnings.warn(doubt, BoundaryWarning, stacklevel=3)
-    return replace(boundary, resolution=how.resolution)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.boundary import Boundary, choose_claims, make_decision
+from boundshift.boundary import Boundary, choose_claims, decide
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves.base import Claim, PairCurve
 from boundshift.curves.counts import ConfidenceCurve
@@ -286,7 +286,7 @@ def find_boundaries(
     groups, codes = _encode(by, len(scores))
     everyone = ScoreSample.from_labels(is_positive, scores)
     everyone = replace(everyone, labels=labels).on_scale(scale)
-    common = make_decision(claim, aim)(everyone)
+    common = decide(everyone, claim, aim)
     boundaries: dict[Any, Boundary] = {}
     counts: dict[Any, GroupCounts] = {}
     for code, group in enumerate(groups):
@@ -331,13 +331,13 @@ def decide_group(
         )
         return replace(common, status=Status.UNMET, detail=why)
     if not rows:
-        return make_decision(curve, rule)(sample)
+        return decide(sample, curve, rule)
     used = rule
     if isinstance(rule, _PRIOR_DEPENDENT) and rule.prevalence is None:
         share = everyone.n_samples[1] / sum(everyone.n_samples)
         mixed = (sample.n_samples[1] + rows * share) / (sum(sample.n_samples) + rows)
         used = replace(rule, prevalence=mixed)
-    found = make_decision(_Shrunk(curve, everyone, rows), used)(sample)
+    found = decide(sample, _Shrunk(curve, everyone, rows), used)
     return replace(found, curve=curve, rule=rule)
 
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from functools import partial
 
 import dask
 import dask.array as da
@@ -127,7 +128,7 @@ def _slowly(y, s, mark):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_killed_worker_changes_nothing(cluster, tmp_path):
-    from boundshift.boundary import decide_on, make_decision
+    from boundshift.boundary import decide, decide_on
     from boundshift.streaming.chunks import ColumnNames
     from boundshift.streaming.on_dask import DaskSource
 
@@ -138,7 +139,7 @@ def test_a_killed_worker_changes_nothing(cluster, tmp_path):
         slowly(a, b, str(tmp_path / "mark" if i == 3 else tmp_path))
         for i, (a, b) in enumerate(parts_of(y, s, [500] * 6))
     ]
-    found = decide_on(DaskSource(parts, ColumnNames()), make_decision("smoothed"))
+    found = decide_on(DaskSource(parts, ColumnNames()), partial(decide, curve="smoothed"))
     assert_same_boundary(found, y, s, curve="smoothed")
     cluster.wait_for_workers(2, timeout=30)
     after = {w["pid"] for w in cluster.run(lambda: {"pid": os.getpid()}).values()}

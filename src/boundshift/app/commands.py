@@ -414,7 +414,7 @@ def report(
         allowed = read_zone_errors(zone)
         from boundshift.app.scores import ScoreTable, resampled_interval, sample_of, set_apart
         from boundshift.app.tables import positive_note
-        from boundshift.boundary import make_decision, warn_of
+        from boundshift.boundary import decide, warn_of
         from boundshift.promises.zone import zone_of
         from boundshift.report import RowDetails, add_zone, collect_facts, write_report
         from boundshift.report.evidence import check_levels
@@ -439,7 +439,7 @@ def report(
             judging = read(test, str(labels[1]), by=groups).rows
         has_test = judging is not rows
         sample, counted = sample_of(deciding, labels), sample_of(judging, labels)
-        boundary = make_decision(curve, rule, scale)(sample)
+        boundary = decide(sample, curve, rule, scale)
         warn_of(boundary, stacklevel=2)
         show("interval", 0, 1)
         fall = resampled_interval(sample, curve, rule, scale) if interval else None

@@ -16,7 +16,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
-from boundshift.boundary import make_decision
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.scores import ScoreSample
@@ -199,7 +198,7 @@ def compare_scores(
     prior = is_probability(sample)
 
     def thresholds(rows: ScoreSample) -> dict[str, float]:
-        ours = {name: make_decision(*how, "auto")(rows).threshold for name, how in _OURS.items()}
+        ours = {name: decide(rows, *how, "auto").threshold for name, how in _OURS.items()}
         return ours | baseline_thresholds(rows, 0.5 if prior else 0.0, prior=prior)
 
     predicted: dict[str, BoolArray] = {}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift.app.tables import label_values, order_classes, read_arrow
-from boundshift.boundary import Boundary, decide_by_row, decide_on, make_decision, warn_of
+from boundshift.boundary import Boundary, decide, decide_by_row, decide_on, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.groups import ROWS, GroupBoundaries, find_boundaries
@@ -216,17 +216,16 @@ class ScoreTable:
         weighted: list[Certificate] = []
         how: dict[str, Any] = {"confidence": confidence, "chosen_here": True}
         in_passes = self._rows is None
-        find = make_decision(curve, rule, "raw" if in_passes else scale)
 
-        def decide(sample: ScoreSample) -> Boundary:
-            found = find(sample)
+        def find(sample: ScoreSample) -> Boundary:
+            found = decide(sample, curve, rule, "raw" if in_passes else scale)
             if self._weight is not None:
                 weighted[:] = [certify_weights(sample, found.threshold, **how)]
             return found
 
         if self._rows is None:
             options: dict[str, Any] = {"scale": scale, "progress": self._progress}
-            boundary = decide_on(self._source, decide, labels=self.labels, **options)
+            boundary = decide_on(self._source, find, labels=self.labels, **options)
             if self._weight is None:
                 self._check_unchanged(boundary.n_samples)
         elif self._cost is not None:
@@ -237,7 +236,7 @@ class ScoreTable:
             sample = self.sample
             for doubt in judge_weights(sample) if self._weight is not None else ():
                 warnings.warn(doubt, BoundaryWarning, stacklevel=2)
-            boundary = decide(sample)
+            boundary = find(sample)
         warn_of(boundary, stacklevel=3)
         if weighted:
             return boundary, weighted[0]

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.boundary import Boundary, decide_by_row, make_decision
+from boundshift.boundary import Boundary, decide, decide_by_row
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.curves.counts import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
@@ -115,7 +115,7 @@ def _decide_two(
             doubts = judge_weights(replace(sample, labels=ends))
         # Weights by label need the names.
         sample = replace(sample, labels=ends) if rule.alike else sample
-        boundary = make_decision(curve, rule, scale)(sample)
+        boundary = decide(sample, curve, rule, scale)
     boundary = _qualify_promise(replace(boundary, labels=ends, scale=scale), scored)
     return boundary, doubts + ([boundary.message] if boundary.needs_a_look else [])
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm, t
 
-from boundshift.boundary import choose_claims, make_decision
+from boundshift.boundary import choose_claims, decide
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves.base import PairCurve
 from boundshift.exceptions import InvalidInputError
@@ -113,7 +113,7 @@ def threshold_interval(
         )
     claim, aim = choose_claims(curve, rule)
     given = ScoreSample.from_labels(y_true, y_score, pos_label, alike=aim.alike)
-    threshold = make_decision(claim, aim, scale)(given).threshold
+    threshold = decide(given, claim, aim, scale).threshold
     sample = given.on_scale(scale)
     if n_resamples is None:
         is_slow = isinstance(claim, SupportRadius) or aim.costly

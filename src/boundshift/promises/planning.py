@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import bdtr
 
-from boundshift.boundary import make_decision
+from boundshift.boundary import decide
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import bound_error
 from boundshift.rules import Floors
@@ -117,11 +117,10 @@ def rows_needed(
 
 def _rows_for(rule: Floors) -> int:
     """Return the fewest rows of each class that promise floors, if no row is wrong."""
-    decide = make_decision(rule=rule)
 
     def is_kept(n: int) -> bool:
         scores = np.arange(1.0, n + 1)
-        found = decide(ScoreSample(Scores(-scores[::-1]), Scores(scores)))
+        found = decide(ScoreSample(Scores(-scores[::-1]), Scores(scores)), rule=rule)
         return found.status is not Status.UNMET
 
     low, high = 0, 1

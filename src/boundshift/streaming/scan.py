@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from boundshift.boundary import Boundary, choose_claims, decide_on, make_decision, warn_of
+from boundshift.boundary import Boundary, choose_claims, decide, decide_on, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.groups import (
@@ -119,7 +120,7 @@ def scan_boundary(
     _check_passes(max_passes)
     boundary = decide_on(
         read(data, label=label, score=score, weight=weight, element=element),
-        make_decision(curve, rule),
+        partial(decide, curve=curve, rule=rule),
         pos_label=pos_label,
         alike=rule.alike,
         scale=scale,
@@ -207,11 +208,11 @@ def decide_groups_in_passes(
     )
     scans = [everyone, *(Scan((), common=everyone, together=together) for _ in groups)]
 
-    def decide(samples: list[ScoreSample]) -> GroupBoundaries:
+    def decide_all(samples: list[ScoreSample]) -> GroupBoundaries:
         if labels is not None:
             samples = [replace(sample, labels=labels) for sample in samples]
         all_rows, *parts = samples
-        common = make_decision(curve, rule)(all_rows)
+        common = decide(all_rows, curve, rule)
         boundaries: dict[Any, Boundary] = {}
         found: dict[Any, GroupCounts] = {}
         for group, scan, sample in zip(groups, scans[1:], parts, strict=True):
@@ -222,7 +223,7 @@ def decide_groups_in_passes(
             found[group] = GroupCounts(*sample.n_samples, int(above[0]), int(below[0]))
         return GroupBoundaries(boundaries, common, found, rows)
 
-    found, _ = decide_together(scans, _reader(source, views), decide, progress=progress)
+    found, _ = decide_together(scans, _reader(source, views), decide_all, progress=progress)
     warn_of_groups(found.boundaries, stacklevel=4)
     return found
 
@@ -306,14 +307,14 @@ def scan_biases(
         for view, (_, j) in zip(views, pairs, strict=True)
     ]
 
-    def decide(samples: list[ScoreSample]) -> ClassBiases:
+    def decide_all(samples: list[ScoreSample]) -> ClassBiases:
         found = np.zeros(n_classes)
         for pair, sample in zip(pairs, samples, strict=True):
             found[list(pair)] = sample.n_samples
         of_pairs = dict(zip(pairs, samples, strict=True))
         return decide_biases(of_pairs, found, claim, aim, strategy, names)
 
-    return decide_together(scans, _reader(source, views), decide, progress=progress)[0]
+    return decide_together(scans, _reader(source, views), decide_all, progress=progress)[0]
 
 
 def _class_names(

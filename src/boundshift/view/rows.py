@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.boundary import Boundary, choose_claims, make_decision, warn_of
+from boundshift.boundary import Boundary, choose_claims, decide, warn_of
 from boundshift.curves import ErrorCurve
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
@@ -42,7 +42,7 @@ def settle_boundary(
     if boundary is None:
         alike = choose_claims(curve, rule)[1].alike
         sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
-        boundary = make_decision(curve, rule, "auto")(sample)
+        boundary = decide(sample, curve, rule, "auto")
         warn_of(boundary, stacklevel=4)
         return boundary, sample
     if curve is not None or rule is not None:
