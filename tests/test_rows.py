@@ -121,7 +121,7 @@ SCORES = {
     "compare_boundaries, new": lambda s: (
         compare_boundaries(Y, OTHER, 16, s, 16, cost=EQUAL).differences
     ),
-    "estimate_prevalence": lambda s: estimate_prevalence(Y, s, OTHER, n_resamples=100).prevalence,
+    "estimate_prevalence": lambda s: estimate_prevalence(Y, s, OTHER).prevalence,
     "Monitor.update": lambda s: Monitor(CERTIFICATE).update(Y, s).to_dict(),
     "scan_boundary": lambda s: scan_boundary([(Y, s)]).threshold,
     "find_boundary in passes": lambda s: find_boundary(mapped(Y), s).threshold,

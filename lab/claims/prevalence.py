@@ -110,7 +110,7 @@ def false_shifts(n: int, n_new: int, share: float, runs: int) -> dict[str, Any]:
     shown, misfit, covered = 0, 0, 0
     for _ in range(runs):
         y, y_new = rng.random(n) < share, rng.random(n_new) < share
-        found = estimate_prevalence(y, rng.normal(2 * y), rng.normal(2 * y_new), n_resamples=100)
+        found = estimate_prevalence(y, rng.normal(2 * y), rng.normal(2 * y_new))
         shown += found.shift_p_value <= LEVELS[DEFAULT]
         misfit += found.fit_p_value <= 0.01
         covered += found.interval[0] <= share <= found.interval[1]

@@ -266,7 +266,7 @@ def _promises() -> Iterator[Request]:
         yield f"comparison/{seed}", compared, 1.0
 
         def prevalence(y=y, s=s, seed=seed):
-            found = estimate_prevalence(y, s, draw(seed + 6)[1], n_resamples=20)
+            found = estimate_prevalence(y, s, draw(seed + 6)[1])
             exact = [*found.n_samples, found.n_new]
             return {"exact": exact, "share": [found.prevalence, found.known_prevalence]}
 

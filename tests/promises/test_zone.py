@@ -65,6 +65,17 @@ def test_fewer_rows_than_a_promise_needs_leave_the_limit_open(rows, status):
     assert ("at least 59" in zone.message) == (status == "open")
 
 
+def test_a_column_of_single_precision_is_decided_alike():
+    """Limits at a score itself call it negative after rounding up, for every tied row."""
+    rng = np.random.default_rng(4)
+    y, s = draw(rng, 500, 200, 1.0)
+    s = np.round(s, 1)
+    zone = find_zone(y, s)
+    np.testing.assert_array_equal(
+        zone.predict(s.astype(np.float32), unsure=-1), zone.predict(s, unsure=-1)
+    )
+
+
 def test_classes_apart_leave_no_zone():
     rng = np.random.default_rng(4)
     y, s = draw(rng, 200, 200, 20.0)

@@ -1,4 +1,4 @@
-"""The unsure zone: two limits, and between them nobody should decide by the score alone."""
+"""The unsure zone: two limits, between which the score alone should not decide."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ from boundshift.scores import Scale, Scores, ScoreSample
 from boundshift.typing import FloatArray
 from boundshift.validation import as_known_scores, as_share
 
-__all__ = ["Zone", "as_errors", "find_zone", "zone_of"]
-
 
 @dataclass(frozen=True)
 class Zone(Record):
@@ -38,12 +36,12 @@ class Zone(Record):
     Parameters
     ----------
     low, high : float
-        A row is negative iff score ≤ low and positive iff score > high. Infinite where too few
-        rows are there to promise anything; equal where one boundary keeps both promises.
+        A row is negative iff score ≤ low and positive iff score > high. Infinite where there are
+        too few rows for a promise; equal where one boundary keeps both promises.
     errors : tuple of float
-        With the confidence, at most these shares of each class are decided wrongly.
+        With the stated confidence, at most these shares of each class are decided wrongly.
     n_samples : tuple of int
-        Rows of each class that the limits rest on.
+        Rows of each class that the limits were found on.
     labels : tuple
         Labels of the classes.
     confidence : float
@@ -70,10 +68,7 @@ class Zone(Record):
 
     @property
     def status(self) -> str:
-        """In a word: "nominal" where nothing is promised, "open", "empty" or "zone".
-
-        It is open where a limit is infinite, and empty where no row is unsure.
-        """
+        """Nominal: no promise; open: a limit is infinite; empty: no row is unsure; else zone."""
         if self.reason:
             return "nominal"
         if math.isinf(self.low) or math.isinf(self.high):
@@ -82,7 +77,7 @@ class Zone(Record):
 
     @property
     def message(self) -> str:
-        """What the limits are worth, and what would be needed for more."""
+        """What the limits promise, and what a missing promise needs."""
         said = [f"Nominal: {self.reason}."] if self.reason else []
         for i, (limit, kept) in enumerate(((self.high, "above"), (self.low, "up to"))):
             if math.isinf(limit):
@@ -106,7 +101,7 @@ class Zone(Record):
         return answer_in_kind(y_score, (scores > self.low) & (scores <= self.high))
 
     def predict(self, y_score: Any, unsure: object = None) -> Any:
-        """Return the label of each score, and another one for those between the limits.
+        """Return the label of each score, and `unsure` between the limits.
 
         Parameters
         ----------
@@ -114,13 +109,13 @@ class Zone(Record):
             Scores, none of them missing. A series of pandas keeps its index and name, one of
             Polars its name.
         unsure : label, default=None
-            For rows that nobody should decide by the score alone, for example "ask" or -1.
+            For scores between the limits, for example "ask" or -1.
 
         Returns
         -------
         array of shape (n_samples,), or what was given
-            A series of pandas or Polars, or an Arrow array, is answered by one of its kind. An
-            array is of objects, unless `unsure` is of the same kind as the labels.
+            Of the kind of `y_score`: a series of pandas or Polars, an Arrow array. An array has
+            dtype object, unless `unsure` is of the same kind as the labels.
 
         Examples
         --------
@@ -175,7 +170,7 @@ class Zone(Record):
     def to_sql(
         self, column: str | Sequence[str], unsure: object = None, *, dialect: str = "ansi"
     ) -> str:
-        """Return an SQL expression for the label of a row, or what stands for an unsure one.
+        """Return an SQL expression for the label of a row, or `unsure`.
 
         Parameters
         ----------
@@ -238,26 +233,23 @@ def find_zone(
     pos_label: object = None,
     scale: Scale = "auto",
 ) -> Zone:
-    r"""Find the limits outside of which each class's errors are promised to be few.
+    r"""Find the limits outside of which each class's error rate is promised.
 
-    The paper's two half-spaces taken at their word: each class gets its own limit, and between
-    the two nobody should decide by the score alone.
+    As in the paper's two half-spaces, each class has its own limit.
 
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_samples,)
         Labels, and scores of rows that the model has not seen.
     errors : float or pair of float, default=(0.05, 0.05)
-        Most of the negative class that may be called positive, and most of the positive class
-        that may be called negative; one number for both.
+        Allowed false positive rate and false negative rate; one number for both.
     confidence : float, default=0.95
         Of each of the two promises.
     pos_label : label, default=None
         The positive class; words need it unless both errors are the same.
     scale : {"auto", "probability", "raw"}, default="auto"
-        As in :func:`~boundshift.find_boundary`. Limits are scores of rows whatever the scale; only
-        the one boundary of an empty zone stands between two rows, in the middle by log-odds where
-        scores are probabilities.
+        As in :func:`~boundshift.find_boundary`. Only the one boundary of an empty zone depends on
+        it: the middle of two scores, by log-odds where scores are probabilities.
 
     Returns
     -------
@@ -270,6 +262,9 @@ def find_zone(
     class, so Clopper and Pearson's bound for k of n holds for it as it is. The largest k whose
     bound is within the errors allowed is taken. With none of n wrong the bound is
     :math:`1 - \delta^{1/n}`: 59 rows are needed for 5% at 95%.
+
+    Each limit stands in the middle between this score and the next one outwards, of either class.
+    That decides no row otherwise and survives a column of single precision.
 
     Examples
     --------
@@ -317,16 +312,18 @@ def zone_of(
         )
     high = _limit(sample.negative, allowed[0], delta)
     least = -_limit(sample.positive.mirrored(), allowed[1], delta)
-    # A positive score equal to the lower limit must not be called negative.
-    low = float(np.nextafter(least, -np.inf)) if math.isfinite(least) else least
-    if low > high:  # one boundary keeps both
+    if least > high:  # one boundary keeps both promises
         log_odds = sample.find_log_odds() if are_probabilities else None
         if log_odds is None:
-            low = high = sample.to_units(high + (low - high) / 2)
+            low = high = sample.to_units(_middle(high, least))
         else:
             low = high = log_odds.middle(sample.to_units(high), sample.to_units(least))
     else:
-        low, high = sample.to_units(low), sample.to_units(high)
+        classes = (sample.negative, sample.positive)
+        above = [c.between(high, math.inf)[:1] for c in classes]
+        below = [c.between(-math.inf, least)[-1:] for c in classes]
+        low = sample.to_units(_middle(np.concatenate(below).max(initial=-math.inf), least))
+        high = sample.to_units(_middle(high, np.concatenate(above).min(initial=math.inf)))
     between = [
         float(c.count_at_most(np.ldexp(high, -sample.exponent)))
         - float(c.count_at_most(np.ldexp(low, -sample.exponent)))
@@ -343,6 +340,14 @@ def zone_of(
         (between[0] / n[0], between[1] / n[1]),
         scale="probability" if are_probabilities else "raw",
     )
+
+
+def _middle(low: float, high: float) -> float:
+    """Return a number in [low, high), in the middle where it can be."""
+    if math.isinf(low):
+        return float(np.nextafter(high, -math.inf)) if math.isfinite(high) else low
+    middle = float(low + (high - low) / 2)
+    return middle if middle < high else float(low)
 
 
 def _limit(scores: Scores, allowed: float, delta: float) -> float:
