@@ -82,6 +82,21 @@ def test_a_prevalence_weighs_the_classes():
     assert often.cost_difference == pytest.approx(often.differences[1], abs=1e-3)
 
 
+def test_the_cost_holds_where_the_prevalence_is_that_of_the_rows():
+    """With costs at which both are equal in truth, the prevalence of the sample decided before."""
+    rng, n, runs, covered = np.random.default_rng(3), 10_000, 200, 0
+    old, new = 1.0, 0.5
+    errors = np.array([[stats.norm.sf(t), stats.norm.cdf(t - 2)] for t in (old, new)])
+    rise, fall = errors[1] - errors[0]
+    cost = Cost(false_negative=-rise * 0.9 / (fall * 0.1))
+    for _ in range(runs):
+        y = (rng.random(n) < 0.1).astype(int)
+        s = rng.normal(2 * y)
+        low, high = compare_boundaries(y, s, old, s, new, cost=cost).cost_interval
+        covered += low <= 0 <= high
+    assert covered / runs >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
 def test_boundaries_bring_their_labels_and_text_says_it():
     names = np.where(Y, "ill", "well")
     old = find_boundary(names, OLD, pos_label="ill")
@@ -132,7 +147,7 @@ def test_symmetric_rules_are_compared_by_the_balanced_error(rule):
     assert compare_boundaries(y[1::2], s[1::2], own, s[1::2], new, cost=EQUAL).verdict == "worse"
     recalls = [recall_score(y[1::2], s[1::2] > t, average="macro") for t in (own, new.threshold)]
     assert found.cost_difference == pytest.approx(recalls[0] - recalls[1])
-    assert "its balanced error is" in str(found)
+    assert "the balanced error changes by" in str(found)
 
 
 def test_rules_that_do_not_agree_or_have_no_bound_ask_for_a_cost():

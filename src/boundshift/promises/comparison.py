@@ -1,7 +1,7 @@
 r"""Whether one boundary, or one model, is better than another on the same labelled rows.
 
-Rows on which both are right, or both are wrong, say nothing about which is better. What counts is
-how many rows of a class the new one puts right and how many it puts wrong.
+Rows on which both are right, or both are wrong, do not tell them apart. What counts is how many
+rows of each class the new one fixes and how many it breaks.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
 from scipy.stats import binom
 
 from boundshift.boundary import Boundary
@@ -18,15 +19,10 @@ from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import read_threshold
 from boundshift.rules import Cost, GMean, Minimax, Rule, Sum, Youden
-from boundshift.rules.binary import frequencies
 from boundshift.validation import as_labels, as_scores, as_share, find_distinct, order_labels
-
-__all__ = ["BoundaryComparison", "compare_boundaries"]
 
 Pair = tuple[float, float]
 
-# Bisections that settle a confidence to ten digits.
-_BISECTIONS = 40
 # Half the sum of both error rates, as a cost.
 _BALANCED = Cost(prevalence=0.5)
 
@@ -57,8 +53,7 @@ class BoundaryComparison:
         The confidence with which the new one is cheaper: the greatest at which a one-sided bound
         of the difference of costs is below 0; 0 if there is none.
     cost : Cost
-        What errors cost, and how frequent positives are; one each at a prevalence of one half
-        makes the cost the balanced error.
+        What errors cost; 1 each at a prevalence of one half is the balanced error.
     confidence : float
         Of each interval.
     """
@@ -91,9 +86,8 @@ class BoundaryComparison:
         low, high = self.cost_interval
         compared = "balanced error" if self.cost == _BALANCED else "expected cost"
         lines = [
-            f"{words[self.verdict]} at {self.confidence:.4g}: its {compared} is "
-            f"{self.cost_difference:+.4g} beside the old one's, between {low:+.4g} and "
-            f"{high:+.4g}.",
+            f"{words[self.verdict]} at {self.confidence:.4g}: the {compared} changes by "
+            f"{self.cost_difference:+.4g}, between {low:+.4g} and {high:+.4g}.",
             f"{'':<14}{'rows':>8}{'mended':>8}{'broken':>8}{'error':>9}{'between':>9}"
             f"{'and':>9}{'p-value':>9}",
         ]
@@ -133,7 +127,8 @@ def compare_boundaries(
         What errors cost. None takes the rule of the boundaries, which must agree: a Cost as it
         is, and for "sum", "youden", "g-mean" and "minimax" the balanced error, half the sum of
         both error rates. With other rules, or two numbers, it must be given. Its prevalence is
-        that of these rows if it has none, and is then taken as known.
+        taken as known; with none, the rows must be a random sample, and the interval includes the
+        uncertainty of their prevalence.
     pos_label : label, default=None
         The positive class; None takes that of a boundary, or the greater label.
 
@@ -148,12 +143,13 @@ def compare_boundaries(
 
     Notes
     -----
-    If b of n rows of a class are mended and c are broken, :math:`c - b` over n estimates the
-    difference of the error rates :math:`p_c - p_b`. Its upper bound at :math:`1 - \delta` is
-    Clopper and Pearson's of :math:`p_c` minus that, from below, of :math:`p_b`, each at
-    :math:`\delta/2`; that of the difference of costs adds both classes, each bound at
-    :math:`\delta/4`. The bounds hold for any distribution and any n, and are a little wide.
-    McNemar's exact test asks how often b or more of b + c coins show heads.
+    If b of n rows of a class are mended and c are broken, :math:`(c - b)/n` estimates the
+    difference of the error rates. Its upper bound at :math:`1 - \delta` is Clopper and Pearson's
+    upper bound of c/n minus their lower bound of b/n, each at :math:`\delta/2`. The bound of the
+    difference of costs adds both classes, each bound at :math:`\delta/4`; n counts the rows of
+    the class where the prevalence is known, and all rows where it is not. The bounds hold for any
+    distribution and any n, and are slightly conservative. McNemar's exact test asks how often b
+    or more of b + c fair coins show heads.
 
     Examples
     --------
@@ -162,8 +158,7 @@ def compare_boundaries(
     >>> y = np.repeat([0, 1], [9000, 1000])
     >>> s = np.concatenate([np.linspace(-3, 1, 9000), np.linspace(-1, 3, 1000)])
     >>> print(compare_boundaries(y, s, 0.9, s, 0.5, cost=Cost(false_negative=20)))
-    The new one is better at 0.95: its expected cost is -0.11 beside the old one's, between
-    -0.1695 and -0.04785.
+    The new one is better at 0.95: the expected cost changes by -0.11, between -0.1728 and -0.04618.
                       rows  mended  broken    error  between      and  p-value
     class 0           9000       0     900  +0.1000  +0.0925  +0.1073        1
     class 1           1000     100       0  -0.1000  -0.1233  -0.0754 7.89e-31
@@ -186,15 +181,20 @@ def compare_boundaries(
     mended = _count(old_wrong & ~new_wrong, y)
     broken = _count(~old_wrong & new_wrong, y)
     rows = _count(np.True_, y)
-    shares = frequencies(cost.prevalence, (rows[0] / len(y), rows[1] / len(y)))
-    weights = (cost.false_positive * shares[0], cost.false_negative * shares[1])
     pairs = list(zip(mended, broken, rows, strict=True))
     differences = tuple((c - b) / n for b, c, n in pairs)
+    weights, among = (cost.false_positive, cost.false_negative), (len(y), len(y))
+    if cost.prevalence is not None:
+        weights = (weights[0] * (1 - cost.prevalence), weights[1] * cost.prevalence)
+        among = rows
+    counts = list(zip(weights, mended, broken, among, strict=True))
 
     def cost_bound(level: float, flip: bool = False) -> float:
         """Return an upper bound of the difference of costs, of old minus new if flipped."""
-        sides = [(c, b, n) if flip else (b, c, n) for b, c, n in pairs]
-        return sum(w * _upper(*side, level / 2) for w, side in zip(weights, sides, strict=True))
+        return sum(
+            w * (_upper(c, b, n, level / 2) if flip else _upper(b, c, n, level / 2))
+            for w, b, c, n in counts
+        )
 
     intervals = [(-_upper(c, b, n, delta / 2), _upper(b, c, n, delta / 2)) for b, c, n in pairs]
     return BoundaryComparison(
@@ -205,7 +205,7 @@ def compare_boundaries(
         differences=(differences[0], differences[1]),
         intervals=(intervals[0], intervals[1]),
         p_values=tuple(float(binom.sf(b - 1, b + c, 0.5)) for b, c, _ in pairs),  # type: ignore[arg-type]
-        cost_difference=sum(w * d for w, d in zip(weights, differences, strict=True)),
+        cost_difference=sum(w * (c - b) / n for w, b, c, n in counts),
         cost_interval=(-cost_bound(delta / 2, flip=True), cost_bound(delta / 2)),
         better_confidence=1 - _least_level(cost_bound),
         cost=cost,
@@ -243,13 +243,12 @@ def _upper(mended: int, broken: int, n: int, delta: float) -> float:
 
 def _least_level(bound: Any) -> float:
     """Return the least risk at which a bound is below 0, 1 if there is none."""
-    low, high = np.log(1e-12), 0.0
     if bound(1.0) >= 0:
         return 1.0
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if bound(float(np.exp(middle))) < 0 else (middle, high)
-    return float(np.exp(high))
+    least = float(np.log(1e-12))
+    if bound(1e-12) < 0:
+        return 1e-12
+    return float(np.exp(brentq(lambda level: bound(np.exp(level)), least, 0.0, xtol=1e-10)))
 
 
 def _read_scores(y_score: ArrayLike, n: int, cut: float | Boundary) -> NDArray[np.float64]:
