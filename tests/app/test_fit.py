@@ -201,7 +201,7 @@ def test_a_trained_model_is_taken_as_it_is(run, trained, tmp_path, more):
 
 def test_a_model_that_has_seen_the_rows_certifies_nothing(run, trained):
     result = run("fit", "rest.csv", "--target", "target", "--model", "own.skops", "--seen")
-    assert "Nominal: The model was fitted on these rows" in result.stdout
+    assert "Nominal: The model was trained on these rows" in result.stdout
 
 
 @pytest.mark.parametrize("named", [[], ["--positive", "a"], ["--positive", "b"]])

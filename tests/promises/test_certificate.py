@@ -73,7 +73,7 @@ def test_training_scores_are_nominal_and_say_why() -> None:
     certificate = certify(Y, S, 0.1, scores="training")
     assert not certificate.certified
     assert "nominal" in str(certificate)
-    assert "fitted on these rows" in certificate.reason
+    assert "trained on these rows" in certificate.reason
 
 
 @pytest.mark.parametrize("chosen_here", [False, True])
@@ -128,7 +128,7 @@ class TestClassifier:
         certificate = BoundShiftClassifier(LogisticRegression()).fit(self.X, self.y).certificate_
         assert certificate.status == "cross-fitted"
         assert not certificate.certified
-        assert "nothing is promised of the one that is deployed" in certificate.reason
+        assert "nothing is promised of the deployed model" in certificate.reason
         assert certificate.method == "uniform"
 
     def test_held_out_counts_are_those_of_predict(self) -> None:

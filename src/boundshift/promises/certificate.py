@@ -1,17 +1,16 @@
-r"""What may be claimed about a boundary, and on which data.
+r"""What may be claimed about a boundary, and on which rows.
 
 To decide and to certify are two questions. A boundary may be chosen by whatever decides best; a
-claim about it needs scores that the model has not seen, and pays for a boundary that was chosen
-on the same scores. One of three words says what the claim is worth:
+claim about it needs scores that the model has not seen, and a wider bound where the boundary was
+chosen on the same scores. The status says what the claim is worth:
 
 - *certified*: rows that the deployed model has not seen, and a threshold fixed before, or chosen on
   them with a wider bound;
-- *cross-fitted*: rows scored by models of a cross-validation, each without its own; a claim about
-  those models, not about the one that is deployed;
-- *nominal*: rows that the model was fitted on, or that have weights.
+- *cross-fitted*: rows scored by models of a cross-validation that were trained without them; a
+  claim about those models, not about the deployed one;
+- *nominal*: rows that the model was trained on, or weighted rows.
 
-With n rows of a class no claim below :math:`1 - \delta^{1/n} \approx
-\ln(1/\delta)/n` is possible, whatever the scores.
+With n rows of a class no bound below :math:`1 - \delta^{1/n} \approx \ln(1/\delta)/n` is possible.
 """
 
 from __future__ import annotations
@@ -40,71 +39,53 @@ from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.read import find_source
 from boundshift.validation import as_choice, as_positive, as_share
 
-__all__ = [
-    "Certificate",
-    "CertificateStatus",
-    "RateBounds",
-    "Scores",
-    "bound_error",
-    "certify",
-    "certify_counts",
-    "certify_floors",
-    "certify_shares",
-    "certify_weights",
-    "count_at_threshold",
-    "read_threshold",
-]
-
 Scores = Literal["held-out", "out-of-fold", "training"]
 CertificateStatus = Literal["certified", "cross-fitted", "nominal"]
 Prevalence = float | tuple[int, int] | None
 
-_STATUS: dict[str, CertificateStatus] = {
-    "held-out": "certified",
-    "out-of-fold": "cross-fitted",
-    "training": "nominal",
-}
-_REASON = {
-    "held-out": "It holds if the model has not seen these rows",
+# What rows are worth by their origin, why, and what is added for a threshold fixed or chosen here.
+_WORTH: dict[str, tuple[CertificateStatus, str, tuple[str, str]]] = {
+    "held-out": (
+        "certified",
+        "It holds if the model has not seen these rows",
+        (" and the threshold was fixed before", ", for every threshold at once"),
+    ),
     "out-of-fold": (
-        "Each row was scored by a model fitted without it, so the claim is about the models of the "
-        "folds; nothing is promised of the one that is deployed, for which rows must be kept apart"
+        "cross-fitted",
+        "Each row was scored by a model trained without it, so the claim is about the models of "
+        "the folds; nothing is promised of the deployed model, which needs held-out rows",
+        ("", ""),
     ),
     "training": (
-        "The model was fitted on these rows, and their scores flatter it; certify on rows that it "
-        "has not seen"
+        "nominal",
+        "The model was trained on these rows, so their scores are optimistic; certify on rows that "
+        "it has not seen",
+        ("", ""),
     ),
 }
 _WEIGHTED = (
-    "Rows have weights, so the bounds count as many rows of each class as would be as certain "
-    "(Kish's effective number) and are no guarantee; certify on rows that count once each"
+    "Rows have weights, so the bounds use Kish's effective number of rows and are no guarantee; "
+    "certify on unweighted rows"
 )
-_FIXED = {
-    "held-out": (" and the threshold was fixed before", ", for every threshold at once"),
-    "out-of-fold": ("", ""),
-    "training": ("", ""),
-}
 
 
 @dataclass(frozen=True)
 class RateBounds:
-    """Bounds that hold together, with the confidence of the certificate that they come from.
+    """Bounds that hold together, with the confidence of their certificate.
 
     Parameters
     ----------
-    precision : float
-        Of the rows called positive, at least this share is.
-    npv : float
-        Of the rows called negative, at least this share is.
+    precision, npv : float
+        Lower bounds of the share of positives among rows predicted positive, and of negatives
+        among rows predicted negative.
     flagged : float
-        At most this share of all rows is called positive.
+        Upper bound of the share of rows predicted positive.
     cost : float
-        At most what errors cost for each row, in units of what was given.
+        Upper bound of the mean cost of a row, in units of the costs given.
     net_benefit : float
-        At least this much is won for each row, in true positives: each false positive counts
-        against it by the ratio of the costs.
+        Lower bound of true positives a row minus false positives times the ratio of the costs.
     prevalence : tuple of float
-        Between which the share of the positive class lies; equal if it was given.
+        Bounds of the share of the positive class; equal if it was given.
     confidence : float
         Of all of them together.
     status : {"certified", "cross-fitted", "nominal"}
@@ -130,9 +111,9 @@ class Certificate(Record):
     error_bounds : tuple of float
         With the stated confidence, each class's error rate is at most this.
     errors : tuple of float
-        Share of each class on the wrong side among the rows looked at.
+        Share of each class on the wrong side among the rows given.
     wrong, n_samples : tuples of int
-        Rows on the wrong side, and all rows, of each class; of rows with weights their effective
+        Rows on the wrong side, and all rows, of each class; for weighted rows their effective
         numbers.
     labels : tuple
         The classes, in the order of all tuples here.
@@ -143,16 +124,15 @@ class Certificate(Record):
     method : str
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows.
     status : {"certified", "cross-fitted", "nominal"}
-        What the claim is worth: it holds, it is about the models of a cross-validation, or it is
-        about rows that the model was fitted on or that have weights.
+        Whether the bounds hold for the deployed model, are about the models of a
+        cross-validation, or come from rows that are no basis for a guarantee.
     reason : str
         Why, in words.
     floors : tuple of float
-        What the bounds would be with no row on the wrong side: the least that so many rows can
-        show.
+        The bounds with no row on the wrong side: the least that this number of rows can show.
     threshold : float or None, default=None
-        The boundary that the claim is about: the second class is called iff its score is greater.
-        None where it is not one number, as with many classes.
+        The boundary: the second class is predicted iff its score is greater. None where it is not
+        one number, as with many classes.
     scale : {"raw", "probability"} or None, default=None
         Of the boundary's scores, where a :class:`~boundshift.Boundary` was certified.
     """
@@ -175,7 +155,7 @@ class Certificate(Record):
 
     @property
     def certified(self) -> bool:
-        """Whether the claim holds for the model that is deployed."""
+        """Whether the bounds hold for the deployed model."""
         return self.status == "certified"
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
@@ -241,16 +221,16 @@ class Certificate(Record):
         false_positive: float = 1.0,
         false_negative: float = 1.0,
     ) -> RateBounds:
-        """Bound precision, NPV, alarms, cost and net benefit where decisions are made.
+        """Bound precision, NPV, flagged share, cost and net benefit.
 
         Parameters
         ----------
         prevalence : float, tuple or None, default=None
-            Share of the second class there. A number is taken as known. (positives, rows) as
-            counted there has its own uncertainty, which is paid for. None counts the rows of this
-            certificate, which must then have been drawn as they come, not class by class.
+            Share of the second class where decisions are made. A number is taken as known; counts
+            (positives, rows) are bounded themselves. None uses the rows of this certificate,
+            which must then be a random sample of all rows, not of each class.
         false_positive, false_negative : float, default=1
-            What each error costs; their ratio is the odds of the net benefit.
+            Cost of each error; their ratio is the odds of the net benefit.
 
         Returns
         -------
@@ -259,11 +239,11 @@ class Certificate(Record):
 
         Notes
         -----
-        The failure probability is divided equally among bounds of both error rates from above and
-        of the misses from below and, where it is counted elsewhere, of the prevalence from both
-        sides. Rows of this certificate that were drawn as they come, and a threshold fixed before,
-        need no detour: wrong rows among those called positive, for example, are binomial, and
-        precision, NPV and the shares of all rows have Clopper and Pearson's bounds of their own.
+        The failure probability is divided equally among the bounds of both error rates from above,
+        of the misses from below and, where it is counted, of the prevalence from both sides. A
+        random sample and a threshold fixed before need no detour: the wrong rows among those
+        predicted positive are binomial, for example, so each rate has its own Clopper–Pearson
+        bound.
 
         Examples
         --------
@@ -298,12 +278,12 @@ class Certificate(Record):
             low = 1.0 - bound_error(rows - positive, rows, delta)
             high = bound_error(positive, rows, delta)
         ends = (low, high)  # What is linear in the prevalence is worst at one of them.
-        found, cleared = low * (1.0 - misses), (1.0 - high) * (1.0 - alarms)
+        true_positive, true_negative = low * (1.0 - misses), (1.0 - high) * (1.0 - alarms)
         costs = [p * misses * false_negative + (1 - p) * alarms * false_positive for p in ends]
         odds = false_positive / false_negative
         return RateBounds(
-            precision=found / (found + (1.0 - low) * alarms) if found > 0.0 else 0.0,
-            npv=cleared / (cleared + high * misses) if cleared > 0.0 else 0.0,
+            precision=_share(true_positive, (1.0 - low) * alarms),
+            npv=_share(true_negative, high * misses),
             flagged=max(p * hits + (1.0 - p) * alarms for p in ends),
             cost=max(costs),
             net_benefit=min(p * (1.0 - misses) - odds * (1.0 - p) * alarms for p in ends),
@@ -313,7 +293,7 @@ class Certificate(Record):
         )
 
     def _count_rates(self, false_positive: float, false_negative: float) -> RateBounds:
-        """Bound each rate by its own count, for rows drawn as they come."""
+        """Bound each rate by its own count, for a random sample of all rows."""
         rows, positive = sum(self.n_samples), self.n_samples[1]
         false_alarms, missed = self.wrong
         found = positive - missed
@@ -371,6 +351,10 @@ def _read_prevalence(prevalence: Prevalence, n_samples: tuple[int, ...]) -> floa
     return int(prevalence[0]), int(prevalence[1])
 
 
+def _share(right: float, wrong: float) -> float:
+    return right / (right + wrong) if right > 0.0 else 0.0
+
+
 def certify(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -392,25 +376,24 @@ def certify(
     y_score : array-like of shape (n_samples,)
         Scores of the rows.
     threshold : float or Boundary
-        A row is called positive iff its score is greater. A boundary brings its labels along:
-        its positive class is positive here too, and scores on another scale are refused.
+        A row is predicted positive iff its score is greater. A boundary also gives the positive
+        class, and scores on another scale are refused.
     confidence : float, default=0.95
         Between 0 and 1.
     pos_label : label, default=None
         The positive class; None takes that of the boundary, or the greater label.
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
-        Where the scores come from, in your word: nothing here can tell. Out-of-fold scores give
-        a cross-fitted claim, training scores a nominal one; both have been found to hold less
-        often for the deployed model than they say.
+        Where the scores come from; the function has to trust it. Out-of-fold scores give a
+        cross-fitted claim, training scores a nominal one; both hold less often for the deployed
+        model than they say.
     chosen_here : bool, default=False
-        Whether the threshold was chosen on these very rows. The bound then holds for all
-        thresholds at once, which costs some width.
+        Whether the threshold was chosen on these rows. The bound then holds for all thresholds at
+        once, and is wider.
     joint : bool, default=False
         Whether the confidence is that of both bounds together.
     sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts. No bound is certain of weighted rows: the certificate is
-        *nominal*, and its bounds are those of Kish's effective number of rows,
-        :math:`(\sum w)^2 / \sum w^2` of each class, rounded down.
+        Weight of each row. The certificate is then *nominal*: its bounds are those of Kish's
+        effective number of rows of each class, :math:`(\sum w)^2 / \sum w^2`, rounded down.
 
     Returns
     -------
@@ -424,7 +407,7 @@ def certify(
     Warns
     -----
     BoundaryWarning
-        If all rows are on one side of the threshold, which often is one of another scale.
+        If all rows are on one side of the threshold, which is often on another scale.
 
     See Also
     --------
@@ -447,7 +430,7 @@ def certify(
     class 0              90        5   0.0556   0.1133   0.0327
     class 1              10        1   0.1000   0.3942   0.2589
     """
-    as_choice("scores", scores, tuple(_REASON))
+    as_choice("scores", scores, tuple(_WORTH))
     t, pos_label = read_threshold(threshold, pos_label)
     source = find_source(y_true, y_score, sample_weight)
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "threshold": t}
@@ -478,7 +461,7 @@ def certify(
 
 
 def read_threshold(threshold: float | Boundary, pos_label: object) -> tuple[float, object]:
-    """Return a threshold as a number, and the positive class, which a boundary knows."""
+    """Return a threshold as a number, and the positive class."""
     if isinstance(threshold, Boundary):
         positive = threshold.labels[1]
         if pos_label is not None and pos_label != positive:
@@ -524,7 +507,7 @@ def certify_shares(
 ) -> Certificate:
     """Return the nominal certificate of weighted shares, at effective numbers of rows.
 
-    Both are rounded against the classifier: fewer rows, more of them wrong.
+    Rounding is conservative: fewer rows, more of them wrong.
 
     Examples
     --------
@@ -582,6 +565,7 @@ def certify_counts(
     joint, chosen_here = _as_flag("joint", joint), _as_flag("chosen_here", chosen_here)
     delta = 1.0 - as_share("confidence", confidence)
     delta /= len(labels) if joint else 1
+    status, reason, added = _WORTH[scores]
     bounds, floors = [], []
     for k, n in zip(wrong, n_samples, strict=True):
         options: dict[str, Any] = {"chosen_here": chosen_here, "n_classes": len(labels)}
@@ -596,51 +580,28 @@ def certify_counts(
         confidence=confidence,
         joint=joint,
         method="uniform" if chosen_here else "clopper-pearson",
-        status=_STATUS[scores],
-        reason=_REASON[scores] + _FIXED[scores][chosen_here],
+        status=status,
+        reason=reason + added[chosen_here],
         floors=tuple(floors),
         threshold=threshold,
     )
 
 
 def certify_floors(boundary: Boundary, curve: ConfidenceCurve, rule: Floors) -> Certificate:
-    r"""Return what is certified where floors decided, by the same rows.
+    r"""Return the certificate of a boundary that floors decided, by the same rows.
 
-    Parameters
-    ----------
-    boundary : Boundary
-        As decided on rows that the model has not seen.
-    curve, rule : ConfidenceCurve, Floors
-        What decided.
+    Each bound of (negative, positive) has the confidence :math:`1 - \delta` of the floors.
 
-    Returns
-    -------
-    Certificate
-        Of (negative, positive), each bound with the confidence :math:`1 - \delta` of the floors.
-
-    Notes
-    -----
     A floor of recall or specificity allows up to k rows of its class on the wrong side, and k
-    depends on nothing but the floor, the confidence and the number of rows. So every boundary that
-    it allows errs no more often than the order statistic that has k rows beyond it, and for that
-    one Clopper and Pearson's bound holds as it is. With F floors the bound is at
-    :math:`\delta/F`, as the floor was tested. A class without a floor has the band that holds for
-    every boundary at once.
+    depends only on the floor, the confidence and the number of rows. So every allowed boundary
+    errs no more often than the order statistic with k rows beyond it, whose Clopper–Pearson bound
+    is valid. With F floors the bound is at :math:`\delta/F`, as the floor was tested. A class
+    without a floor has the band that holds for every boundary at once.
 
     A class with more than k rows on the wrong side, whose floor was not met, has that band at
-    :math:`\delta - \delta/F`: together both cases fail with probability :math:`\delta` at most.
-    With one floor it is not met only where no number of rows is allowed, whatever the scores; the
-    band is then at :math:`\delta`.
-
-    Examples
-    --------
-    >>> from boundshift import find_boundary
-    >>> from boundshift.curves import ClopperPearson
-    >>> rng = np.random.default_rng(0)
-    >>> y, rule = np.repeat([0, 1], [900, 100]), Floors(recall=0.8)
-    >>> boundary = find_boundary(y, rng.normal(size=1000) + 2 * y, rule=rule)
-    >>> certify_floors(boundary, ClopperPearson(), rule).error_bounds[1] <= 0.2
-    True
+    :math:`\delta - \delta/F`: together both cases fail with probability at most :math:`\delta`.
+    A single floor is unmet only where no number of rows is allowed, whatever the scores; the band
+    is then at :math:`\delta`.
     """
     found = certify_counts(
         boundary.wrong,
@@ -667,13 +628,7 @@ def certify_floors(boundary: Boundary, curve: ConfidenceCurve, rule: Floors) -> 
 def bound_error(
     wrong: int, n: int, delta: float, *, chosen_here: bool = False, n_classes: int = 2
 ) -> float:
-    """Return the upper bound of one class's error rate; 1 without rows.
-
-    Examples
-    --------
-    >>> round(bound_error(0, 59, 0.05), 3), bound_error(0, 0, 0.05)
-    (0.05, 1.0)
-    """
+    """Return the upper bound of one class's error rate; 1 without rows."""
     if n == 0:
         return 1.0
     if not chosen_here:
