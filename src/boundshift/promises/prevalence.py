@@ -192,7 +192,7 @@ def estimate_prevalence(
             _solve(share[1], hits[0], false[0], otherwise=1.0),
         ),
         known_prevalence=known,
-        shift_p_value=float(fisher_exact(table).pvalue),
+        shift_p_value=float(fisher_exact(np.array(table)).pvalue),
         fit_p_value=(1 + reached) / (1 + _DRAWS),
         threshold=t,
         n_samples=(sizes[0], sizes[1]),
