@@ -12,13 +12,11 @@ from boundshift import (
     Cost,
     Floors,
     InvalidInputError,
-    Metric,
     Status,
-    SupportRadius,
     find_boundary,
 )
-from boundshift.curves import Smoothed, StudentT, as_curve
-from boundshift.multiclass import class_biases, find_biases
+from boundshift.curves import Smoothed, StudentT, SupportRadius, as_curve
+from boundshift.multiclass import find_biases
 from boundshift.rules import GMean, Sum, as_rule
 from boundshift.scores import ScoreSample
 
@@ -72,8 +70,11 @@ def test_pairwise_biases_reconcile_the_thresholds_of_each_pairs_own_rows(three):
         own = find_boundary(y[rows] == j, margin, curve="logistic")
         thresholds[i, j] = own.threshold
         weights[i, j] = 1 / (1 / own.n_samples[0] + 1 / own.n_samples[1])
-    expected = class_biases(3, thresholds, weights)
-    np.testing.assert_allclose(find(y, scores).biases, expected, atol=1e-12)
+    # The thresholds contradict each other; weighted least squares reconciles them.
+    design = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
+    root = np.sqrt(list(weights.values()))
+    expected = np.linalg.lstsq(root[:, None] * design, root * list(thresholds.values()), rcond=None)
+    np.testing.assert_allclose(find(y, scores).biases, expected[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -107,29 +108,6 @@ def test_scores_shifted_by_class_shift_the_biases_back(three):
     np.testing.assert_allclose(after, before - offset + offset.mean(), atol=1e-9)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("rule", ["g-mean", "sum", "minimax"])
-def test_renamed_classes_rename_the_biases(three, strategy, rule):
-    y, scores = three
-    order = np.array([2, 0, 1])
-    before = find(y, scores, strategy, rule=rule).biases
-    after = find(order[y], scores[:, np.argsort(order)], strategy, rule=rule).biases
-    np.testing.assert_allclose(after[order], before, atol=1e-9)
-
-
-def test_inconsistent_thresholds_are_met_by_least_squares():
-    rng = np.random.default_rng(2)
-    pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
-    t, w = rng.normal(size=6), rng.uniform(0.5, 2, 6)
-    design = np.zeros((6, 4))
-    for row, (i, j) in enumerate(pairs):
-        design[row, [i, j]] = 1.0, -1.0
-    root = np.sqrt(w)[:, None]
-    expected = np.linalg.lstsq(root * design, root[:, 0] * t, rcond=None)[0]
-    found = class_biases(4, dict(zip(pairs, t, strict=True)), dict(zip(pairs, w, strict=True)))
-    np.testing.assert_allclose(found, expected - expected.mean(), atol=1e-12)
-
-
 @pytest.mark.parametrize("strategy", ["joint", "pairwise"])
 def test_a_class_without_a_pair_keeps_a_bias_of_zero(three, strategy):
     y, scores = three
@@ -147,15 +125,6 @@ def test_rows_without_a_score_are_left_out(three, strategy):
     labels = np.append(y, [2, 2, 2, 2])
     found = find(labels, spoiled, strategy)
     np.testing.assert_array_equal(found.biases, find(y, scores, strategy).biases)
-
-
-def test_huge_scores_have_huge_biases(three):
-    y, scores = three
-    plain, huge = find(y, scores, "joint"), find(y, scores * 2.0**600, "joint")
-    np.testing.assert_allclose(huge.biases * 2.0**-600, plain.biases, rtol=1e-9)
-    for pair, found in huge.boundaries.items():
-        assert found.wrong == plain.boundaries[pair].wrong
-        assert found.errors == pytest.approx(plain.boundaries[pair].errors, rel=1e-9)
 
 
 # Joint biases.
@@ -179,7 +148,7 @@ def test_no_other_joint_biases_near_by_are_better(three, curve):
     best = total_loss(y, scores, curve, biases)
     rng = np.random.default_rng(1)
     for size in (0.05, 0.3, 2.0):
-        for _ in range(100):
+        for _ in range(40):
             assert best <= total_loss(y, scores, curve, biases + rng.normal(0, size, 3)) + 2e-4
 
 
@@ -203,43 +172,28 @@ def test_joint_is_pairwise_where_there_is_no_curve_to_share(three, rule):
 # What cannot be.
 
 
-@pytest.mark.parametrize("rule", [Cost(), Floors(recall=0.9), Metric("f1")], ids=str)
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_rule_for_one_positive_class_is_refused(three, strategy, rule):
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"rule": Cost()}, "must treat classes alike where there are more"),
+        ({"rule": Floors(recall=0.9), "multi_class": "pairwise"}, "must treat classes alike"),
+        ({"rule": "f1", "multi_class": "one-vs-rest"}, "must treat classes alike"),
+        ({"curve": SupportRadius(alpha=(1, 2))}, "`alpha` must be one number where"),
+        ({"curve": SupportRadius(class_weight={0: 1, 1: 2, 2: 3})}, "`class_weight` must be one"),
+        ({"pos_label": 1}, "`pos_label` must be None with more than two"),
+    ],
+)
+def test_requests_for_one_positive_class_are_refused(three, given, message):
     y, X = three
-    model = BoundShiftClassifier(LogisticRegression(), rule=rule, multi_class=strategy)
-    with pytest.raises(InvalidInputError, match="must treat classes alike where there are more"):
-        model.fit(X, y)
-
-
-@pytest.mark.parametrize("change", [{"alpha": (1, 2)}, {"class_weight": {0: 1, 1: 2, 2: 3}}])
-def test_settings_for_one_positive_class_are_refused(three, change):
-    y, X = three
-    model = BoundShiftClassifier(LogisticRegression(), curve=SupportRadius(**change))
-    with pytest.raises(InvalidInputError, match=f"`{next(iter(change))}` must be one number where"):
-        model.fit(X, y)
-
-
-def test_a_positive_class_is_refused(three):
-    y, X = three
-    with pytest.raises(InvalidInputError, match="`pos_label` must be None with more than two"):
-        BoundShiftClassifier(LogisticRegression(), pos_label=1).fit(X, y)
+    with pytest.raises(InvalidInputError, match=message):
+        BoundShiftClassifier(LogisticRegression(), **given).fit(X, y)
 
 
 # The classifier.
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_classifier_adds_its_biases(three, strategy):
-    y, X = three
-    labels = np.array(["a", "b", "c"])[y]
-    model = BoundShiftClassifier(LogisticRegression(), multi_class=strategy).fit(X, labels)
-    shifted = model.estimator_.decision_function(X) + model.biases_
-    np.testing.assert_array_equal(model.predict(X), model.classes_[shifted.argmax(axis=1)])
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_classifier_names_its_boundaries_by_label(three, strategy):
+def test_classifier_adds_its_biases_and_names_boundaries_by_label(three, strategy):
     y, X = three
     model = BoundShiftClassifier(LogisticRegression(), multi_class=strategy, cv=None)
     model.fit(X, np.array(["a", "b", "c"])[y])
@@ -249,6 +203,8 @@ def test_classifier_names_its_boundaries_by_label(three, strategy):
     predicted = model.boundaries_["a", "c"].predict(s[:, 2] - s[:, 0])
     shifted = s + model.biases_
     np.testing.assert_array_equal(predicted == "c", shifted[:, 2] > shifted[:, 0])
+    winners = model.classes_[shifted.argmax(axis=1)]
+    np.testing.assert_array_equal(model.predict(X)[rows], winners)
 
 
 @pytest.mark.parametrize("strategy", ["joint", "pairwise"])
@@ -280,7 +236,7 @@ def test_a_row_far_away_on_the_right_side_moves_nothing(strategy):
     scores[np.arange(1000), y] += 2
     far = scores.copy()
     far[-1, 2] += 1e4
-    near, moved = (find_biases(y, s, Smoothed(), GMean(), strategy).biases for s in (scores, far))
+    near, moved = (find(y, s, strategy, "smoothed").biases for s in (scores, far))
     np.testing.assert_allclose(moved, near, atol=0.3)
 
 
@@ -293,7 +249,7 @@ def test_a_class_of_few_rows_is_never_held_back(rows, strategy):
     scores[np.arange(len(y)), y] += 6
     if rows == 1:
         scores[-1, 2] = np.nan  # no fold's model knew it
-    biases = find_biases(y, scores, Smoothed(), GMean(), strategy).biases
+    biases = find(y, scores, strategy, "smoothed").biases
     assert biases[2] >= biases[:2].max() - 1e-12
     assert biases.sum() == pytest.approx(0, abs=1e-9)
 
@@ -308,30 +264,37 @@ def test_the_only_row_of_a_class_is_told_of():
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-@pytest.mark.parametrize("sizes", [(100, 60, 40, 20), (50, 50, 50)])
-@pytest.mark.parametrize("curve", ["empirical", "clopper-pearson", "logistic"])
-def test_no_order_of_the_labels_changes_the_joint_biases(curve, sizes):
+@pytest.mark.parametrize("sizes", [(60, 40, 20, 10), (50, 50, 50)])
+@pytest.mark.parametrize(
+    ("strategy", "curve", "rule"),
+    [
+        ("joint", "empirical", "g-mean"),
+        ("joint", "clopper-pearson", "sum"),
+        ("joint", "logistic", "minimax"),
+        ("pairwise", "logistic", "g-mean"),
+        ("one-vs-rest", "logistic", "sum"),
+    ],
+)
+def test_no_order_of_the_labels_changes_the_biases(strategy, curve, rule, sizes):
     rng = np.random.default_rng(0)
     y = np.repeat(range(len(sizes)), sizes)
     scores = rng.normal(size=(len(y), len(sizes)))
     scores[np.arange(len(y)), y] += 1.2
-    before = find_biases(y, scores, as_curve(curve), GMean()).biases
-    for order in itertools.permutations(range(len(sizes))):
+    before = find(y, scores, strategy, curve, rule).biases
+    for order in [
+        range(len(sizes))[::-1],
+        np.roll(range(len(sizes)), 1),
+        (1, 0, *range(2, len(sizes))),
+    ]:
         number = np.argsort(order)
-        after = find_biases(number[y], scores[:, list(order)], as_curve(curve), GMean()).biases
-        np.testing.assert_allclose(after[number], before, rtol=0, atol=1e-12)
+        after = find(number[y], scores[:, list(order)], strategy, curve, rule).biases
+        np.testing.assert_allclose(after[number], before, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("y", "scores", "message"),
-    [
-        ([0, 1, 2], [[0, 1, 2], [np.nan] * 3, [2, 1, 0]], "1 rows of NaN and 0 infinite"),
-        ([0, 1, 2], [[0, 1, 2], [np.inf, 0, 1], [2, 1, 0]], "0 rows of NaN and 1 infinite"),
-        ([0, 1, 3], np.eye(3), "numbers of classes from 0 to 2, got 0 to 3"),
-        ([0, 1], np.eye(3), r"the shape \(3, 3\) for labels of the shape \(2,\)"),
-        ([0, 1, 1], [0.0, 1.0, 2.0], r"the shape \(3,\)"),
-    ],
+    ("bad", "message"),
+    [([np.nan] * 3, "1 rows of NaN and 0 infinite"), ([np.inf, 0, 1], "0 rows of NaN and 1 inf")],
 )
-def test_rows_without_scores_or_class_are_refused(y, scores, message):
+def test_rows_without_scores_are_refused(bad, message):
     with pytest.raises(InvalidInputError, match=message):
-        find_biases(np.array(y), np.array(scores, dtype=float), as_curve("blend"), GMean())
+        find(np.arange(3), np.array([[0.0, 1, 2], bad, [2, 1, 0]]))
