@@ -215,7 +215,7 @@ def metrics_at(
     else:
         sample = _sample_to_cut(y_true, y_score, thresholds, pos_label)
         cuts = _cuts(sample, thresholds)
-        at, n_samples = np.ldexp(cuts, sample.exponent), sample.n_samples
+        at, n_samples = cuts, sample.n_samples
         wrong = sample.count_wrong(cuts)
         odds = _odds_at(sample, at) if costs is None else odds_of(costs)
     negative, positive = (k / n for k, n in zip(wrong, n_samples, strict=True))
@@ -337,7 +337,7 @@ def _cuts(sample: ScoreSample, thresholds: ArrayLike | Boundary | None) -> Float
             f"`thresholds` must be a finite number or a list of them, got {thresholds!r}. "
             "Leave it out for every cut."
         )
-    return np.ldexp(cuts.astype(np.float64), -sample.exponent)
+    return cuts.astype(np.float64)
 
 
 def _odds_at(sample: ScoreSample, cuts: FloatArray) -> FloatArray | None:

@@ -37,12 +37,12 @@ NORMAL_IQR = 1.3489795003921634
 """Interquartile range of a standard normal distribution."""
 LEAST_WEIGHT = 2.0
 """Least sum of a class's weights: a spread needs two rows."""
+LARGEST_SCORE = 1e290
+"""Largest magnitude of a score: sums of larger ones may overflow."""
 # A repeated score is an atom if it holds this share of a class, or of both together.
 _ATOM_SHARE, _ATOM_ROWS = 1e-3, 2
 # Relative rounding error of sums of weights; a rank this close to the next score belongs to it.
 _ROUNDING = 1e-9
-# Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
-_SAFE_EXPONENT = 400
 # How far beyond all other log-odds an exact 0 and an exact 1 stand.
 _LOG_2 = math.log(2.0)
 _LEAST, _MOST = 5e-324, 1.0 - 2.0**-53
@@ -159,10 +159,9 @@ class Scores:
         if self.n <= 1 or self.minimum == self.maximum:
             return 0.0
         deviation = self.value - self.mean
-        # Scores that a far larger one has scaled down may have squares below the least double.
-        unit = _safe_unit(max(abs(float(deviation[0])), abs(float(deviation[-1]))))
-        if unit != 1.0:
-            deviation /= unit
+        # Squares of huge deviations would overflow, those of tiny ones vanish.
+        unit = _power_of_two(max(abs(float(deviation[0])), abs(float(deviation[-1]))))
+        deviation /= unit
         np.square(deviation, out=deviation)
         if self.count is not None:
             deviation *= self.count
@@ -308,23 +307,13 @@ def pooled_spread(parts: list[tuple[float, float]], total: float) -> float:
     >>> pooled_spread([(1, 3e-200), (1, 4e-200)], 1)
     5e-200
     """
-    unit = _safe_unit(max(spread for _, spread in parts))
+    unit = _power_of_two(max(spread for _, spread in parts))
     return unit * math.sqrt(sum(times * (spread / unit) ** 2 for times, spread in parts) / total)
 
 
-def _safe_unit(largest: float) -> float:
-    """Return the power of two to divide by for squares that neither vanish nor overflow."""
-    exponent = int(np.frexp(largest)[1])
-    return math.ldexp(1.0, exponent) if abs(exponent) > _SAFE_EXPONENT else 1.0
-
-
-def _scale_exponent(largest: float) -> int:
-    """Return the power of two to divide by: 0 unless the scores are huge or tiny.
-
-    No more than it takes, so that ordinary scores beside a huge one keep their digits.
-    """
-    exponent = int(np.frexp(largest)[1])
-    return int(math.copysign(max(abs(exponent) - _SAFE_EXPONENT, 0), exponent))
+def _power_of_two(value: float) -> float:
+    """Return a power of two of about this size; to divide by it changes no digit."""
+    return 2.0 ** min(math.frexp(value)[1], 1023)
 
 
 # --- Log-odds -------------------------------------------------------------------------------------
@@ -466,14 +455,12 @@ def not_probabilities(found: str) -> InvalidInputError:
 
 @dataclass(frozen=True, eq=False)
 class ScoreSample:
-    """The scores of both classes, in units in which nothing overflows.
+    """The scores of both classes, or their log-odds.
 
     Parameters
     ----------
     negative, positive : Scores
-        Scores times ``2**-exponent``.
-    exponent : int, default=0
-        Zero for every ordinary problem. A power of two changes no digit of a score.
+        Of each class, as given or as log-odds.
     labels : tuple, default=(0, 1)
         Labels of the two classes (negative, positive).
     log_odds : LogOdds, default=None
@@ -484,7 +471,6 @@ class ScoreSample:
 
     negative: Scores
     positive: Scores
-    exponent: int = 0
     labels: tuple[Any, Any] = (0, 1)
     log_odds: LogOdds | None = None
     given_atoms: FloatArray | None = None
@@ -533,10 +519,8 @@ class ScoreSample:
                 counts.append(weight[mine][order])
             values.append(own)
         _check_finite(*values)
-        exponent = _scale_exponent(max(max(abs(v[0]), abs(v[-1])) for v in values))
-        if exponent:
-            values = [np.ldexp(v, -exponent) for v in values]
-        return cls(Scores(values[0], counts[0]), Scores(values[1], counts[1]), exponent, labels)
+        check_magnitude(max(max(abs(v[0]), abs(v[-1])) for v in values))
+        return cls(Scores(values[0], counts[0]), Scores(values[1], counts[1]), labels)
 
     def on_scale(self, scale: Scale) -> ScoreSample:
         """Return the sample on which to decide: on log-odds where its scores are probabilities.
@@ -561,10 +545,9 @@ class ScoreSample:
         if log_odds is None:
             return self
         negative, positive = (
-            replace(c, value=log_odds.of_sorted(np.ldexp(c.value, self.exponent)))
-            for c in (self.negative, self.positive)
+            replace(c, value=log_odds.of_sorted(c.value)) for c in (self.negative, self.positive)
         )
-        return ScoreSample(negative, positive, 0, self.labels, log_odds)
+        return ScoreSample(negative, positive, self.labels, log_odds)
 
     def are_probabilities(self, scale: Scale) -> bool:
         """Return whether the scores are raw, lie in [0, 1], and are not to be taken as they are."""
@@ -581,11 +564,10 @@ class ScoreSample:
     def find_log_odds(self) -> LogOdds | None:
         """Return how scores in [0, 1] become log-odds, None if all are the same or hard labels."""
         low, high = self.extremes
-        one = float(np.ldexp(1.0, -self.exponent))
-        ends = np.concatenate([c.between(0.0, one) for c in (self.negative, self.positive)])
+        ends = np.concatenate([c.between(0.0, 1.0) for c in (self.negative, self.positive)])
         if not len(ends):
             return None
-        least, most = LogOdds().of(np.ldexp([ends.min(), ends.max()], self.exponent)).tolist()
+        least, most = LogOdds().of(np.array([ends.min(), ends.max()])).tolist()
         if not have_odds(least, most, saturated=low == 0 or high == 1):
             return None
         return LogOdds.of_extremes(least, most, zeros=low == 0, ones=high == 1)
@@ -630,18 +612,14 @@ class ScoreSample:
 
     @property
     def extremes(self) -> tuple[float, float]:
-        """The least and the largest score, as given."""
+        """The least and the largest score."""
         low = min(self.negative.minimum, self.positive.minimum)
-        return self.unscale(low), self.unscale(max(self.negative.maximum, self.positive.maximum))
+        return low, max(self.negative.maximum, self.positive.maximum)
 
     def part(self, negative: FloatArray, positive: FloatArray) -> ScoreSample:
         """Return the sample of some of the rows, in the same units, from their sorted scores."""
         first, second = (
-            Scores(
-                np.ldexp(values, -self.exponent)
-                if self.log_odds is None
-                else self.log_odds.of_sorted(values)
-            )
+            Scores(values if self.log_odds is None else self.log_odds.of_sorted(values))
             for values in (negative, positive)
         )
         return replace(self, negative=first, positive=second)
@@ -657,7 +635,7 @@ class ScoreSample:
         """
         scores = [c.at(np.arange(c.n)) for c in (self.negative, self.positive)]
         labels = np.repeat(np.array(self.labels), self.n_samples)
-        return labels, np.ldexp(np.concatenate(scores), self.exponent)
+        return labels, np.concatenate(scores)
 
     @property
     def n_samples(self) -> tuple[int, int]:
@@ -667,8 +645,8 @@ class ScoreSample:
     @property
     def spread(self) -> float:
         """Distance between the smallest and the largest score."""
-        top = max(self.negative.maximum, self.positive.maximum)
-        return top - min(self.negative.minimum, self.positive.minimum)
+        low, high = self.extremes
+        return high - low
 
     @property
     def is_reversed(self) -> bool:
@@ -699,42 +677,25 @@ class ScoreSample:
 
     def to_units(self, value: float) -> float:
         """Carry a place on the line from the sample's units to those of the given scores."""
-        if self.log_odds is not None:
-            return self.log_odds.to_probability(value)
-        return self.unscale(value)
-
-    def unscale(self, value: float) -> float:
-        """Undo the power of two, for a length as well; log-odds stay log-odds."""
-        with np.errstate(over="ignore"):  # A confidence radius may exceed the largest double.
-            return float(np.ldexp(value, self.exponent))
+        return float(value) if self.log_odds is None else self.log_odds.to_probability(value)
 
     def from_units(self, thresholds: ArrayLike) -> FloatArray:
         """Carry thresholds on the given scores to the sample's units."""
         if self.log_odds is not None:
             return self.log_odds.place(thresholds)
-        return np.asarray(np.ldexp(thresholds, -self.exponent))
+        return np.asarray(thresholds, dtype=np.float64)
 
     def to_threshold(self, value: float) -> float:
         """Carry a boundary to the units of the given scores, with every score on its side."""
-        if self.log_odds is not None:
-            return self.log_odds.to_threshold(value)
-        threshold = self.unscale(value)
-        # Rounded down, since a score at the boundary is below it.
-        if np.ldexp(threshold, -self.exponent) > value:
-            threshold = float(np.nextafter(threshold, -np.inf))
-        return threshold
+        return float(value) if self.log_odds is None else self.log_odds.to_threshold(value)
 
     def reversed(self) -> ScoreSample:
         """Return the problem with scores negated and classes kept."""
-        return ScoreSample(
-            self.negative.mirrored(), self.positive.mirrored(), self.exponent, self.labels
-        )
+        return ScoreSample(self.negative.mirrored(), self.positive.mirrored(), self.labels)
 
     def mirrored(self) -> ScoreSample:
         """Return the problem with scores negated and classes swapped."""
-        return ScoreSample(
-            self.positive.mirrored(), self.negative.mirrored(), self.exponent, self.labels[::-1]
-        )
+        return ScoreSample(self.positive.mirrored(), self.negative.mirrored(), self.labels[::-1])
 
 
 def _weighted_rows(
@@ -762,6 +723,16 @@ def _check_finite(*sorted_values: FloatArray) -> None:
         "Drop those rows, or set infinite scores to the least and the largest of the finite ones "
         "among them; the largest double, which np.nan_to_num takes, is none of them."
     )
+
+
+def check_magnitude(largest: float) -> None:
+    """Raise if the largest magnitude of the scores is too large to compute with."""
+    if largest > LARGEST_SCORE:
+        raise InvalidInputError(
+            f"`y_score` must be at most {LARGEST_SCORE:g} in magnitude, got {largest:.3g}. Drop "
+            "rows whose score stands for a missing or infinite one, or divide all scores by a "
+            "constant."
+        )
 
 
 def judge_weights(sample: ScoreSample) -> list[str]:

@@ -445,8 +445,8 @@ class QuerySuite(EngineSuite):
         "scores",
         [
             lambda s: s,
-            lambda s: s * 1e300,
-            lambda s: s * 1e-300,
+            lambda s: s * 1e280,
+            lambda s: s * 1e-280,
             lambda s: 1e6 + 1e-3 * s,
             lambda s: np.where(s > 3.3, 1e9, s),
             lambda s: np.round(s),

@@ -632,7 +632,7 @@ def _describe(sample: ScoreSample, level: Levels, u: Pair, constant: float) -> S
     """Return the paper's quantities at a level, in units of the given scores."""
 
     def units(values: FloatArray) -> Pair:
-        return sample.unscale(values[0]), sample.unscale(values[1])
+        return float(values[0]), float(values[1])
 
     rows = sample.n_samples
     (low1, low2), (high1, high2) = units(level.low), units(level.high)

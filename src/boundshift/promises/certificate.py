@@ -483,8 +483,7 @@ def count_at_threshold(
     sample: ScoreSample, threshold: float
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[Any, Any]]:
     """Return rows on the wrong side of a threshold, all rows, and labels."""
-    t = float(np.ldexp(threshold, -sample.exponent))
-    above, below = sample.count_wrong(np.array([t]))
+    above, below = sample.count_wrong(np.array([threshold]))
     return (int(above[0]), int(below[0])), sample.n_samples, sample.labels
 
 

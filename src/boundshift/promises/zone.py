@@ -325,8 +325,7 @@ def zone_of(
         low = sample.to_units(_middle(np.concatenate(below).max(initial=-math.inf), least))
         high = sample.to_units(_middle(high, np.concatenate(above).min(initial=math.inf)))
     between = [
-        float(c.count_at_most(np.ldexp(high, -sample.exponent)))
-        - float(c.count_at_most(np.ldexp(low, -sample.exponent)))
+        float(c.count_at_most(high)) - float(c.count_at_most(low))
         for c in (sample.negative, sample.positive)
     ]
     n = sample.n_samples

@@ -17,11 +17,13 @@ import numpy as np
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.scores import (
+    LARGEST_SCORE,
     SCALES,
     LogOdds,
     Scale,
     Scores,
     ScoreSample,
+    check_magnitude,
     have_odds,
     not_probabilities,
 )
@@ -43,10 +45,6 @@ _MOST_PASSES = 40
 # Share of a cell's width by which a smooth curve's boundary may move, since the mean of a cell
 # stands for its rows. Empirical: mixed scales and flat optima can exceed it.
 _SMOOTH = 1 / 16
-# Sums of squares of at most 2**40 scores below this magnitude cannot overflow or vanish.
-_SAFE_EXPONENT = 400
-# A median that is a smaller share of the largest score cannot be told from 0 in a grid.
-_LEAST_SHARE = 1e-100
 
 
 class PassRecord(NamedTuple):
@@ -146,8 +144,6 @@ def decide_together(
             questions = [Questions() for _ in scans]
             try:
                 samples = [scan.sample(open_) for scan, open_ in zip(scans, questions, strict=True)]
-                for sample in samples:
-                    _check_sizes(sample)
                 with np.errstate(over="ignore", invalid="ignore"):  # of estimates that are refused
                     result = decide(samples)
             except InvalidInputError:
@@ -195,12 +191,11 @@ class Scan:
         as_choice("scale", scale, SCALES)
         scores = [chunk.counted().scores.astype(np.float64) for chunk in peeked]
         found = np.concatenate([*scores, np.empty(0)])
-        self._peeked = found[np.isfinite(found)]
+        self._peeked = found[np.abs(found) <= LARGEST_SCORE]
         self._cell_count = max(_CELLS // together, _LEAST_CELLS)
         self._share = 1 / min(together, _MOST_SHARING)
         self._is_weighted, self._common, self._scale = is_weighted, common, scale
         self._pos_label, self._alike = pos_label, alike
-        self._exponent: int | None = None
         self._is_settled = False
         self.labels: tuple[Any, Any] = (None, None)
 
@@ -208,17 +203,13 @@ class Scan:
         """Return what finds the classes and the counts of the cells."""
         if self._common is not None:
             return self._common.first_request()
-        peeked, exponent, log_odds = self._peeked, self._exponent, None
+        peeked, log_odds = self._peeked, None
         are_probable = len(peeked) > 0 and peeked.min() >= 0 and peeked.max() <= 1
         if self._scale == "probability" or (self._scale == "auto" and are_probable):
-            log_odds, exponent = LogOdds(), 0
+            log_odds = LogOdds()
             peeked = log_odds.of(peeked)
             peeked = peeked[np.isfinite(peeked)]
-        elif exponent is None:
-            # Only against overflow: scores that look tiny here may have larger ones among the rest.
-            exponent = max(scale_exponent(float(np.abs(peeked).max(initial=1.0))), 0)
-        grid = Grid.around(np.ldexp(peeked, -exponent), self._cell_count)
-        self._request = ScanRequest(grid, exponent, log_odds)
+        self._request = ScanRequest(Grid.around(peeked, self._cell_count), log_odds)
         return self._request
 
     def take_first(self, tally: Tally) -> bool:
@@ -233,7 +224,7 @@ class Scan:
         return self._is_settled
 
     def _settle(self, tally: Tally) -> bool:
-        """Learn from the first pass, unless another power of two or scale has to be tried."""
+        """Learn from the first pass, unless another scale has to be tried."""
         request = self._request
         outside = [f for f in tally.faults if f.kind == OUTSIDE]
         if outside and self._scale == "probability":
@@ -255,11 +246,7 @@ class Scan:
             log_odds = LogOdds.of_extremes(least, most, zeros=zeros > 0, ones=ones > 0)
             self._request = replace(request, log_odds=log_odds)
         else:
-            largest = max(abs(least), abs(most))
-            self._exponent = scale_exponent(float(np.ldexp(largest, request.exponent)))
-            if self._exponent != request.exponent:
-                # The scores peeked at are of another order of magnitude than the rest.
-                return False
+            check_magnitude(max(abs(least), abs(most)))
         self._put_in_cells(found)
         return True
 
@@ -298,8 +285,7 @@ class Scan:
             else Scores(np.empty(0))
             for i, c in enumerate(self._found)
         )
-        request = self._request
-        return ScoreSample(negative, positive, request.exponent, self.labels, request.log_odds)
+        return ScoreSample(negative, positive, self.labels, self._request.log_odds)
 
     def next_request(self, questions: Questions) -> ScanRequest:
         """Return what finds the answers to questions."""
@@ -317,31 +303,7 @@ class Scan:
         widest = max((float(widths[c].max()) for c in questions.cells), default=smooth)
         if self._request.log_odds is not None:
             return widest / 4  # no probability changes faster with its log-odds
-        return float(np.ldexp(widest, self._request.exponent))
-
-
-def scale_exponent(largest: float) -> int:
-    """Return the power of two to divide by: 0 unless the scores are huge or tiny.
-
-    All of it, unlike in memory, since places in a grid are products of scores and its width.
-    """
-    exponent = int(np.frexp(largest)[1])
-    return exponent if abs(exponent) > _SAFE_EXPONENT else 0
-
-
-def _check_sizes(sample: ScoreSample) -> None:
-    """Raise if a few scores are so much larger than the rest that no grid holds both."""
-    if sample.exponent <= 0:
-        return
-    classes = [c for c in (sample.negative, sample.positive) if c.n]
-    largest = max(max(abs(c.minimum), abs(c.maximum)) for c in classes)
-    typical = max(abs(c.median) for c in classes)
-    if typical < _LEAST_SHARE * largest:
-        raise InvalidInputError(
-            "`y_score` must be of one size where it is read in passes, got scores up to "
-            f"{sample.to_units(largest):.3g} beside a median of {sample.to_units(typical):.3g}. "
-            "Drop the rows whose score is a stand-in for a missing or an infinite one."
-        )
+        return widest
 
 
 def _list_faults(faults: list[Fault]) -> str:

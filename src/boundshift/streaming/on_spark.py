@@ -87,7 +87,7 @@ class SparkSource:
         grid, code = request.grid, F.lit(None).cast("int")
         for i, label in enumerate(labels):
             code = F.when(F.col("label") == F.lit(label), i).otherwise(code)
-        score = F.expr(_score(request.exponent, request.log_odds))
+        score = F.expr(_score(request.log_odds))
         # Numbered before the rest is dropped, so that rows keep the number of their partition.
         rows = self._frame.withColumn("partition", F.spark_partition_id())
         rows = rows.withColumn("own", score).withColumn("code", code)
@@ -119,7 +119,7 @@ class SparkSource:
 
     def _collect(self, request: ScanRequest, look: Look) -> Tally:
         """Return what Python finds in the rows of a look's ranges."""
-        score = _score(request.exponent, request.log_odds)
+        score = _score(request.log_odds)
         rows = self._frame.withColumn("score", F.expr(score))
         lows, tops = look.lows, look.tops
         if len(lows) > _MOST_RANGES:
@@ -129,7 +129,7 @@ class SparkSource:
             for low, top in zip(lows, tops, strict=True)
         )
         rows = rows.where(" OR ".join(ranges))
-        request = replace(request, exponent=0, log_odds=None)
+        request = replace(request, log_odds=None)
         if look.rows <= _MOST_COLLECTED and len(look.lows) <= _MOST_RANGES:
             batches = rows.toArrow().to_batches()
             return request.tally(table_chunk(b, self._names, "some rows") for b in batches)
@@ -151,16 +151,13 @@ def _double(value: float) -> str:
     return f"({float(value):.16e})"
 
 
-def _score(exponent: int, log_odds: LogOdds | None) -> str:
-    """Return the score as it is decided on: divided by a power of two, or as log-odds.
+def _score(log_odds: LogOdds | None) -> str:
+    """Return the score as it is decided on: as given, or as log-odds.
 
     All queries take this expression, since two libraries' logarithms may differ in the last digit.
     """
     if log_odds is None:
-        # In two steps, since one factor may not fit.
-        half = -exponent // 2
-        steps = [2.0**half, 2.0 ** (-exponent - half)] if exponent else []
-        return " * ".join(["score", *map(_double, steps)])
+        return "score"
     return (
         "CASE WHEN score > 0e0 AND score < 1e0 THEN ln(score / (1e0 - score)) "
         f"WHEN score = 0e0 THEN {_double(log_odds.low)} "

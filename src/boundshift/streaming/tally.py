@@ -162,8 +162,6 @@ class ScanRequest:
     ----------
     grid : Grid, default=None
         Cells to count in; None for one cell.
-    exponent : int, default=0
-        Scores are divided by this power of two.
     log_odds : LogOdds, default=None
         Carries scores that are probabilities to their log-odds. In the first pass it does not know
         yet where exact zeros and ones stand; these are counted apart.
@@ -174,7 +172,6 @@ class ScanRequest:
     """
 
     grid: Grid = field(default_factory=lambda: Grid(np.array([np.inf])))
-    exponent: int = 0
     log_odds: LogOdds | None = None
     labels: tuple[Any, ...] = ()
     look: Look | None = None
@@ -227,7 +224,7 @@ class ScanRequest:
         self, rows: Chunk, codes: IntArray, labels: list[Any], tally: Tally
     ) -> tuple[Chunk, IntArray]:
         """Return the rows that can be counted, scores as they are decided on; others are faults."""
-        scores = self._scaled(rows.scores)
+        scores = rows.scores.astype(np.float64, copy=False)
         low, high = scores.min(), scores.max()
         good: Any = None
         if not (np.isfinite(low) and np.isfinite(high)):
@@ -261,7 +258,7 @@ class ScanRequest:
 
     def _collect(self, rows: Chunk, look: Look, tally: Tally) -> None:
         """Count rows in the ranges of a look, and collect the scores of some."""
-        scores = self._scaled(rows.scores)
+        scores = rows.scores.astype(np.float64, copy=False)
         if self.log_odds is not None:
             scores = self.log_odds.of(scores)
         # Rows that cannot be used, if they came since the first pass, are in none of the ranges.
@@ -275,10 +272,6 @@ class ScanRequest:
             values = scores[own][order]
             weights = None if rows.weights is None else rows.weights[own][order]
             _look_into(look, values, weights, tally.of(label))
-
-    def _scaled(self, scores: NDArray[Any]) -> FloatArray:
-        scores = scores.astype(np.float64, copy=False)
-        return np.ldexp(scores, -self.exponent) if self.exponent else scores
 
 
 def _look_into(

@@ -73,7 +73,7 @@ def read_sample(
         )
     if found[1] != labels[1]:
         classes = classes[::-1]
-    return ScoreSample(*classes, sample.exponent, labels)
+    return ScoreSample(*classes, labels)
 
 
 def as_score(boundary: Boundary, place: float) -> float:
@@ -82,9 +82,8 @@ def as_score(boundary: Boundary, place: float) -> float:
 
 
 def class_scores(sample: ScoreSample) -> tuple[FloatArray, FloatArray]:
-    """Return the sorted scores of both classes, in the units in which they were given."""
-    negative, positive = sample.negative.positions, sample.positive.positions
-    return np.ldexp(negative, sample.exponent), np.ldexp(positive, sample.exponent)
+    """Return the sorted scores of both classes."""
+    return sample.negative.value, sample.positive.value
 
 
 def count_wrong_at(
