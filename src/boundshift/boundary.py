@@ -27,6 +27,7 @@ from boundshift.search import search_gaps
 from boundshift.status import QUIET, Status
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.read import Source, find_predictor, find_source
+from boundshift.typing import FloatArray
 from boundshift.validation import are_signs, as_known_scores, as_row_cost, as_rows, own_cost
 from boundshift.words import summary_text
 
@@ -591,11 +592,13 @@ def decide_by_row(
         replace(c, count=cost[mine][np.argsort(scores[mine], kind="stable")] / unit)
         for c, mine in ((sample.negative, ~is_positive), (sample.positive, is_positive))
     )
-    found = search_gaps(
-        lambda wrong, _: np.asarray(wrong) / len(scores),
-        Sum(),
-        replace(sample, negative=negative, positive=positive),
-    )
+    weighted = replace(sample, negative=negative, positive=positive)
+
+    def costs(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        above, below = weighted.count_wrong(t)
+        return above / len(scores), below / len(scores)
+
+    found = search_gaps(costs, Sum(), weighted)
     rates = Empirical().errors(sample)(np.array([found.threshold]))
     errors = float(rates[0][0]), float(rates[1][0])
     found = found._replace(errors=errors, value=found.value * unit)

@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from boundshift.curves.paper import SupportGeometry
 
 Tail = Callable[[FloatArray], FloatArray]
-# Doubles, one beside the other, over which scores must spread for a curve to have a shape.
-_NEIGHBOURS = 4
-# A double has so many digits that next to a number so many times larger another one is nothing.
-_MANY_SIZES = 1e15
+# Scores that spread over no more doubles than this have an order, but no distances.
+_FEW_DOUBLES = 4
 
 
 class Claim(Enum):
@@ -118,12 +116,15 @@ class ErrorCurve(Settings, ABC):
         rule : Rule
             What to minimise.
         """
-        if isinstance(rule, Floors):
-            return self._solve_floors(sample, rule)
-        return Solution(self._search(sample, rule), status_of(sample))
+        found, missed = (
+            self._search_floors(sample, rule)
+            if isinstance(rule, Floors)
+            else (self._search(sample, rule), "")
+        )
+        return Solution(found, Status.UNMET if missed else status_of(sample), detail=missed)
 
-    def _solve_floors(self, sample: ScoreSample, rule: Floors) -> Solution:
-        """Return the best boundary that meets all floors as this curve estimates them."""
+    def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
+        """Return the best boundary that meets all floors as estimated, and which are missed."""
         if rule.confidence not in (None, "auto"):
             raise InvalidInputError(
                 f"`confidence` of Floors must be left out with the curve {self.name!r}, got "
@@ -131,42 +132,28 @@ class ErrorCurve(Settings, ABC):
             )
         found = self._search(sample, rule)
         unmet = rule.missed(*found.errors, sample.n_samples)
-        if not unmet:
-            found = found._replace(value=_objective(rule, found, sample))
-            return Solution(found, status_of(sample))
-        return Solution(
-            found, Status.UNMET, detail=describe_unmet(rule, unmet, sample.n_samples, None)
-        )
+        if unmet:
+            return found, describe_unmet(rule, unmet, sample.n_samples, None)
+        negative, positive = (np.array([error]) for error in found.errors)
+        value = float(rule.objective.value(negative, positive, sample.n_samples)[0])
+        return found._replace(value=value), ""
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        """Return the boundary at which the rule is least, the sample as it is."""
         return search_line(self.errors(sample), rule, sample)
 
 
-def _objective(rule: Floors, found: Found, sample: ScoreSample) -> float:
-    """Return the objective behind the floors at a boundary."""
-    negative, positive = (np.array([error]) for error in found.errors)
-    return float(rule.objective.value(negative, positive, sample.n_samples)[0])
-
-
 def status_of(sample: ScoreSample) -> Status:
-    """Return what is to be said about a boundary of this sample."""
+    """Return the status of a boundary that was found on this sample."""
     negative, positive = sample.negative, sample.positive
     if negative.median == positive.median and positive.mean <= negative.mean:
         return Status.CHANCE
     if sample.is_reversed:
         return Status.REVERSED
-    if _are_hard_labels(sample):
+    low, high = sample.extremes
+    are_two = all(c.count_at_most(low) == c.count_below(high) for c in (negative, positive))
+    if are_two and low < high and (negative.maximum == high or positive.minimum == low):
         return Status.HARD_LABELS
     return Status.LONE_ROW if min(sample.n_samples) == 1 else Status.OPTIMAL
-
-
-def _are_hard_labels(sample: ScoreSample) -> bool:
-    """Return whether scores take two values that do not separate the classes."""
-    negative, positive = sample.negative, sample.positive
-    low, high = min(negative.minimum, positive.minimum), max(negative.maximum, positive.maximum)
-    are_two = all(c.count_at_most(low) == c.count_below(high) for c in (negative, positive))
-    return bool(are_two and (negative.maximum == high or positive.minimum == low) and low < high)
 
 
 @dataclass(frozen=True)
@@ -196,34 +183,20 @@ class CountCurve(ErrorCurve):
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         if isinstance(rule, Floors) and rule.flagged is not None:
-            # The share flagged does not grow with both errors, so no gap can be passed over.
-            return search_estimates(self.bound, rule, sample).found
-        return search_gaps(self.bound, rule, sample)
+            # The share flagged does not grow with both errors, so every gap is a candidate.
+            return search_estimates(self.bound, rule, sample)
+        return search_gaps(self.errors(sample), rule, sample)
 
 
-def _fresh_share(wrong: ArrayLike, n: int) -> FloatArray:
-    """Return the probability that a fresh point lies where so many of n do, or beyond."""
-    return np.asarray((np.asarray(wrong) + 1.0) / (n + 1.0))
+def _fresh_shares(sample: ScoreSample) -> ErrorsAt:
+    """Return the probabilities that a fresh row of each class falls on the wrong side."""
+    n, m = sample.n_samples
 
+    def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        above, below = sample.count_wrong(t)
+        return np.asarray((above + 1.0) / (n + 1.0)), np.asarray((below + 1.0) / (m + 1.0))
 
-def _have_no_shape(sample: ScoreSample) -> bool:
-    """Return whether doubles tell the order of the scores, but not how far apart they lie.
-
-    Either they differ in their last digit only, or they are of sizes that no sum can hold together
-    and that are no matter of a few rows.
-    """
-    classes = (sample.negative, sample.positive)
-    largest = max(abs(end) for c in classes for end in (c.minimum, c.maximum))
-    if sample.spread <= _NEIGHBOURS * float(np.spacing(largest)):
-        return sample.spread > 0
-    ends, widths = [], []
-    for c in classes:
-        rank = (c.n - 1) * np.array([0.05, 0.25, 0.75, 0.95])
-        low, first, third, high = c.at(np.round(rank).astype(np.int64)).tolist()
-        ends += [low, high]
-        widths.append(third - first)
-    narrow = min((w for w in widths if w > 0), default=abs(classes[0].median - classes[1].median))
-    return bool(0.0 < narrow < (max(ends) - min(ends)) / _MANY_SIZES)
+    return at
 
 
 @dataclass(frozen=True)
@@ -263,16 +236,13 @@ class PairCurve(ErrorCurve):
         return super().solve(sample.as_points() if self.spreads_rows else sample, rule)
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        if _have_no_shape(sample):
-            return search_gaps(_fresh_share, rule, sample)
-        errors = self._errors_for(sample, rule)
+        largest = max(map(abs, sample.extremes))
+        if 0 < sample.spread <= _FEW_DOUBLES * float(np.spacing(largest)):
+            return search_gaps(_fresh_shares(sample), rule, sample)
+        errors = self.errors(sample)
         if self.spreads_rows and len(sample.atoms):
             return search_between(errors, rule, sample)
         return search_line(errors, rule, sample, self.bends(sample))
-
-    def _errors_for(self, sample: ScoreSample, rule: Rule) -> ErrorsAt:
-        """Return the errors for a search; where the rule is not least they may be larger."""
-        return self.errors(sample)
 
 
 @dataclass(frozen=True)
@@ -292,7 +262,7 @@ class ShapeCurve(PairCurve):
             The class, below the boundary.
         pooled : float
             Standard deviation within the classes, both together; a class whose own spread
-            cannot be known leans on it.
+            is unknown takes it.
         """
 
     def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:

@@ -8,14 +8,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.curves.base import Claim, CountCurve, Solution, status_of
+from boundshift.curves.base import Claim, CountCurve, Solution
 from boundshift.curves.floors import describe_unmet, search_promises
 from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, Rule
 from boundshift.scores import ScoreSample, refuse_weights
-from boundshift.search import search_gaps
-from boundshift.status import Status
+from boundshift.search import Found, search_gaps
 from boundshift.typing import FloatArray
 from boundshift.validation import as_share
 
@@ -100,8 +99,8 @@ class ConfidenceCurve(CountCurve):
         refuse_weights(sample, self.name)
         return super().solve(sample, rule)
 
-    def _solve_floors(self, sample: ScoreSample, rule: Floors) -> Solution:
-        """Return the best boundary that keeps every floor with this confidence."""
+    def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
+        """Return the best boundary that keeps every floor with this confidence, or misses some."""
         if rule.confidence is None:
             raise InvalidInputError(
                 f"`confidence` of Floors must be a number with the curve {self.name!r}, got None, "
@@ -120,12 +119,9 @@ class ConfidenceCurve(CountCurve):
             found, unmet = search_promises(bound, rule, sample, self.delta)
         else:
             each = self._at(self.delta / len(rule.asked))
-            found = search_gaps(each.bound, rule, sample)
+            found = search_gaps(each.errors(sample), rule, sample)
             unmet = rule.missed(*found.errors, sample.n_samples)
-        if not unmet:
-            return Solution(found, status_of(sample))
-        detail = describe_unmet(rule, unmet, sample.n_samples, self.delta)
-        return Solution(found, Status.UNMET, detail=detail)
+        return found, describe_unmet(rule, unmet, sample.n_samples, self.delta) if unmet else ""
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ r"""Boundaries that meet floors, the tests that promise them, and the message wh
 Of the m rows above an order statistic of all scores, the number of positives is binomial with the
 precision there as its probability. So each number m of flagged rows has a p-value for "the
 precision is below the floor". The numbers are tested from few rows to many by the fallback
-procedure: a few starting places, fixed by the rows, the floor and the confidence, have an equal
-part of :math:`\delta` each; a test that passes hands its level on to the next number of rows, where
-it is added to what that one has of its own; a test that fails loses its level.
+procedure. A few starting places, fixed by the rows, the floor and the confidence, have an equal
+part of :math:`\delta` each. A test that passes hands its level on to the next number of rows, which
+adds it to its own. A test that fails loses its level.
 
 All boundaries that pass hold together with probability :math:`1 - \delta`, whatever the classes
 look like. Call a boundary bad if its precision p(t) is below the floor, and cut the line at the
@@ -32,14 +32,13 @@ Journal of Biopharmaceutical Statistics 15, 929-942.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
@@ -47,45 +46,23 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules.binary import frequencies
 from boundshift.rules.floors import Floors, missed_by, reached_rates
 from boundshift.scores import ScoreSample
-from boundshift.search import Found
-from boundshift.typing import FloatArray, IntArray
+from boundshift.search import Found, gap_edges
+from boundshift.typing import BoolArray, FloatArray, IntArray
 
 Bound = Callable[[ArrayLike, int], FloatArray]
-BoundAt = Callable[[ArrayLike, int, float], FloatArray]
+"""From rows on the wrong side, and all rows of a class, to the claimed error rate."""
+_Test = tuple[BoolArray, Callable[[], FloatArray]]
+"""The gaps that pass, and a function for the rate shown at each gap."""
 
-Mask = NDArray[np.bool_]
-Test = tuple[Mask, Callable[[], FloatArray]]
-
-# A rounding error must not break a floor.
 _ROUNDING = 1e-12
 # Counts of a class above which a bound is computed for some of them.
 _MANY = 8192
-# Lower floors that are tried where one is not met.
-_STEPS = 8
-# How near a floor that could be promised comes to the largest one.
-_NEAR = 1e-4
+# Lower floors that are tried where one is not met, and the precision of the largest.
+_STEPS, _NEAR = 8, 1e-4
 
 
-class Promised(NamedTuple):
-    """A boundary and the shortfall of each floor there; empty if all are met."""
-
-    found: Found
-    unmet: dict[str, float]
-
-
-@dataclass(frozen=True)
-class _Gaps:
-    """Every gap between neighbouring scores; the boundary stands on its lower end.
-
-    Parameters
-    ----------
-    low, high : arrays
-        Ends of the gaps, in descending order: each flags more rows than the one before it.
-    alarms, misses : arrays
-        Rows on the wrong side, of the negative and the positive class.
-    n_samples : tuple of int
-        Rows of each class.
-    """
+class _Gaps(NamedTuple):
+    """Every gap between neighbouring scores, each flagging more rows than the one before it."""
 
     low: FloatArray
     high: FloatArray
@@ -101,20 +78,29 @@ class _Gaps:
                 "`Floors` with precision, npv or flagged must have all scores in memory, got data "
                 "that is read in passes. Use recall and specificity, or a sample of the rows."
             )
-        values = np.unique(np.concatenate([sample.negative.positions, sample.positive.positions]))
-        beyond = (sample.spread or abs(float(values[0])) or 1.0) / sum(sample.n_samples)
-        low = np.concatenate([[values[0] - beyond], values])[::-1]
-        high = np.concatenate([values, [values[-1] + beyond]])[::-1]
-        alarms, misses = sample.count_wrong(low)
-        return cls(low, high, alarms, misses, sample.n_samples)
+        edges = gap_edges(sample)[::-1]
+        return cls(edges[1:], edges[:-1], *sample.count_wrong(edges[1:]), sample.n_samples)
 
-    @property
-    def hits(self) -> IntArray:
-        """Rows of the positive class that are flagged."""
-        return self.n_samples[1] - self.misses
+    def choose(
+        self, rule: Floors, claims: tuple[FloatArray, FloatArray], missing: FloatArray
+    ) -> int:
+        """Return the best gap of those where nothing is missing, or the nearest."""
+        met = missing <= 0.0
+        if not met.any():
+            return int(np.argmin(missing))
+        return int(np.argmin(np.where(met, rule.objective.value(*claims, self.n_samples), np.inf)))
+
+    def found(self, rule: Floors, bound: Bound, place: int, share: float) -> Found:
+        """Return a gap as what was found; the boundary stands at a share of its width."""
+        low, high = float(self.low[place]), float(self.high[place])
+        negative = bound(self.alarms[[place]], self.n_samples[0])
+        positive = bound(self.misses[[place]], self.n_samples[1])
+        value = float(rule.objective.value(negative, positive, self.n_samples)[0])
+        errors = float(negative[0]), float(positive[0])
+        return Found(low + share * (high - low), (low, high), errors, value)
 
 
-def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Promised:
+def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Found:
     """Return the best boundary among those that meet every floor as estimated.
 
     Parameters
@@ -129,14 +115,17 @@ def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Promise
     gaps = _Gaps.of(sample)
     claims = bound(gaps.alarms, gaps.n_samples[0]), bound(gaps.misses, gaps.n_samples[1])
     reached = reached_rates(*claims, frequencies(rule.prevalence, gaps.n_samples))
-    missing = {name: missed_by(name, floor, reached[name]) for name, floor in rule.asked.items()}
-    kept = np.sum(list(missing.values()), axis=0) <= 0.0
-    place, unmet = _choose(rule, gaps, claims, kept, missing)
-    return Promised(_found(rule, gaps, bound, place, 0.5), unmet)
+    missing = sum(missed_by(name, floor, reached[name]) for name, floor in rule.asked.items())
+    return gaps.found(rule, bound, gaps.choose(rule, claims, np.asarray(missing)), 0.5)
 
 
-def search_promises(bound: BoundAt, rule: Floors, sample: ScoreSample, delta: float) -> Promised:
-    """Return the best boundary among those that keep every floor with probability 1 − delta.
+def search_promises(
+    bound: Callable[[ArrayLike, int, float], FloatArray],
+    rule: Floors,
+    sample: ScoreSample,
+    delta: float,
+) -> tuple[Found, dict[str, float]]:
+    """Return the best boundary that keeps every floor with probability 1 − delta, and shortfalls.
 
     Parameters
     ----------
@@ -157,137 +146,70 @@ def search_promises(bound: BoundAt, rule: Floors, sample: ScoreSample, delta: fl
     tests = _tests(rule, gaps, claim, each)
     kept = np.logical_and.reduce([tests[name][0] for name in rule.asked])
     missing: dict[str, FloatArray] = {}
-    if not kept.any():
-        shown = {name: tests[name][1]() for name in rule.asked}
-        # What a sequence of tests has not come to is missed, whatever it would have shown.
-        missing = {
-            name: np.where(
-                tests[name][0], 0.0, np.maximum(missed_by(name, floor, shown[name]), 1e-9)
-            )
-            for name, floor in rule.asked.items()
-        }
+    for name, floor in rule.asked.items() if not kept.any() else ():
+        passed, shown = tests[name]
+        # A gap that a sequence of tests does not reach is missed, whatever it would show.
+        missing[name] = np.where(passed, 0.0, np.maximum(missed_by(name, floor, shown()), 1e-9))
     negative, positive = gaps.n_samples
     claims = _of_counts(claim, gaps.alarms, negative), _of_counts(claim, gaps.misses, positive)
-    place, unmet = _choose(rule, gaps, claims, kept, missing)
-    return Promised(_found(rule, gaps, claim, place, 0.0), unmet)
+    total = np.sum(list(missing.values()), axis=0) if missing else np.where(kept, 0.0, 1.0)
+    place = gaps.choose(rule, claims, total)
+    unmet = {name: float(by[place]) for name, by in missing.items() if by[place] > 0.0}
+    return gaps.found(rule, claim, place, 0.0), unmet
 
 
-def _choose(
-    rule: Floors,
-    gaps: _Gaps,
-    claims: tuple[FloatArray, FloatArray],
-    kept: Mask,
-    missing: dict[str, FloatArray],
-) -> tuple[int, dict[str, float]]:
-    """Return the best gap that meets all floors, or the nearest, and what is missed there."""
-    if kept.any():
-        values = rule.objective.value(*claims, gaps.n_samples)
-        return int(np.argmin(np.where(kept, values, np.inf))), {}
-    place = int(np.argmin(np.sum(list(missing.values()), axis=0)))
-    return place, {name: float(by[place]) for name, by in missing.items() if by[place] > 0.0}
-
-
-def _found(rule: Floors, gaps: _Gaps, bound: Bound, place: int, share: float) -> Found:
-    """Return a gap as what was found; the boundary stands some share of its width above its end."""
-    low, high = float(gaps.low[place]), float(gaps.high[place])
-    claims = (
-        bound(gaps.alarms[[place]], gaps.n_samples[0]),
-        bound(gaps.misses[[place]], gaps.n_samples[1]),
-    )
-    value = rule.objective.value(*claims, gaps.n_samples)
-    errors = float(claims[0][0]), float(claims[1][0])
-    return Found(low + share * (high - low), (low, high), errors, float(value[0]))
-
-
-def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, Test]:
-    """Return for each floor the gaps that pass, and a function for the rate shown at each gap."""
+def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, _Test]:
+    """Return the test of each floor."""
     negative, positive = gaps.n_samples
-    flagged = gaps.hits + gaps.alarms
-    rows = negative + positive
-    tests: dict[str, Test] = {}
-    for name, wrong, n in (
-        ("recall", gaps.misses, positive),
-        ("specificity", gaps.alarms, negative),
-    ):
-        if name in rule.asked:
-            tests[name] = _test_counts(claim, wrong, n, 1.0 - rule.asked[name], complement=True)
-    if rule.flagged is not None and "flagged" not in rule.promised:
-        weights = frequencies(rule.prevalence, gaps.n_samples)
-        counted = reached_rates(gaps.alarms / negative, gaps.misses / positive, weights)["flagged"]
-        tests["flagged"] = missed_by("flagged", rule.flagged, counted) <= 0.0, lambda: counted
-    if rule.prevalence is not None:
-        return tests | _test_at_prevalence(rule, gaps, delta)
-    if rule.flagged is not None and "flagged" in rule.promised:
-
-        def share(k: ArrayLike, n: int) -> FloatArray:
-            return clopper_pearson(k, n, delta)
-
-        tests["flagged"] = _test_counts(share, flagged, rows, rule.flagged, complement=False)
-    if rule.precision is not None:
-        tests["precision"] = _test_in_order(gaps.alarms, flagged, rule.precision, delta)
-    if rule.npv is not None:
-        # The boundary stands on a score, which is not among those below it: one row less.
-        left = np.maximum(rows - flagged - 1, 0)[::-1]
-        misses = np.minimum(gaps.misses[::-1], left)
-        passed, shown = _test_in_order(misses, left, rule.npv, delta)
-        tests["npv"] = passed[::-1], lambda: shown()[::-1]
-    return tests
-
-
-def _test_counts(bound: Bound, wrong: IntArray, n: int, most: float, complement: bool) -> Test:
-    """Test a bound that grows with the count: all counts up to some number pass."""
-
-    def shown() -> FloatArray:
-        values = _of_counts(bound, wrong, n)
-        return 1.0 - values if complement else values
-
-    return wrong <= most_wrong(bound, n, most), shown
-
-
-def most_wrong(bound: Bound, n: int, most: float) -> int:
-    """Return the largest count whose bound is at most some error, -1 if there is none.
-
-    Examples
-    --------
-    >>> most_wrong(lambda wrong, n: clopper_pearson(wrong, n, 0.05), 100, 0.2)
-    13
-    """
-    low, high = -1, n
-    while low < high:
-        middle = (low + high + 1) // 2
-        if float(bound(np.array([middle]), n)[0]) <= most + _ROUNDING:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _test_at_prevalence(rule: Floors, gaps: _Gaps, delta: float) -> dict[str, Test]:
-    """Test rates at a prevalence, by uniform bounds on both classes' errors."""
-
-    def band(wrong: IntArray, n: int) -> FloatArray:
-        return _of_counts(lambda k, n: uniform_bound(k, n, delta / 2), wrong, n, exact=True)
-
-    negative, positive = gaps.n_samples
-    most_alarms, most_misses = band(gaps.alarms, negative), band(gaps.misses, positive)
+    rows, asked, promised = negative + positive, rule.asked, rule.promised
+    hits = positive - gaps.misses
+    flagged = hits + gaps.alarms
     weights = frequencies(rule.prevalence, gaps.n_samples)
-    worst = reached_rates(most_alarms, most_misses, weights)
-    worst["flagged"] = reached_rates(most_alarms, 1.0 - band(gaps.hits, positive), weights)[
-        "flagged"
-    ]
-    tests: dict[str, Test] = {}
-    for name in ("precision", "npv", "flagged"):
-        if name in rule.promised:
-            passed = missed_by(name, rule.asked[name], worst[name]) <= 0.0
-            tests[name] = passed, partial(worst.__getitem__, name)
+    tests: dict[str, _Test] = {}
+    if "recall" in asked:
+        tests["recall"] = _test_counts(claim, gaps.misses, positive, asked["recall"])
+    if "specificity" in asked:
+        tests["specificity"] = _test_counts(claim, gaps.alarms, negative, asked["specificity"])
+    if "flagged" in asked and "flagged" not in promised:
+        counted = reached_rates(gaps.alarms / negative, gaps.misses / positive, weights)["flagged"]
+        tests["flagged"] = missed_by("flagged", asked["flagged"], counted) <= 0.0, lambda: counted
+    if rule.prevalence is not None:
+        # Both classes are bounded for all boundaries at once, each with half of the delta.
+        def band(k: ArrayLike, n: int) -> FloatArray:
+            return uniform_bound(k, n, delta / 2)
+
+        alarms = _of_counts(band, gaps.alarms, negative, safe=True)
+        misses = _of_counts(band, gaps.misses, positive, safe=True)
+        most_hits = _of_counts(band, hits, positive, safe=True)
+        worst = reached_rates(alarms, misses, weights)
+        worst["flagged"] = reached_rates(alarms, 1.0 - most_hits, weights)["flagged"]
+        for name in {"precision", "npv", "flagged"} & set(promised):
+            shown = worst[name]
+            tests[name] = missed_by(name, asked[name], shown) <= 0.0, shown.copy
+        return tests
+    if "flagged" in promised:
+        left = _test_counts(
+            lambda k, n: clopper_pearson(k, n, delta), flagged, rows, 1.0 - asked["flagged"]
+        )
+        tests["flagged"] = left[0], lambda: 1.0 - left[1]()
+    if "precision" in asked:
+        tests["precision"] = _test_in_order(gaps.alarms, flagged, asked["precision"], delta)
+    if "npv" in asked:
+        # The boundary stands on a score, which is not among those below it: one row less.
+        below = np.maximum(rows - flagged - 1, 0)[::-1]
+        misses = np.minimum(gaps.misses[::-1], below)
+        passed, reached = _test_in_order(misses, below, asked["npv"], delta)
+        tests["npv"] = passed[::-1], lambda: reached()[::-1]
     return tests
 
 
-def _test_in_order(wrong: IntArray, n: IntArray, floor: float, delta: float) -> Test:
-    """Test the share right among n rows at each gap, in order, from several starting places.
+def _test_counts(bound: Bound, wrong: IntArray, n: int, floor: float) -> _Test:
+    """Test a share that falls with a count: all counts up to some number pass."""
+    return wrong <= most_wrong(bound, n, 1.0 - floor), lambda: 1.0 - _of_counts(bound, wrong, n)
 
-    What is shown is the largest of some lower floors that would pass there.
-    """
+
+def _test_in_order(wrong: IntArray, n: IntArray, floor: float, delta: float) -> _Test:
+    """Test the share right among n rows at each gap; it shows a lower floor that passes."""
 
     def shown() -> FloatArray:
         values = np.zeros(len(n))
@@ -301,10 +223,10 @@ def _test_in_order(wrong: IntArray, n: IntArray, floor: float, delta: float) -> 
     return pass_in_order(wrong, n, floor, delta), shown
 
 
-def _of_counts(bound: Bound, wrong: IntArray, n: int, exact: bool = False) -> FloatArray:
+def _of_counts(bound: Bound, wrong: IntArray, n: int, safe: bool = False) -> FloatArray:
     """Return a bound at each gap, interpolated where a class has very many rows.
 
-    With `exact` a count between two grid points takes the larger one's bound, as a promise must.
+    With `safe` a count between two grid points takes the bound of the larger one.
     """
     if n < _MANY:
         return bound(np.arange(n + 1), n)[wrong]
@@ -312,79 +234,25 @@ def _of_counts(bound: Bound, wrong: IntArray, n: int, exact: bool = False) -> Fl
         np.concatenate([np.arange(_MANY // 4), np.linspace(0, n, _MANY // 2)]).astype(int)
     )
     values = bound(few, n)
-    if exact:
-        return values[np.searchsorted(few, wrong)]
-    return np.interp(wrong, few, values)
+    return values[np.searchsorted(few, wrong)] if safe else np.interp(wrong, few, values)
 
 
-def describe_unmet(
-    rule: Floors, unmet: dict[str, float], n_samples: tuple[int, int], delta: float | None
-) -> str:
-    """Return the message for floors that are not met: which, by how much, and the remedy.
+def most_wrong(bound: Bound, n: int, most: float) -> int:
+    """Return the largest count whose bound is at most some error, -1 if there is none.
 
-    Parameters
-    ----------
-    rule : Floors
-        What was asked for.
-    unmet : dict
-        By how much each floor is missed at the boundary that comes nearest.
-    n_samples : tuple of int
-        Rows of each class.
-    delta : float or None
-        Probability with which a promise may fail; None for estimates.
+    Examples
+    --------
+    >>> most_wrong(lambda wrong, n: clopper_pearson(wrong, n, 0.05), 100, 0.2)
+    13
     """
-    said = []
-    for name, short in unmet.items():
-        floor = rule.asked[name]
-        cap = name == "flagged"
-        # Rounded to the safe side: what is said to be reached can be asked for.
-        reached = math.ceil((floor + short) * 1e4) if cap else math.floor((floor - short) * 1e4)
-        said.append(
-            f"{name} {'≤' if cap else '≥'} {floor:g} is missed by {short:.3g} "
-            f"({reached / 1e4:g} is reached)"
-        )
-    how = "" if delta is None else f" with {1 - delta:.4g} confidence"
-    text = f"No boundary meets all floors{how}; at the one that comes nearest, {'; '.join(said)}."
-    return f"{text} {_cure(rule, unmet, n_samples, delta)}"
+
+    def exceeds(k: int) -> bool:
+        return float(bound(np.array([k]), n)[0]) > most + _ROUNDING
+
+    return bisect_left(range(n + 1), True, key=exceeds) - 1
 
 
-def _cure(
-    rule: Floors, unmet: dict[str, float], n_samples: tuple[int, int], delta: float | None
-) -> str:
-    """Return the remedy: more rows, or weaker floors."""
-    if delta is None:
-        names = " or ".join(rule.asked)
-        return f"Relax {names}, or train a model that separates the classes better."
-    each = delta / len(rule.promised)
-    negative, positive = n_samples
-    rows = {
-        "recall": ("positive rows, all on the right side", positive),
-        "specificity": ("negative rows, all on the right side", negative),
-    }
-    if rule.prevalence is None:
-        rows["precision"] = ("flagged rows, all of them positive", positive)
-        rows["npv"] = ("rows left alone, all of them negative", negative)
-    for name in unmet:
-        floor = rule.asked[name]
-        if name != "flagged" and floor >= 1.0:
-            return (
-                f"No number of rows can promise a {name} of 1: ask for less, or for no more than "
-                "the rows at hand show, with curve='empirical'."
-            )
-        if name in rows:
-            needed = math.ceil(math.log(each) / math.log(floor) - 1e-9)
-            which, there = rows[name]
-            if there < needed:
-                return (
-                    f"A {name} of {floor:g} needs at least {needed} {which}, and there are "
-                    f"{there}: collect more, or lower the floor or the confidence."
-                )
-    others = [name for name in rule.asked if name not in unmet]
-    against = f" that {', '.join(others)} leaves room for" if others else ""
-    return (
-        f"Relax {' or '.join(unmet)} to what is reached{against}, lower the confidence, collect "
-        "more rows, or train a model that separates the classes better."
-    )
+# --- Tests in order -------------------------------------------------------------------------------
 
 
 def start_of(floor: float, delta: float, most: int) -> int:
@@ -399,7 +267,7 @@ def start_of(floor: float, delta: float, most: int) -> int:
     >>> start_of(0.5, 0.05, 1000), start_of(0.9, 0.05, 1000), start_of(0.5, 0.05, 20)
     (11, 76, 5)
     """
-    least = _least(floor, delta)
+    least = _rows_needed(floor, delta)
     for first in range(least, most // 2 + 1, 1024):
         n = np.arange(first, min(first + 1024, most // 2 + 1))
         enough = bdtr(np.floor(n * (1.0 - floor) / 2), n, 1.0 - floor) <= delta
@@ -408,30 +276,27 @@ def start_of(floor: float, delta: float, most: int) -> int:
     return least
 
 
-def _least(floor: float, delta: float) -> int:
+def _rows_needed(floor: float, delta: float) -> int:
     """Return the least number of rows that pass a floor if none is wrong."""
     return math.ceil(math.log(delta) / math.log(floor) - 1e-9)
 
 
-def starting_places(
-    floor: float, delta: float, most: int, ratio: int = 3, most_share: float = 0.5
-) -> list[int]:
+def starting_places(floor: float, delta: float, most: int) -> list[int]:
     """Return the numbers of rows at which tests start, each with an equal part of delta.
 
-    They form a geometric sequence with factor `ratio`, up to the fraction `most_share` of all
-    rows; docs/defaults.md says how both were chosen.
+    Each is three times the one before it, up to half of all rows; docs/defaults.md says how both
+    were chosen.
 
     Examples
     --------
     >>> starting_places(0.5, 0.05, 50), starting_places(0.5, 0.05, 1000)
     ([11], [11, 33, 99, 297])
     """
-    first = start_of(floor, delta, most)
-    places = [first]
-    while places[-1] * ratio <= most_share * most:
-        places.append(places[-1] * ratio)
+    places = [start_of(floor, delta, most)]
+    while places[-1] * 3 <= most / 2:
+        places.append(places[-1] * 3)
     # A start must be able to pass with its own part of delta alone.
-    least = _least(floor, delta / len(places))
+    least = _rows_needed(floor, delta / len(places))
     return [max(place, least) for place in places]
 
 
@@ -441,7 +306,7 @@ def pass_in_order(
     floor: float,
     delta: float,
     places: Sequence[int] | None = None,
-) -> NDArray[np.bool_]:
+) -> BoolArray:
     """Return the boundaries at which the share right meets the floor, jointly with 1 − delta.
 
     Parameters
@@ -490,20 +355,83 @@ def largest_floor(wrong: IntArray, n: IntArray, floor: float, delta: float) -> f
     >>> largest_floor(n // 10, n, 0.9, 0.05)
     0.7999
     """
-    low, high = 0, math.ceil(floor / _NEAR)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (
-            (middle, high) if _any_passes(wrong, n, middle * _NEAR, delta) else (low, middle)
+
+    def fails(steps: int) -> bool:
+        lower = steps * _NEAR
+        places = starting_places(lower, delta, int(n.max(initial=0)))
+        # Some boundary passes if and only if the first after a starting place does.
+        starts = np.unique(np.searchsorted(n, places))
+        starts = starts[starts < len(n)]
+        return not pass_in_order(wrong[starts], n[starts], lower, delta, places).any()
+
+    return round(bisect_left(range(1, math.ceil(floor / _NEAR)), True, key=fails) * _NEAR, 4)
+
+
+# --- The message ----------------------------------------------------------------------------------
+
+
+def describe_unmet(
+    rule: Floors, unmet: dict[str, float], n_samples: tuple[int, int], delta: float | None
+) -> str:
+    """Return the message for floors that are not met: which, by how much, and the remedy.
+
+    Parameters
+    ----------
+    rule : Floors
+        What was asked for.
+    unmet : dict
+        By how much each floor is missed at the boundary that comes nearest.
+    n_samples : tuple of int
+        Rows of each class.
+    delta : float or None
+        Probability with which a promise may fail; None for estimates.
+    """
+    said = []
+    for name, short in unmet.items():
+        floor, cap = rule.asked[name], name == "flagged"
+        # Rounded to the safe side: the rate that is named can be asked for.
+        reached = math.ceil((floor + short) * 1e4) if cap else math.floor((floor - short) * 1e4)
+        said.append(
+            f"{name} {'≤' if cap else '≥'} {floor:g} is missed by {short:.3g} "
+            f"({reached / 1e4:g} is reached)"
         )
-    return round(low * _NEAR, 4)
+    how = "" if delta is None else f" with {1 - delta:.4g} confidence"
+    text = f"No boundary meets all floors{how}; at the one that comes nearest, {'; '.join(said)}."
+    return f"{text} {_remedy(rule, unmet, n_samples, delta)}"
 
 
-def _any_passes(wrong: IntArray, n: IntArray, floor: float, delta: float) -> bool:
-    """Return whether any boundary passes: whether one of the starting places does."""
-    places = starting_places(floor, delta, int(n.max(initial=0)))
-    # Places that ties put on one boundary have their levels together.
-    starts, together = np.unique(np.searchsorted(n, places), return_counts=True)
-    starts, together = starts[starts < len(n)], together[starts < len(n)]
-    levels = together * (delta / len(places))
-    return bool((bdtr(wrong[starts], n[starts], 1.0 - floor) <= levels).any())
+def _remedy(
+    rule: Floors, unmet: dict[str, float], n_samples: tuple[int, int], delta: float | None
+) -> str:
+    """Return the remedy: more rows, or weaker floors."""
+    if delta is None:
+        names = " or ".join(rule.asked)
+        return f"Relax {names}, or train a model that separates the classes better."
+    negative, positive = n_samples
+    rows = {
+        "recall": ("positive rows, all on the right side", positive),
+        "specificity": ("negative rows, all on the right side", negative),
+    }
+    if rule.prevalence is None:
+        rows["precision"] = ("flagged rows, all of them positive", positive)
+        rows["npv"] = ("rows left alone, all of them negative", negative)
+    for name in unmet:
+        floor = rule.asked[name]
+        if name != "flagged" and floor >= 1.0:
+            return (
+                f"No number of rows can promise a {name} of 1: ask for less, or for no more than "
+                "the rows at hand show, with curve='empirical'."
+            )
+        which, there = rows.get(name, ("", 0))
+        needed = _rows_needed(floor, delta / len(rule.promised)) if which else 0
+        if there < needed:
+            return (
+                f"A {name} of {floor:g} needs at least {needed} {which}, and there are "
+                f"{there}: collect more, or lower the floor or the confidence."
+            )
+    others = [name for name in rule.asked if name not in unmet]
+    against = f" that {', '.join(others)} leaves room for" if others else ""
+    return (
+        f"Relax {' or '.join(unmet)} to what is reached{against}, lower the confidence, collect "
+        "more rows, or train a model that separates the classes better."
+    )
