@@ -190,8 +190,8 @@ def read_own(
     columns = choose_columns(frame, target)
     features = as_features(kept, columns)
     # Numbers as they are, gaps as NaN, and one column of 0 and 1 for each category.
-    parts = [np.asarray(features[each], dtype=np.float64) for each in columns.of("number")]
-    for each in columns.of("category"):
+    parts = [np.asarray(features[each], dtype=np.float64) for each in columns.numbers]
+    for each in columns.categories:
         words = np.asarray(features[each].astype(object).where(features[each].notna(), "missing"))
         words = words.astype(str)
         parts += [(words == word).astype(np.float64) for word in np.unique(words)]
@@ -199,4 +199,5 @@ def read_own(
     rare, n = int(rows.y.sum()), len(rows.y)
     entry = CommonDataset(name, "binary", name, n, rows.X.shape[1], 2, rare, (n - rare) / rare)
     digest = hashlib.sha256(rows.X.tobytes() + rows.y.tobytes()).hexdigest()[:10]
-    return OwnData(entry, rows, digest, tuple(columns.left_out.items()))
+    left_out = tuple((each, why.value) for each, why in columns.left_out.items())
+    return OwnData(entry, rows, digest, left_out)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any
 
 from boundshift.app.tables import with_gaps
@@ -32,8 +32,8 @@ _DAY = (
     rf"\d{{1,2}}[ -]{_MONTH}[ ,-]*\d{{2,4}}|{_MONTH} \d{{1,2}},? \d{{4}}"
 )
 _DATE = re.compile(rf"({_DAY})([t ,]+{_TIME})?|{_TIME}", re.IGNORECASE)
-_TRUTHS = {"true": "true", "1": "true", "1.0": "true"}
-_TRUTHS |= {"false": "false", "0": "false", "0.0": "false"}
+_TRUTHS = dict.fromkeys(("true", "1", "1.0"), "true")
+_TRUTHS |= dict.fromkeys(("false", "0", "0.0"), "false")
 # Last words of names that identify rows; a capital letter begins a word.
 _ID_WORDS = {"id", "ids", "uuid", "guid", "index", "idx", "key", "rownames", "mrn", "ssn"}
 _NUMBER_WORDS = {"no", "nr", "num", "number", "record", "account", "row"}
@@ -44,18 +44,14 @@ _FEW_ROWS = 20
 
 
 class Cells(StrEnum):
-    """What the cells of a column hold."""
+    """What the cells of a column hold; a model learns a number, or else a category."""
 
     NUMBER = "number"
     TRUTH = "truth"
     WORD = "word"
 
 
-class Kind(StrEnum):
-    """What a model learns from a column."""
-
-    NUMBER = "number"
-    CATEGORY = "category"
+_HELD = {Cells.NUMBER: "numbers", Cells.TRUTH: "true or false", Cells.WORD: "words"}
 
 
 class Role(StrEnum):
@@ -69,8 +65,8 @@ class Role(StrEnum):
     COST = "--cost-column"
 
 
-class Reason(StrEnum):
-    """Why a column is not a feature; columns.json holds the sentence."""
+class Reason(Enum):
+    """Why a column is not a feature, in words; columns.json holds the name."""
 
     DROP = "--drop says so"
     ID = "--id says so"
@@ -84,13 +80,9 @@ class Reason(StrEnum):
     COUNTS = "it counts or names the rows"
     DISTINCT = "most of its values are different, as names or free text are"
 
-    @property
-    def is_beside(self) -> bool:
-        """Whether the column is of use beside the features."""
-        return self in _READ_AS
 
-
-_READ_AS = {Reason.WEIGHT: "weight", Reason.COST: "cost of the row"}
+BESIDE = {Reason.WEIGHT: "weight", Reason.COST: "cost of the row"}
+"""Reasons of columns that are of use beside the features, and what these are read as."""
 
 
 @dataclass(frozen=True)
@@ -106,20 +98,16 @@ class Spelling:
     thousands: str = ""
     sign: str = ""
 
-    def to_dict(self) -> dict[str, str]:
-        """Return the spelling as JSON can hold it."""
-        plain = asdict(Spelling(self.kind)) | {"kind": ""}
-        return {name: str(value) for name, value in asdict(self).items() if value != plain[name]}
-
     @classmethod
-    def from_dict(cls, stored: Any) -> Spelling:
-        """Return what `to_dict` was given; raise ValueError if it is nothing of the kind."""
+    def from_dict(cls, stored: Mapping[str, Any]) -> Spelling:
+        """Return what `asdict` stored; raise ValueError if it is nothing of the kind."""
         try:
-            found = cls(**(stored | {"kind": Cells(stored["kind"])}))
+            found = cls(**{**stored, "kind": Cells(stored["kind"])})
+            known = (found.decimal, found.thousands) in _GROUPED
+            known &= found.sign == "" or bool(_SIGNS.fullmatch(found.sign))
         except (TypeError, LookupError, ValueError):
-            raise ValueError(f"no spelling of a column: {stored!r}") from None
-        known = (found.decimal, found.thousands) in _GROUPED
-        if not known or not (found.sign == "" or _SIGNS.fullmatch(found.sign)):
+            known = False
+        if not known:
             raise ValueError(f"no spelling of a column: {stored!r}")
         return found
 
@@ -128,9 +116,6 @@ class Spelling:
         text = text.strip()
         if len(text) > _LONGEST_NUMBER:
             return None
-        if not (self.sign or self.thousands):
-            text = text.replace("\u2212", "-")
-            return float(text) if _PLAIN.fullmatch(text) else None
         text = text.translate(_BLANKS)
         if self.sign:
             bare = text.replace(self.sign, "", 1)
@@ -142,7 +127,7 @@ class Spelling:
             decimal, thousands = re.escape(self.decimal), re.escape(self.thousands)
             groups = rf"\d+|[1-9]\d{{0,2}}({thousands}\d{{3}})+"
             body = re.compile(rf"[+-]?({groups})?({decimal}\d*)?([eE][+-]?\d{{1,4}})?", re.A)
-        if not body.fullmatch(text) or not any(letter.isdigit() for letter in text):
+        if not body.fullmatch(text) or (self.thousands and not re.search(r"\d", text)):
             return None
         if self.thousands:
             text = text.replace(self.thousands, "").replace(self.decimal, ".")
@@ -164,9 +149,8 @@ class Spelling:
         if is_bool:
             return str(value).lower()
         # A gap turns whole numbers into floats.
-        if isinstance(value, float) and value.is_integer():
-            return str(int(value))
-        return str(value)
+        is_whole = isinstance(value, float) and value.is_integer()
+        return str(int(value)) if is_whole else str(value)
 
 
 _NUMBER, _TRUTH, _WORDS = Spelling(Cells.NUMBER), Spelling(Cells.TRUTH), Spelling(Cells.WORD)
@@ -219,12 +203,6 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
 
     A cell of another spelling is refused; `name` and `where` are what the error calls column and
     table.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> read_cells(pd.Series(["True", None, "FALSE"]), Spelling(Cells.TRUTH), "smokes").tolist()
-    ['true', nan, 'false']
     """
     import numpy as np
     import pandas as pd
@@ -243,10 +221,9 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
     if wrong:
         text = repr(wrong[0])
         shown = text if len(text) <= 80 else f"{text[:80]}…"
-        held = {Cells.NUMBER: "numbers", Cells.TRUTH: "true or false", Cells.WORD: "words"}
         like = " with %" if spelling.sign == "%" else ""
         raise InvalidInputError(
-            f"Column '{name}' of {where} must hold {held[spelling.kind]}{like}, got {shown}. "
+            f"Column '{name}' of {where} must hold {_HELD[spelling.kind]}{like}, got {shown}. "
             "Write its cells as the table of the fit has them, or fit again."
         )
     dtype = np.float64 if is_number else object
@@ -254,19 +231,27 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
     return pd.Series(found[codes], index=column.index, dtype=dtype)
 
 
+def read_numbers(column: Any, name: str) -> Any:
+    """Return a column as floats, a missing one as NaN; raise if a cell is not a number."""
+    column = with_gaps(column)
+    return read_cells(column, _find_numbers(column.dropna(), name)[0], name)
+
+
+def _find_numbers(given: Any, name: str) -> tuple[Spelling, str]:
+    """Return how a column of numbers is spelled; raise if a cell is not a number."""
+    spelling, why = find_spelling(given, codes=False)
+    if spelling.kind is not Cells.NUMBER:
+        read_cells(given, _NUMBER, name)
+        return _NUMBER, why
+    return spelling, why
+
+
 def _is_nested(value: Any) -> bool:
     return isinstance(value, list | dict | tuple | set) or getattr(value, "ndim", 0) > 0
 
 
 def holds_dates(given: Any) -> bool:
-    """Return whether all values are dates or times, as objects or as text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> holds_dates(pd.Series(["14/12/2021", "3/1/2022 12:30"])), holds_dates(pd.Series(["3.14"]))
-    (True, False)
-    """
+    """Return whether all values are dates or times, as objects or as text."""
     from pandas.api import types
 
     if types.is_datetime64_any_dtype(given) or types.is_timedelta64_dtype(given):
@@ -283,21 +268,21 @@ def holds_dates(given: Any) -> bool:
 
 @dataclass(frozen=True)
 class Column:
-    """What is made of a column: a feature with its spelling, or left out for a `Reason`.
+    """What is made of a column: a feature with its spelling, or nothing for a reason.
 
-    `complete` is whether every labelled row has a value.
+    `why` says in words how a feature is read; `complete` is whether every labelled row has a
+    value.
     """
 
-    spelling: Spelling | None
-    why: str
+    spelling: Spelling | None = None
+    why: str = ""
     complete: bool = False
+    reason: Reason | None = None
 
     @property
-    def kind(self) -> Kind | None:
-        """What a model learns from it; None for nothing."""
-        if self.spelling is None:
-            return None
-        return Kind.NUMBER if self.spelling.kind is Cells.NUMBER else Kind.CATEGORY
+    def is_number(self) -> bool:
+        """Whether a model learns it as a number."""
+        return self.spelling is not None and self.spelling.kind is Cells.NUMBER
 
 
 class Columns(dict[str, Column]):
@@ -309,30 +294,37 @@ class Columns(dict[str, Column]):
         return [name for name, column in self.items() if column.spelling is not None]
 
     @property
+    def numbers(self) -> list[str]:
+        """Features that are numbers."""
+        return [name for name in self.features if self[name].is_number]
+
+    @property
+    def categories(self) -> list[str]:
+        """Features that are categories."""
+        return [name for name in self.features if not self[name].is_number]
+
+    @property
     def left_out(self) -> dict[str, Reason]:
-        """The others, and why."""
-        return {n: Reason(column.why) for n, column in self.items() if column.spelling is None}
+        """Columns that are not features, and why."""
+        return {name: column.reason for name, column in self.items() if column.reason is not None}
 
     @property
     def ids(self) -> list[str]:
         """Columns left out because they identify rows."""
-        known = (Reason.COUNTS, Reason.ID)
         return [
             name
             for name, why in self.left_out.items()
-            if why in known or (why is Reason.DISTINCT and _is_id(name))
+            if why in (Reason.COUNTS, Reason.ID) or (why is Reason.DISTINCT and _is_id(name))
         ]
-
-    def of(self, kind: Kind | str) -> list[str]:
-        """Return the names of one kind."""
-        return [name for name, column in self.items() if column.kind == kind]
 
     def described(self) -> list[tuple[str, str, str]]:
-        """Return every column, what was made of it, and why."""
-        used = [(name, str(self[name].kind), self[name].why) for name in self.features]
-        return used + [
-            (name, _READ_AS.get(why, "left out"), str(why)) for name, why in self.left_out.items()
+        """Return every column, what was made of it, and why; features first."""
+        used = [
+            (name, "number" if self[name].is_number else "category", self[name].why)
+            for name in self.features
         ]
+        left = self.left_out.items()
+        return used + [(name, BESIDE.get(why, "left out"), why.value) for name, why in left]
 
 
 def choose_columns(
@@ -368,7 +360,7 @@ def choose_columns(
     if not columns.features:
         raise InvalidInputError(
             f"A model needs at least one column to learn from besides '{target}', got none: "
-            + "; ".join(f"'{name}': {why}" for name, why in columns.left_out.items())
+            + "; ".join(f"'{name}': {why.value}" for name, why in columns.left_out.items())
         )
     return columns
 
@@ -376,54 +368,32 @@ def choose_columns(
 def _understand(cells: Any, labelled: Any, name: str, role: Role | None, codes: bool) -> Column:
     """Return what is made of a column."""
     if role is not None and role.name in Reason.__members__:
-        return Column(None, Reason[role.name])
+        return Column(reason=Reason[role.name])
     given = cells[labelled].dropna()
     complete = len(given) == int(labelled.sum())
     if given.empty:
-        return Column(None, Reason.EMPTY)
+        return Column(reason=Reason.EMPTY)
     if given.dtype == object and any(_is_nested(value) for value in given):
-        return Column(None, Reason.NESTED)
+        return Column(reason=Reason.NESTED)
     if any(isinstance(value, bytes) for value in given):
-        return Column(None, Reason.BYTES)
+        return Column(reason=Reason.BYTES)
     if role is Role.CATEGORY:
-        return Column(_WORDS, "--category says so", complete)
+        return Column(_WORDS, f"{role.value} says so", complete)
     if role is Role.NUMBER:
         spelling, why = _find_numbers(given, name)
-        return Column(spelling, f"{why}; --numeric", complete)
+        return Column(spelling, f"{why}; {role.value}", complete)
     if holds_dates(given):
-        return Column(None, Reason.DATES)
+        return Column(reason=Reason.DATES)
     distinct = given.nunique()
     if distinct == 1:
-        return Column(None, Reason.CONSTANT)
+        return Column(reason=Reason.CONSTANT)
     spelling, why = find_spelling(given, codes=codes)
     if spelling.kind is Cells.NUMBER:
         if _counts(read_cells(cells, spelling, name).dropna(), name):
-            return Column(None, Reason.COUNTS)
+            return Column(reason=Reason.COUNTS)
     elif distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _is_id(name)):
-        return Column(None, Reason.DISTINCT)
+        return Column(reason=Reason.DISTINCT)
     return Column(spelling, why, complete)
-
-
-def _find_numbers(given: Any, name: str) -> tuple[Spelling, str]:
-    """Return how a column of numbers is spelled; raise if a cell is not a number."""
-    spelling, why = find_spelling(given, codes=False)
-    if spelling.kind is Cells.NUMBER:
-        return spelling, why
-    read_cells(given, _NUMBER, name)
-    return _NUMBER, why
-
-
-def read_numbers(column: Any, name: str) -> Any:
-    """Return a column as floats, a missing one as NaN; raise if a cell is not a number.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> read_numbers(pd.Series(["1.5", None]), "dose").tolist()
-    [1.5, nan]
-    """
-    column = with_gaps(column)
-    return read_cells(column, _find_numbers(column.dropna(), name)[0], name)
 
 
 def take_columns(frame: Any, names: list[str], beside: Mapping[str, Role]) -> Columns:
@@ -431,9 +401,8 @@ def take_columns(frame: Any, names: list[str], beside: Mapping[str, Role]) -> Co
     columns = Columns()
     for name in names:
         given = with_gaps(frame[name]).dropna()
-        spelling, why = find_spelling(given, codes=False)
-        columns[name] = Column(spelling, why, len(given) == len(frame))
-    columns.update({name: Column(None, Reason[role.name]) for name, role in beside.items()})
+        columns[name] = Column(*find_spelling(given, codes=False), len(given) == len(frame))
+    columns.update({name: Column(reason=Reason[role.name]) for name, role in beside.items()})
     return columns
 
 
@@ -461,24 +430,14 @@ def _counts(numbers: Any, name: str) -> bool:
 
 
 def as_features(frame: Any, columns: Columns, where: str = "the table") -> Any:
-    """Return the columns to learn from: numbers as floats, categories as text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"age": [40, 50], "smokes": [True, None]})
-    >>> columns = take_columns(frame, ["age", "smokes"], {})
-    >>> as_features(frame, columns).values.tolist()
-    [[40.0, 'true'], [50.0, nan]]
-    """
+    """Return the columns to learn from: numbers as floats, categories as text."""
     import numpy as np
     import pandas as pd
 
     features = {}
     for name in columns.features:
-        spelling = columns[name].spelling or _WORDS
-        features[name] = read_cells(frame[name], spelling, name, where)
-        if spelling.kind is Cells.NUMBER and np.isinf(features[name]).any():
+        features[name] = read_cells(frame[name], columns[name].spelling or _WORDS, name, where)
+        if columns[name].is_number and np.isinf(features[name]).any():
             raise InvalidInputError(
                 f"Numbers must be finite, but column '{name}' holds infinity. Leave those "
                 "cells empty, or clip them."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,9 +25,9 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import has_fit_parameter
 
 from boundshift.app.columns import (
+    BESIDE,
     Cells,
     Columns,
-    Kind,
     Role,
     Spelling,
     as_features,
@@ -55,9 +54,9 @@ from boundshift.models.training import set_random_states
 from boundshift.promises.certificate import Certificate, certify_counts, count_at_threshold
 from boundshift.report.evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
 from boundshift.rules import Rule
-from boundshift.scores import ScoreSample
+from boundshift.scores import ScoreSample, judge_weights
 from boundshift.streaming.tables import check_names
-from boundshift.typing import FloatArray, IntArray
+from boundshift.typing import BoolArray, FloatArray, IntArray
 
 MODELS = {
     "logistic": "logistic regression",
@@ -102,38 +101,51 @@ class FittedTable:
     """Methods and metrics on the test rows, ours first."""
     deciding: ScoreSample
     """Scores of the rows that chose the boundary."""
-    test: ScoreSample
-    """Scores of the test rows."""
-    training: ScoreSample | None
-    """Scores of the rows that the model was fitted on; None for a model that came trained."""
-    interval: tuple[float, float] | None
-    """Bootstrap interval of the threshold; None for many rows, weights or costs by row."""
-    confidence: float
-    unseen: bool
-    """Whether the model has not seen the test rows."""
-    notes: tuple[str, ...]
-    """What the user should know about the table."""
     judged: tuple[NDArray[Any], FloatArray]
     """Labels and scores of the test rows, in the order of `details`."""
     details: RowDetails
     """Of the test rows: probabilities, groups, decisions of retrained methods."""
+    training: ScoreSample | None
+    """Scores of the rows that the model was fitted on; None for a model that came trained."""
+    interval: tuple[float, float] | None
+    """Bootstrap interval of the threshold; None for many rows, weights or costs by row."""
+    unseen: bool
+    """Whether the model has not seen the test rows."""
+    notes: tuple[str, ...]
+    """What the user should know about the table."""
     missing: dict[str, str]
     """How many cells of each column lack a value; empty text for none."""
-    trained_here: bool
     beside: RowColumn | None
     counted: str
     """Which rows are left out or are copies, and where weights or costs by row count."""
 
+    @property
+    def test(self) -> ScoreSample:
+        """Scores of the test rows."""
+        y, scores = self.judged
+        return _sample(y == self.labels[1], scores, self.labels)
 
-class _Table(NamedTuple):
-    """The rows that have a label, as a model takes them."""
+
+class _Rows(NamedTuple):
+    """Rows as a model takes them: features, class 0 or 1, weight or cost, and groups."""
 
     X: Any
     y: IntArray
+    numbers: FloatArray | None
+    groups: Mapping[str, NDArray[Any]]
+
+    def at(self, rows: IntArray) -> _Rows:
+        numbers = None if self.numbers is None else self.numbers[rows]
+        groups = {name: values[rows] for name, values in self.groups.items()}
+        return _Rows(self.X.iloc[rows], self.y[rows], numbers, groups)
+
+
+class _Table(NamedTuple):
+    """The labelled rows of a table, and what is said of it."""
+
+    rows: _Rows
     labels: tuple[Any, Any]
     columns: Columns
-    numbers: FloatArray
-    groups: Mapping[str, NDArray[Any]]
     missing: dict[str, str]
     notes: list[str]
     ignored: list[str]
@@ -184,13 +196,13 @@ def fit_table(
     loaded = load_model(Path(model), trust=trust) if is_file else None
     alike = choose_claims(curve, rule)[1].alike and cost_column is None
     table = _read_table(frame, target, positive, ignore, alike, roles, by, beside, loaded)
-    X, y, labels, numbers = table.X, table.y, table.labels, table.numbers
     estimator = make_model(str(model), table.columns) if loaded is None else loaded
     _check_weighable(beside, None if is_file else estimator, curve, rule)
-    classes = np.array([0, 1]) if loaded is None else _labels_of(estimator, labels)
-    copies, repeated = find_copies(X, y)
-    said = [*table.ignored, *repeated]
-    train, test = split_rows(y, 0.5 if is_file else _TEST_SHARE, seed, copies)
+    classes = np.array([0, 1]) if loaded is None else _labels_of(estimator, table.labels)
+    y, labels = table.rows.y, table.labels
+    copies, repeated = find_copies(table.rows.X, y)
+    parts = split_rows(y, 0.5 if is_file else _TEST_SHARE, seed, copies)
+    learning, judging = (table.rows.at(part) for part in parts)
     show("fit", 1, _STEPS)
 
     shifted = BoundShiftClassifier(
@@ -202,39 +214,25 @@ def fit_table(
         random_state=None if is_file else seed,
     )
     with _quiet(), explain(type(estimator).__name__):
-        known: dict[str, Any] = {}
-        if beside is not None:
-            step = "" if is_file else f"{estimator.steps[-1][0]}__"  # the last one takes weights
-            name = "row_cost" if beside.role is Role.COST else f"{step}sample_weight"
-            known = {name: numbers[train]}
-        with _in_words(dict(zip(classes.tolist(), labels, strict=True))):
-            shifted.fit(X.iloc[train], classes[y[train]], **known)
-        decided = shifted.deciding_sample_
-        deciding = _sample(decided.y == shifted.boundary_.labels[1], decided.scores, labels)
-        scores = shifted.positive_scores(X.iloc[test])
-        judged = _sample(y[test], scores, labels)
+        deciding = _fit_shifted(shifted, learning, classes, labels, beside)
+        scores = shifted.positive_scores(judging.X)
+        probability = own_probability(shifted, judging.X)
         training = None
         if not is_file:
-            training = _sample(y[train], shifted.positive_scores(X.iloc[train]), labels)
-        details = RowDetails(own_probability(shifted, X.iloc[test]), _groups_of(table, test))
+            training = _sample(learning.y, shifted.positive_scores(learning.X), labels)
+    boundary = replace(shifted.boundary_, labels=labels)
     show("fit", 2, _STEPS)
 
-    boundary = replace(shifted.boundary_, labels=labels)
+    decisions = {} if is_file else _retrain(estimator, learning, judging.X, seed)
     is_probability = boundary.scale == "probability"
     own = 0.5 if is_probability else 0.0
+    judged = _sample(judging.y, scores, labels)
     moved = baseline_thresholds(deciding, own, prior=is_probability)
     comparison = judge_thresholds(judged, {"boundshift": boundary.threshold} | moved)
-    if not is_file:
-        seeded = set_random_states(clone(estimator), seed)
-        preparation = seeded[:-1].fit(X.iloc[train])
-        rows, tests = (preparation.transform(X.iloc[part]) for part in (train, test))
-        with _quiet():
-            made = retrained_decisions(seeded[-1], rows, y[train], tests, seed)
-        details = replace(details, decisions=made)
-        comparison += [
-            comparison_row(name, binary_metrics(y[test] == 1, predicted, pos_label=True))
-            for name, predicted in details.decisions.items()
-        ]
+    comparison += [
+        comparison_row(name, binary_metrics(judging.y == 1, made, pos_label=True))
+        for name, made in decisions.items()
+    ]
     show("fit", 3, _STEPS)
 
     unseen = not is_file or not seen
@@ -245,24 +243,22 @@ def fit_table(
         threshold=boundary.threshold,
     )
     certificate = replace(certificate, scale=boundary.scale)
-    interval = None
+    interval, said = None, [*table.ignored, *repeated]
+    details = RowDetails(probability, _groups_of(judging, table.columns), decisions)
     if beside is None:
-        scale: Any = "probability" if is_probability else "raw"
-        interval = resampled_interval(deciding, curve, rule, scale)
+        interval = resampled_interval(
+            deciding, curve, rule, "probability" if is_probability else "raw"
+        )
     elif beside.role is Role.WEIGHT:
-        details = replace(details, sample_weight=numbers[test], column=beside.name)
+        details = replace(details, sample_weight=judging.numbers, column=beside.name)
         reason = f"{certificate.reason}; every row counts once, whatever its weight"
         certificate = replace(certificate, reason=reason)
         said.append(_describe_weights(beside.name, is_file))
     else:
-        details = replace(details, row_cost=numbers[test], column=beside.name)
-        losses = [
-            float(numbers[test][(scores > cut) != (y[test] == 1)].sum())
-            for cut in (boundary.threshold, own)
-        ]
-        said.append(_describe_costs(beside.name, *losses))
+        details = replace(details, row_cost=judging.numbers, column=beside.name)
+        said.append(_describe_costs(beside.name, judging, scores, boundary.threshold, own))
     show("fit", _STEPS, _STEPS)
-    n_positive = int(y.sum())
+    sizes = len(y) - int(y.sum()), int(y.sum())
     return FittedTable(
         model=shifted,
         name=type(estimator).__name__ if is_file else MODELS[str(model)],
@@ -273,33 +269,29 @@ def fit_table(
         labels=labels,
         comparison=comparison,
         deciding=deciding,
-        test=judged,
+        judged=(np.array(labels, dtype=object)[judging.y], scores),
+        details=details,
         training=training,
         interval=interval,
-        confidence=confidence,
         unseen=unseen,
-        notes=(
-            *positive_note(positive, labels, (len(y) - n_positive, n_positive)),
-            *table.notes,
-            *said,
-        ),
-        judged=(np.array(labels, dtype=object)[y[test]], scores),
-        details=details,
+        notes=(*positive_note(positive, labels, sizes), *table.notes, *said),
         missing=table.missing,
-        trained_here=not is_file,
         beside=beside,
         counted=" ".join(said),
     )
 
 
-def _sample(is_positive: Any, scores: FloatArray, labels: tuple[Any, Any]) -> ScoreSample:
-    return replace(ScoreSample.from_labels(np.asarray(is_positive) == 1, scores), labels=labels)
+def _sample(
+    is_positive: Any, scores: FloatArray, labels: tuple[Any, Any], weights: Any = None
+) -> ScoreSample:
+    found = ScoreSample.from_labels(np.asarray(is_positive) == 1, scores, sample_weight=weights)
+    return replace(found, labels=labels)
 
 
 def _check_beside(
     weight: str | None, cost_column: str | None, target: str, roles: Mapping[str, Role]
 ) -> RowColumn | None:
-    """Return the column beside the features; raise if it is said to be two things."""
+    """Return the column beside the features; raise if it has two roles."""
     if weight is not None and cost_column is not None:
         raise InvalidInputError(
             f"A row must have a weight or a cost, got '{weight}' as --weight and '{cost_column}' "
@@ -312,8 +304,8 @@ def _check_beside(
     if name == target or name in roles:
         other = "the target" if name == target else roles[name].value
         raise InvalidInputError(
-            f"A column must be said to be one thing, got '{name}' as {role.value} and "
-            f"as {other}. Leave one out."
+            f"A column must have one role, got '{name}' as {role.value} and as {other}. Leave one "
+            "out."
         )
     return RowColumn(name, role)
 
@@ -356,7 +348,7 @@ def _read_table(
 ) -> _Table:
     """Return the labelled rows of a table: features, classes, and what is said of them."""
     frame, ignored = drop_labels(frame, target, ignore)
-    n_given, numbers = len(frame), np.empty(0)
+    n_given, numbers = len(frame), None
     if beside is not None:
         labelled = np.asarray(with_gaps(frame[target]).notna())
         numbers = _read_beside(frame[labelled], beside)
@@ -370,14 +362,14 @@ def _read_table(
         columns = choose_columns(frame, target, {**roles, **more})
     else:
         columns = _columns_of(loaded, frame, target, roles, more)
-    groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
     missing = {}
     for name in frame.columns:
         lacking = int(with_gaps(kept[name]).isna().sum())
         missing[name] = f"{lacking:,} of {len(kept):,}" if lacking else ""
+    groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
+    rows = _Rows(as_features(kept, columns), y, numbers, groups)
     notes = list(_notes(len(frame), y, target, columns, n_given - len(frame)))
-    X = as_features(kept, columns)
-    return _Table(X, y, labels, columns, numbers, groups, missing, notes, ignored)
+    return _Table(rows, labels, columns, missing, notes, ignored)
 
 
 def _read_beside(frame: Any, beside: RowColumn) -> FloatArray:
@@ -413,7 +405,11 @@ def _describe_weights(name: str, trained: bool) -> str:
     )
 
 
-def _describe_costs(name: str, loss: float, own_loss: float) -> str:
+def _describe_costs(
+    name: str, judging: _Rows, scores: FloatArray, threshold: float, own: float
+) -> str:
+    costs = np.asarray(judging.numbers)
+    loss, own_loss = (costs[(scores > t) != (judging.y == 1)].sum() for t in (threshold, own))
     return (
         f"The boundary is where wrong decisions cost least by column '{name}'. On the test rows "
         f"they cost {loss:,.6g}, and {own_loss:,.6g} at the model's own threshold. What is "
@@ -430,9 +426,9 @@ def _notes(
     if len(y) < n_rows:
         yield f"{n_rows - len(y)} rows without a value of '{target}' are left out."
     for name, why in columns.left_out.items():
-        if not why.is_beside:
-            yield f"Column '{name}' is left out: {why}."
-    for name in columns.of(Kind.NUMBER):
+        if why not in BESIDE:
+            yield f"Column '{name}' is left out: {why.value}."
+    for name in columns.numbers:
         if columns[name].spelling != Spelling(Cells.NUMBER):
             yield f"Column '{name}' is read as numbers: {columns[name].why}."
     rarer = min(int(y.sum()), len(y) - int(y.sum()))
@@ -518,23 +514,63 @@ def split_rows(y: IntArray, share: float, seed: int, copies: IntArray) -> tuple[
     is_test = np.isin(copies, drawn[1])
     rows = np.concatenate(drawn)
     train, test = rows[~is_test[rows]], rows[is_test[rows]]
-    for label in (0, 1):
-        if not (y[train] == label).any() or not (y[test] == label).any():
-            raise InvalidInputError(
-                "Each class must have rows to learn from and others to be judged on, but nearly "
-                f"all rows have the same features: {len(np.unique(copies))} of {len(y)} differ. "
-                "Collect other rows, or use another --seed."
-            )
+    if min(len(np.unique(y[part])) for part in (train, test)) < 2:
+        raise InvalidInputError(
+            "Each class must have rows to learn from and others to be judged on, but nearly "
+            f"all rows have the same features: {len(np.unique(copies))} of {len(y)} differ. "
+            "Collect other rows, or use another --seed."
+        )
     return train, test
 
 
-def _groups_of(table: _Table, test: IntArray) -> dict[str, NDArray[Any]]:
+def _fit_shifted(
+    shifted: BoundShiftClassifier,
+    rows: _Rows,
+    classes: NDArray[Any],
+    labels: tuple[Any, Any],
+    beside: RowColumn | None,
+) -> ScoreSample:
+    """Fit the classifier; return the scores that decided, and warn with the table's labels."""
+    known: dict[str, Any] = {}
+    if beside is not None:
+        estimator = shifted.estimator
+        is_trained = shifted.cv == "prefit"
+        step = "" if is_trained else f"{estimator.steps[-1][0]}__"  # the last one takes weights
+        name = "row_cost" if beside.role is Role.COST else f"{step}sample_weight"
+        known = {name: rows.numbers}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", BoundaryWarning)
+        shifted.fit(rows.X, classes[rows.y], **known)
+    decided, found = shifted.deciding_sample_, shifted.boundary_
+    is_positive = decided.y == found.labels[1]
+    words = {found.message: replace(found, labels=labels).message}
+    if decided.sample_weight is not None:
+        said = [
+            judge_weights(_sample(is_positive, decided.scores, names, decided.sample_weight))
+            for names in (found.labels, labels)
+        ]
+        words |= dict(zip(*said, strict=True))
+    for warning in caught:
+        text = str(warning.message)
+        warnings.warn(words.get(text, text), warning.category, stacklevel=3)
+    return _sample(is_positive, decided.scores, labels)
+
+
+def _groups_of(rows: _Rows, columns: Columns) -> Mapping[str, NDArray[Any]]:
     """Return the groups of the test rows: columns asked for, else categories with few values."""
-    if table.groups:
-        return {name: values[test] for name, values in table.groups.items()}
-    rows = table.X.iloc[test]
-    words = {name: np.asarray(rows[name], dtype=object) for name in table.columns.of(Kind.CATEGORY)}
+    if rows.groups:
+        return rows.groups
+    words = {name: np.asarray(rows.X[name], dtype=object) for name in columns.categories}
     return {name: v for name, v in words.items() if len(set(map(str, v))) <= MOST_LEVELS}
+
+
+def _retrain(pipeline: Any, rows: _Rows, X_test: Any, seed: int) -> dict[str, BoolArray]:
+    """Return what methods that train anew decide on the test rows."""
+    seeded = set_random_states(clone(pipeline), seed)
+    preparation = seeded[:-1].fit(rows.X)
+    prepared = preparation.transform(rows.X), rows.y, preparation.transform(X_test)
+    with _quiet():
+        return retrained_decisions(seeded[-1], *prepared, seed)
 
 
 def make_preparation(columns: Columns) -> Any:
@@ -553,8 +589,8 @@ def make_preparation(columns: Columns) -> Any:
     missing = SimpleImputer(strategy="constant", fill_value="missing")
     return ColumnTransformer(
         [
-            ("numbers", numbers, columns.of(Kind.NUMBER)),
-            ("categories", make_pipeline(missing, encoder), columns.of(Kind.CATEGORY)),
+            ("numbers", numbers, columns.numbers),
+            ("categories", make_pipeline(missing, encoder), columns.categories),
         ]
     )
 
@@ -611,19 +647,6 @@ def explain(name: str) -> Iterator[None]:
             f"The model ({name}) must be able to score this table, and is not: {reason}. "
             "Save a pipeline that prepares its rows, or fill the gaps of the table."
         ) from error
-
-
-@contextmanager
-def _in_words(words: Mapping[Any, Any]) -> Iterator[None]:
-    """Warn of a boundary with the labels of the table in place of those of the model."""
-    known = {repr(label): repr(word) for label, word in words.items()}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", BoundaryWarning)
-        yield
-    labels = re.compile(rf"(?<=class |ed as )({'|'.join(map(re.escape, known))})(?=[ .])")
-    for warning in caught:
-        said = labels.sub(lambda found: known[found[0]], str(warning.message))
-        warnings.warn(said, warning.category, stacklevel=4)
 
 
 @contextmanager

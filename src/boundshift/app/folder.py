@@ -8,10 +8,11 @@ import shlex
 import stat
 import tempfile
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundshift.app.columns import Column, Columns, Kind, Reason, Role, Spelling
+from boundshift.app.columns import Column, Columns, Reason, Role, Spelling
 from boundshift.app.comparison import comparison_csv
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.zone import Zone
@@ -34,7 +35,7 @@ ZONE_FILE = "zone.json"
 """What it holds beside them where an unsure zone was asked for."""
 
 _FORMAT = "boundshift.columns"
-_VERSION = 2
+_VERSION = 3
 _LARGEST = 16 << 20
 
 # Which folder stands at a place, as the file system numbers it: device and inode.
@@ -188,11 +189,11 @@ def _columns_json(fitted: FittedTable) -> str:
         "target": fitted.target,
         "labels": [as_label(label) for label in fitted.labels],
         "columns": {
-            name: column.spelling.to_dict() | {"why": column.why, "complete": column.complete}
+            name: asdict(column.spelling) | {"why": column.why, "complete": column.complete}
             for name, column in fitted.columns.items()
             if column.spelling is not None
         },
-        "left_out": fitted.columns.left_out,
+        "left_out": {name: why.name.lower() for name, why in fitted.columns.left_out.items()},
     }
     return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
 
@@ -209,13 +210,12 @@ def read_columns(folder: Path) -> tuple[Columns, tuple[Any, Any]]:
         check_format(facts, _FORMAT, _VERSION, ("columns", "labels", "left_out"), oldest=_VERSION)
         columns = Columns()
         for name, stored in facts["columns"].items():
-            spelled = {key: v for key, v in stored.items() if key not in ("why", "complete")}
-            complete = stored["complete"] is True
-            columns[name] = Column(Spelling.from_dict(spelled), str(stored.get("why")), complete)
+            why, complete = str(stored.pop("why")), stored.pop("complete") is True
+            columns[name] = Column(Spelling.from_dict(stored), why, complete)
         if not columns:
             raise ValueError("it names no columns.")
         for name, why in facts["left_out"].items():
-            columns[name] = Column(None, Reason(why))
+            columns[name] = Column(reason=Reason[why.upper()])
         negative, positive = (as_label(label) for label in facts["labels"])
         if str(negative) == str(positive):
             raise ValueError(f"it must name two labels, not {facts['labels']!r}.")
@@ -264,7 +264,7 @@ def report_facts(
         training=None if training is None else training.to_rows(),
         scores=origin if training is None else "out-of-fold",
         comparison=fitted.comparison,
-        confidence=fitted.confidence,
+        confidence=fitted.certificate.confidence,
         interval=fitted.interval,
         model=fitted.name,
         names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
@@ -295,12 +295,11 @@ def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:
     """Return each column, what it was read as, its gaps, and why; and what was made of it."""
     described = []
     for name, kind, why in fitted.columns.described():
-        gaps, made = fitted.missing[name], ""
-        if fitted.trained_here and fitted.columns[name].spelling is not None:
-            is_number = fitted.columns[name].kind is Kind.NUMBER
-            made = "scaled" if is_number else "one column for each category"
+        column, gaps, made = fitted.columns[name], fitted.missing[name], ""
+        if fitted.training is not None and column.spelling is not None:
+            made = "; scaled" if column.is_number else "; one column for each category"
             if gaps:
-                filled = "the median" if is_number else "a category of their own"
+                filled = "the median" if column.is_number else "a category of their own"
                 made = f"{made}, gaps are {filled}"
-        described.append((name, kind, gaps, "; ".join(filter(None, (why, made)))))
+        described.append((name, kind, gaps, f"{why}{made}"))
     return described

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from boundshift.app.columns import Columns, Kind, as_features
+from boundshift.app.columns import Columns, as_features
 from boundshift.app.fit import explain
 from boundshift.app.folder import read_columns
 from boundshift.app.tables import read_frame
@@ -158,7 +158,7 @@ def _new_gaps(X: Any, columns: Columns) -> list[str]:
 
 def unseen_categories(model: Any, X: Any, columns: Columns) -> list[str]:
     """Say which categories the model has never seen."""
-    words = columns.of(Kind.CATEGORY)
+    words = columns.categories
     # Each part of a mean of models has seen the categories of its own rows.
     parts = getattr(model.estimator_, "estimators", [model.estimator_])
     prepared = [getattr(part, "named_steps", {}).get("columns") for part in parts]
