@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any
 
 import numpy as np
 
-from boundshift import BoundaryWarning, find_boundary
+from boundshift import Boundary, BoundaryWarning, find_boundary
 from boundshift.rules import Cost, Floors, Metric
 
 N_PROBLEMS = 500
@@ -25,15 +26,7 @@ GAPS = (0.0, 0.4, 1.0, 2.0, 4.0, 10.0, 3000.0)
 SCALES = ((1.0, 0.0), (1.0, 0.0), (1.0, 0.0), (1e200, 0.0), (1e-200, 0.0), (1e-6, 1e9), (-1.0, 0.0))
 
 
-class Answer(NamedTuple):
-    """What the golden file holds of a boundary."""
-
-    threshold: float
-    negative: float
-    positive: float
-    status: str
-
-
+@cache
 def draw_problem(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return labels and scores of one problem; no two seeds give the same one."""
     rng = np.random.default_rng([2024, seed])
@@ -76,13 +69,8 @@ def ways(seed: int) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "authors", {"curve": "authors"}
 
 
-def decide(seed: int) -> dict[str, Answer]:
-    """Return every way's answer to one problem; scores that lie in [0, 1] are no probabilities."""
-    y, s = draw_problem(seed)
-    answers = {}
-    for name, arguments in ways(seed):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BoundaryWarning)
-            boundary = find_boundary(y, s, scale="raw", **arguments)
-        answers[name] = Answer(boundary.threshold, *boundary.errors, boundary.status.name)
-    return answers
+def decide(seed: int, given: dict[str, Any]) -> Boundary:
+    """Return the boundary of one way; scores that lie in [0, 1] are no probabilities."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        return find_boundary(*draw_problem(seed), scale="raw", **given)

@@ -14,7 +14,7 @@ import math
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -86,6 +86,7 @@ SIZES = ((40, 7), (300, 30), (25, 25), (9, 60), (600, 60), (1500, 12))
 KINDS = ("normal", "whole", "heavy", "humps", "skewed", "rounded")
 
 
+@cache
 def draw(seed: int, times: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Return labels and scores in a random order, the positive class above."""
     rng = np.random.default_rng([2026, seed])
@@ -105,6 +106,7 @@ def draw(seed: int, times: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return y, noise + gap * y
 
 
+@cache
 def draw_probabilities(seed: int, times: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Return labels and probabilities, in every third problem with exact zeros and ones."""
     y, s = draw(seed, times)
@@ -120,6 +122,7 @@ def draw_weights(seed: int, n: int) -> np.ndarray:
     return np.random.default_rng([7, seed]).choice(values, n)
 
 
+@cache
 def draw_many(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return classes and their scores, three or four of them."""
     rng = np.random.default_rng([2027, seed])
