@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 CLAIMS = (
-    "coverage", "deployed", "class_floors", "unsolved", "multiclass", "costs", "floors",
-    "controllers", "zones", "row_costs", "monitor", "prevalence", "interval",
+    "coverage", "deployed", "class_floors", "multiclass", "costs", "floors", "controllers", "zones",
+    "row_costs", "monitor", "prevalence", "interval",
 )  # fmt: skip
 EXPERIMENTS = {name: f"lab.claims.{name}" for name in (*CLAIMS, "models")} | {
     name: f"lab.speed.{name}" for name in ("speed", "training")
@@ -23,7 +23,7 @@ SCRIPTS = {
     "publish": "lab.reproduction.publish",
 }
 # Said here, so that the demo needs no more than it imports.
-SCALE = ("files", "command", "duckdb", "dask", "spark", "scaling", "page")
+SCALE = ("files", "command", "duckdb", "polars", "dask", "spark", "scaling", "page")
 PROBLEMS = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart", "mimic", "all")
 
 
@@ -112,8 +112,8 @@ def _add_reproduce(command: argparse.ArgumentParser) -> None:
 def _add_suite(command: argparse.ArgumentParser) -> None:
     many: dict[str, Any] = {"action": "append"}
     command.add_argument(
-        "--suite", dest="size", default="quick", choices=("quick", "short", "full"),
-        help="quick: a small set of each family; short: three; full: all, three splits",
+        "--suite", dest="size", default="quick", choices=("quick", "full"),
+        help="quick: a small set of each family; full: all, three splits",
     )  # fmt: skip
     command.add_argument("--models", **many, help="which models; default all; may be repeated")
     command.add_argument("--methods", **many, help="names or patterns: 'tuned/*', '!*sum*'")
@@ -123,12 +123,8 @@ def _add_suite(command: argparse.ArgumentParser) -> None:
         help="minority rows to train on: 0 for all, 5, 10, 20, 50, 100, 200; may be repeated",
     )  # fmt: skip
     command.add_argument("--splits", type=int, help="splits of each set")
-    command.add_argument("--csv", type=Path, **many, help="a table of your own; may be repeated")
-    command.add_argument("--target", help="the column to be predicted there")
-    command.add_argument("--positive", help="the rare class there; default the rarer of two")
     command.add_argument("--jobs", type=int, default=2, help="trainings at a time")
     command.add_argument("--out", type=Path, default=Path("out/suite"))
-    command.add_argument("--cache", type=Path, help="folder of fitted scores; default OUT/scores")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""The rig of every experiment: collect facts, write a page, say whether the goal is met."""
+"""The rig of every experiment: collect facts, lay them out as tables, fill a page with these."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from boundshift.writing import write_whole
 from lab.markdown import fill
 
 Facts = dict[str, Any]
+Tables = dict[str, str]
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "lab" / "results"
@@ -32,23 +32,23 @@ memory = Memory(os.environ.get("BOUNDSHIFT_SCORES"), verbose=0)
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment: `collect(quick)` returns facts, `page(facts)` writes them.
+    """An experiment: `collect(quick)` returns facts, `tables(facts)` lays them out by name.
 
-    The page is ``docs/evidence/NAME.md``, or the part of `home` between ``<!-- block -->`` and
-    ``<!-- /block -->``. Facts are kept in ``lab/results/NAME.json`` where `is_stored`.
+    Its page is ``docs/evidence/NAME.md``, or `home`. The page's words are written by hand; a table
+    stands between ``<!-- name -->`` and ``<!-- /name -->``. Facts are kept in
+    ``lab/results/NAME.json`` where `is_stored`.
     """
 
     collect: Callable[[bool], Facts]
-    page: Callable[[Facts], str]
+    tables: Callable[[Facts], Tables]
     is_met: Callable[[Facts], bool] = lambda facts: True
     home: str = ""
-    block: str = ""
     is_stored: bool = True
 
     def run(
         self, name: str, *, quick: bool = False, out: Path | None = None, stored: bool = False
     ) -> bool:
-        """Collect facts, or read the stored ones; print and store the page.
+        """Collect facts, or read the stored ones; print the tables and fill the page.
 
         A quick run is stored only in `out`. Returns whether the goal is met.
         """
@@ -60,27 +60,19 @@ class Experiment:
                 warnings.simplefilter("error")
                 facts = {"quick": quick, "environment": environment()} | self.collect(quick)
             facts["goal_met"] = self.is_met(facts)
-        text = self.page(facts)
-        print(text)
+        tables = self.tables(facts)
+        print("\n\n".join(tables.values()))
         if out or not quick:
             if self.is_stored:
                 write_whole(results, json.dumps(facts, indent=1) + "\n")
-            self._write(name, text, facts["quick"], out)
-            print(f"\nStored {name}", file=sys.stderr)
+            home = self.page(name)
+            text = fill(home.read_text(encoding="utf-8"), tables)
+            write_whole(out / f"{name}.md" if out else home, text)
         return bool(facts.get("goal_met", True))
 
-    def _write(self, name: str, text: str, quick: bool, out: Path | None) -> None:
-        home = ROOT / (self.home or f"docs/evidence/{name}.md")
-        if out is None and self.block:
-            text = fill(home.read_text(encoding="utf-8"), {self.block: text})
-        elif not self.block:
-            text = f"{written_by(name + ' --quick' * quick)}\n\n{text}\n"
-        write_whole(out / f"{name}.md" if out else home, text)
-
-
-def written_by(command: str) -> str:
-    """Return the first lines of a page that a command writes."""
-    return f"<!-- Written by a command; do not edit. -->\nMade by `python -m lab {command}`."
+    def page(self, name: str) -> Path:
+        """Return the page that has the tables."""
+        return ROOT / (self.home or f"docs/evidence/{name}.md")
 
 
 def environment(*more: str) -> dict[str, Any]:
@@ -129,3 +121,8 @@ def in_parallel(function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], q
     """Call a function with each tuple of arguments, in two processes unless it is quick."""
     parallel = Parallel(n_jobs=1 if quick else min(2, os.cpu_count() or 1))
     return parallel(delayed(function)(*job) for job in jobs)
+
+
+def rows_in_parallel(function: Callable[..., Any], jobs: Iterable[Any], quick: bool) -> list[Facts]:
+    """Do the same with a function that returns rows; return all of these."""
+    return [row for part in in_parallel(function, jobs, quick) for row in part]

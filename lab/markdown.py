@@ -10,22 +10,31 @@ import numpy as np
 
 from lab.statistics import Mean
 
-
-def page(text: str) -> str:
-    """Return a page: paragraphs are unwrapped, tables and code are kept."""
-    parts = (part.strip() for part in re.split(r"\n\s*\n", text.strip()))
-    return "\n\n".join(p if p.startswith("|") else " ".join(p.split()) for p in parts)
+_BLOCK = re.compile(r"<!-- ([^/\n]+?) -->\n(.*?)<!-- /\1 -->", re.DOTALL)
 
 
-def fill(text: str, blocks: Mapping[str, str]) -> str:
-    """Replace what stands between ``<!-- name -->`` and ``<!-- /name -->``."""
-    for name, block in blocks.items():
-        before, start, rest = text.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition(f"<!-- /{name} -->")
-        if not end:
-            raise ValueError(f"The page has no block {name!r}.")
-        text = f"{before}{start}{block.rstrip()}\n{end}{after}"
-    return text
+def fill(page: str, blocks: Mapping[str, object], absent: str | None = None) -> str:
+    r"""Replace what stands between ``<!-- name -->`` and ``<!-- /name -->``.
+
+    A block that is not given becomes `absent`; if that is None it stays as it is, and a page with
+    none of the blocks raises ValueError.
+
+    Examples
+    --------
+    >>> print(fill("<!-- a -->\nold\n<!-- /a -->", {"a": "new", "b": "not here"}))
+    <!-- a -->
+    new
+    <!-- /a -->
+    """
+    if absent is None and not {name for name, _ in _BLOCK.findall(page)} & set(blocks):
+        raise ValueError(f"The page has none of the blocks {', '.join(blocks)}.")
+
+    def replaced(match: re.Match[str]) -> str:
+        name, old = match.groups()
+        new = blocks.get(name, old if absent is None else absent)
+        return f"<!-- {name} -->\n{str(new).rstrip()}\n<!-- /{name} -->"
+
+    return _BLOCK.sub(replaced, page)
 
 
 def table(header: str, rows: Iterable[Sequence[object]]) -> str:

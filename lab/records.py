@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from joblib import Memory, Parallel, delayed
 
+from boundshift.exceptions import InvalidInputError
 from boundshift.writing import write_whole
 
 Record = TypeVar("Record")
@@ -24,6 +25,15 @@ Progress = Callable[[str, int, int], None]
 
 def say_nothing(what: str, done: int, total: int) -> None:
     """Tell nobody about the progress."""
+
+
+def as_count(name: str, value: object, remedy: str) -> int:
+    """Refuse what is no number of things."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InvalidInputError(
+            f"`{name}` must be a whole number of at least 1, got {value!r}. {remedy}"
+        )
+    return value
 
 
 class ScoreCache:

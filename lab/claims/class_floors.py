@@ -8,23 +8,22 @@ import numpy as np
 
 from boundshift import ClassFloors, Status
 from boundshift.multiclass import ClassRows, promise_floors
-from lab import markdown
 from lab.claims.simulation import SHAPES, binomial_error, generator, true_recall
-from lab.experiment import Experiment, Facts
+from lab.experiment import Experiment, Facts, Tables
 from lab.markdown import table
 
 RUNS = 2000
 LABELS = ("usual", "seldom", "rare")
-SIZES = ((150, 70, 50),)
+SIZES = (150, 70, 50)
 ASKED = ({"rare": 0.8}, {"rare": 0.8, "usual": 0.6}, {"rare": 0.75, "seldom": 0.75, "usual": 0.75})
 CONFIDENCE = 0.95
 
 
-def simulate(shape: str, sizes: tuple[int, ...], asked: dict[str, float], runs: int) -> Any:
-    """Draw rows, ask for floors, and count how often those that are promised are kept."""
-    rng, rule = generator("class floors", shape, sizes, asked), ClassFloors(asked)
+def simulate(shape: str, asked: dict[str, float], runs: int) -> Any:
+    """Draw rows, ask for floors, and count how often the promised floors are kept."""
+    rng, rule = generator("class floors", shape, SIZES, asked), ClassFloors(asked)
     separation = 2.0 * float(SHAPES[shape].ppf(0.75) - SHAPES[shape].ppf(0.25))
-    y = np.repeat(np.arange(3), sizes)
+    y = np.repeat(np.arange(3), SIZES)
     kept, recalls = [], []
     for _ in range(runs):
         scores = SHAPES[shape].rvs((len(y), 3), random_state=rng) + separation * np.eye(3)[y]
@@ -38,7 +37,7 @@ def simulate(shape: str, sizes: tuple[int, ...], asked: dict[str, float], runs: 
     broken = float(np.sum(np.logical_not(kept)) / runs)
     return {
         "shape": shape,
-        "sizes": sizes,
+        "sizes": SIZES,
         "asked": asked,
         "runs": runs,
         "promised": len(kept) / runs,
@@ -52,13 +51,10 @@ def simulate(shape: str, sizes: tuple[int, ...], asked: dict[str, float], runs: 
 def collect(quick: bool) -> Facts:
     shapes = ("normal",) if quick else tuple(SHAPES)
     asked, runs = (ASKED[:1], 25) if quick else (ASKED, RUNS)
-    return {
-        "cells": [simulate(s, n, a, runs) for s in shapes for n in SIZES for a in asked],
-        "runs": runs,
-    }
+    return {"cells": [simulate(s, a, runs) for s in shapes for a in asked], "runs": runs}
 
 
-def page(facts: Facts) -> str:
+def tables(facts: Facts) -> Tables:
     rows = [
         [
             c["shape"],
@@ -71,19 +67,8 @@ def page(facts: Facts) -> str:
         ]
         for c in facts["cells"]
     ]
-    return markdown.page(f"""
-        # Floors of many classes
-
-        `ClassFloors` at {CONFIDENCE:.0%} on rows of three classes that a model has not seen,
-        {facts["runs"]:,} draws a cell. *Promised*: share of draws with a promise. *Broken*: share
-        of draws in which floors are promised and one of them does not hold, which may be at most
-        {1 - CONFIDENCE:.2f}; its Monte-Carlo standard error is at most
-        {binomial_error(CONFIDENCE, facts["runs"]):.3f}, and a cell marked ✗ lies more than two
-        beyond. *Kept*: of the draws with a promise, those in which all floors hold; it may be
-        lower where few draws have one. The last column has the mean recalls of
-        {", ".join(LABELS)}, where promised.
-
-        {table("shape | rows | floors | promised | broken | kept | mean recalls", rows)}""")
+    head = "shape | rows | floors | promised | broken | kept | mean recalls"
+    return {"floors": table(head, rows)}
 
 
-EXPERIMENT = Experiment(collect, page, lambda facts: all(c["passes"] for c in facts["cells"]))
+EXPERIMENT = Experiment(collect, tables, lambda facts: all(c["passes"] for c in facts["cells"]))

@@ -23,10 +23,9 @@ from sklearn.linear_model import LogisticRegression
 from boundshift import Status, find_boundary
 from boundshift.rules import Floors
 from boundshift.typing import FloatArray
-from lab import markdown
 from lab.claims.floors import CONFIDENCE, FALSE_VERDICT, describe
 from lab.claims.simulation import SHAPES, Problem, binomial_error, generator, true_rates
-from lab.experiment import Experiment, Facts, in_parallel, quiet, version_of
+from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet, version_of
 from lab.markdown import table
 
 ROWS = (10, 50, 200, 500, 2000)
@@ -196,7 +195,7 @@ def _pooled(cells: list[dict[str, Any]], name: str) -> list[object]:
     return [f"{mean:+.4f} ± {error:.4f}", both]
 
 
-def page(facts: Facts) -> str:
+def tables(facts: Facts) -> Tables:
     cells = facts["cells"]
     rows, detail = [], []
     for asked in PROMISES:
@@ -218,7 +217,6 @@ def page(facts: Facts) -> str:
                 for side in found[1:]
             )
             detail.append([describe(asked), cell["rows"], cell["prevalence"], *answers, *gains])
-    other = f"MAPIE {facts['mapie']}" if facts["mapie"] else "MAPIE (not installed, not run)"
     head = (
         "promise | method | no answer | not broken | broken in the worst cell | ours better by | "
         "draws that both answer"
@@ -227,28 +225,7 @@ def page(facts: Facts) -> str:
         "promise | rows | prevalence | no answer: ours | Holm | fixed sequence | "
         "ours better than Holm by | than fixed sequence by"
     )
-    return markdown.page(f"""
-        # Floors beside MAPIE's controller
-
-        `find_boundary(rule=Floors(...))` and the BinaryClassificationController of {other} on the
-        same probabilities, {facts["draws"]} draws a cell, confidence {CONFIDENCE:g}. Class shapes
-        and overlaps change from draw to draw, each row is positive with the prevalence. *Holm* is
-        the controller as it comes, 100 thresholds from 0 to 0.99; *fixed sequence* is its other
-        method with the same thresholds from the safe end, which it allows for one risk only. Both
-        sides pick among what they may promise by the same objective: under a precision floor the
-        most recall, else the fewest rows flagged.
-
-        A promise is *broken* where a threshold is given at which a floor does not hold for the
-        true distribution; at most one draw in twenty may break it, and no answer breaks nothing.
-        *Ours better by*: mean gain in true recall under a precision floor, else in the true share
-        of rows flagged, over the draws in which both answer; positive is in our favour. Behind ±
-        stands a Monte-Carlo standard error.
-
-        {table(head, rows)}
-
-        Cell by cell: share of draws without an answer, and the gain where both answer:
-
-        {table(detail_head, detail)}""")
+    return {"summary": table(head, rows), "cells": table(detail_head, detail)}
 
 
-EXPERIMENT = Experiment(collect, page, is_met)
+EXPERIMENT = Experiment(collect, tables, is_met)

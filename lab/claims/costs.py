@@ -18,12 +18,11 @@ from sklearn.model_selection import train_test_split
 
 from boundshift import BoundShiftClassifier
 from boundshift.rules import Cost
-from lab import markdown
 from lab.baselines import bayes_risk_threshold
 from lab.claims.scored import MODELS, Halves, Margins, score_halves
 from lab.claims.simulation import generator
 from lab.data.common import fetch_common
-from lab.experiment import Experiment, Facts, in_parallel, memory, quiet
+from lab.experiment import Experiment, Facts, Tables, memory, quiet, rows_in_parallel
 from lab.markdown import table
 from lab.statistics import average_ranks
 
@@ -137,7 +136,7 @@ def expected_cost(halves: Halves, threshold: float, prevalence: float) -> float:
 def collect(quick: bool) -> Facts:
     problems, kinds = (SIMULATED[:1], KINDS[:1]) if quick else ((*SIMULATED, *REAL), KINDS)
     jobs = [(p, k, s) for p in problems for k in kinds for s in range(3 if quick else SEEDS)]
-    rows = [row for part in in_parallel(examine, jobs, quick) for row in part]
+    rows = rows_in_parallel(examine, jobs, quick)
     return {"costs": COSTS, "seeds": len({r["seed"] for r in rows}), "table": summarise(rows)}
 
 
@@ -171,34 +170,21 @@ def is_met(facts: Facts) -> bool:
     return relative_cost(facts["table"], JUDGED) <= 1 or facts["quick"]
 
 
-def page(facts: Facts) -> str:
-    tables = []
+def tables(facts: Facts) -> Tables:
+    found = {}
     for priors in ("as in training", "shifted"):
         lines = [line for line in facts["table"] if line["priors"] == priors]
         rows = [[line["problem"], line["model"], *line["cost"].values()] for line in lines]
         rows.append(["all", "relative", *(relative_cost(lines, way) for way in WAYS)])
         costs = [[-cost for cost in line["cost"].values()] for line in lines]
         rows.append(["all", "mean rank", *average_ranks(costs).tolist()])
-        head = " | ".join(["problem", "model", *WAYS])
-        tables.append(f"## Priors {priors}\n\n{table(head, rows)}")
+        found[priors] = table(" | ".join(["problem", "model", *WAYS]), rows)
     differences = [
         [line["priors"], line["problem"], line["model"], *line["difference"]]
         for line in sorted(facts["table"], key=lambda line: line["priors"])
     ]
-    return markdown.page(f"""
-        # Costs
-
-        Costs (false alarm, miss) {tuple(facts["costs"])}; mean expected cost of a decision over
-        {facts["seeds"]} seeds. The last rows average over problems and models: cost as a multiple
-        of that of “{BASELINE}”, and mean rank.
-
-        {tables[0]}
-
-        {tables[1]}
-
-        ## “{JUDGED}” less “{BASELINE}”, seed by seed
-
-        {table("priors | problem | model | mean difference | standard error", differences)}""")
+    head = "priors | problem | model | mean difference | standard error"
+    return found | {"differences": table(head, differences)}
 
 
-EXPERIMENT = Experiment(collect, page, is_met)
+EXPERIMENT = Experiment(collect, tables, is_met)

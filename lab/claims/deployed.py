@@ -24,9 +24,8 @@ from sklearn.svm import LinearSVC
 from boundshift import BoundShiftClassifier, Floors, Status, certify, find_boundary
 from boundshift.promises.certificate import certify_counts
 from boundshift.typing import FloatArray
-from lab import markdown
 from lab.claims.simulation import binomial_error, generator
-from lab.experiment import Experiment, Facts, memory, quiet
+from lab.experiment import Experiment, Facts, Tables, memory, quiet
 from lab.markdown import table
 
 Draw = tuple[FloatArray, NDArray[np.intp], np.random.Generator]
@@ -256,7 +255,7 @@ def _passes(kept: list[Any]) -> bool:
 
 
 def collect(quick: bool) -> Facts:
-    most, seconds = (5, 60.0) if quick else (RUNS, SECONDS)
+    most, seconds = (2, 60.0) if quick else (RUNS, SECONDS)
     floors = [(name, most, seconds) for name in FLOORS]
     certificates = [(name, most, seconds) for name in CERTIFICATES]
     if quick:
@@ -272,7 +271,7 @@ def is_met(facts: Facts) -> bool:
     return all(row["passes"] for row in [*facts["floors"], *facts["certificates"]])
 
 
-def page(facts: Facts) -> str:
+def tables(facts: Facts) -> Tables:
     def share(value: float, runs: int) -> str:
         # Of two more runs on each side, as Agresti and Coull do: a share of 1 is not certain.
         middle = (value * runs + 2) / (runs + 4)
@@ -306,38 +305,10 @@ def page(facts: Facts) -> str:
         "model | rows | fits | kept, out-of-fold | kept, promised | kept, redrawn | "
         "false alarms, out-of-fold | false alarms, promised | positive rows kept apart"
     )
-    return markdown.page(f"""
-        # The deployed model
-
-        Cases in which promises made on out-of-fold scores may be broken by the model that is
-        deployed, and what is promised instead. Two normal classes two standard deviations apart;
-        true errors are exact for linear models, from {FRESH[1]:,} fresh positive rows for
-        boosting. Behind ± stands the standard error of the simulation. A case is fitted
-        {RUNS:,} times, or as often as an hour of a processor allows; the tables say how often.
-
-        **{"Every" if is_met(facts) else "Not every"} floor that is promised is kept as often as
-        stated, within two Monte-Carlo standard errors, and every bound that is certified holds as
-        often as stated, for each model by itself.**
-
-        ## A recall floor of {FLOOR} at {CONFIDENCE:.0%}
-
-        Share of fits in which the deployed model keeps the floor. *Out-of-fold*: the floor is met
-        on out-of-fold scores, and a model fitted on all rows is deployed; `BoundShiftClassifier`
-        calls that `NOT_PROMISED`. *Promised*: it keeps rows apart for the boundary. *Redrawn*:
-        for each model that was fitted, other rows are drawn and kept apart, {REDRAWN} times.
-
-        {table(floors_head, floors)}
-
-        ## Certificates at {CONFIDENCE:.0%}
-
-        Share of fits in which the deployed model's error rate is at most the bound, class by
-        class. What is deployed is one model fitted on all rows (`ensemble=False`), or the mean of
-        the models of the folds (the default). For rows kept apart, how often a bound holds is
-        computed for each model: the mean of these shares and the least of them. The bound of a
-        large class is narrow, while a few rows of the other class decide how far what is deployed
-        is from what was measured: whatever the share, out-of-fold scores certify nothing.
-
-        {table("model | claim | word | negative | positive | fits", certificates)}""")
+    return {
+        "floors": table(floors_head, floors),
+        "certificates": table("model | claim | word | negative | positive | fits", certificates),
+    }
 
 
-EXPERIMENT = Experiment(collect, page, is_met)
+EXPERIMENT = Experiment(collect, tables, is_met)

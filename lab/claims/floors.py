@@ -20,9 +20,8 @@ from scipy.stats import beta, binom
 
 from boundshift import Status, find_boundary
 from boundshift.rules import Floors
-from lab import markdown
 from lab.claims.simulation import SHAPES, Problem, generator, true_rates
-from lab.experiment import Experiment, Facts, in_parallel, quiet
+from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet
 from lab.markdown import table
 
 CONFIDENCE = 0.95
@@ -104,9 +103,7 @@ def judge(
 
 
 def collect(quick: bool) -> Facts:
-    rows, shares, draws = (
-        (ROWS[1:5:2], PREVALENCES[:2], 16) if quick else (ROWS, PREVALENCES, DRAWS)
-    )
+    rows, shares, draws = (ROWS[1:5:2], PREVALENCES[:1], 8) if quick else (ROWS, PREVALENCES, DRAWS)
     jobs = [(a, n, share, draws) for a in PROMISES for n in rows for share in shares]
     barely = [
         (dict.fromkeys(names, 0.0), n, share, 2 * draws, slack)
@@ -145,7 +142,7 @@ def _summed(cells: list[dict[str, Any]]) -> tuple[int, int, int, object, str]:
     return draws, promised, broken, kept, "yes" if all(c["passes"] for c in cells) else "no"
 
 
-def page(facts: Facts) -> str:
+def tables(facts: Facts) -> Tables:
     cells = facts["cells"]
     rows: list[list[object]] = []
     for asked in PROMISES:
@@ -175,34 +172,14 @@ def page(facts: Facts) -> str:
         "promise | no answer | not broken | kept where given | "
         "worst cell, not broken (exact limits) | its rows and prevalence | passes"
     )
-    answered_head = " | ".join(["rows", *(f"prevalence {share:g}" for share in prevalences)])
     barely_head = "floors | slack | draws | answered | not broken | kept where given | passes"
-    return markdown.page(f"""
-        # Floors
-
-        {len(PROMISES)} promises at {CONFIDENCE:g} confidence, {facts["draws"]} draws for each
-        number of rows and prevalence below, over four class shapes, overlaps from 0.01 to 0.3 and
-        four objectives. A promise is *broken* where a boundary is given whose status is not UNMET
-        and a floor does not hold for the true distribution; at most one draw in twenty may break
-        it. *No answer* is the status UNMET, or a sample without one of the classes. The limits of
-        the worst cell are Clopper and Pearson's at 95%. The share kept *where given* promises
-        nothing: with few rows an answer is given only to lucky samples, few of all.
-
-        {table(head, rows)}
-
-        Share of draws with an answer, all promises together:
-
-        {table(answered_head, answered)}
-
-        ## Floors that are barely reachable
-
-        A promise is over draws: at most one in twenty of all samples gets a boundary that breaks
-        a floor. It is not one in twenty of the boundaries that are given. Below, a boundary with
-        a true recall of 0.8 reaches both floors by the slack. Without slack almost every boundary
-        breaks a floor, so almost every answer is a broken promise, and at most one in twenty
-        draws may have one.
-
-        {table(barely_head, barely)}""")
+    return {
+        "floors": table(head, rows),
+        "answered": table(
+            " | ".join(["rows", *(f"prevalence {share:g}" for share in prevalences)]), answered
+        ),
+        "barely": table(barely_head, barely),
+    }
 
 
 def _share(cells: list[dict[str, Any]], rows: int, prevalence: float) -> float:
@@ -211,4 +188,4 @@ def _share(cells: list[dict[str, Any]], rows: int, prevalence: float) -> float:
     return float(sum(c["promised"] for c in mine) / sum(c["draws"] for c in mine))
 
 
-EXPERIMENT = Experiment(collect, page, is_met)
+EXPERIMENT = Experiment(collect, tables, is_met)

@@ -68,7 +68,7 @@ from boundshift.multiclass import find_biases
 from boundshift.rules import Sum
 from boundshift.status import Status
 from boundshift.typing import FloatArray
-from lab.experiment import Experiment, Facts
+from lab.experiment import Experiment, Facts, Tables
 from lab.training import Score, cross_fit
 
 FOLDS = 2
@@ -420,9 +420,9 @@ def as_row(name: str, two: Column, many: Column) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def page(facts: Facts) -> str:
+def tables(facts: Facts) -> Tables:
     head = "| model | scores | prefit | cross-fitted | own intercept | ONNX | types to trust |"
-    return "\n".join([head, "|---|---|---|---|---|---|---|", *facts["rows"]])
+    return {"matrix": "\n".join([head, "|---|---|---|---|---|---|---|", *facts["rows"]])}
 
 
 def collect(quick: bool) -> Facts:
@@ -430,4 +430,4 @@ def collect(quick: bool) -> Facts:
     return {"rows": [as_row(name, examine(name, 2), examine(name, 3)) for name in names]}
 
 
-EXPERIMENT = Experiment(collect, page, home="docs/models.md", block="matrix", is_stored=False)
+EXPERIMENT = Experiment(collect, tables, home="docs/models.md", is_stored=False)

@@ -22,7 +22,7 @@ from boundshift.typing import FloatArray, IntArray
 from lab.baselines import BalancedWeights
 from lab.claims.scored import MODELS, SCORED, Halves, score_halves
 from lab.data.common import fetch_common, list_common
-from lab.experiment import Experiment, Facts, in_parallel, memory, quiet
+from lab.experiment import Experiment, Facts, Tables, memory, quiet, rows_in_parallel
 from lab.markdown import table
 from lab.statistics import average_ranks
 from lab.training import fit_quietly
@@ -140,7 +140,7 @@ def names(quick: bool) -> list[str]:
 def collect(quick: bool) -> Facts:
     kinds, seeds = (KINDS[:1], SEEDS[:1]) if quick else (KINDS, SEEDS)
     jobs = [(name, kind, seed) for name in names(quick) for kind in kinds for seed in seeds]
-    rows = [row for part in in_parallel(examine, jobs, quick) for row in part]
+    rows = rows_in_parallel(examine, jobs, quick)
     groups = {"all": kinds} | {kind: (kind,) for kind in kinds}
     return {
         "datasets": sorted({row["dataset"] for row in rows}),
@@ -176,18 +176,15 @@ def is_met(facts: Facts) -> bool:
     return facts["quick"] or all(way in OURS for way in best)
 
 
-def page(facts: Facts) -> str:
+def tables(facts: Facts) -> Tables:
     header = "way | macro-recall | its mean rank | G-mean | its mean rank"
-    parts = [
-        "# Many classes",
-        f"{len(facts['datasets'])} data sets: {', '.join(facts['datasets'])}.",
-    ]
+    columns = ("macro_recall", "rank_macro_recall", "g_mean", "rank_g_mean")
+    found = {}
     for group, summary in facts["summary"].items():
-        columns = ("macro_recall", "rank_macro_recall", "g_mean", "rank_g_mean")
         ordered = sorted(summary.items(), key=lambda item: item[1]["rank_macro_recall"])
         rows = [[way, *(values[column] for column in columns)] for way, values in ordered]
-        parts.append(f"## {group.capitalize()}\n\n{table(header, rows)}")
-    return "\n\n".join(parts)
+        found[group] = table(header, rows)
+    return found
 
 
-EXPERIMENT = Experiment(collect, page, is_met)
+EXPERIMENT = Experiment(collect, tables, is_met)

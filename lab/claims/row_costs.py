@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, TransformerMixin
+from sklearn.base import ClassifierMixin, TransformerMixin, clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -23,8 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from boundshift import BoundShiftClassifier
 from boundshift.typing import FloatArray
-from lab import markdown
-from lab.experiment import Experiment, Facts, in_parallel, quiet, version_of
+from lab.experiment import Experiment, Facts, Tables, quiet, rows_in_parallel, version_of
 from lab.markdown import table
 
 LOADERS = (
@@ -33,7 +32,10 @@ LOADERS = (
     "load_credit_scoring_pakdd",
     "load_vub_credit_scoring",
 )
-MODELS = ("logistic regression", "gradient boosting")
+MODELS: dict[str, ClassifierMixin] = {
+    "logistic regression": LogisticRegression(max_iter=2000),
+    "gradient boosting": HistGradientBoostingClassifier(max_iter=60, random_state=0),
+}
 SEEDS = 3
 PLAIN, OURS = "plain 0.5", "boundshift, row costs"
 LEARNT, BY_ROW = "empulse, learnt threshold", "empulse, a threshold a row"
@@ -87,13 +89,6 @@ def load(loader: str) -> tuple[str, Any, NDArray[np.int64], Costs]:
     return data.name, data.data, np.asarray(data.target, dtype=np.int64), Costs(*costs)
 
 
-def make_model(model: str) -> ClassifierMixin:
-    """Return a model for numbers."""
-    if model == "logistic regression":
-        return LogisticRegression(max_iter=2000)
-    return HistGradientBoostingClassifier(max_iter=60, random_state=0)
-
-
 def make_features() -> TransformerMixin:
     """Return what makes numbers of words; empulse's classifier cannot have it in a pipeline."""
     encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False, min_frequency=20)
@@ -112,12 +107,12 @@ def compare(loader: str, model: str, seed: int) -> list[dict[str, Any]]:
     given, judged = costs.take(train), costs.take(test)
     features = make_features().fit(X.iloc[train])
     X_train, X_test = features.transform(X.iloc[train]), features.transform(X.iloc[test])
-    plain = make_model(model).fit(X_train, y[train])
+    plain = clone(MODELS[model]).fit(X_train, y[train])
     with quiet():
-        ours = BoundShiftClassifier(make_model(model), random_state=seed).fit(
+        ours = BoundShiftClassifier(clone(MODELS[model]), random_state=seed).fit(
             X_train, y[train], row_cost=given.of_a_wrong_decision(y[train])
         )
-    theirs = CSThresholdClassifier(make_model(model), random_state=seed)
+    theirs = CSThresholdClassifier(clone(MODELS[model]), random_state=seed)
     theirs.fit(X_train, y[train], **given._asdict())
     flagged = {
         PLAIN: plain.predict(X_test),
@@ -139,11 +134,12 @@ def compare(loader: str, model: str, seed: int) -> list[dict[str, Any]]:
 
 
 def collect(quick: bool) -> Facts:
-    loaders, models, seeds = (LOADERS[:1], MODELS[:1], 2) if quick else (LOADERS, MODELS, SEEDS)
+    loaders, models, seeds = (
+        (LOADERS[:1], [*MODELS][:1], 2) if quick else (LOADERS, [*MODELS], SEEDS)
+    )
     known = version_of("empulse")
     jobs = [(d, m, s) for d in loaders for m in models for s in range(seeds)] if known else []
-    rows = [row for rows in in_parallel(compare, jobs, quick) for row in rows]
-    return {"empulse": known, "seeds": seeds, "rows": rows}
+    return {"empulse": known, "seeds": seeds, "rows": rows_in_parallel(compare, jobs, quick)}
 
 
 def savings_of(facts: Facts, data: str, model: str, method: str) -> FloatArray:
@@ -169,33 +165,16 @@ def is_met(facts: Facts) -> bool:
     )
 
 
-def page(facts: Facts) -> str:
-    pairs = sorted({(row["data"], row["model"]) for row in facts["rows"]})
+def tables(facts: Facts) -> Tables:
     rows = []
-    for pair in pairs:
+    for pair in sorted({(row["data"], row["model"]) for row in facts["rows"]}):
         line: list[object] = list(pair)
         for method in METHODS:
             savings = savings_of(facts, *pair, method)
             line.append(f"{savings.mean():.3f} ± {savings.std(ddof=1) / np.sqrt(len(savings)):.3f}")
         gains = savings_of(facts, *pair, OURS) - savings_of(facts, *pair, LEARNT)
-        line.append(f"{np.sum(gains > 0)} of {len(gains)}")
-        rows.append(line)
-    other = f"empulse {facts['empulse']}" if facts["empulse"] else "empulse (not installed)"
-    return markdown.page(f"""
-        # Costs by row
-
-        Savings on held-out halves of the data sets that {other} bundles, with their own costs by
-        row, {facts["seeds"]} seeds; behind ± stands the standard error over the seeds, whose
-        halves overlap. 1 is a perfect decision, 0 the cheaper of flagging all and flagging none,
-        below 0 worse than that. *Row costs*: `BoundShiftClassifier(model).fit(X, y,
-        row_cost=...)`, one threshold for all rows, set on out-of-fold scores. *Learnt threshold*:
-        empulse's CSThresholdClassifier with the costs given to fit, one threshold for all rows.
-        *A threshold a row*: the same classifier with the costs of each new row given to predict;
-        it asks for more than the others, the costs of a row before its label is known, and has a
-        threshold of its own for each. *Wins*: seeds in which row costs save more than the learnt
-        threshold.
-
-        {table(" | ".join(["data", "model", *METHODS, "wins"]), rows)}""")
+        rows.append([*line, f"{np.sum(gains > 0)} of {len(gains)}"])
+    return {"savings": table(" | ".join(["data", "model", *METHODS, "wins"]), rows)}
 
 
-EXPERIMENT = Experiment(collect, page, is_met)
+EXPERIMENT = Experiment(collect, tables, is_met)

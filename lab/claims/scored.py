@@ -67,14 +67,6 @@ Response = Literal["margin", "decision_function", "predict_proba"]
 SCORED = {"margin": Margins, "decision_function": Margins, "predict_proba": Probabilities}
 
 
-class Responses(NamedTuple):
-    """Raw responses to the rows trained on: by that model, and by models that left them out."""
-
-    training: FloatArray
-    out_of_fold: FloatArray
-    method: Response
-
-
 class Halves(NamedTuple):
     """Raw responses to rows to decide on, out-of-fold, and to fresh rows to judge by."""
 
@@ -94,12 +86,6 @@ def _fit(model: Any, X: FloatArray, y: NDArray[Any], classes: NDArray[Any]) -> S
 def out_of_fold(model: Any, X: FloatArray, y: NDArray[Any]) -> FloatArray:
     """Return raw responses in the folds that `BoundShiftClassifier` uses by default."""
     return cross_fit(lambda rows, labels: _fit(model, rows, labels, np.unique(y)), X, y)[0]
-
-
-def responses(model: Any, X: FloatArray, y: NDArray[Any]) -> Responses:
-    """Return both kinds of responses of a model to its training rows."""
-    method: Any = find_methods(model)[0]
-    return Responses(_fit(model, X, y, np.unique(y))(X), out_of_fold(model, X, y), method)
 
 
 def score_halves(

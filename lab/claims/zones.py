@@ -22,10 +22,9 @@ from scipy.stats import binom
 
 from boundshift import find_zone
 from boundshift.typing import FloatArray
-from lab import markdown
 from lab.claims.floors import FALSE_VERDICT
 from lab.claims.simulation import SHAPES, Problem, generator
-from lab.experiment import Experiment, Facts, in_parallel, quiet, version_of
+from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet, version_of
 from lab.markdown import table
 
 Limits = tuple[float, float]
@@ -155,9 +154,7 @@ def summarise(found: list[Shares | None]) -> dict[str, Any]:
 
 
 def collect(quick: bool) -> Facts:
-    sizes, draws, mapie_draws = (
-        ((SIZES[1], SIZES[4]), 100, 2) if quick else (SIZES, DRAWS, MAPIE_DRAWS)
-    )
+    sizes, draws, mapie_draws = ((SIZES[1],), 40, 2) if quick else (SIZES, DRAWS, MAPIE_DRAWS)
     mapie = version_of("mapie")
     mapie_draws = mapie_draws if mapie else 0
     jobs = [(s, o, n, draws, mapie_draws) for s in SHAPES for o in OVERLAPS for n in sizes]
@@ -177,7 +174,7 @@ def is_narrower(widths: dict[str, Any]) -> bool:
     return bool(sum(widths[OURS]) <= sum(widths[MAPIE]))
 
 
-def page(facts: Facts) -> str:
+def tables(facts: Facts) -> Tables:
     cells = facts["cells"]
     coverage: list[list[object]] = []
     width: list[list[object]] = []
@@ -208,7 +205,6 @@ def page(facts: Facts) -> str:
             broken = sum(c["methods"][MAPIE]["both_broken"] for c in here) if asked else 0
             line += [1 - answered / asked, 1 - broken / asked] if asked else ["–", "–"]
             width.append(line)
-    other = f"MAPIE {facts['mapie']}" if facts["mapie"] else "MAPIE (not installed, not run)"
     compared = [cell["beside"] for cell in cells if cell["beside"]["answered"]]
     coverage_head = (
         "rows | negative kept | positive kept | worst cell | both kept | "
@@ -218,32 +214,14 @@ def page(facts: Facts) -> str:
         "rows | overlap | find_zone | split-conformal | find_zone where MAPIE answers | "
         "MAPIE there | MAPIE without an answer | MAPIE: both kept"
     )
-    return markdown.page(f"""
-        # Unsure zones
-
-        `find_zone(errors={ERRORS}, confidence={CONFIDENCE:g})`, {facts["draws"]} draws for each
-        of {len(cells)} cells: {len(SHAPES)} class shapes, overlaps (the share of each class that
-        the best middle boundary gets wrong) and rows of each class (negative, positive). Errors
-        are true shares of the known distributions. A promise is kept if at most 0.05 of the class
-        is decided wrongly; an infinite limit decides nothing wrongly. Each of the two is promised
-        by itself, so both together need only hold in {1 - 2 * (1 - CONFIDENCE):g}. The last
-        column says whether no cell breaks a promise more often than chance allows, all cells
-        taken together.
-
-        {table(coverage_head, coverage)}
-
-        Share of rows that are unsure, the mean of both classes, over the class shapes. *MAPIE* is
-        the BinaryClassificationController of {other} with abstention: the two class errors as
-        risks, pairs from a grid of {MAPIE_GRID} limits, least abstention among the valid ones, at
-        the confidence at which a zone keeps both; on the first {facts["mapie_draws"]} draws of
-        each cell, the widths of both sides where it answers. *Split-conformal* is the set
-        predictor with a quantile for each class: narrower, for its promise is of the average over
-        samples and is broken by about half of them, as the table above shows.
-
-        {table(width_head, width)}
-
-        MAPIE answers in {len(compared)} of {len(cells)} cells; the zone is no wider in
-        {sum(is_narrower(widths) for widths in compared)} of them.""")
+    said = (
+        f"MAPIE answers in {len(compared)} of {len(cells)} cells; the zone is no wider in "
+        f"{sum(is_narrower(widths) for widths in compared)} of them."
+    )
+    return {
+        "coverage": table(coverage_head, coverage),
+        "widths": f"{table(width_head, width)}\n\n{said}",
+    }
 
 
-EXPERIMENT = Experiment(collect, page, is_met)
+EXPERIMENT = Experiment(collect, tables, is_met)

@@ -2,15 +2,14 @@
 
 Training is raced with scikit-learn's TunedThresholdClassifierCV, on the same model and the same
 folds; out-of-bag scores of a forest with that tuner and with five folds of ours, and beside it what
-they cost in G-mean on other rows; and prediction by the mean of five models with one of them. As in
-:mod:`lab.speed.speed`, contenders take turns and each counts with its best time.
+they cost in G-mean on other rows; and prediction by the mean of five models with one of them.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -24,27 +23,12 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 from boundshift import BoundaryWarning, BoundShiftClassifier
 from boundshift.metrics import binary_metrics
 from lab.experiment import Experiment, Facts
-from lab.speed.speed import SEED, Row, Stopwatch, page, rows_of
+from lab.speed.speed import SEED, Contenders, Row, Stopwatch, judged_table, rows_of
 
 FOLDS = 5
+LINEAR = "logistic regression"
 # Rows that G-means are measured on, in times of those trained on.
 FRESH = 4
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How large the problems are, and how often each contender runs."""
-
-    rows: int
-    trees: int
-    repeats: int
-    quality_seeds: int
-    predicted: int
-    judged: bool
-
-
-FULL = Plan(5_000, 100, 2, 8, 100_000, judged=True)
-QUICK = Plan(600, 5, 1, 2, 2_000, judged=False)
 
 
 def draw(n_rows: int, seed: int = SEED) -> tuple[Any, Any]:
@@ -55,99 +39,79 @@ def draw(n_rows: int, seed: int = SEED) -> tuple[Any, Any]:
     return X, y
 
 
-def models(plan: Plan) -> dict[str, Any]:
-    """Return the models that are raced, by the names of their rows."""
-    return {
-        "logistic regression": LogisticRegression(max_iter=1000),
-        "forest": RandomForestClassifier(plan.trees, random_state=SEED),
-        "boosting": HistGradientBoostingClassifier(random_state=SEED),
+def races(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+    """Yield every figure; with few rows, a loose goal only catches accidents."""
+    rows, trees, repeats = (400, 5, 1) if quick else (5_000, 100, 2)
+    seeds, predicted = (1, 1_000) if quick else (8, 100_000)
+    models = {
+        LINEAR: LogisticRegression(max_iter=1000),
+        "forest": RandomForestClassifier(trees, random_state=SEED),
+        "boosting": HistGradientBoostingClassifier(max_iter=5 if quick else 100, random_state=SEED),
     }
-
-
-def goal_of(plan: Plan, goal: str) -> str:
-    """Return the goal; with few rows a loose one only catches accidents."""
-    return goal if plan.judged else "<= 1000"
-
-
-def against_tuned_threshold(plan: Plan, watch: Stopwatch) -> list[Row]:
-    """Race scikit-learn's tuned threshold, which fits each fold and then all rows."""
-    X, y = draw(plan.rows)
     folds = StratifiedKFold(FOLDS)
-    rows = []
-    for name, model in models(plan).items():
-        tuned = TunedThresholdClassifierCV(clone(model), cv=folds, scoring="balanced_accuracy")
+    X, y = draw(rows)
+
+    def goal_of(goal: str) -> str:
+        return "<= 1000" if quick else goal
+
+    def tuned(model: Any) -> Any:
+        return TunedThresholdClassifierCV(clone(model), cv=folds, scoring="balanced_accuracy")
+
+    for name, model in models.items():
+        where = f"{name}, {rows_of(rows)}"
         shifted = BoundShiftClassifier(clone(model), cv=folds)
-        best = watch.race(
-            f"training, {name}, {rows_of(plan.rows)}",
-            {"tuned": partial(tuned.fit, X, y), "shifted": partial(shifted.fit, X, y)},
-            plan.repeats,
-        )
-        ratio = best["shifted"] / best["tuned"]
-        title = f"times the training of TunedThresholdClassifierCV: {name}, {rows_of(plan.rows)}"
-        rows.append(Row.judge(title, ratio, goal_of(plan, "<= 0.9")))
-    return rows
+        runs: Contenders = {
+            "tuned": partial(tuned(model).fit, X, y),
+            "shifted": partial(shifted.fit, X, y),
+        }
+        best = watch.race(f"training, {where}", runs, repeats)
+        title = f"times the training of TunedThresholdClassifierCV: {where}"
+        yield Row.judge(title, best["shifted"] / best["tuned"], goal_of("<= 0.9"))
 
-
-def out_of_bag(plan: Plan, watch: Stopwatch) -> list[Row]:
-    """Race out-of-bag scores of a forest with folds, and compare G-means on other rows."""
-    forest = models(plan)["forest"]
-    X, y = draw(plan.rows)
-    folds = StratifiedKFold(FOLDS)
+    forest, where = models["forest"], f"{trees} trees, {rows_of(rows)}"
     ways = {"oob": "oob", "folds": folds}
-    contenders: dict[str, Callable[[], object]] = {
+    runs = {
         name: partial(BoundShiftClassifier(clone(forest), cv=cv).fit, X, y)
         for name, cv in ways.items()
     }
-    tuned = TunedThresholdClassifierCV(clone(forest), cv=folds, scoring="balanced_accuracy")
-    contenders["tuned"] = partial(tuned.fit, X, y)
-    title = f"{plan.trees} trees, {rows_of(plan.rows)}"
-    best = watch.race(f"out of bag, {title}", contenders, plan.repeats)
-    name = f"times the training of TunedThresholdClassifierCV: cv='oob', {title}"
-    rows = [Row.judge(name, best["oob"] / best["tuned"], goal_of(plan, "<= 0.25"))]
-    name = f"times the training of cv={FOLDS}: cv='oob', {title}"
-    rows.append(Row.judge(name, best["oob"] / best["folds"], goal_of(plan, "< 1")))
+    runs["tuned"] = partial(tuned(forest).fit, X, y)
+    best = watch.race(f"out of bag, {where}", runs, repeats)
+    title = f"times the training of TunedThresholdClassifierCV: cv='oob', {where}"
+    yield Row.judge(title, best["oob"] / best["tuned"], goal_of("<= 0.25"))
+    title = f"times the training of cv={FOLDS}: cv='oob', {where}"
+    yield Row.judge(title, best["oob"] / best["folds"], goal_of("< 1"))
     lost = []
-    for seed in range(plan.quality_seeds):
-        X, y = draw((1 + FRESH) * plan.rows, seed)
-        train, test = slice(None, plan.rows), slice(plan.rows, None)
+    for seed in range(seeds):
+        X_all, y_all = draw((1 + FRESH) * rows, seed)
         found = {}
         for way, cv in ways.items():
-            shifted = BoundShiftClassifier(clone(forest), cv=cv).fit(X[train], y[train])
-            metrics = binary_metrics(y[test], shifted.predict(X[test]), pos_label=1)
+            shifted = BoundShiftClassifier(clone(forest), cv=cv).fit(X_all[:rows], y_all[:rows])
+            metrics = binary_metrics(y_all[rows:], shifted.predict(X_all[rows:]), pos_label=1)
             found[way] = metrics["g_mean"]
         lost.append(found["folds"] - found["oob"])
-    name = f"G-mean lost to cv={FOLDS} by cv='oob', mean of {plan.quality_seeds} seeds: {title}"
-    return [*rows, Row.judge(name, float(np.mean(lost)), "<= 0.005" if plan.judged else "<= 1")]
+    title = f"G-mean lost to cv={FOLDS} by cv='oob', mean of {seeds} seeds: {where}"
+    yield Row.judge(title, float(np.mean(lost)), goal_of("<= 0.005"))
 
-
-def prediction(plan: Plan, watch: Stopwatch) -> list[Row]:
-    """Race the mean of five models with one; linear ones are one model, others are five."""
-    X, y = draw(plan.rows)
-    fresh = draw(plan.predicted, SEED + 1)[0]
-    rows = []
-    for name, model in models(plan).items():
+    fresh = draw(predicted, SEED + 1)[0]
+    for name, model in models.items():
         one = clone(model).fit(X, y)
         shifted = BoundShiftClassifier(clone(model), cv=FOLDS).fit(X, y)
-        best = watch.race(
-            f"predict, {name}, {rows_of(plan.predicted)}",
-            {"one": partial(one.predict, fresh), "mean": partial(shifted.predict, fresh)},
-            # A linear model predicts in milliseconds, of which the best of a few is not the least.
-            plan.repeats * (10 if name == "logistic regression" else 1),
+        where = f"{name}, {rows_of(predicted)}"
+        runs = {"one": partial(one.predict, fresh), "mean": partial(shifted.predict, fresh)}
+        # A linear model predicts in milliseconds, of which the best of a few is not the least.
+        best = watch.race(f"predict, {where}", runs, repeats * (10 if name == LINEAR else 1))
+        goal = "<= 1.05" if name == LINEAR else f"<= {FOLDS * 1.1:g}"
+        yield Row.judge(
+            f"times one model's prediction: {where}", best["mean"] / best["one"], goal_of(goal)
         )
-        goal = "<= 1.05" if name == "logistic regression" else f"<= {FOLDS * 1.1:g}"
-        title = f"times one model's prediction: {name}, {rows_of(plan.predicted)}"
-        rows.append(Row.judge(title, best["mean"] / best["one"], goal_of(plan, goal)))
-    return rows
 
 
 def collect(quick: bool) -> Facts:
     # The boundary may say that nothing is gained; few trees leave rows without an out-of-bag score.
     warnings.simplefilter("ignore", Warning if quick else BoundaryWarning)
-    plan, watch = QUICK if quick else FULL, Stopwatch()
+    watch = Stopwatch()
     BoundShiftClassifier(LogisticRegression()).fit(*draw(500))  # warm
-    races = (against_tuned_threshold, out_of_bag, prediction)
-    rows = [asdict(row) for race in races for row in race(plan, watch)]
-    return {"rows": rows, "seconds": watch.seconds}
+    return {"rows": [asdict(row) for row in races(quick, watch)], "seconds": watch.seconds}
 
 
-EXPERIMENT = Experiment(collect, page, home="README.md", block="training")
+EXPERIMENT = Experiment(collect, lambda facts: {"training": judged_table(facts)}, home="README.md")

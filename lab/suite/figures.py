@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,17 @@ if TYPE_CHECKING:
 
 _STEP = 0.2
 _FIRST = 0.32
+
+
+class Picture(NamedTuple):
+    """A picture: the name of its file, what it shows in words, and how it is drawn."""
+
+    name: str
+    text: str
+    draw: Callable[[], Figure]
+
+    def __str__(self) -> str:
+        return f"![{self.text}](images/benchmark/{self.name}.png)"
 
 
 def draw_critical_difference(

@@ -187,15 +187,6 @@ PANEL = (
 """The baselines that the default is tested against, each on the scores that it is meant for."""
 
 
-CANDIDATES = tuple(
-    f"{curve}/{rule}@{source}"
-    for source in ("fold-models", "out-of-fold")
-    for curve in ESTIMATES
-    for rule in RULES_TRIED
-    if _differs(curve, rule) and isinstance(RULES_TRIED[rule], GMean)
-)
-"""What the default was chosen from: every estimate and every tolerance on the G-mean."""
-
 GOALS = ("f1", "mcc")
 """Metrics that are both a rule's name and an aim of scikit-learn's tuner."""
 
@@ -227,15 +218,14 @@ def default_method() -> str:
     return f"{_DEFAULT_CURVE.name}/{_DEFAULT_RULE.name}@{source}"
 
 
-def choose_methods(patterns: Sequence[str] = ("*",)) -> list[Method]:
-    """Return all methods whose name one of the patterns matches.
+def choose_methods(patterns: Sequence[str] = ("*",)) -> list[str]:
+    """Return the names of all methods that one of the patterns matches.
 
     Names may have ``*`` and ``?`` for any letters; those behind ``!`` are left out.
 
     Examples
     --------
-    >>> chosen = choose_methods(["smote", "smoothed/*@out*", "!*g-mean*", "!*mcc*"])
-    >>> [method.name for method in chosen]
+    >>> choose_methods(["smote", "smoothed/*@out*", "!*g-mean*", "!*mcc*"])
     ['smote', 'smoothed/f1@out-of-fold', 'smoothed/sum@out-of-fold']
     """
     wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
@@ -248,8 +238,8 @@ def choose_methods(patterns: Sequence[str] = ("*",)) -> list[Method]:
                 "example."
             )
     return [
-        method
-        for name, method in METHODS.items()
+        name
+        for name in METHODS
         if any(fnmatchcase(name, p) for p in wanted)
         and not any(fnmatchcase(name, p) for p in unwanted)
     ]

@@ -24,7 +24,7 @@ from boundshift.promises.certificate import Certificate, Scores, certify_counts
 from boundshift.typing import FloatArray
 from lab.data.common import CommonDataset
 from lab.methods import METRICS, Decision, Method, Outcome, failed_row, judge
-from lab.suite.data import OWN, half_of
+from lab.suite.data import half_of
 from lab.suite.train import Fit, FittedSplit, SuiteCache
 
 CONFIDENCE = 0.95
@@ -70,7 +70,7 @@ def rows_of_fit(
     run = {
         **fit._asdict(),
         "family": entry.family,
-        "half": OWN if fit.dataset in cache.own else half_of(entry.family),
+        "half": half_of(entry.family),
         "n_minority": entry.n_minority,
     }
     try:
@@ -136,7 +136,7 @@ def _scores_of(method: Method) -> Scores:
 class Coverage:
     """Certificates of one method: how many, shares covered and contradicted, and means.
 
-    `width` is how far the bound lies above the error. `least` is the share that has to be covered:
+    `least` is the share that has to be covered:
     the 5% point of a binomial share, counting as many trials as there are blocks, since seeds and
     relatives of a data set share their rows and are not independent trials.
     """
@@ -146,7 +146,6 @@ class Coverage:
     contradicted: float
     bound: float
     error: float
-    width: float
     least: float
 
     @property
@@ -155,34 +154,22 @@ class Coverage:
         return self.covered >= self.least
 
 
-def coverage(
-    rows: Iterable[SuiteRow], classes: tuple[str, ...] = ("negative", "positive")
-) -> Coverage:
-    """Count how often the certificates of some rows hold, for the errors of some classes."""
-    kept = [row for row in rows if row.certificate]
-    bounds = _column(kept, "certified", classes)
-    errors = 1 - _column(kept, "recall", classes)
-    sizes = _column(kept, "test", classes)
-    wrong = np.round(errors * sizes)
-    chance = binom.sf(wrong - 1, sizes, bounds)
-    blocks = len({(row.family, row.model) for row in kept}) * len(classes)
+def coverage(rows: Sequence[SuiteRow], label: str) -> Coverage:
+    """Count how often the certificates of some rows hold, for the errors of one class."""
+
+    def column(name: str) -> FloatArray:
+        return np.array([getattr(row, f"{name}_{label}") for row in rows], dtype=np.float64)
+
+    bounds, errors, sizes = column("certified"), 1 - column("recall"), column("test")
+    chance = binom.sf(np.round(errors * sizes) - 1, sizes, bounds)
     return Coverage(
         n=len(bounds),
         covered=float(np.mean(errors <= bounds + _ROUNDING)),
         contradicted=float(np.mean(chance < 1 - CONFIDENCE)),
         bound=float(np.mean(bounds)),
         error=float(np.mean(errors)),
-        width=float(np.mean(bounds - errors)),
-        least=least_share(blocks),
+        least=least_share(len({(row.family, row.model) for row in rows})),
     )
-
-
-def claims_covered(rows: Iterable[SuiteRow]) -> float:
-    """Return the share of test errors that are not above what the method's own curve claims."""
-    kept = [row for row in rows if np.isfinite(row.claim_negative)]
-    both = ("negative", "positive")
-    claims, errors = _column(kept, "claim", both), 1 - _column(kept, "recall", both)
-    return float(np.mean(errors <= claims + _ROUNDING)) if kept else float("nan")
 
 
 def least_share(trials: int) -> float:
@@ -194,14 +181,6 @@ def least_share(trials: int) -> float:
     0.91
     """
     return float(binom.ppf(1 - CONFIDENCE, trials, CONFIDENCE)) / trials if trials else 0.0
-
-
-def _column(
-    rows: Iterable[SuiteRow], name: str, classes: tuple[str, ...]
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return a number of each row and class."""
-    values = [float(getattr(row, f"{name}_{label}")) for row in rows for label in classes]
-    return np.array(values, dtype=np.float64)
 
 
 Unit = Literal["family and model", "family"]

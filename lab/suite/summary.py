@@ -1,4 +1,4 @@
-"""Facts of a run as plain values: what the page says, and what is stored beside it."""
+"""Facts of a run as plain values: what the tables say, and what is stored beside them."""
 
 from __future__ import annotations
 
@@ -9,30 +9,26 @@ from typing import Any, get_args
 import numpy as np
 
 from boundshift.promises.certificate import CertificateStatus
+from lab.experiment import Facts
 from lab.methods import METRICS
 from lab.statistics import average_ranks, compare, critical_difference, friedman, holm
-from lab.suite.methods import CANDIDATES, GOALS, METHODS, PANEL, aiming_at
+from lab.suite.methods import GOALS, METHODS, PANEL, aiming_at
 from lab.suite.rows import (
     CLAIRVOYANT,
     UNTOUCHED,
     FitFacts,
     Results,
     SuiteRow,
-    claims_covered,
     coverage,
     shares_of_gain,
 )
 from lab.suite.train import MODELS
 
-Facts = dict[str, Any]
-
-
-def _is_model(name: str) -> Callable[[FitFacts], bool]:
-    return lambda fit: fit.model == name
-
-
 STRATA: dict[str, dict[str, Callable[[FitFacts], bool]]] = {
-    "Model": {model.title: _is_model(name) for name, model in MODELS.items()},
+    "Model": {
+        model.title: lambda fit, name=name: fit.model == name  # type: ignore[misc]
+        for name, model in MODELS.items()
+    },
     "Minority rows": {
         "20–49": lambda fit: fit.n_minority < 50,
         "50–199": lambda fit: 50 <= fit.n_minority < 200,
@@ -47,17 +43,13 @@ STRATA: dict[str, dict[str, Callable[[FitFacts], bool]]] = {
 """Title → name → which trainings."""
 
 BASELINE = "tuned/g-mean"
-"""What every candidate for the default is tested against: scikit-learn's tuned threshold."""
-
-CHOSEN_BY = ("g_mean", "balanced_accuracy", "f1")
-"""What the default is chosen by."""
+"""What the default is set beside first: scikit-learn's tuned threshold."""
 
 CLAIRVOYANTS = (CLAIRVOYANT, f"{CLAIRVOYANT}@fold-models")
 """The best thresholds on the test rows, of the model trained on all rows and of the fold models."""
 
 STRATUM_METRICS = ("g_mean", "balanced_accuracy")
 """What is compared in parts of the trainings."""
-
 
 SAME_SETS = (5, 10, 20)
 """Numbers of rare rows that are drawn from the same data sets, and so are told together."""
@@ -74,103 +66,75 @@ def summarise_half(rows: Iterable[SuiteRow], default: str) -> Facts:
         by_rare.setdefault(row.rare, []).append(row)
     few = {rare: by_rare[rare] for rare in sorted(by_rare) if rare}
     facts = summarise(Results(by_rare[0]), default) if 0 in by_rare else {}
-    facts["few"] = {str(rare): _told(Results(mine), default) for rare, mine in few.items()}
+    facts["few"] = {}
+    for rare, mine in few.items():
+        results = Results(mine)
+        means = {n: {m: f[m] for m in METRICS} for n, f in _methods(results).items()}
+        told = {"counts": _counts(results), "methods": means, "shares": _shares(results, default)}
+        facts["few"][str(rare)] = told
     together = [rare for rare in few if rare in SAME_SETS]
     if together:
         named = [replace(r, dataset=f"{r.dataset} {r.rare}") for n in together for r in few[n]]
-        facts["together"] = _compared(Results(named), default) | {
-            "numbers": together,
-            "answered": _where_all_answer(Results(named), default),
-            "coverage": _coverage(Results(named), default),
-        }
+        facts["together"] = summarise(Results(named), default, in_parts=False)
+        facts["together"]["numbers"] = together
     return facts
 
 
-def _where_all_answer(results: Results, default: str) -> Facts:
-    """Compare with the tuned threshold on the trainings where it does not fail."""
-    if BASELINE not in results.methods:
-        return {}
-    failed = {(r.dataset, r.model, r.seed) for r in results.of(BASELINE) if r.status == "FAILED"}
-    kept = results.where(lambda f: (f.dataset, f.model, f.seed) not in failed)
-    if not failed or not kept.fits:
-        return {}
-    means = {}
-    for name in (default, BASELINE):
-        blocks = kept.blocks("g_mean", [name]).values
-        means[name] = float(blocks.mean())
-    found = _against(kept, "g_mean", [default, BASELINE])[BASELINE]
-    return {"left_out": len(failed), "g_mean": means, "against": found}
-
-
-def _told(results: Results, default: str) -> Facts:
-    """Return what a curve over the number of rare rows needs: counts, means and shares."""
-    means = {
-        name: {metric: method[metric] for metric in METRICS}
-        for name, method in _methods(results).items()
-    }
-    return {"counts": _counts(results), "methods": means, "shares": _shares(results, default)}
-
-
-def _shares(results: Results, default: str) -> Facts:
-    """Return shares of the clairvoyant's gain, where there is one."""
-    if not {UNTOUCHED, CLAIRVOYANT} <= set(results.methods):
-        return {}
-    shown = [default, *PANEL, *CANDIDATES, *CLAIRVOYANTS]
-    return shares_of_gain(results, [name for name in results.methods if name in shown])
-
-
-def _compared(results: Results, default: str) -> Facts:
-    """Compare the default with the baselines, and the candidates with the tuned threshold."""
-    known = set(results.methods) - {default}
-    panel = [default, *(name for name in PANEL if name in known)]
-    candidates = [name for name in CANDIDATES if name in results.methods]
-    return {
+def summarise(results: Results, default: str, *, in_parts: bool = True) -> Facts:
+    """Compare the default with the baselines; by model, size, overlap and family if asked."""
+    panel = [default, *(name for name in PANEL if name in results.methods and name != default)]
+    facts: Facts = {
         "default": default,
         "panel": panel,
         "counts": _counts(results),
         "methods": _methods(results),
         "ranking": {metric: _ranking(results, metric, panel) for metric in METRICS},
         "against": {metric: _against(results, metric, panel) for metric in METRICS},
-        "candidates": {
-            metric: _against(results, metric, [BASELINE, *candidates]) for metric in CHOSEN_BY
-        }
-        if BASELINE in known
-        else {},
-        "goals": {
-            metric: found
-            for metric in GOALS
-            if (found := _goal(results, metric, panel)) is not None
-        },
+        "goals": {},
         "shares": _shares(results, default),
-    }
-
-
-def _goal(results: Results, metric: str, panel: Sequence[str]) -> Facts | None:
-    """Compare the rule for a metric with the tuned threshold for it, and with the panel."""
-    ours, tuned, *_ = aiming_at(metric)
-    if not {ours, tuned} <= set(results.methods):
-        return None
-    baselines = list(dict.fromkeys([ours, tuned, *panel]))
-    return {
-        "ranking": _ranking(results, metric, baselines),
-        "against": _against(results, metric, baselines),
-    }
-
-
-def summarise(results: Results, default: str) -> Facts:
-    """Collect everything that is to be said about a run, compared with the default."""
-    facts = _compared(results, default)
-    panel = facts["panel"]
-    return facts | {
-        "strata": _strata(results.only(panel), panel),
-        "families": _families(results, panel),
         "coverage": _coverage(results, default),
-        "claims": {
-            name: claims_covered(results.of(name))
-            for name in results.methods
-            if name.split("@")[0].endswith("/sum")
-        },
     }
+    for metric in GOALS:
+        ours, tuned, *_ = aiming_at(metric)
+        if {ours, tuned} <= set(results.methods):
+            compared = list(dict.fromkeys([ours, tuned, *panel]))
+            facts["goals"][metric] = {
+                "ranking": _ranking(results, metric, compared),
+                "against": _against(results, metric, compared),
+            }
+    if in_parts:
+        blocks = results.blocks("g_mean", panel, "family")
+        facts["families"] = {
+            name: row.tolist() for (name,), row in zip(blocks.names, blocks.values, strict=True)
+        }
+        mine = results.only(panel)
+        facts["strata"] = {
+            title: {
+                name: _stratum(mine.where(wanted), panel)
+                for name, wanted in parts.items()
+                if any(map(wanted, mine.fits))
+            }
+            for title, parts in STRATA.items()
+        }
+    return facts
+
+
+def _stratum(results: Results, panel: Sequence[str]) -> Facts:
+    facts: Facts = {"blocks": _counts(results)["blocks"]}
+    for metric in STRATUM_METRICS:
+        values = results.blocks(metric, panel).values
+        # In the order of the panel, whose names need not be said again.
+        ranks = average_ranks(values).tolist()
+        facts[metric] = {"means": values.mean(axis=0).tolist(), "ranks": ranks}
+    return facts
+
+
+def _shares(results: Results, default: str) -> Facts:
+    """Return shares of the clairvoyant's gain, where there is one."""
+    if not {UNTOUCHED, CLAIRVOYANT} <= set(results.methods):
+        return {}
+    shown = [default, f"{default.partition('@')[0]}@out-of-fold", *PANEL, *CLAIRVOYANTS]
+    return shares_of_gain(results, [name for name in results.methods if name in shown])
 
 
 def _counts(results: Results) -> Facts:
@@ -191,20 +155,18 @@ def _counts(results: Results) -> Facts:
 
 def _methods(results: Results) -> dict[str, Facts]:
     """Return means, ranks among methods of the same aim, solved share and times of each method."""
-    rows: dict[str, list[SuiteRow]] = {name: [] for name in results.methods}
-    for row in results.rows:
-        rows[row.method].append(row)
-    facts: dict[str, Facts] = {
-        name: {
+    facts: dict[str, Facts] = {}
+    for name in results.methods:
+        mine = results.of(name)
+        done = [row for row in mine if row.status != "FAILED"] or mine
+        facts[name] = {
             "group": METHODS[name].group,
             "solved": float(np.mean([row.solved for row in mine])),
             "failed": sum(row.status == "FAILED" for row in mine),
-            "fit_seconds": _mean([row.fit_seconds for row in mine]),
-            "seconds": _mean([row.seconds for row in mine]),
+            "fit_seconds": float(np.mean([row.fit_seconds for row in done])),
+            "seconds": float(np.mean([row.seconds for row in done])),
             "ranks": {},
         }
-        for name, mine in rows.items()
-    }
     aside = ("other aim", "clairvoyant")
     alike = [name for name in results.methods if METHODS[name].group not in aside]
     for metric in METRICS:
@@ -215,12 +177,6 @@ def _methods(results: Results) -> dict[str, Facts]:
         for name, rank in zip(alike, ranks, strict=True):
             facts[name]["ranks"][metric] = float(rank)
     return facts
-
-
-def _mean(values: Sequence[float]) -> float:
-    """Return the mean of what is known."""
-    known = [value for value in values if value == value]
-    return float(np.mean(known)) if known else float("nan")
 
 
 def _ranking(results: Results, metric: str, panel: Sequence[str]) -> Facts:
@@ -259,52 +215,17 @@ def _against(results: Results, metric: str, panel: Sequence[str]) -> dict[str, F
     return found
 
 
-def _strata(results: Results, panel: Sequence[str]) -> dict[str, dict[str, Facts]]:
-    """Return means and ranks of the panel in parts of the trainings."""
-    found: dict[str, dict[str, Facts]] = {}
-    for title, parts in STRATA.items():
-        found[title] = {}
-        for name, wanted in parts.items():
-            if any(map(wanted, results.fits)):
-                found[title][name] = _stratum(results.where(wanted), panel)
-    return found
-
-
-def _families(results: Results, panel: Sequence[str]) -> dict[str, list[float]]:
-    """Return the G-mean of each family, all models averaged, in the order of the panel."""
-    blocks = results.blocks("g_mean", panel, "family")
-    return {name: row.tolist() for (name,), row in zip(blocks.names, blocks.values, strict=True)}
-
-
-def _stratum(results: Results, panel: Sequence[str]) -> Facts:
-    facts: Facts = {"blocks": _counts(results)["blocks"]}
-    for metric in STRATUM_METRICS:
-        values = results.blocks(metric, panel).values
-        # In the order of the panel, whose names need not be said again.
-        ranks = average_ranks(values).tolist()
-        facts[metric] = {"means": values.mean(axis=0).tolist(), "ranks": ranks}
-    return facts
-
-
 def _coverage(results: Results, default: str) -> dict[str, dict[str, Facts]]:
     """Return how often certificates hold: by word, then by decision, then by class."""
     stem = default.split("@")[0]
     stems = [f"{stem}@{source}" for source in ("held-out", "out-of-fold", "training")]
     names = [default, *stems, BASELINE, "untouched", "untouched@held-out"]
-    found: dict[str, dict[str, Facts]] = {word: {} for word in get_args(CertificateStatus)}
+    classes = {"majority": "negative", "minority": "positive"}
+    found: dict[str, dict[str, Any]] = {word: {} for word in get_args(CertificateStatus)}
     for name in dict.fromkeys(names):
         rows = [row for row in results.of(name) if row.certificate]
         for word in dict.fromkeys(row.certificate for row in rows):
-            found[word][name] = _by_class([row for row in rows if row.certificate == word])
+            mine = [row for row in rows if row.certificate == word]
+            held = {title: coverage(mine, label) for title, label in classes.items()}
+            found[word][name] = {k: asdict(c) | {"holds": c.holds} for k, c in held.items()}
     return {word: said for word, said in found.items() if said}
-
-
-def _by_class(rows: Sequence[SuiteRow]) -> dict[str, Facts]:
-    return {
-        label: asdict(found) | {"holds": found.holds}
-        for label, found in (
-            ("both", coverage(rows)),
-            ("majority", coverage(rows, ("negative",))),
-            ("minority", coverage(rows, ("positive",))),
-        )
-    }

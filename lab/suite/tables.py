@@ -1,26 +1,150 @@
-"""The tables of the suite's pages: the answers, and what is behind them."""
+"""The tables and pictures of the suite's pages, from the stored facts.
+
+The words of ``docs/benchmark*.md`` are written by hand. What is measured stands there in blocks,
+which :func:`make_tables` returns by name; those of the half that chose the default begin with
+"choose".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
+from lab.experiment import Facts
 from lab.markdown import Cell, Line, Number, Table, p_value
-from lab.suite.methods import ESTIMATES, METRIC_TITLES, aiming_at, title_of
+from lab.suite.figures import Picture, draw_critical_difference, draw_gains
+from lab.suite.methods import ESTIMATES, GOALS, METRIC_TITLES, aiming_at, title_of
 from lab.suite.rows import CONFIDENCE
-from lab.suite.summary import BASELINE, CHOSEN_BY, CLAIRVOYANTS, STRATUM_METRICS
-
-Facts = dict[str, Any]
+from lab.suite.summary import BASELINE, CLAIRVOYANTS, STRATUM_METRICS
 
 SHORT = {"g_mean": "G-mean", "balanced_accuracy": "Bal. acc.", "f1": "F1", "mcc": "MCC"}
 """Metric → its name in the head of a column."""
 
+_ALL, _FEW = "All rare rows", "5, 10 and 20 rare rows together"
 _TEST = "p (blocks; families)"
 _USUAL = ("untouched", "smote", "balanced-weights")
 _HEADLINE = (
     *_USUAL, "tuned/balanced-accuracy", BASELINE, "best-cut/g-mean@out-of-fold",
     "paper/authors@training",
 )  # fmt: skip
+_DRAWN = (
+    "smote", "balanced-weights", "tuned/balanced-accuracy", BASELINE, "paper/authors@training",
+)  # fmt: skip
+
+
+def make_tables(facts: Facts) -> dict[str, str | Table | Picture]:
+    """Return every block of the pages by its name; what was not run has none."""
+    found: dict[str, str | Table | Picture] = {
+        "setting": _setting(facts),
+        "datasets": dataset_table(facts["datasets"]),
+    }
+    for half, prefix in (("report", ""), ("choose", "choose ")):
+        if half in facts["halves"]:
+            blocks = _blocks(facts["halves"][half], half)
+            found |= {f"{prefix}{name}": block for name, block in blocks}
+    return found
+
+
+def _blocks(told: Facts, half: str) -> Iterator[tuple[str, str | Table | Picture]]:
+    regimes = {_ALL: ("", told), _FEW: ("few ", told.get("together", {}))}
+    regimes = {where: each for where, each in regimes.items() if "methods" in each[1]}
+    for where, (mark, each) in regimes.items():
+        yield f"{mark}counts", _counts(each)
+        yield f"{mark}ranks 1", rank_table(each, ("g_mean", "balanced_accuracy"), where)
+        yield f"{mark}ranks 2", rank_table(each, ("f1", "mcc"), where)
+        yield f"{mark}methods", method_table(each, where)
+        yield f"{mark}tests", against_table(each)
+        yield f"{mark}certificates", coverage_table(each, where)
+        for metric in each["goals"]:
+            yield f"{mark}{metric}", goal_table(each, metric, where)
+    for metric in GOALS:
+        known = {where: each for where, (_, each) in regimes.items() if metric in each["goals"]}
+        if known:
+            yield f"{metric} curves", goal_curve_table(known, metric)
+    if regimes:
+        yield "verdict", verdict_table({where: each for where, (_, each) in regimes.items()})
+    if "methods" not in told:
+        return
+    if told["shares"]:
+        yield "headline", headline_table(told)
+        yield "curve", curve_table(told)
+        yield "gains", _gains(told, half)
+    for title, parts in told["strata"].items():
+        for metric in STRATUM_METRICS:
+            yield f"{title}, {metric}", stratum_table(told, title, parts, metric)
+    yield "families", family_table(told)
+    for metric, ranking in told["ranking"].items():
+        if "critical_difference" in ranking:
+            yield f"diagram {metric}", _diagram(told, metric, f"{half}-{metric}")
+
+
+def _setting(facts: Facts) -> str:
+    versions = ", ".join(f"{name} {value}" for name, value in facts["environment"].items())
+    return (
+        f"Made by `{facts['command']}`, splits of each set: {len(facts['seeds'])}. It stored "
+        f"{facts['rows']['count']} rows, whose text has the SHA-256 checksum "
+        f"`{facts['rows']['sha256 of its text']}`. Versions: {versions}."
+    )
+
+
+def _counts(facts: Facts) -> str:
+    count = facts["counts"]
+    failed = f"{count['failed']} rows failed" if count["failed"] else "no row failed"
+    text = (
+        f"{count['families']} families, {count['datasets']} data sets, {count['models']} models, "
+        f"{count['seeds']} split(s); {count['fits']} trainings, {count['blocks']} blocks; {failed}."
+    )
+    return " ".join([text, *(f"`{message}`" for message in count["messages"][:5])])
+
+
+def _gains(told: Facts, half: str) -> Picture:
+    regimes = regimes_of(told)
+    shown = [n for n in (*_DRAWN, told["default"]) if n in told["shares"]]
+    numbers = [title.removesuffix(" rare rows") for title in regimes]
+    lines = {
+        title_of(name): [each["shares"][name]["share"] for each in regimes.values()]
+        for name in shown
+    }
+    text = "Share of the gain of the best threshold on the test rows, by rare rows to train on"
+    return Picture(f"{half}-gains", text, partial(draw_gains, numbers, lines, title_of(shown[-1])))
+
+
+def _diagram(told: Facts, metric: str, name: str) -> Picture:
+    ranking = told["ranking"][metric]
+    title = (
+        f"Average rank by {METRIC_TITLES[metric]} over {ranking['blocks']} blocks (Friedman p "
+        f"{p_value(ranking['friedman']['f_p_value'])})"
+    )
+    ranks = {title_of(each): rank for each, rank in ranking["ranks"].items()}
+    difference, marked = ranking["critical_difference"], title_of(told["default"])
+    draw = partial(draw_critical_difference, ranks, difference, title, marked)
+    return Picture(name, f"{title}; bars join what Nemenyi's test cannot tell apart", draw)
+
+
+def regimes_of(facts: Facts, most: int = 10**9) -> dict[str, Facts]:
+    """Return what is told for each number of rare rows up to one, all rows last."""
+    few = {f"{n} rare rows": told for n, told in facts["few"].items() if int(n) <= most}
+    return few | ({"all rare rows": facts} if "methods" in facts else {})
+
+
+def verdict_table(regimes: Mapping[str, Facts]) -> Table:
+    """Return the place of the default by every metric, beside the tuned threshold."""
+    sections: dict[str, list[Line]] = {}
+    for where, facts in regimes.items():
+        default, lines = facts["default"], sections.setdefault(where, [])
+        for metric, title in METRIC_TITLES.items():
+            ranks = facts["ranking"][metric]["ranks"]
+            place = 1 + sum(rank < ranks[default] for rank in ranks.values())
+            test = facts["against"][metric].get(BASELINE)
+            means = [facts["methods"].get(n, {}).get(metric) for n in (default, BASELINE)]
+            rank, (mine, theirs) = Number(ranks[default], digits=2), map(Number, means)
+            lines.append((title, f"{place} of {len(ranks)}", rank, mine, theirs, _holm(test)))
+    return Table(
+        "The default's place among all methods of the panel by average rank, and its mean beside "
+        "that of scikit-learn's threshold tuned for the G-mean.",
+        ("Metric", "Place", "average rank", "boundshift", "tuned threshold", _TEST),
+        sections,
+    )
 
 
 def headline_methods(facts: Facts) -> list[str]:
@@ -30,34 +154,27 @@ def headline_methods(facts: Facts) -> list[str]:
     return [n for n in (*_HEADLINE, *ours, CLAIRVOYANTS[0]) if n in facts["shares"]]
 
 
-def regimes_of(facts: Facts, most: int = 10**9) -> dict[str, Facts]:
-    """Return what is told for each number of rare rows up to one, all rows last."""
-    few = {f"{n} rare rows": told for n, told in facts["few"].items() if int(n) <= most}
-    return few | ({"all rare rows": facts} if "methods" in facts else {})
-
-
 def headline_table(facts: Facts) -> Table:
     """Return the share of the clairvoyant's gain: few rows and all, one line a method."""
     regimes = regimes_of(facts, 20)
+
+    def gained(told: Facts, name: str) -> str:
+        if name not in told["shares"]:
+            return "–"
+        value, low, high = (_point(told["shares"][name][key]) for key in ("share", "low", "high"))
+        return f"{value} ({low} to {high})"
+
     return Table(
         "Share of what the best threshold on the test rows would gain over the model left as it "
         "is, measured by G-mean; in brackets a 95% interval over families.",
         ("Who decides", *regimes),
         {
             "": [
-                (title_of(name), *(_gained(each, name) for each in regimes.values()))
+                (title_of(name), *(gained(each, name) for each in regimes.values()))
                 for name in headline_methods(facts)
             ]
         },
     )
-
-
-def _gained(told: Facts, name: str) -> str:
-    """Write a share of the gain with its interval."""
-    if name not in told["shares"]:
-        return "–"
-    value, low, high = (_point(told["shares"][name][key]) for key in ("share", "low", "high"))
-    return f"{value} ({low} to {high})"
 
 
 def _point(value: float | None) -> str:
@@ -110,7 +227,7 @@ def rank_table(facts: Facts, metrics: Sequence[str], where: str) -> Table:
         lines.append(tuple(cells))
     return Table(
         f"{where}: mean over {facts['ranking'][metrics[0]]['blocks']} blocks, average rank among "
-        f"{len(facts['panel'])} (1 is best), and the test of boundshift against each rival, "
+        f"{len(facts['panel'])} (1 is best), and the test of boundshift against each baseline, "
         "two-sided, after Holm's correction, by blocks and by families.",
         tuple(header),
         {"": lines},
@@ -195,36 +312,6 @@ def short_table(facts: Facts) -> Table:
     )
 
 
-def candidate_tables(facts: Facts) -> list[Table]:
-    """Return what the default is chosen from, each against the tuned threshold, in both regimes."""
-    regimes = {"All rare rows": facts}
-    if "together" in facts:
-        regimes["5 to 20 rare rows"] = facts["together"]
-    return [_candidate_table(title, each) for title, each in regimes.items() if each["candidates"]]
-
-
-def _candidate_table(title: str, facts: Facts) -> Table:
-    """Return means and tests of every candidate."""
-    found = facts["candidates"]
-    columns = {m: {n: facts["methods"][n][m] for n in found[m]} for m in CHOSEN_BY}
-
-    def share(name: str) -> Number:
-        return Number(facts["shares"].get(name, {}).get("share"), digits=2)
-
-    first = [cell for m in CHOSEN_BY for cell in (Number(facts["methods"][BASELINE][m]), "")]
-    lines: list[Line] = [(title_of(BASELINE), *first, share(BASELINE))]
-    for each in found["g_mean"]:
-        pairs = ((marked(columns[m], each), _holm(found[m][each])) for m in CHOSEN_BY)
-        lines.append((title_of(each), *(cell for pair in pairs for cell in pair), share(each)))
-    titles = (title for metric in CHOSEN_BY for title in (SHORT[metric], _TEST))
-    return Table(
-        f"{title}: mean over blocks, test against the first line with Holm's correction over the "
-        "candidates, and share of the clairvoyant's gain.",
-        ("Candidate", *titles, "Share"),
-        {"": lines},
-    )
-
-
 def against_table(facts: Facts) -> Table:
     """Return the paired tests of the default with every baseline."""
 
@@ -237,11 +324,12 @@ def against_table(facts: Facts) -> Table:
         difference = Number(found["difference"], signed=True)
         return (title_of(name), difference, won, p, holm, families, by_family)
 
+    head = "Baseline | Difference | Won/tied/lost | p | p (Holm) | Families | p (Holm), families"
     return Table(
-        "boundshift less each rival, block by block: mean difference, blocks won, tied and lost, "
-        "two-sided Wilcoxon signed-rank test before and after Holm's correction over the rivals; "
-        "and the same with one block a family, all models averaged.",
-        ("Rival", "Difference", "Won/tied/lost", "p", "p (Holm)", "Families", "p (Holm), families"),
+        "boundshift less each baseline, block by block: mean difference, blocks won, tied and "
+        "lost, two-sided Wilcoxon signed-rank test before and after Holm's correction over the "
+        "baselines; and the same with one block a family, all models averaged.",
+        tuple(head.split(" | ")),
         {
             title: [line(name, found) for name, found in facts["against"][metric].items()]
             for metric, title in METRIC_TITLES.items()
@@ -249,17 +337,8 @@ def against_table(facts: Facts) -> Table:
     )
 
 
-def stratum_tables(facts: Facts) -> list[Table]:
-    """Return means and ranks in parts: by model, by size, by overlap."""
-    return [
-        _stratum_table(facts, title, parts, metric)
-        for title, parts in facts["strata"].items()
-        for metric in STRATUM_METRICS
-    ]
-
-
-def _stratum_table(facts: Facts, title: str, parts: Mapping[str, Facts], metric: str) -> Table:
-    """Return one metric: mean and rank in every part."""
+def stratum_table(facts: Facts, title: str, parts: Mapping[str, Facts], metric: str) -> Table:
+    """Return one metric in parts of the trainings: mean and rank in every part."""
     header, lines = ["Who decides"], []
     for name, part in parts.items():
         header += [f"{name} ({part['blocks']})", "rank"]
@@ -327,25 +406,9 @@ def coverage_table(facts: Facts, where: str) -> Table:
     )
 
 
-def claim_table(facts: Facts) -> Table:
-    """Return how often the curves' own claims hold, by source."""
-    sources = ("training", "out-of-fold", "held-out")
-    curves = list(dict.fromkeys(name.partition("/")[0] for name in facts["claims"]))
-    return Table(
-        "Share of test errors within the curves' own claims.",
-        ("Curve", *sources),
-        {
-            "": [
-                (curve, *(Number(facts["claims"].get(f"{curve}/sum@{s}")) for s in sources))
-                for curve in curves
-            ]
-        },
-    )
-
-
 _GROUPS = {
     "ours": "Curves and rules of this library",
-    "rival": "Rivals",
+    "rival": "Baselines",
     "other aim": "Rules with another aim",
     "clairvoyant": "The best threshold on the test rows, which nobody knows",
 }

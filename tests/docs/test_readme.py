@@ -8,7 +8,7 @@ import pytest
 
 from lab import demo
 from lab.experiment import RESULTS
-from lab.speed.speed import page as speed_page
+from lab.speed.speed import judged_table
 from lab.suite.tables import short_table
 
 ROOT = Path(__file__).parents[2]
@@ -91,4 +91,4 @@ def test_the_comparison_is_that_of_the_benchmark():
 @pytest.mark.parametrize("name", ["speed", "training"])
 def test_speed_table_is_the_stored_one(name):
     stored = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
-    assert between(name).strip() == speed_page(stored)
+    assert between(name).strip() == judged_table(stored)

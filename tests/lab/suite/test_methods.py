@@ -13,7 +13,6 @@ from lab.__main__ import main
 from lab.suite import methods
 from lab.suite.data import load_rows, split
 from lab.suite.methods import (
-    CANDIDATES,
     GOALS,
     METHODS,
     aiming_at,
@@ -52,10 +51,10 @@ SCORINGS = {
 @pytest.mark.parametrize(
     ("model", "metric"),
     [
-        *(("logistic", metric) for metric in SCORINGS),
+        ("logistic", "g-mean"),
+        ("logistic", "mcc"),
+        ("logistic", "f1"),
         ("svm", "balanced-accuracy"),
-        ("forest", "balanced-accuracy"),
-        ("boosting", "f1"),
     ],
 )
 def test_the_tuned_threshold_is_scikit_learns(model, metric, parts, fitted_of):
@@ -65,7 +64,7 @@ def test_the_tuned_threshold_is_scikit_learns(model, metric, parts, fitted_of):
     np.testing.assert_array_equal(_predicted(fitted, f"tuned/{metric}"), predicted)
 
 
-@pytest.mark.parametrize("model", ["logistic", "svm", "forest"])
+@pytest.mark.parametrize("model", ["logistic", "svm"])
 def test_the_default_is_the_librarys(model, parts, fitted_of):
     fitted = fitted_of(model, DATASET)
     shifted = BoundShiftClassifier(_pipeline(model, fitted)).fit(parts.train.X, parts.train.y)
@@ -94,17 +93,6 @@ def test_a_pattern_without_a_method_is_refused():
         choose_methods(["smote", "smoted"])
 
 
-def test_a_pattern_behind_an_exclamation_mark_leaves_methods_out():
-    assert [m.name for m in choose_methods(["tuned/*", "!*/f1", "!*/mcc"])] == [
-        "tuned/balanced-accuracy", "tuned/g-mean",
-    ]  # fmt: skip
-
-
-def test_candidates_and_goals_are_methods():
-    aims = [name for metric in GOALS for name in aiming_at(metric)]
-    assert {*CANDIDATES, *aims} <= set(METHODS)
-
-
 @pytest.mark.parametrize("metric", GOALS)
 def test_the_first_that_aims_at_a_metric_is_what_a_user_gets(metric, parts, fitted_of):
     fitted = fitted_of("logistic", DATASET)
@@ -115,7 +103,7 @@ def test_the_first_that_aims_at_a_metric_is_what_a_user_gets(metric, parts, fitt
     )
 
 
-@pytest.mark.parametrize("model", ["svm", "forest"])
+@pytest.mark.parametrize("model", ["svm"])
 def test_nothing_beats_the_clairvoyant_threshold(model, fitted_of):
     fitted = fitted_of(model, DATASET)
 
@@ -136,7 +124,7 @@ def test_fold_models_decide_as_a_refitted_one_and_predict_by_their_mean(fitted_o
 PAGE = Path(__file__).parents[3] / "docs" / "add_to_the_lab.md"
 
 
-def test_the_rival_of_the_page_decides(fitted_of, monkeypatch):
+def test_the_baseline_of_the_page_decides(fitted_of, monkeypatch):
     (example,) = re.findall("```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     monkeypatch.setattr("lab.suite.methods.METHODS", dict(METHODS))
     exec(example, {})

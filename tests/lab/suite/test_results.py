@@ -1,60 +1,142 @@
+"""From rows of a run to blocks, facts, tables, pages and pictures."""
+
+import gzip
+import hashlib
+import json
+
 import numpy as np
 import pytest
+from scipy.stats import binom
+from sklearn.metrics import roc_auc_score
 
-from lab.suite.rows import Results
+from boundshift import certify
+from boundshift.exceptions import InvalidInputError
+from lab.__main__ import main
+from lab.canvas import to_png
+from lab.experiment import RESULTS
+from lab.markdown import fill
+from lab.methods import METRICS, Method
+from lab.records import read_records
+from lab.suite.data import load_rows, split, suite_datasets
+from lab.suite.figures import Picture, draw_critical_difference, draw_gains
+from lab.suite.methods import METHODS, PANEL, default_method, title_of
+from lab.suite.rows import Results, SuiteRow, coverage, least_share, rows_of_fit
+from lab.suite.run import DOCS, choose_datasets, run_suite
+from lab.suite.summary import summarise, summarise_half
+from lab.suite.tables import coverage_table, make_tables, rank_table
+from lab.suite.train import Fit, SuiteCache
 
-FITS = [
-    ("a1", "a", "logistic", 0),
-    ("a1", "a", "logistic", 1),
-    ("a2", "a", "logistic", 0),
-    ("a1", "a", "svm", 0),
-    ("b1", "b", "logistic", 0),
-    ("b1", "b", "svm", 0),
-]
+DEFAULT = default_method()
+FIT = Fit("new_thyroid1", "logistic", 0)
+ENTRY = next(entry for entry in suite_datasets() if entry.name == FIT.dataset)
 
 
-KEYS = ("dataset", "family", "model", "seed")
+def decide(store, *names):
+    return rows_of_fit(store, FIT, ENTRY, [METHODS[name] for name in names])
+
+
+def test_a_row_says_what_the_threshold_does_to_the_test_rows(store, fitted_of):
+    (row,) = decide(store, "smoothed/sum@out-of-fold")
+    fitted = fitted_of(FIT.model)
+    y, s = fitted.test("out-of-fold")
+    assert row.recall_positive == pytest.approx(np.mean(s[y == 1] > row.threshold))
+    assert row.g_mean == pytest.approx(np.sqrt(row.recall_negative * row.recall_positive))
+    assert (row.test_negative, row.test_positive) == (int(np.sum(y == 0)), int(np.sum(y == 1)))
+    assert row.auc == pytest.approx(roc_auc_score(*fitted.out_of_fold))
+    assert (row.family, row.half) == ("thyroid", "report")
+
+
+@pytest.mark.parametrize(
+    ("name", "scores", "chosen_here"),
+    [
+        ("smoothed/sum@training", "training", True),
+        ("blend/g-mean@fold-models", "out-of-fold", True),
+        ("smoothed/sum@held-out", "held-out", True),
+        ("untouched", "out-of-fold", False),
+    ],
+)
+def test_certificates_have_the_word_of_their_scores(store, fitted_of, name, scores, chosen_here):
+    (row,) = decide(store, name)
+    sample = fitted_of(FIT.model).sample(scores)
+    expected = certify(*sample, row.threshold, chosen_here=chosen_here, scores=scores)
+    assert row.certificate == expected.status
+    assert (row.certified_negative, row.certified_positive) == expected.error_bounds
+    assert row.covered_positive == (1 - row.recall_positive <= expected.error_bounds[1])
+
+
+def test_models_trained_otherwise_are_not_certified(store):
+    (row,) = decide(store, "smote")
+    assert row.certificate == ""
+    assert np.isnan(row.certified_positive)
+
+
+def test_training_that_a_decision_needs_is_counted(store, fitted_of):
+    rows = {row.method: row for row in decide(store, "untouched", "tuned/g-mean", "smote")}
+    seconds = fitted_of(FIT.model).raw.seconds
+    assert rows["untouched"].fit_seconds == pytest.approx(seconds[1])
+    assert rows["tuned/g-mean"].fit_seconds == pytest.approx(seconds[1] + seconds[3])
+    assert rows["smote"].fit_seconds == pytest.approx(seconds[4])
+
+
+def test_a_method_or_a_training_that_fails_is_a_row(store, monkeypatch):
+    def fail(*arguments):
+        raise ZeroDivisionError("nothing to divide")
+
+    (row,) = rows_of_fit(store, FIT, ENTRY, [Method("broken", "ours", fail, "training")])
+    assert (row.status, row.solved) == ("FAILED", False)
+    assert row.message == "ZeroDivisionError: nothing to divide"
+    assert np.isnan(row.g_mean)
+    monkeypatch.setattr(SuiteCache, "scores", fail)
+    assert [r.status for r in decide(store, "smote", "untouched")] == ["FAILED", "FAILED"]
 
 
 @pytest.fixture
-def rows(row):
+def certified(row):
+    def make(bound, recall, size=100, **values):
+        given = {"certified_negative": bound, "recall_negative": recall, "test_negative": size}
+        return row(certificate="cross-fitted", **given, **values)
+
+    return make
+
+
+def test_an_error_at_the_bound_is_covered_and_one_above_is_not(certified):
+    assert coverage([certified(0.1, 0.9), certified(0.1, 0.89)], "negative").covered == 0.5
+
+
+def test_a_true_bound_is_contradicted_by_chance_in_at_most_a_twentieth(certified):
     rng = np.random.default_rng(0)
-    metrics = ("g_mean", "f1", "balanced_accuracy", "mcc")
-    return [
-        row(
-            method=method, **dict(zip(KEYS, fit, strict=True)), **{m: rng.random() for m in metrics}
-        )
-        for fit in FITS
-        for method in ("smote", "untouched")
-    ]
+    rows = [certified(0.1, 1 - rng.binomial(100, 0.1) / 100) for _ in range(2000)]
+    assert 0.02 < coverage(rows, "negative").contradicted <= 0.05
+    assert coverage([certified(0.1, 0.8)], "negative").contradicted == 1.0
 
 
-def _value(rows, method, *fit):
-    return next(r.f1 for r in rows if (r.dataset, r.family, r.model, r.seed) == fit
-                and r.method == method)  # fmt: skip
+def test_the_least_share_is_where_a_binomial_test_rejects_by_blocks_and_not_by_seeds(certified):
+    for n in (26, 65, 130):
+        k = round(least_share(n) * n)
+        assert binom.cdf(k, n, 0.95) >= 0.05 > binom.cdf(k - 1, n, 0.95)
+    rows = [certified(0.1, 0.9, seed=seed) for seed in range(9)]
+    assert coverage(rows, "negative").least == least_share(1)
 
 
-def test_seeds_are_averaged_before_data_sets(rows):
-    found = Results(rows).blocks("f1", ["untouched"])
-    a1 = np.mean([_value(rows, "untouched", *fit) for fit in FITS[:2]])
-    expected = np.mean([a1, _value(rows, "untouched", *FITS[2])])
-    assert found.values[found.names.index(("a", "logistic")), 0] == pytest.approx(expected)
-    assert found.names == [("a", "logistic"), ("a", "svm"), ("b", "logistic"), ("b", "svm")]
+FITS = [
+    ("a1", "a", "logistic", 0), ("a1", "a", "logistic", 1), ("a2", "a", "logistic", 0),
+    ("a1", "a", "svm", 0), ("b1", "b", "logistic", 0), ("b1", "b", "svm", 0),
+]  # fmt: skip
 
 
-def test_models_are_averaged_last(rows):
+def test_seeds_are_averaged_before_data_sets_and_models_last(row):
+    keys = ("dataset", "family", "model", "seed")
+    values = np.random.default_rng(0).random(len(FITS))
+    rows = [row(**dict(zip(keys, f, strict=True)), f1=v) for f, v in zip(FITS, values, strict=True)]
     results = Results(rows)
-    both = results.blocks("f1", unit="family")
-    each = results.blocks("f1")
-    assert both.names == [("a",), ("b",)]
-    np.testing.assert_allclose(both.values[0], each.values[:2].mean(axis=0))
-
-
-def test_the_order_of_rows_does_not_matter(rows):
-    shuffled = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))]
-    ours, theirs = (Results(r).blocks("f1", ["smote", "untouched"]) for r in (rows, shuffled))
-    for name, values in zip(ours.names, ours.values, strict=True):
-        np.testing.assert_allclose(theirs.values[theirs.names.index(name)], values)
+    found = results.blocks("f1")
+    assert found.names == [("a", "logistic"), ("a", "svm"), ("b", "logistic"), ("b", "svm")]
+    expected = [np.mean([values[:2].mean(), values[2]]), values[3], values[4], values[5]]
+    np.testing.assert_allclose(found.values[:, 0], expected)
+    both = results.blocks("f1", unit="family").values[:, 0]
+    np.testing.assert_allclose(both, [np.mean(expected[:2]), np.mean(expected[2:])])
+    part = results.where(lambda fit: fit.model == "svm")
+    np.testing.assert_allclose(part.blocks("f1").values[:, 0], [values[3], values[5]])
 
 
 def test_a_failure_counts_as_a_useless_classifier(row):
@@ -65,7 +147,150 @@ def test_a_failure_counts_as_a_useless_classifier(row):
     assert results.blocks("g_mean", ["smote", "untouched"]).values.tolist() == [[0.0, 0.4]]
 
 
-def test_parts_are_chosen_by_training(rows):
-    part = Results(rows).where(lambda fit: fit.model == "svm")
-    assert part.blocks("f1").names == [("a", "svm"), ("b", "svm")]
-    assert Results(rows).only(["smote"]).methods == ["smote"]
+@pytest.fixture(scope="module")
+def ranked(row):
+    """Facts of rows in which the default is the best and the untouched model the worst."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for family in "abcdefgh":
+        for model in ("logistic", "forest"):
+            for place, method in enumerate((DEFAULT, *PANEL[1:], "untouched")):
+                value = 0.9 - 0.02 * place + 0.004 * rng.random()
+                rows.append(row(
+                    dataset=f"{family}1", family=family, model=model, method=method,
+                    **dict.fromkeys(METRICS, value),
+                    recall_negative=value, recall_positive=value, test_negative=100,
+                    test_positive=20, certificate="cross-fitted", certified_negative=1.1 - value,
+                    certified_positive=0.99 - value, seconds=0.001, fit_seconds=0.5,
+                ))  # fmt: skip
+    return summarise(Results(rows), DEFAULT)
+
+
+def test_significance_is_corrected_for_the_number_of_baselines(ranked):
+    found = ranked["against"]["f1"]["untouched"]
+    assert (found["wins"], found["ties"], found["losses"]) == (16, 0, 0)
+    assert found["p"] < found["holm"] == pytest.approx(len(PANEL) * found["p"])
+    assert (found["wins_by_family"], found["losses_by_family"]) == (8, 0)
+
+
+def test_the_best_of_a_column_is_marked(ranked):
+    table = rank_table(ranked, ("f1", "mcc"), "All")
+    lines = {line[0]: line for line in table.sections[""]}
+    for name, is_best in ((DEFAULT, True), ("untouched", False)):
+        assert [lines[title_of(name)][i].best for i in (1, 2, 4, 5)] == [is_best] * 4
+
+
+def test_certificates_are_told_by_word_and_class(ranked):
+    ((title, section),) = coverage_table(ranked, "All").sections.items()
+    assert title.startswith("cross-fitted")
+    lines = [line for line in section if line[0] == title_of(DEFAULT)]
+    told = [(line[1], line[3].value, line[4].value, line[4].best) for line in lines]
+    assert told == [("majority", 0.95, 1.0, True), ("minority", 0.95, 0.0, False)]
+
+
+def test_the_share_of_the_gain_is_told_for_all_and_for_few_rows(row):
+    values = {"untouched": 0.5, "clairvoyant": 0.9, "tuned/g-mean": 0.7, DEFAULT: 0.8}
+    values |= {"tuned/f1": 0.65, "blend/f1@fold-models": 0.75}
+    rows = [
+        row(dataset=family + "1", family=family, method=method, rare=rare,
+            **dict.fromkeys(METRICS, value - rare / 100))
+        for rare in (0, 5, 20, 50) for family in "abc" for method, value in values.items()
+    ]  # fmt: skip
+    half = summarise_half(rows, DEFAULT)
+    assert list(half["few"]) == ["5", "20", "50"]
+    assert half["together"]["numbers"] == [5, 20]
+    for each in (half, half["together"], *half["few"].values()):
+        assert each["shares"][DEFAULT]["share"] == pytest.approx(0.75)
+        assert each["shares"]["untouched"]["share"] == 0.0
+    assert half["together"]["counts"]["datasets"] == 6
+
+
+def test_every_method_has_words_of_its_own():
+    titles = [title_of(name) for name in METHODS]
+    assert len(set(titles)) == len(titles)
+    assert not [title for title in titles if "@" in title or "/" in title]
+
+
+def test_the_diagram_marks_the_default_and_joins_what_is_alike():
+    ranks = {"ours": 1.2, "near": 1.9, "far": 3.0}
+    figure = draw_critical_difference(ranks, 1.0, "Title", "ours")
+    (ax,) = figure.axes
+    texts = {text.get_text().strip(): text for text in ax.texts}
+    assert texts["ours  1.20"].get_weight() == "bold"
+    assert texts["3.00  far"].get_weight() == "normal"
+    (bar,) = [line.get_xdata() for line in ax.lines if line.get_linewidth() > 3]
+    assert list(bar) == pytest.approx([1.2, 1.9], abs=0.02)
+    assert to_png(figure).startswith(b"\x89PNG")
+
+
+def test_the_gains_are_drawn_one_line_a_method():
+    figure = draw_gains(["5", "10", "50", "all"], {"we": [0.9, 1, 1, 1], "they": [0.5] * 4}, "we")
+    (ax,) = figure.axes
+    solid = [line.get_xdata() for line in ax.lines if line.get_linestyle() == "-"]
+    # From 5 to 10 rows the data sets are the same; the line at 1 spans the picture.
+    assert [list(x) for x in solid] == [[0, 1], [0, 1], [0, 1]]
+
+
+def test_the_pages_in_the_documentation_are_made_from_the_stored_summary():
+    tables = make_tables(json.loads((RESULTS / "suite" / "summary.json").read_text("utf-8")))
+    text = ""
+    for path in DOCS.glob("benchmark*.md"):
+        page = path.read_text("utf-8")
+        assert fill(page, tables, absent="Not run.") == page
+        text += page
+    drawn = {b.name for b in tables.values() if isinstance(b, Picture) and str(b) in text}
+    assert drawn == {path.stem for path in (DOCS / "images" / "benchmark").glob("*.png")}
+
+
+@pytest.fixture
+def _two_sets(monkeypatch):
+    small = [d for d in choose_datasets("full") if d.name in ("new_thyroid1", "glass6")]
+    monkeypatch.setattr("lab.suite.run.suite_datasets", lambda: small)
+
+
+@pytest.mark.usefixtures("_two_sets")
+def test_the_command_writes_rows_facts_and_pages_and_trains_once(tmp_path):
+    arguments = ["suite", "--models", "logistic", "--methods", "tuned/*", "--methods", "untouched"]
+    assert main([*arguments, "--jobs", "1", "--out", str(tmp_path)]) == 0
+    rows = read_records(tmp_path / "rows.csv.gz", SuiteRow)
+    tuned = {f"tuned/{metric}" for metric in ("balanced-accuracy", "g-mean", "f1", "mcc")}
+    assert {row.method for row in rows} == {"untouched", default_method(), *tuned}
+    facts = json.loads((tmp_path / "summary.json").read_text())
+    text = gzip.decompress((tmp_path / "rows.csv.gz").read_bytes())
+    assert facts["rows"]["sha256 of its text"] == hashlib.sha256(text).hexdigest()
+    assert facts["command"] == (
+        "python -m lab suite --suite quick --models logistic --methods 'tuned/*' "
+        "--methods 'untouched' --splits 1"
+    )
+    assert facts["command"] in (tmp_path / "benchmark_setting.md").read_text()
+    assert "Not run." in (tmp_path / "benchmark_few_rows.md").read_text()
+    assert (tmp_path / "images" / "benchmark" / "report-f1.png").is_file()
+    seen = []
+    again = run_suite(
+        models=["logistic"], methods=["tuned/*", "untouched"], out=tmp_path,
+        progress=lambda what, done, total: seen.append(what),
+    )  # fmt: skip
+    assert again.facts["rows"] == facts["rows"]
+    assert set(seen) == {"deciding"}
+
+
+def test_more_rare_rows_are_drawn_from_sets_that_have_them():
+    assert min(d.n_minority for d in choose_datasets("full", rare=50)) >= 102
+    entry = min(choose_datasets("full", rare=200), key=lambda d: d.n_samples)
+    assert int(split(load_rows(entry.name), 0, 200).train.y.sum()) == 200
+    few, more = (choose_datasets("full", rare=rare) for rare in (20, 100))
+    assert {d.name for d in more} < {d.name for d in few}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"size": "slow"}, {"half": "none"}, {"models": ["tree"]}, {"methods": ["nothing"]},
+        {"rare": [7]}, {"jobs": 0}, {"splits": 0}, {"out": __file__},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)  # fmt: skip
+def test_wrong_values_are_refused_before_any_work(wrong, tmp_path):
+    with pytest.raises(InvalidInputError, match=f"`{next(iter(wrong))}`"):
+        run_suite(**{"out": tmp_path / "none"} | wrong)
+    assert not (tmp_path / "none").exists()

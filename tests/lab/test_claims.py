@@ -1,0 +1,195 @@
+"""The pages of evidence: quick runs meet their goals, and simulations know the truth."""
+
+import json
+from importlib import import_module
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import expit
+from sklearn.datasets import make_classification
+
+from boundshift import BoundShiftClassifier
+from boundshift.curves.uniform import local_level
+from lab.__main__ import CLAIMS, EXPERIMENTS
+from lab.claims.controllers import DEFAULT, OURS, ask_mapie, is_kept, is_thrifty
+from lab.claims.coverage import all_below, cell, exact_level, hoeffding_bentkus
+from lab.claims.row_costs import Costs, load
+from lab.claims.scored import MODELS, SCORED, out_of_fold
+from lab.claims.simulation import SHAPES, Problem, true_recall
+from lab.claims.zones import conformal_limits, mapie_limits, summarise, true_shares
+from lab.experiment import RESULTS, version_of
+from lab.markdown import fill
+
+needs_mapie = pytest.mark.skipif(version_of("mapie") is None, reason="MAPIE is not installed")
+needs_empulse = pytest.mark.skipif(version_of("empulse") is None, reason="empulse is not installed")
+
+
+def experiment(name):
+    return import_module(EXPERIMENTS[name]).EXPERIMENT
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_quick_run_meets_its_goal_and_fills_its_page(tmp_path, name):
+    assert experiment(name).run(name, quick=True, out=tmp_path)
+    facts = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
+    page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+    assert facts["goal_met"] is True
+    assert all(text in page for text in experiment(name).tables(facts).values())
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_page_in_the_documentation_has_the_stored_facts(name):
+    facts = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    page = experiment(name).page(name).read_text(encoding="utf-8")
+    assert fill(page, experiment(name).tables(facts)) == page
+    assert facts["goal_met"] is True
+
+
+def test_two_humps_have_the_distribution_they_say():
+    humps = SHAPES["two-humped"]
+    draws = humps.rvs(20_000, np.random.default_rng(0))
+    assert stats.kstest(draws, humps.cdf).pvalue > 0.001
+    q = np.linspace(0.001, 0.999, 9)
+    np.testing.assert_allclose(humps.cdf(humps.ppf(q)), q, atol=1e-6)
+    np.testing.assert_allclose(humps.sf(3.0) + humps.cdf(3.0), 1)
+
+
+def test_both_classes_err_as_asked_in_the_middle():
+    for shape in SHAPES.values():
+        problem = Problem.with_error(shape, 0.1)
+        assert problem.errors(problem.distance / 2) == pytest.approx((0.1, 0.1), abs=1e-6)
+        y, scores = problem.draw((20_000, 20_000), np.random.default_rng(0))
+        shares = np.mean(scores[y == 0] > 1), np.mean(scores[y == 1] <= 1)
+        assert problem.errors(1) == pytest.approx(shares, abs=0.015)
+
+
+def test_true_recall_of_three_classes_is_the_integral():
+    biases = np.array([0.5, -0.2, -0.3])
+
+    def integrand(z):
+        others = stats.norm.cdf(2 + z - 0.3 - 0.5) * stats.norm.cdf(2 + z - 0.3 + 0.2)
+        return stats.norm.pdf(z) * others
+
+    expected, _ = quad(integrand, -10, 10)
+    assert true_recall(stats.norm(), 2.0, biases, 2) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 30, 700])
+def test_sorted_numbers_stay_below_as_often_as_kolmogorov_and_smirnov_say(n):
+    distance = 0.8 / np.sqrt(n)
+    expected = stats.ksone.cdf(distance, n)
+    assert all_below(np.arange(n) / n + distance) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(("n", "closeness"), [(1, 1e-9), (20, 1e-4), (600, 1e-2)])
+def test_the_band_of_the_package_is_that_of_another_recursion(n, closeness):
+    ratio = local_level(n, 0.05) / exact_level(n, 0.05)
+    assert 1 - closeness <= ratio <= 1 + 1e-5
+
+
+@needs_mapie
+def test_the_p_value_of_hoeffding_and_bentkus_is_that_of_mapie():
+    from mapie.risk_control.methods import compute_hoeffding_bentkus_p_value
+
+    wrong, n, allowed = np.array([0, 3, 8, 10]), 100, 0.1
+    theirs = compute_hoeffding_bentkus_p_value(wrong / n, n, allowed, binary=True).ravel()
+    np.testing.assert_allclose(hoeffding_bentkus(wrong, n, allowed), theirs, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("failed", "passes"), [(100, True), (118, True), (120, False)])
+def test_a_bound_that_fails_too_often_is_marked(failed, passes):
+    held = np.arange(2000) >= failed
+    assert cell("claim", "normal", 5, 0.95, held)["passes"] is passes
+
+
+def test_scores_given_are_the_scores_used():
+    X, y = make_classification(300, weights=[0.9], random_state=0)
+    for kind, method in (("logistic", "decision_function"), ("boosting", "decision_function")):
+        whole = BoundShiftClassifier(MODELS[kind]()).fit(X, y)
+        raw = out_of_fold(MODELS[kind](), X, y)
+        given = BoundShiftClassifier(SCORED[method](), cv="prefit").fit(raw, y)
+        # Margins are log-odds of the probabilities on which the whole model decides.
+        assert expit(given.threshold_) == pytest.approx(whole.threshold_, rel=1e-9)
+
+
+@needs_mapie
+@pytest.mark.parametrize("in_sequence", [False, True])
+def test_mapie_keeps_a_recall_floor_among_its_own_rows(in_sequence):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 500)
+    p = np.clip(rng.normal(0.3 + 0.4 * y, 0.15), 0, 1)
+    threshold = ask_mapie({"recall": 0.8}, y, p, in_sequence)
+    assert 0 < threshold < 0.7
+    assert np.mean(p[y == 1] >= threshold) > 0.8
+    assert ask_mapie({"precision": 0.9}, y, np.full(1000, 0.5), in_sequence=False) is None
+
+
+def test_verdicts_see_broken_promises_and_waste():
+    side = {"p_value": 1e-9, "gain": -0.1, "gain_error": 0.01}
+    fine = {"p_value": 0.3, "gain": -0.01, "gain_error": 0.01}
+    bad, good = ([{"sides": {OURS: s, DEFAULT: s}}] for s in (side, fine))
+    assert not is_kept(bad, OURS)
+    assert not is_thrifty(bad, DEFAULT)
+    assert is_kept(good, OURS)
+    assert is_thrifty(good, DEFAULT)
+
+
+def test_conformal_limits_err_as_promised_on_average():
+    # Of n + 1 exchangeable scores each is equally often the new one: the error is exactly
+    # 1 - rank / (n + 1) on average.
+    problem = Problem.with_error(SHAPES["normal"], 0.25)
+    rng = np.random.default_rng(0)
+    errors = [
+        true_shares(problem, conformal_limits(*problem.draw((39, 59), rng)))[:2]
+        for _ in range(1000)
+    ]
+    np.testing.assert_allclose(np.mean(errors, axis=0), (0.05, 0.05), atol=0.0035)
+    few = conformal_limits(np.repeat([0, 1], 18), np.arange(36.0))
+    assert few == (-np.inf, np.inf)
+
+
+def test_shares_of_a_zone_agree_with_a_count():
+    problem = Problem.with_error(SHAPES["skewed"], 0.2)
+    y, scores = problem.draw((100_000, 100_000), np.random.default_rng(0))
+    low, high = problem.distance / 2 - 0.5, problem.distance / 2 + 1
+    unsure = np.mean((scores > low) & (scores <= high))
+    counted = np.mean(scores[y == 0] > high), np.mean(scores[y == 1] <= low), unsure
+    np.testing.assert_allclose(true_shares(problem, (low, high)), counted, atol=0.005)
+
+
+@needs_mapie
+def test_mapie_abstains_between_its_limits():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 1000)
+    limits = mapie_limits(y, rng.normal(0.35 + 0.3 * y, 0.15))
+    assert limits is not None
+    assert 0.3 < limits[0] < limits[1] < 0.7
+
+
+def test_no_answer_keeps_both_promises_and_leaves_all_unsure():
+    summary = summarise([None, (0.06, 0.01, 0.2), (0.01, 0.06, 0.3)])
+    assert summary["broken"] == [1, 1]
+    assert summary["both_broken"] == 2
+    assert summary["no_answer"] == 1
+    assert summary["unsure"] == pytest.approx(0.5)
+
+
+def test_savings_are_one_for_the_truth_and_zero_for_the_cheaper_constant():
+    y = np.array([0, 0, 1])
+    costs = Costs(np.zeros(3), np.zeros(3), np.array([1.0, 2.0, 3.0]), np.array([9.0, 9.0, 5.0]))
+    assert costs.savings(y, y == 1) == 1
+    assert costs.savings(y, np.array([True, True, True])) == 0
+    assert costs.of_a_wrong_decision(y).tolist() == [1, 2, 5]
+
+
+@needs_empulse
+def test_savings_and_costs_agree_with_empulse():
+    from empulse.metrics import savings_score
+
+    _, _, y, costs = load("load_upsell_bank_telemarketing")
+    flagged = np.random.default_rng(0).random(len(y)) < 0.3
+    theirs = savings_score(y, flagged.astype(float), baseline="zero_one", **costs._asdict())
+    assert costs.savings(y, flagged) == pytest.approx(theirs)
+    assert costs.of_a_wrong_decision(y).min() >= 0

@@ -1,0 +1,93 @@
+"""The benchmarks run, their pages have what is stored, and their second opinions are right."""
+
+import json
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from boundshift import SupportRadius, find_boundary
+from boundshift.curves.paper import sequential_path
+from lab.experiment import RESULTS
+from lab.markdown import fill
+from lab.speed import scale
+from lab.speed.brute_force import GRID_SIZE, _shares, brute_force
+
+
+@pytest.mark.filterwarnings("ignore")  # of few trees, and of boundaries that gain nothing
+@pytest.mark.parametrize("name", ["speed", "training"])
+def test_a_quick_benchmark_prints_its_table_and_stores_it(tmp_path, capsys, name):
+    experiment = import_module(f"lab.speed.{name}").EXPERIMENT
+    experiment.run(name, quick=True, out=tmp_path)
+    printed = capsys.readouterr().out
+    record = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
+    assert record["quick"] is True
+    assert {"numpy", "scikit-learn", "processors"} <= set(record["environment"])
+    assert all(row["name"] in printed and np.isfinite(row["value"]) for row in record["rows"])
+    experiment.run(name, stored=True, out=tmp_path)
+    assert capsys.readouterr().out == printed
+
+
+def test_the_page_on_scale_is_made_from_the_stored_measurements():
+    facts = json.loads((RESULTS / "scale.json").read_text(encoding="utf-8"))
+    page = scale.PAGE.read_text(encoding="utf-8")
+    assert fill(page, {"measured": scale.measured(facts)}) == page
+
+
+def test_files_are_measured_and_compared_with_memory(tmp_path):
+    scale.write_parquet(str(tmp_path), 20_000)
+    cases = [("logistic", "g-mean"), ("kth-point", "sum")]
+    assert set(cases) <= set(scale.CASES)
+    expected = scale.in_memory(str(tmp_path), cases)
+    found = [scale.read_files(str(tmp_path), *case) for case in cases]
+    assert [run["resolution"] > 0 for run in found] == [True, False]
+    assert all(row.met for row in scale.agreement("files", found, expected))
+    moved = [run | {"threshold": run["threshold"] + 1.0, "wrong": [0, 0]} for run in found]
+    assert not any(row.met for row in scale.agreement("files", moved, expected))
+
+
+@pytest.mark.parametrize(
+    ("penalty", "make"),
+    [("count", SupportRadius.paper), ("proportional", SupportRadius.authors)],
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_the_exact_solver_is_as_good_as_brute_force(seed, penalty, make):
+    rng = np.random.default_rng(seed)
+    y = (np.arange(150) < 20).astype(int)
+    scores = rng.standard_normal(150) + 4.0 * y
+    coarse = brute_force(y, scores, penalty=penalty)
+    exact = find_boundary(y, scores, curve=make(budget="all", stop_at_zero=False))
+    assert exact.geometry.slack == coarse.slack
+    # The grid misses the optimum by at most its step.
+    assert coarse.loss - 2 / GRID_SIZE <= exact.loss <= coarse.loss
+
+
+@pytest.mark.parametrize("sizes", [(1000, 10), (10, 1000), (50, 50), (7, 3), (2, 5)])
+def test_slack_grows_in_the_same_order(sizes):
+    assert list(zip(*sequential_path(sizes).tolist(), strict=True)) == _shares(sizes)
+
+
+def test_brute_force_has_no_answer_where_classes_coincide():
+    assert brute_force([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]) is None
+
+
+def f1_at(y, p, threshold):
+    flagged = p > threshold
+    return 2 * np.sum(flagged & (y == 1)) / (np.sum(flagged) + np.sum(y == 1))
+
+
+def test_f1_is_the_best_of_all_gaps_and_never_below_optimal_classification_cutoffs():
+    cutoffs = pytest.importorskip("optimal_cutoffs")
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(10, 200))
+        y = (rng.random(n) < rng.uniform(0.1, 0.6)).astype(int)
+        y[:4] = 0, 1, 0, 1
+        p = np.clip(rng.normal(0.3 + 0.3 * y, 0.2), 0.001, 0.999)
+        p = np.round(p, int(rng.integers(1, 4)))
+        ours = f1_at(y, p, find_boundary(y, p, curve="empirical", rule="f1").threshold)
+        found = cutoffs.get_optimal_threshold(y, p, metric="f1", comparison=">")
+        theirs = f1_at(y, p, float(np.ravel(found.thresholds)[0]))
+        best = max(f1_at(y, p, threshold) for threshold in [-1.0, *p])
+        assert ours == pytest.approx(best, abs=1e-12)
+        assert ours >= theirs - 1e-12
