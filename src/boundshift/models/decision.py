@@ -36,8 +36,6 @@ from boundshift.status import QUIET, Status
 from boundshift.typing import FloatArray, IndexArray
 from boundshift.validation import order_labels
 
-__all__ = ["Decided", "decide_model", "shift_loses"]
-
 Strategy = Literal["joint", "pairwise", "one-vs-rest"]
 
 # How many times wider one fold's scores may spread than another's, beyond what chance makes of few
@@ -58,46 +56,22 @@ def decide_model(
     scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any, multi_class: Strategy
 ) -> Decided:
     """Find the boundary, or one bias per class, and the certificate there."""
-    classes, y, threshold = scored.classes, scored.y, None
-    found: dict[str, Any]
+    classes, y = scored.classes, scored.y
     if len(classes) == 2:
-        boundary, doubts = _decide_two(scored, curve, rule, pos_label)
-        found, threshold = {"boundary_": boundary}, boundary.threshold
-        positive = classes.tolist().index(boundary.labels[1])
-        is_wrong = (scored.scores_of(positive) > threshold) != (y == positive)
-    else:
-        if pos_label is not None:
-            raise InvalidInputError(
-                f"`pos_label` must be None with more than two classes, got {pos_label!r}, of "
-                f"{len(classes)}. Fit on y == {pos_label!r} to tell one from the rest."
-            )
-        if isinstance(rule, ClassRule):
-            found, doubts = _decide_by_class(scored, curve, rule, multi_class)
-        else:
-            found, doubts = _decide_many(scored, curve, rule, multi_class)
-        is_wrong = find_winner(_known(scored).scores + found["biases_"]) != y
-    doubts = _doubt_scales(scored) + doubts
-    if scored.weights is not None:
-        found["certificate_"] = _certify_weighted(scored, is_wrong, threshold)
-    elif len(classes) == 2 and scored.origin == "held-out" and is_promise(curve, rule):
-        found |= _certify_promise(found["boundary_"])
-    else:
-        found["certificate_"] = certify_counts(
-            tuple(np.bincount(y[is_wrong], minlength=len(classes)).tolist()),
-            tuple(np.bincount(y, minlength=len(classes)).tolist()),
-            tuple(classes.tolist()),
-            chosen_here=True,
-            scores=scored.origin,
-            threshold=threshold,
+        return _decide_two(scored, curve, rule, pos_label)
+    if pos_label is not None:
+        raise InvalidInputError(
+            f"`pos_label` must be None with more than two classes, got {pos_label!r}, of "
+            f"{len(classes)}. Fit on y == {pos_label!r} to tell one from the rest."
         )
-    if len(classes) == 2:
-        found["certificate_"] = _order_as(found["certificate_"], found["boundary_"])
-    return Decided(found, doubts)
+    decide = _decide_by_class if isinstance(rule, ClassRule) else _decide_many
+    found, doubts = decide(scored, curve, rule, multi_class)  # type: ignore[arg-type]
+    is_wrong = find_winner(_known(scored).scores + found["biases_"]) != y
+    found["certificate_"] = _certify(scored, is_wrong)
+    return Decided(found, _doubt_scales(scored) + doubts)
 
 
-def _decide_two(
-    scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any
-) -> tuple[Boundary, list[str]]:
+def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -> Decided:
     """Find the boundary on the positive class's probability or margin."""
     labels, weights = scored.classes.tolist(), scored.weights
     sizes = np.bincount(scored.y, weights, minlength=2).tolist()
@@ -117,7 +91,18 @@ def _decide_two(
         sample = replace(sample, labels=ends) if rule.alike else sample
         boundary = decide(sample, curve, rule, scale)
     boundary = _qualify_promise(replace(boundary, labels=ends, scale=scale), scored)
-    return boundary, doubts + ([boundary.message] if boundary.needs_a_look else [])
+    doubts = _doubt_scales(scored) + doubts
+    if boundary.needs_a_look:
+        doubts.append(boundary.message)
+    if weights is None and scored.origin == "held-out" and is_promise(curve, rule):
+        assert isinstance(curve, ConfidenceCurve)
+        assert isinstance(rule, Floors)
+        certificate = replace(certify_floors(boundary, curve, rule), scale=scale)
+        negative, positive = certificate.error_bounds
+        boundary = replace(boundary, errors=(negative, positive))
+    else:
+        certificate = _certify(scored, (scores > boundary.threshold) != is_positive, boundary)
+    return Decided({"boundary_": boundary, "certificate_": certificate}, doubts)
 
 
 def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
@@ -126,8 +111,8 @@ def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
         return boundary
     if scored.guide is not None:
         held, all_rows = sum(boundary.n_samples), sum(boundary.n_samples) + len(scored.guide.y)
-        said = f"{held:,} of {all_rows:,} rows were held out of training to choose it."
-        return replace(boundary, detail=f"{boundary.detail or boundary.status.value} {said}")
+        detail = f"{held:,} of {all_rows:,} rows were held out of training to choose it."
+        return replace(boundary, detail=f"{boundary.detail or boundary.status.value} {detail}")
     if scored.origin == "held-out" or boundary.status not in QUIET:
         return boundary
     other, detail = "or use cv='prefit' with rows that the model has not seen", ""
@@ -270,43 +255,39 @@ def shift_loses(
     return bool(change < -_STANDARD_ERRORS * np.sqrt(variance))
 
 
-def _order_as(certificate: Certificate, boundary: Boundary) -> Certificate:
-    """Return the certificate with the boundary's scale, its positive class second."""
-    if certificate.labels != boundary.labels:
-        pairs = ("error_bounds", "errors", "wrong", "n_samples", "labels", "floors")
-        certificate = replace(certificate, **{n: getattr(certificate, n)[::-1] for n in pairs})
-    return replace(certificate, scale=boundary.scale)
-
-
-def _certify_promise(boundary: Boundary) -> dict[str, Any]:
-    """Return the certificate of floors, and the boundary with the same bounds as its claims."""
-    assert isinstance(boundary.curve, ConfidenceCurve)
-    assert isinstance(boundary.rule, Floors)
-    certificate = certify_floors(boundary, boundary.curve, boundary.rule)
-    negative, positive = certificate.error_bounds
-    boundary = replace(boundary, errors=(negative, positive))
-    return {"boundary_": boundary, "certificate_": certificate}
-
-
-def _certify_weighted(
-    scored: Scored, is_wrong: NDArray[np.bool_], threshold: float | None
+def _certify(
+    scored: Scored, is_wrong: NDArray[np.bool_], boundary: Boundary | None = None
 ) -> Certificate:
-    """Return what may be said of the errors among rows with weights."""
+    """Bound the errors of the rows that decided; for two classes the positive one comes second."""
     y, weights, n = scored.y, scored.weights, len(scored.classes)
-    assert weights is not None
-    total, squares = (np.bincount(y, weights**power, minlength=n) for power in (1, 2))
-    wrong = np.bincount(y, weights * is_wrong, minlength=n)
-    return certify_shares(
-        (wrong / np.where(total > 0, total, 1.0)).tolist(),
-        (total**2 / np.where(squares > 0, squares, 1.0)).tolist(),
-        tuple(scored.classes.tolist()),
-        chosen_here=True,
-        threshold=threshold,
-    )
+    labels = tuple(scored.classes.tolist())
+    threshold = None if boundary is None else boundary.threshold
+    if weights is None:
+        counts = (np.bincount(rows, minlength=n).tolist() for rows in (y[is_wrong], y))
+        wrong, total = map(tuple, counts)
+        found = certify_counts(
+            wrong, total, labels, chosen_here=True, scores=scored.origin, threshold=threshold
+        )
+    else:
+        sums, squares = (np.bincount(y, weights**power, minlength=n) for power in (1, 2))
+        lost = np.bincount(y, weights * is_wrong, minlength=n)
+        found = certify_shares(
+            (lost / np.where(sums > 0, sums, 1.0)).tolist(),
+            (sums**2 / np.where(squares > 0, squares, 1.0)).tolist(),
+            labels,
+            chosen_here=True,
+            threshold=threshold,
+        )
+    if boundary is None:
+        return found
+    if labels != boundary.labels:
+        pairs = ("error_bounds", "errors", "wrong", "n_samples", "labels", "floors")
+        found = replace(found, **{name: getattr(found, name)[::-1] for name in pairs})
+    return replace(found, scale=boundary.scale)
 
 
 def _doubt_scales(scored: Scored) -> list[str]:
-    """Return a warning if the scores of fold models are on wildly different scales.
+    """Return a warning if the scores of fold models differ widely in scale.
 
     Only folds whose scores are mostly finite and distinct are compared.
     """

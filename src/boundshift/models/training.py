@@ -62,19 +62,16 @@ from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
 from boundshift.typing import FloatArray, IndexArray
 from boundshift.validation import as_row_cost, as_weights, find_distinct, order_labels
 
-__all__ = ["DecidingSample", "Scored", "route_fit", "set_random_states", "train"]
-
 Origin = Literal["held-out", "out-of-fold", "training"]
 Split = tuple[IndexArray, IndexArray]
 
-# Rows of the rarest class from which on one model on all rows is deployed, not a mean.
+# With fewer rows of the rarest class, the mean of the folds' models is deployed.
 MANY_RARE_ROWS = 100
 # Rows on which a collapsed model is compared with the mean that it replaces.
 _CHECKED = 32
-# Parts into which out-of-bag rows are dealt, and some of which are held out.
+# Parts of out-of-bag rows: some are held out, or judge whether the shift helps.
 _BAG_PARTS = 5
-# At least this share is held out, for a boundary that is not too cautious; at most this share, for
-# a model that is not too poor.
+# Share of the rows that is held out: not too little for the boundary, nor too much for the model.
 _LEAST_SHARE, _MOST_SHARE = 0.2, 0.5
 _WEIGHT = "sample_weight"
 
@@ -87,12 +84,12 @@ class DecidingSample(NamedTuple):
     y : array of shape (n_samples,)
         Labels.
     scores : array of shape (n_samples,) or (n_samples, n_classes)
-        Of two classes: the positive class's, on the scale of ``boundary_``. Of more: one score per
-        class, before the biases are added.
+        For two classes: the positive class's, on the scale of ``boundary_``. For more: one score
+        per class, before the biases are added.
     sample_weight, row_cost : array or None
-        As ``fit`` was given them, for these rows.
+        What ``fit`` was given for these rows.
     rows : array of shape (n_samples,)
-        Numbers of the rows among those given to ``fit``.
+        Their places among the rows given to ``fit``.
     origin : {"held-out", "out-of-fold", "training"}
         Whether the model that scored a row was trained without it.
     """
@@ -109,11 +106,10 @@ class Scored(NamedTuple):
     """The rows that decide, with their scores, and the model that is deployed.
 
     `y` numbers each row's class among `classes`. Scores of two classes are both probabilities, or
-    one margin of the second class; of more classes there is one score per class. `parts` numbers
-    the test part that each row was left out with, None where nothing was left out. `rows` are their
-    numbers among those given, `weights` and `costs` what `fit` was given for them. `response` reads
-    the scores of the rows, `deployed` those of `estimator`. `guide` has rows scored by fold models,
-    where others are held out to test what they propose.
+    one margin of the second class; for more classes there is one score per class. `rows` are the
+    places among the rows of `fit`, `parts` the number of the test part, None without parts.
+    `response` reads a model's scores, `deployed` those of `estimator`, which may be a mean. `guide`
+    has rows scored by fold models, if others are held out to test what they propose.
     """
 
     y: IndexArray
@@ -126,13 +122,19 @@ class Scored(NamedTuple):
     weights: FloatArray | None = None
     costs: FloatArray | None = None
     estimator: Any = None
-    deployed: Response | None = None
     estimators: list[Any] | None = None
     guide: Scored | None = None
 
     @property
+    def deployed(self) -> Response:
+        """How the deployed model's response becomes its score."""
+        if isinstance(self.estimator, MeanOfModels):
+            return Response("decision_function", is_log_odds=self.response.is_log_odds)
+        return self.response
+
+    @property
     def are_probabilities(self) -> bool:
-        """Whether, of two classes, the scores are probabilities."""
+        """Whether these are the probabilities of two classes."""
         return self.scores.ndim == 2 and self.scores.shape[1] == 2
 
     def scores_of(self, k: int) -> FloatArray:
@@ -142,7 +144,7 @@ class Scored(NamedTuple):
         return self.scores if k == 1 else -self.scores
 
     def sample(self, positive: int | None) -> DecidingSample:
-        """Return the rows for users, with the scores of one of two classes, or of all of many."""
+        """Return the rows with the scores of one of two classes, or of all of many."""
         scores = self.scores if positive is None else self.scores_of(positive)
         y = self.classes[self.y]
         return DecidingSample(y, scores, self.weights, self.costs, self.rows, self.origin)
@@ -171,7 +173,7 @@ class FitParameters(NamedTuple):
 
 
 def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitParameters:
-    """Sort what `fit` was given: for the estimator's fit, for the split, and for the decision."""
+    """Route the parameters of `fit` to the estimator's fit, the split and the decision."""
     split: Mapping[str, Any] = {}
     fit: Mapping[str, Any]
     if get_config()["enable_metadata_routing"]:
@@ -223,7 +225,7 @@ def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitPar
 
 
 def _name_last_step(estimator: Any, fit_params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Name the weights for the last step of a pipeline, if that step can be fitted with weights."""
+    """Name the weights for the last step of a pipeline, if that step takes weights."""
     if fit_params.get(_WEIGHT) is None or not hasattr(estimator, "fit"):
         return fit_params
     parts = unwrap(estimator, pipelines_only=True)
@@ -238,7 +240,7 @@ def _name_last_step(estimator: Any, fit_params: Mapping[str, Any]) -> Mapping[st
 
 
 def _find_weights(fit_params: Mapping[str, Any], n_rows: int) -> FloatArray | None:
-    """Return the weights among the parameters of a fit, those of a pipeline's step too."""
+    """Return the weights among the parameters of a fit, also those of a pipeline's step."""
     given = {
         name: as_weights(value, n_rows)
         for name, value in fit_params.items()
@@ -264,10 +266,10 @@ def is_promise(curve: ErrorCurve, rule: Rule) -> bool:
 def find_demands(
     curve: ErrorCurve, rule: Rule, counts: Mapping[Any, int]
 ) -> list[tuple[float, float, int]] | None:
-    """Return for each promised floor the fewest rows, a good number of rows, and those there are.
+    """Return (fewest rows, good number of rows, rows there are) for each promised floor.
 
-    A good number lets half of the errors that the floor allows be seen. None: nothing is promised.
-    `counts` are the rows of each class, the negative one first.
+    A good number of rows shows half of the errors that the floor allows. None: nothing is
+    promised. `counts` are the rows of each class, the negative one first.
     """
     if isinstance(rule, ClassFloors):
         risk = 1.0 - rule.confidence
@@ -297,7 +299,7 @@ def find_demands(
 
 
 def can_promise(least: float, rows: int) -> bool:
-    """Return whether half of the rows are as many as a promise needs at least."""
+    """Return whether half of the rows suffice for a promise."""
     return least <= math.floor(_MOST_SHARE * rows)
 
 
@@ -308,15 +310,12 @@ def _share_to_hold_out(classifier: Any, classes: NDArray[Any], y: NDArray[Any]) 
     """
     curve, rule = choose_claims(classifier.curve, classifier.rule)
     labels, estimator = classes.tolist(), classifier.estimator
-    of_classes = isinstance(rule, ClassFloors) and len(labels) > 2
-    if (len(labels) != 2 and not of_classes) or is_native(estimator):
+    if isinstance(rule, ClassFloors) != (len(labels) > 2) or len(labels) < 2:
         return None
-    if getattr(get_tags(estimator).input_tags, "pairwise", False):
+    if is_native(estimator) or get_tags(estimator).input_tags.pairwise:
         return None  # A kernel has a column for every row that it was computed with.
     counts = {label: int(np.count_nonzero(y == label)) for label in labels}
     if isinstance(rule, ClassFloors):
-        if not of_classes:
-            return None
         rule.check_classes(labels)
     else:
         ends = order_labels(labels, classifier.pos_label, counts=counts, alike=rule.alike)
@@ -335,7 +334,7 @@ def hold_out(
 
     `number` is the class of each row, `share` the share of each class to hold out. With an int as
     `cv`, rows are drawn, the same every time if `random_state` is None. A splitter knows which rows
-    belong together, so its test parts are held out, as many as needed.
+    belong together, so as many of its test parts are held out as are needed.
 
     Examples
     --------
@@ -350,13 +349,11 @@ def hold_out(
         order = random.permutation(len(number))
         held = np.concatenate([order[number[order] == k][:m] for k, m in enumerate(goals)])
     else:
-        parts = []
+        held = np.empty(0, dtype=np.intp)
         for _, test in check_cv(cv, number, classifier=True).split(X, number, **split):
-            parts.append(np.asarray(test))
-            found = np.bincount(number[np.concatenate(parts)], minlength=len(totals))
-            if np.all(found >= goals):
+            held = np.union1d(held, test)
+            if np.all(np.bincount(number[held], minlength=len(totals)) >= goals):
                 break
-        held = np.unique(np.concatenate(parts))
     train = np.setdiff1d(np.arange(len(number)), held)
     if len(totals) == 2 and totals[0] != totals[1]:
         # The rarer class is the positive one by default, so it must be the rarer one here, too.
@@ -372,7 +369,7 @@ def hold_out(
 def train(classifier: Any, X: Any, y: NDArray[Any], params: FitParameters) -> Scored:
     """Train a classifier's model, unless it is trained, and score the rows that decide.
 
-    Where floors are to be promised, some rows are held out of training, and these alone decide.
+    If floors are to be promised, some rows are held out of training, and these alone decide.
     """
     labels = find_distinct(y)
     trainer = _Trainer(classifier, classifier.cv, labels, params)
@@ -396,7 +393,6 @@ def train(classifier: Any, X: Any, y: NDArray[Any], params: FitParameters) -> Sc
         cv = [split for split in within if all(len(part) for part in split)]
     inner = _Trainer(classifier, cv, np.unique(y[kept]), params.take(X, kept))
     guide = inner.train(_safe_indexing(X, kept), y[kept])
-    assert guide.deployed is not None
     held = held[decides[held]]
     rows = _safe_indexing(X, held)
     if guide.are_probabilities:
@@ -422,7 +418,7 @@ class _Trainer:
         return isinstance(self.cv, str) and self.cv == "oob"
 
     def read_trained(self, X: Any, y: NDArray[Any]) -> Scored:
-        """Score the rows with the model as it is."""
+        """Score the rows with the model given."""
         self._refuse_mean("a model that is trained already", "Train it with cv=5 instead")
         self._check_labels(y)
         estimator = self.clf.estimator
@@ -457,7 +453,7 @@ class _Trainer:
             if crossed is None:
                 self._refuse_mean("a class of one row, which no fold can leave out", "Collect more")
             elif self._may_deploy_mean(is_complete):
-                mean = _mean_of(crossed, X)
+                mean = _deploy_mean(crossed, X)
                 rarest = np.bincount(crossed.y, minlength=len(self.classes)).min()
                 is_one_model = not isinstance(mean.estimator, MeanOfModels)
                 if self.clf.ensemble is True or is_one_model or rarest < MANY_RARE_ROWS:
@@ -466,12 +462,12 @@ class _Trainer:
         fitted.fit(X, y, **_check_method_params(X, self.params.fit))
         if crossed is None:
             return self._by_model(fitted, X, y, "training")
-        return crossed._replace(estimator=fitted, deployed=crossed.response, estimators=None)
+        return crossed._replace(estimator=fitted, estimators=None)
 
     def _check_labels(self, y: NDArray[Any]) -> None:
         """Raise if there are not at least two classes to learn from."""
         assert_all_finite(self.classes, input_name="y")
-        # Labels that are many and met once each would look like a regression target.
+        # Many labels that occur once each would look like a regression target.
         check_classification_targets(np.repeat(self.classes, 3))
         decides = self.params.decides
         seen = self.classes if decides.all() else np.unique(y[decides])
@@ -483,7 +479,7 @@ class _Trainer:
             )
 
     def _refuse_mean(self, where: str, remedy: str) -> None:
-        """Raise if a mean of fold models is asked for where there are no folds."""
+        """Raise if a mean of fold models is asked for but there are no folds."""
         if self.clf.ensemble is True:
             raise InvalidInputError(
                 f"`ensemble` must be False or 'auto' with {where}, got True: there are no models "
@@ -501,7 +497,7 @@ class _Trainer:
         """Score rows by one fitted model."""
         responses = read_responses(model, X, self.clf.response_method, self.classes)
         found = self._settle(y, [np.arange(len(y))], [responses], origin)
-        return found._replace(parts=None, estimator=model, deployed=found.response)
+        return found._replace(parts=None, estimator=model)
 
     def _out_of_bag(self, estimator: Any, X: Any, y: NDArray[Any]) -> Scored:
         """Fit a bagging ensemble, and score each row by the members that did not see it."""
@@ -521,12 +517,11 @@ class _Trainer:
                 f"{len(judged)} row(s) with one. Use more members (n_estimators=100), or cv=5."
             )
         scored = self._settle(y, [rows], [{"predict_proba": found[rows]}], "out-of-fold")
-        # Parts for the question whether the shift helps rows that did not choose it.
         parts = np.empty(len(scored.y), dtype=np.intp)
         for k in np.unique(scored.y):
             of_class = scored.y == k
             parts[of_class] = np.arange(np.count_nonzero(of_class)) % _BAG_PARTS
-        return scored._replace(parts=parts, estimator=estimator, deployed=scored.response)
+        return scored._replace(parts=parts, estimator=estimator)
 
     def _cross_fit(self, estimator: Any, X: Any, y: NDArray[Any]) -> tuple[Scored | None, bool]:
         """Score rows by models fitted without them, or return None if that cannot be.
@@ -553,46 +548,6 @@ class _Trainer:
         models, parts = map(list, zip(*fitted, strict=True))
         found = self._settle(y, [test for _, test in splits], parts, "out-of-fold")
         return found._replace(estimators=models), is_complete
-
-    def _settle(
-        self,
-        y: NDArray[Any],
-        tests: Sequence[IndexArray],
-        parts: Sequence[Mapping[Method, FloatArray]],
-        origin: Origin,
-    ) -> Scored:
-        """Turn the responses of all models, to rows that decide, into one score for each row."""
-        asked = self.clf.response_method
-        method, is_log_odds = choose_method(parts, asked)
-        # -1 may stand for the last row.
-        every = np.concatenate([np.arange(len(y))[test] for test in tests])
-        decides = self.params.decides[every]
-        number = np.repeat(np.arange(len(tests)), [len(test) for test in tests])[decides]
-        rows, first, place = np.unique(every[decides], return_index=True, return_inverse=True)
-
-        def collect(name: Method) -> FloatArray:
-            return np.asarray(np.concatenate([part[name] for part in parts])[decides])
-
-        response = Response.learn(method, collect(method), is_log_odds=is_log_odds)
-        # Two classes are told apart by the model's own probabilities, if there are any.
-        on_probabilities = (
-            len(self.classes) == 2
-            and all("predict_proba" in part for part in parts)
-            and asked in ("auto", "predict_proba")
-        )
-        if len(rows) == len(place):
-            own = collect("predict_proba") if on_probabilities else response.scores(collect(method))
-            scores = own[first]
-        else:  # No row counts twice.
-            scores = mean_scores(response.scores(collect(method)), place, is_log_odds=is_log_odds)
-            scores = probabilities(scores) if on_probabilities else scores
-        weights, costs = (
-            None if v is None else v[rows] for v in (self.params.weights, self.params.costs)
-        )
-        numbers = np.searchsorted(self.classes, y[rows])
-        return Scored(
-            numbers, scores, response, origin, self.classes, rows, number[first], weights, costs
-        )
 
     def _check_splits(self, numbers: IndexArray, splits: list[Split]) -> bool:
         """Raise unless every part trains on both classes, and tests rows that it has not seen.
@@ -631,6 +586,48 @@ class _Trainer:
             )
         return sees_all_classes and bool(ever_seen.all())
 
+    def _settle(
+        self,
+        y: NDArray[Any],
+        tests: Sequence[IndexArray],
+        parts: Sequence[Mapping[Method, FloatArray]],
+        origin: Origin,
+    ) -> Scored:
+        """Turn the responses of all models into one score for each row that decides."""
+        asked, params = self.clf.response_method, self.params
+        method, is_log_odds = choose_method(parts, asked)
+        # -1 may stand for the last row.
+        every = np.concatenate([np.arange(len(y))[test] for test in tests])
+        decides = params.decides[every]
+        number = np.repeat(np.arange(len(tests)), [len(test) for test in tests])[decides]
+        rows, first, place = np.unique(every[decides], return_index=True, return_inverse=True)
+        raw = np.concatenate([part[method] for part in parts])[decides]
+        response = Response.learn(method, raw, is_log_odds=is_log_odds)
+        scores = response.scores(raw)
+        is_once = len(rows) == len(place)
+        if not is_once:  # No row counts twice.
+            scores = mean_scores(scores, place, is_log_odds=is_log_odds)
+        # Two classes are decided on the model's own probabilities, if there are any.
+        if (
+            len(self.classes) == 2
+            and all("predict_proba" in part for part in parts)
+            and asked in ("auto", "predict_proba")
+        ):
+            own = np.concatenate([part["predict_proba"] for part in parts])[decides]
+            scores = own if is_once else probabilities(scores)
+        weights, costs = (None if v is None else v[rows] for v in (params.weights, params.costs))
+        return Scored(
+            y=np.searchsorted(self.classes, y[rows]),
+            scores=scores[first] if is_once else scores,
+            response=response,
+            origin=origin,
+            classes=self.classes,
+            rows=rows,
+            parts=number[first],
+            weights=weights,
+            costs=costs,
+        )
+
 
 def _fit_fold(
     estimator: Any,
@@ -651,8 +648,8 @@ def _fit_fold(
     return fold, read_responses(fold, left_out, asked, classes)
 
 
-def _mean_of(crossed: Scored, X: Any) -> Scored:
-    """Deploy the mean of the folds' models as one model."""
+def _deploy_mean(crossed: Scored, X: Any) -> Scored:
+    """Deploy the mean of the folds' models, as one linear model if there is one."""
     response, models, classes = crossed.response, crossed.estimators, crossed.classes
     assert models is not None
     mean = MeanOfModels(models, classes, response.method, response.floor, response.is_log_odds)
@@ -663,12 +660,11 @@ def _mean_of(crossed: Scored, X: Any) -> Scored:
         if found.ndim == 2:
             found, expected = (s - s.mean(axis=1, keepdims=True) for s in (found, expected))
         if np.allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max()):
-            return crossed._replace(estimator=one, deployed=response)
+            return crossed._replace(estimator=one)
     if crossed.are_probabilities and response.floor is not None:
         # The mean has no exact 0 or 1, so the rows that decide must not have one either.
         crossed = crossed._replace(scores=probabilities(response.scores(crossed.scores)))
-    own = Response("decision_function", is_log_odds=response.is_log_odds)
-    return crossed._replace(estimator=mean, deployed=own)
+    return crossed._replace(estimator=mean)
 
 
 # Splits and seeds.
@@ -680,7 +676,7 @@ def _is_listed(cv: Any) -> bool:
 
 
 def _given_splits(splits: Any) -> list[Split]:
-    """Return splits as pairs of row numbers, which may be given as masks."""
+    """Return splits, given as row numbers or masks, as pairs of row numbers."""
 
     def read(part: Any) -> IndexArray:
         part = np.asarray(part)
@@ -704,6 +700,11 @@ def _given_splits(splits: Any) -> list[Split]:
 
 
 def _as_random_state(random_state: Any) -> np.random.RandomState:
+    if isinstance(random_state, np.random.Generator):
+        raise InvalidInputError(
+            "`random_state` must be an int, a RandomState or None, as scikit-learn's are, got a "
+            "Generator. Draw an int from it: int(rng.integers(2**31))."
+        )
     try:
         random: np.random.RandomState = check_random_state(random_state)
     except (ValueError, OverflowError):
@@ -715,14 +716,9 @@ def _as_random_state(random_state: Any) -> np.random.RandomState:
 
 
 def set_random_states(estimator: Any, random_state: Any) -> Any:
-    """Set every random state that is None, if there is a seed to do it with."""
+    """Set every random state of an estimator that is None, unless `random_state` is None."""
     if random_state is None:
         return estimator
-    if isinstance(random_state, np.random.Generator):
-        raise InvalidInputError(
-            "`random_state` must be an int, a RandomState or None, as scikit-learn's are, got a "
-            "Generator. Draw an int from it: int(rng.integers(2**31))."
-        )
     random = _as_random_state(random_state)
     for name, value in sorted(estimator.get_params(deep=True).items()):
         if value is None and (name == "random_state" or name.endswith("__random_state")):
@@ -778,6 +774,7 @@ def _learns_from_labels(step: Any) -> bool:
         return True
     if not hasattr(step, "__sklearn_tags__"):
         return False
-    is_selector = is_a(step, "sklearn", "SelectorMixin")
-    selects = is_selector and not is_a(step, "sklearn", "VarianceThreshold")
+    selects = is_a(step, "sklearn", "SelectorMixin") and not is_a(
+        step, "sklearn", "VarianceThreshold"
+    )
     return selects or bool(get_tags(step).target_tags.required)
