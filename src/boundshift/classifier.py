@@ -32,13 +32,10 @@ from boundshift.models.shift import ShiftExportMixin
 from boundshift.models.store import pack, unpack
 from boundshift.models.training import DecidingSample, route_fit, train
 from boundshift.promises.certificate import Certificate, certify
-from boundshift.promises.interval import threshold_interval
 from boundshift.promises.zone import Zone, find_zone
 from boundshift.rules import Rule, as_rule
 from boundshift.typing import FloatArray
 from boundshift.validation import as_choice, check_labels
-
-__all__ = ["BoundShiftClassifier"]
 
 
 def _has(name: str) -> Callable[[Any], bool]:
@@ -49,37 +46,37 @@ def _has(name: str) -> Callable[[Any], bool]:
 class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier with a decision threshold that class-wise error curves choose.
 
-    The wrapped classifier gives every row a score; `find_boundary` says where on that score the
-    decision belongs. As in scikit-learn's ``TunedThresholdClassifierCV``, only :meth:`predict`
-    moves: ``predict_proba``, ``predict_log_proba`` and ``decision_function`` are the model's own.
-    A trained model is used as it is with ``cv="prefit"``.
+    The wrapped classifier scores every row; `find_boundary` chooses the threshold on that score. As
+    in scikit-learn's ``TunedThresholdClassifierCV``, only :meth:`predict` moves: ``predict_proba``,
+    ``predict_log_proba`` and ``decision_function`` are the model's own. With ``cv="prefit"`` a
+    trained model is used without another fit.
 
     Parameters
     ----------
     estimator : estimator object
         A classifier; with ``cv="prefit"`` also a Booster of XGBoost, LightGBM or CatBoost, a
-        PyTorch module, or any function that gives rows their scores.
+        PyTorch module, or any function from rows to scores.
     curve, rule : str, ErrorCurve, Rule or None, default=None
         As in :func:`~boundshift.find_boundary`.
     cv : "prefit", "oob", None, int, splitter or iterable, default=5
         Which scores decide. An int or a splitter: those of rows left out of training, since
-        flexible models know their training rows by heart. None: those of the training rows, as in
-        the paper; good for linear models. "prefit", or a
-        :class:`~sklearn.frozen.FrozenEstimator`: those of the trained model as it is, for which
-        ``fit`` wants rows that it has not seen. "oob": of forests and bagging, those of the
-        members that did not see a row, at the price of one fit.
+        flexible models overfit their training rows. None: those of the training rows, as in the
+        paper; good for linear models. "prefit", or a :class:`~sklearn.frozen.FrozenEstimator`:
+        those of the trained model, for which ``fit`` needs rows that the model has not seen. "oob":
+        for forests and bagging, the out-of-bag scores, which take one fit.
 
-        With floors that shall be promised, an int or a splitter keeps a fifth to a half of the
-        rows out of all training, and these alone decide; ``boundary_.n_samples`` says how many.
-        With too few rows for that the status is NOT_PROMISED.
+        If floors are to be promised, an int or a splitter keeps a fifth to a half of the rows out
+        of all training, and these alone decide; ``boundary_.n_samples`` has their number. With too
+        few rows for that the status is NOT_PROMISED.
     ensemble : bool or "auto", default="auto"
-        True deploys the mean of the folds' models, whose scores decided; of linear ones it is one
-        model, of others K, which take K times the time and space. False trains one more model, on
-        all rows. "auto" deploys the mean if the folds together train on every row, each on every
-        class, and the mean is one linear model or the rarest class has fewer than 100 rows.
+        True deploys the mean of the folds' models, whose scores decided. The mean of linear models
+        is one model; any other mean keeps all K models and takes K times the time and space. False
+        trains one more model, on all rows. "auto" deploys the mean if the folds together train on
+        every row, each on every class, and the mean is one linear model or the rarest class has
+        fewer than 100 rows.
     pos_label : label, default=None
-        The class that a floor, a cost or F1 speaks of. None: the greater of 0 and 1, -1 and 1,
-        False and True; of other labels the rarer one.
+        The positive class, to which a floor, a cost or F1 refers. None: the greater of 0 and 1, -1
+        and 1, False and True; of other labels the rarer one.
     response_method : {"auto", "margin", "decision_function", "predict_proba"} or callable, \
 default="auto"
         Where the scores come from. "auto": the probabilities, or the margin of a model without
@@ -87,7 +84,7 @@ default="auto"
         and returns one column for two classes, or one per class.
     multi_class : {"joint", "pairwise", "one-vs-rest"}, default="joint"
         How more than two classes get one bias each: for all pairs of classes together, from each
-        pair's own boundary by least squares (with the curve "support" always), or from each class
+        pair's own boundary by least squares (always with the curve "support"), or from each class
         against all others.
     random_state : int, RandomState instance or None, default=None
         Seeds every random state of the estimator that is None, so that fits can be repeated.
@@ -99,33 +96,33 @@ default="auto"
     estimator_ : estimator object
         The deployed model: a trained model, linear models averaged into one, or a mean of models.
     estimators_ : list of estimator objects
-        The models of the folds, where their mean is deployed.
+        The models of the folds, if their mean is deployed.
     classes_ : array of shape (n_classes,)
         Labels, in sorted order.
     threshold_ : float
-        Of two classes: ``boundary_.threshold``. A row is positive iff its :meth:`positive_scores`
-        exceeds it: a probability of the positive class, or a margin where the model has no
+        For two classes: ``boundary_.threshold``. A row is positive iff its :meth:`positive_scores`
+        exceeds it: a probability of the positive class, or a margin if the model has no
         probabilities or ``response_method`` asks for another score.
     boundary_ : Boundary
-        Of two classes: the boundary on :meth:`positive_scores`; ``boundary_.labels[1]`` is the
+        For two classes: the boundary on :meth:`positive_scores`; ``boundary_.labels[1]`` is the
         positive class.
     biases_ : array of shape (n_classes,)
-        Of more classes: what is added to each class's score before the largest one wins.
+        For more classes: added to each class's score before the largest one wins.
     boundaries_ : dict
-        Of more classes: for each pair of labels the boundary that the biases give them, on the
-        score of the second minus that of the first.
+        For more classes: the boundary that the biases give each pair of labels, on the score of the
+        second minus that of the first.
     certificate_ : Certificate
         Upper bounds of each class's error rate at 95%, from the scores that decided: *certified*
-        if the model has not seen their rows, *cross-fitted* or *nominal* if not.
+        if the model has not seen their rows, else *cross-fitted* or *nominal*.
     fingerprint_ : Fingerprint
         Hashes of at most 10,000 rows of ``fit``, by which :meth:`certify`, :meth:`find_zone` and
         :meth:`report` recognise rows that were used there.
     deciding_sample_ : DecidingSample
         The labelled scores that chose the boundary, row by row: ``y``, ``scores``,
-        ``sample_weight``, ``row_cost``, ``rows`` (their numbers in ``fit``) and ``origin``
+        ``sample_weight``, ``row_cost``, ``rows`` (their places in ``fit``) and ``origin``
         ("held-out", "out-of-fold" or "training"). Files and pickles do not hold it.
     n_features_in_, feature_names_in_ : int, array
-        What the estimator says of its features.
+        Those of the estimator.
 
     Examples
     --------
@@ -141,8 +138,8 @@ default="auto"
     0.94
     """
 
-    # Requests by metadata, not by the signature: folds make a weight of 2 another thing than the
-    # row twice, which scikit-learn expects of an estimator whose `fit` names the argument.
+    # Requested here and not in the signature of `fit`: scikit-learn would then expect that a weight
+    # of 2 equals the row twice, which is not so with folds.
     __metadata_request__fit = {"sample_weight": True, "row_cost": True}  # noqa: RUF012
 
     def __init__(
@@ -184,25 +181,23 @@ default="auto"
         -------
         self : object
         """
-        for name, make, example in (("rule", as_rule, "Cost()"), ("curve", as_curve, "Smoothed()")):
-            nested = {key: params.pop(key) for key in list(params) if key.startswith(f"{name}__")}
-            if not nested:
-                continue
+        makers: dict[str, Callable[[Any], Any]] = {"rule": as_rule, "curve": as_curve}
+        nested = sorted(key for key in params if key.partition("__")[0] in makers and "__" in key)
+        for key in nested:
+            name, _, setting = key.partition("__")
             given = params.get(name, getattr(self, name))
             if given is None:
                 raise InvalidInputError(
-                    f"`{name}` must be an object before {next(iter(nested))!r} can be set, got "
-                    f"None. Use {name}={example}, for example."
+                    f"`{name}` must be an object before {key!r} can be set, got None. Use "
+                    "rule=Cost() or curve=Smoothed(), for example."
                 )
-            claim: Any = make(given)
-            settings = {key.removeprefix(f"{name}__"): value for key, value in nested.items()}
-            unknown = [key for key in settings if key not in claim.get_params()]
-            if unknown:
+            claim = makers[name](given)
+            if setting not in claim.get_params():
                 raise InvalidInputError(
-                    f"`{name}__{unknown[0]}` must name a setting of {type(claim).__name__}: "
+                    f"`{key}` must name a setting of {type(claim).__name__}: "
                     f"{', '.join(claim.get_params()) or 'it has none'}."
                 )
-            params[name] = replace(claim, **settings)
+            params[name] = replace(claim, **{setting: params.pop(key)})
         super().set_params(**params)
         return self
 
@@ -217,16 +212,16 @@ default="auto"
             Labels.
         **fit_params : dict
             Passed to the estimator's ``fit``; with metadata routing enabled, as requested there.
-            Two of them count in the decision too:
+            Two of them also count in the decision:
 
-            ``sample_weight`` is how often each row counts, as a frequency, in every fit and in the
-            boundary; also as a pipeline's ``step__sample_weight``. With metadata routing
+            ``sample_weight`` is the frequency of each row, in every fit and in the boundary; also
+            as a pipeline's ``step__sample_weight``. With metadata routing
             ``set_fit_request(sample_weight=False)`` keeps it out of the boundary.
 
-            ``row_cost`` is what is lost if the row is decided wrongly, an amount, or two columns
-            (false positive, false negative). Of two classes, with no curve and no rule but "cost":
-            the boundary is where the rows that decide cost least together. The model does not see
-            it.
+            ``row_cost`` is the loss if the row is decided wrongly: one amount per row, or two
+            columns (false positive, false negative). The boundary is where the rows that decide
+            cost least in total. For two classes, without a curve or any rule but "cost". The
+            model does not see it.
 
         Returns
         -------
@@ -248,9 +243,8 @@ default="auto"
         decided = decide_model(scored, curve, rule, self.pos_label, self.multi_class)
         for doubt in decided.doubts:
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)
-        estimator = scored.estimator
         learned: dict[str, Any] = {
-            "estimator_": estimator,
+            "estimator_": scored.estimator,
             "classes_": scored.classes,
             "fingerprint_": Fingerprint.of(X, y, params.weights),
             "_response": scored.deployed,
@@ -260,9 +254,9 @@ default="auto"
         if scored.estimators is not None:
             learned["estimators_"] = scored.estimators
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(estimator, name):
-                learned[name] = getattr(estimator, name)
-        # A fit that fails leaves what there was; one that succeeds, nothing of an earlier one.
+            if hasattr(scored.estimator, name):
+                learned[name] = getattr(scored.estimator, name)
+        # A fit that fails changes nothing; one that succeeds keeps nothing of an earlier one.
         kept = {n: v for n, v in vars(self).items() if not n.endswith("_") and n not in learned}
         self.__dict__.clear()
         self.__dict__.update(kept | learned)
@@ -270,7 +264,7 @@ default="auto"
 
     @property
     def threshold_(self) -> float:
-        """Threshold of :meth:`positive_scores`, of two classes."""
+        """Threshold on :meth:`positive_scores`, for two classes."""
         threshold: float = self.boundary_.threshold
         return threshold
 
@@ -278,13 +272,13 @@ default="auto"
     def deciding_sample_(self) -> DecidingSample:
         """Labelled scores that chose the boundary, of the positive one of two classes."""
         if not hasattr(self, "_scored"):
-            raise AttributeError("`deciding_sample_` is there after fit, and not in a loaded model")
+            raise AttributeError("`deciding_sample_` exists after fit, not in a loaded model")
         positive = self._positive_column if len(self.classes_) == 2 else None
         sample: DecidingSample = self._scored.sample(positive)
         return sample
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return labels: by the threshold, or the largest score plus bias of many classes.
+        """Return labels: by the threshold, or for many classes by the largest score plus bias.
 
         Parameters
         ----------
@@ -300,15 +294,9 @@ default="auto"
             is_positive = self.positive_scores(X) > self.threshold_
             winner = np.where(is_positive, self._positive_column, 1 - self._positive_column)
         else:
-            if np.isnan(self.biases_).any():
-                raise InvalidInputError(
-                    f"`biases_` must be numbers, got {self.biases_!r}. Fit the classifier again."
-                )
-            winner = find_winner(
-                self._response.read(self.estimator_, X, self.classes_) + self.biases_
-            )
-        labels: NDArray[Any] = self.classes_[winner]
-        return labels
+            scores = self._response.read(self.estimator_, X, self.classes_)
+            winner = find_winner(scores + self.biases_)
+        return np.asarray(self.classes_[winner])
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
@@ -358,56 +346,11 @@ default="auto"
         check_is_fitted(self)
         return read_response(self.estimator_, X, "decision_function", self.classes_)
 
-    def predict_zone(self, X: Any, zone: Zone, unsure: object = None) -> NDArray[Any]:
-        """Return labels by the two limits of a zone, and another one for rows between them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-        zone : Zone
-            From :func:`~boundshift.find_zone` on labels and :meth:`positive_scores` of rows that
-            the model has not seen, with the same positive class.
-        unsure : label, default=None
-            For rows that nobody should decide by the score alone. ``zone.is_unsure`` of
-            :meth:`positive_scores` is the mask of them.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-
-        Examples
-        --------
-        >>> from sklearn.datasets import make_classification
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from boundshift import BoundShiftClassifier, find_zone
-        >>> X, y = make_classification(3000, weights=[0.8], random_state=0)
-        >>> model = BoundShiftClassifier(LogisticRegression()).fit(X[:1000], y[:1000])
-        >>> zone = find_zone(y[1000:2000], model.positive_scores(X[1000:2000]))
-        >>> decided = model.predict_zone(X[2000:], zone, unsure=-1)
-        >>> sorted(set(decided.tolist())), round(float((decided == -1).mean()), 2)
-        ([-1, 0, 1], 0.43)
-        """
-        check_is_fitted(self)
-        if not isinstance(zone, Zone):
-            raise InvalidInputError(
-                f"`zone` must be a Zone, got {zone!r}. Use find_zone(y, "
-                "model.positive_scores(X)) on rows that the model has not seen."
-            )
-        scores = self.positive_scores(X)
-        if tuple(zone.labels) != tuple(self.boundary_.labels):
-            raise InvalidInputError(
-                f"`zone` must be about {self.boundary_.labels!r}, (negative, positive), as the "
-                f"model is, got {zone.labels!r}. Pass pos_label={self.boundary_.labels[1]!r} to "
-                "find_zone."
-            )
-        return np.asarray(zone.predict(scores, unsure))
-
     def positive_scores(self, X: Any) -> FloatArray:
         """Return the scores of the positive one of two classes.
 
-        They are what ``boundary_`` is about: ``boundary_.predict`` of them is :meth:`predict`.
-        Where ``boundary_.scale`` is "probability" they are a column of :meth:`predict_proba`.
+        ``boundary_`` applies to them: ``boundary_.predict`` of them is :meth:`predict`. If
+        ``boundary_.scale`` is "probability" they are a column of :meth:`predict_proba`.
 
         Parameters
         ----------
@@ -439,12 +382,12 @@ default="auto"
         return int(self.boundary_.labels[1] == self.classes_[1])
 
     def certify(self, X: Any, y: Any, confidence: float = 0.95, **options: Any) -> Certificate:
-        """Bound each of two classes' error rate, by rows that ``fit`` has not seen.
+        """Bound each of two classes' error rate, on rows that ``fit`` has not seen.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows that were used for nothing else.
+            Rows used for nothing else.
         y : array-like of shape (n_samples,)
             Their labels.
         confidence : float, default=0.95
@@ -474,7 +417,7 @@ default="auto"
         return replace(found, status="nominal", reason=reason) if reason else found
 
     def find_zone(self, X: Any, y: Any, **options: Any) -> Zone:
-        """Find the limits outside of which each of two classes' errors are promised to be few.
+        """Find the limits beyond which each of two classes' error rate is bounded.
 
         Parameters
         ----------
@@ -488,59 +431,14 @@ default="auto"
         Returns
         -------
         Zone
-            For :meth:`predict_zone`. *Nominal* if some of the rows were used in ``fit``, unless
-            the model was trained elsewhere; a warning says how many.
+            On :meth:`positive_scores`: ``zone.predict(shifted.positive_scores(X), unsure=-1)``
+            gives labels, and -1 between the limits. *Nominal* if some of the rows were used in
+            ``fit``, unless the model was trained elsewhere; a warning says how many.
         """
         scores = self.positive_scores(X)
         known = {"pos_label": self.boundary_.labels[1], "scale": self.boundary_.scale}
         zone = find_zone(y, scores, **(known | options))
         return zone if self._is_prefit else replace(zone, reason=self._warn_of_reuse(X, y))
-
-    def threshold_interval(self, X: Any, y: Any, **options: Any) -> tuple[float, float]:
-        """Return the limits between which thresholds of resampled rows fall, by curve and rule.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows that the model has not seen.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        **options : dict
-            `confidence`, `n_resamples` and `random_state` of
-            :func:`~boundshift.threshold_interval`.
-
-        Returns
-        -------
-        low, high : float
-        """
-        scores, boundary = self.positive_scores(X), self.boundary_
-        known = {
-            "curve": boundary.curve,
-            "rule": boundary.rule,
-            "pos_label": boundary.labels[1],
-            "scale": boundary.scale,
-        }
-        return threshold_interval(y, scores, **(known | options))
-
-    def plot(self, X: Any, y: Any, **settings: Any) -> Any:
-        """Draw error rates and rule at every threshold, around that of two classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows, best those that ``fit`` has not seen.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        **settings : dict
-            As in :meth:`Boundary.plot <boundshift.Boundary.plot>`.
-
-        Returns
-        -------
-        ThresholdDisplay
-            Drawn; its ``figure_`` is the figure.
-        """
-        scores = self.positive_scores(X)  # refuses many classes, which have no boundary_
-        return self.boundary_.plot(y, scores, **settings)
 
     def report(
         self,
@@ -554,26 +452,26 @@ default="auto"
         row_cost: Any = None,
         sample_weight: Any = None,
     ) -> Any:
-        """Report on two classes, by rows that ``fit`` has not seen.
+        """Report on two classes, from rows that ``fit`` has not seen.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows that were used for nothing else: the verdict is certified on them.
+            Rows used for nothing else: the verdict is certified on them.
         y : array-like of shape (n_samples,)
             Their labels.
         names : mapping, default=None
-            What things are called: "positive", "negative", "unit" and "title".
+            Names for "positive", "negative", "unit" and "title".
         confidence : float, default=0.95
             Of every certified claim.
         prevalence : float, default=None
-            Share of the positive class where decisions are made; None takes that of the rule, else
-            that of these rows.
+            Share of the positive class in deployment; None takes that of the rule, else that of
+            these rows.
         by : str or sequence of str, default=None
             Columns of X for the table of groups; None takes those of words with few values.
         row_cost, sample_weight : array-like of shape (n_samples,), default=None
-            What each row costs or how often it counts, if ``fit`` had the like: the goal is
-            then told in them. What is certified counts every row once.
+            Cost or frequency of each row, if ``fit`` had the same: the goal is then stated in
+            them. Certificates count every row once.
 
         Returns
         -------
@@ -595,27 +493,27 @@ default="auto"
         Of 100 sick rows the shifted model is expected to miss ...
         """
         check_is_fitted(self)
-        # A report stands above the classifier that it is about, so it is found by name.
+        # The room of reports imports this one.
         make = import_module("boundshift.report").report_classifier
         rows = {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}
-        # Many classes have no report: they are refused there, before their rows are read.
+        # Many classes have no report and are refused there, before their rows are read.
         rows["nominal"] = self._warn_of_reuse(X, y) if len(self.classes_) == 2 else ""
         return make(self, X, y, names=names, confidence=confidence, prevalence=prevalence, **rows)
 
     @property
     def _is_prefit(self) -> bool:
-        """Whether the model was trained elsewhere, and rows of `fit` only chose the boundary."""
+        """Whether the model was trained elsewhere, and rows of `fit` only choose the boundary."""
         is_named = isinstance(self.cv, str) and self.cv == "prefit"
         return is_named or isinstance(self.estimator, FrozenEstimator)
 
     def _warn_of_reuse(self, X: Any, y: Any) -> str:
-        """Warn if rows were used in fit, and return how many as a reason, else nothing."""
+        """Warn if rows were used in fit; return how many as a reason, else nothing."""
         known = getattr(self, "fingerprint_", None)  # none in files of older releases
         used = "" if known is None else known.explain(X, y)
         if not used:
             return ""
         reason = f"{used}; use rows that the model has not seen"
-        warnings.warn(f"What is found here is nominal: {reason}.", BoundaryWarning, stacklevel=3)
+        warnings.warn(f"The result is nominal: {reason}.", BoundaryWarning, stacklevel=3)
         return reason
 
     def get_metadata_routing(self) -> MetadataRouter:

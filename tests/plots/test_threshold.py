@@ -160,7 +160,6 @@ def test_a_classifier_draws_its_boundary_on_these_rows(names):
     X, y = make_classification(600, weights=[0.8], flip_y=0.1, random_state=0)
     y = np.array(names)[y]
     shifted = BoundShiftClassifier(LogisticRegression()).fit(X[:300], y[:300])
-    assert isinstance(shifted.plot(X[300:], y[300:], theme="light"), ThresholdDisplay)
     display = ThresholdDisplay.from_estimator(shifted, X[300:], y[300:])
     assert display.boundary == shifted.boundary_
     assert display.old_threshold == 0.5

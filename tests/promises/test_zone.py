@@ -194,19 +194,16 @@ def test_a_notebook_shows_the_limits_and_what_they_are_worth():
 
 
 @pytest.mark.parametrize("pos_label", [0, 1])
-def test_a_classifier_decides_by_the_zone_of_its_scores(pos_label):
+def test_a_classifier_finds_the_zone_of_its_scores(pos_label):
     X, y = make_classification(1500, weights=[0.8], flip_y=0.1, random_state=0)
     model = BoundShiftClassifier(LogisticRegression(), pos_label=pos_label, rule="f1")
     model.fit(X[:500], y[:500])
     scores = model.positive_scores(X[500:])
-    zone = find_zone(y[500:], scores, pos_label=pos_label)
-    decided = model.predict_zone(X[500:], zone, unsure=-1)
-    np.testing.assert_array_equal(decided == -1, zone.is_unsure(scores))
+    zone = model.find_zone(X[500:], y[500:])
+    decided = zone.predict(scores, -1)
     np.testing.assert_array_equal(decided == pos_label, scores > zone.high)
-    with pytest.raises(InvalidInputError, match="`zone` must be about"):
-        model.predict_zone(X, replace(zone, labels=zone.labels[::-1]))
-    with pytest.raises(InvalidInputError, match="`zone` must be a Zone"):
-        model.predict_zone(X, (0, 1))
+    expected = find_zone(y[500:], scores, pos_label=pos_label, scale="probability")
+    assert (zone.low, zone.high) == (expected.low, expected.high)
 
 
 @pytest.mark.parametrize("unsure", [-1, None])
