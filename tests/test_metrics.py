@@ -4,16 +4,7 @@ import numpy as np
 import pytest
 from imblearn.metrics import geometric_mean_score as imblearn_geometric_mean
 from sklearn import metrics
-from sklearn.metrics import (
-    accuracy_score,
-    balanced_accuracy_score,
-    cohen_kappa_score,
-    f1_score,
-    fbeta_score,
-    matthews_corrcoef,
-    precision_score,
-    recall_score,
-)
+from sklearn.metrics import fbeta_score, precision_score, recall_score
 
 from boundshift import Cost, find_boundary
 from boundshift.exceptions import InvalidInputError
@@ -39,14 +30,11 @@ def test_agrees_with_the_library_of_record():
     assert found == pytest.approx({k: metric(Y_TRUE, Y_PRED) for k, metric in EXPECTED.items()})
 
 
-def test_undefined_metrics_are_zero():
+def test_metrics_of_constant_and_of_many_predictions():
     scores = binary_metrics([0, 0, 1], [0, 0, 0])
     assert scores["f1"] == scores["mcc"] == scores["g_mean"] == 0
-
-
-def test_matthews_does_not_overflow():
     y = np.repeat([0, 1], 500_000)
-    assert binary_metrics(y, y)["mcc"] == 1
+    assert binary_metrics(y, y)["mcc"] == 1  # without overflow
 
 
 def test_geometric_mean_of_many_classes():
@@ -56,22 +44,12 @@ def test_geometric_mean_of_many_classes():
     assert geometric_mean_score(y_true, y_pred) == pytest.approx(expected)
 
 
-def test_one_class_only_is_refused():
-    with pytest.raises(InvalidInputError, match="3 negative and 0 positive"):
-        binary_metrics([0, 0, 0], [0, 1, 0])
-
-
-def test_lengths_must_agree():
-    with pytest.raises(InvalidInputError, match=r"\(2,\) and \(3,\)"):
-        geometric_mean_score([0, 1], [0, 1, 1])
-
-
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("gap", [2, -1], ids=["above chance", "below chance"])
 def test_metrics_at_every_cut_are_scikit_learns(tied, gap):
     rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], [40, 12])
-    s = rng.normal(size=52) + gap * y
+    y = np.repeat([0, 1], [16, 6])
+    s = rng.normal(size=22) + gap * y
     s = np.round(s) if tied else s
     table = metrics_at(y, s)
     assert set(table) == {"threshold", *METRICS}
@@ -84,14 +62,14 @@ def test_metrics_at_every_cut_are_scikit_learns(tied, gap):
             "precision": precision_score(y, p, zero_division=1),
             "npv": precision_score(y, p, pos_label=0, zero_division=1),
             "flagged": p.mean(),
-            "f1": f1_score(y, p),
+            "f1": metrics.f1_score(y, p),
             "f0.5": fbeta_score(y, p, beta=0.5),
             "f2": fbeta_score(y, p, beta=2),
-            "mcc": matthews_corrcoef(y, p),
-            "kappa": cohen_kappa_score(y, p),
-            "youden": balanced_accuracy_score(y, p, adjusted=True),
-            "balanced_accuracy": balanced_accuracy_score(y, p),
-            "accuracy": accuracy_score(y, p),
+            "mcc": metrics.matthews_corrcoef(y, p),
+            "kappa": metrics.cohen_kappa_score(y, p),
+            "youden": metrics.balanced_accuracy_score(y, p, adjusted=True),
+            "balanced_accuracy": metrics.balanced_accuracy_score(y, p),
+            "accuracy": metrics.accuracy_score(y, p),
             "cost": np.mean(y != p),
         }
         found = {name: table[name][i] for name in expected}
@@ -163,19 +141,19 @@ def test_a_boundary_says_which_class_is_positive():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda b: binary_metrics([0, 0, 0], [0, 1, 0]), "3 negative and 0 positive"),
+        (lambda b: geometric_mean_score([0, 1], [0, 1, 1]), r"\(2,\) and \(3,\)"),
         (lambda b: metrics_at([0, 1]), "`y_score` must be given"),
         (lambda b: metrics_at(b, [1.0]), "`y_true` must be labels"),
         (lambda b: metrics_at([0, 0, 1], [1, 2, 3], b, pos_label=0), "`pos_label` must be that"),
         (lambda b: metrics_at(b, costs=(1, 2)), "`costs` must be a Cost"),
         (lambda b: metrics_at(b, costs=Cost(prevalence=0.1), prevalence=0.2), "given once"),
+        *(
+            (lambda b, bad=bad: metrics_at([0, 0, 1], [0, 1, 2], bad), "`thresholds` must be")
+            for bad in ([np.nan], "3", [[1.0, 2.0]], np.inf)
+        ),
     ],
 )
-def test_requests_for_metrics_that_contradict_are_refused(call, message):
+def test_wrong_requests_for_metrics_are_refused(call, message):
     with pytest.raises(InvalidInputError, match=message):
         call(find_boundary([0, 0, 1, 1], [0, 1, 2, 3]))
-
-
-@pytest.mark.parametrize("bad", [[np.nan], "3", [[1.0, 2.0]], np.inf])
-def test_metrics_at_bad_thresholds_are_refused(bad):
-    with pytest.raises(InvalidInputError, match="`thresholds` must be"):
-        metrics_at([0, 0, 1, 1], [0, 1, 2, 3], bad)

@@ -22,24 +22,7 @@ from boundshift.scores import Scale, ScoreSample
 from boundshift.search import ErrorsAt, Found, search_between, search_line
 from boundshift.status import Status
 from boundshift.typing import FloatArray
-from boundshift.validation import (
-    as_column,
-    as_known_scores,
-    as_positive,
-    as_rows,
-    count_missing,
-)
-
-__all__ = [
-    "ROWS",
-    "GroupBoundaries",
-    "GroupCounts",
-    "decide_group",
-    "find_boundaries",
-    "missing_groups",
-    "rows_to_lean_on",
-    "warn_of_groups",
-]
+from boundshift.validation import as_column, as_known_scores, as_positive, as_rows, count_missing
 
 ROWS = 20.0
 """Rows of a class at which a group's own rows and all rows have equal weight."""
@@ -57,7 +40,7 @@ class GroupCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupBoundaries(Mapping[Any, Boundary]):
-    """The boundary of each group, and the common one for groups that were not seen.
+    """The boundary of each group, and the common one for unknown groups.
 
     Parameters
     ----------
@@ -66,10 +49,10 @@ class GroupBoundaries(Mapping[Any, Boundary]):
     common : Boundary
         Of all rows together.
     counts : dict
-        From each group to its rows.
+        From each group to its counts of rows.
     rows : float
-        The number of rows of a class at which a group's own and all rows count alike; 0 where each
-        group decides by its own.
+        Rows of a class at which a group's own rows and all rows have equal weight; 0 if nothing
+        was shrunk.
     """
 
     boundaries: dict[Any, Boundary]
@@ -93,14 +76,12 @@ class GroupBoundaries(Mapping[Any, Boundary]):
     def predict(self, y_score: ArrayLike, by: ArrayLike) -> NDArray[Any]:
         """Return the label of each score, by the boundary of its group.
 
-        A group that was not seen, or is missing, is decided by the common boundary.
+        The common boundary decides rows of an unknown or missing group.
 
         Parameters
         ----------
-        y_score : array-like of shape (n_samples,)
-            Scores.
-        by : array-like of shape (n_samples,)
-            Groups.
+        y_score, by : array-like of shape (n_samples,)
+            Score and group of each row.
         """
         scores = as_known_scores(as_column("y_score", y_score, "Pass one score for each row."))
         groups, codes = _encode(by, len(scores), missing=True)
@@ -113,24 +94,23 @@ class GroupBoundaries(Mapping[Any, Boundary]):
 
         They are counted among the rows that decided. A share of no rows is NaN.
         """
-        rows = []
-        for group, boundary in self.boundaries.items():
-            n = self.counts[group]
-            flagged = n.false_alarms + n.positives - n.misses
-            rows.append(
-                {
-                    "group": group,
-                    "rows": n.negatives + n.positives,
-                    "positives": n.positives,
-                    "threshold": boundary.threshold,
-                    "false_alarm_rate": _share(n.false_alarms, n.negatives),
-                    "miss_rate": _share(n.misses, n.positives),
-                    "flagged": _share(flagged, n.negatives + n.positives),
-                    "precision": _share(n.positives - n.misses, flagged),
-                    "status": boundary.status.name,
-                }
-            )
-        return rows
+
+        def row(group: Any, boundary: Boundary) -> dict[str, Any]:
+            negatives, positives, false_alarms, misses = self.counts[group]
+            flagged, n = false_alarms + positives - misses, negatives + positives
+            return {
+                "group": group,
+                "rows": n,
+                "positives": positives,
+                "threshold": boundary.threshold,
+                "false_alarm_rate": false_alarms / negatives if negatives else float("nan"),
+                "miss_rate": misses / positives if positives else float("nan"),
+                "flagged": flagged / n if n else float("nan"),
+                "precision": (positives - misses) / flagged if flagged else float("nan"),
+                "status": boundary.status.name,
+            }
+
+        return [row(group, boundary) for group, boundary in self.boundaries.items()]
 
     def to_sql(self, column: str | Sequence[str], by: str, dialect: str = "ansi") -> str:
         """Return an SQL expression for the label of a row, with a case for each group.
@@ -140,7 +120,7 @@ class GroupBoundaries(Mapping[Any, Boundary]):
         column : str or sequence of str
             Column of scores, as in :meth:`Boundary.to_sql`.
         by : str
-            Column of groups; others than those seen have the common boundary.
+            Column of groups; unknown groups have the common boundary.
         dialect : str, default="ansi"
             As in :meth:`Boundary.to_sql`.
         """
@@ -198,12 +178,13 @@ class _StoredGroups(Record):
     def _impossible(self) -> str | None:
         if not 0 <= self.rows < float("inf"):
             return "rows"
-        for _, boundary, n in ((e.group, e.boundary, e.counts) for e in self.groups):
-            whole = all(isinstance(count, int) for count in n)
-            possible = 0 <= n.false_alarms <= n.negatives and 0 <= n.misses <= n.positives
-            if not whole or not possible or boundary.labels != self.common.labels:
-                return "groups"
-        return None if len({e.group for e in self.groups}) == len(self.groups) else "groups"
+        possible = len({entry.group for entry in self.groups}) == len(self.groups)
+        for entry in self.groups:
+            n = entry.counts
+            possible &= all(isinstance(count, int) for count in n)
+            possible &= 0 <= n.false_alarms <= n.negatives and 0 <= n.misses <= n.positives
+            possible &= entry.boundary.labels == self.common.labels
+        return None if possible else "groups"
 
 
 def find_boundaries(
@@ -222,9 +203,9 @@ def find_boundaries(
     r"""Find a boundary for each group of rows: each site, each device, each sex.
 
     The boundary of a small group is shrunk towards that of all rows. Different boundaries for
-    different groups are no guarantee of fairness. Equal error rates, equal precision and equal
-    shares flagged exclude each other where groups differ. Which of them matters is not for a rule
-    to say, and some groups must not be decided by at all.
+    different groups do not guarantee fairness. Where groups differ, equal error rates, equal
+    precision and equal shares flagged exclude each other. No rule can say which of them matters,
+    and some attributes must not be used for decisions at all.
 
     Parameters
     ----------
@@ -235,15 +216,15 @@ def find_boundaries(
     curve, rule, pos_label
         As in :func:`~boundshift.find_boundary`.
     rows : float, default=20
-        The number m of rows of a class at which the group's own and all rows count alike; 0 lets
-        every group decide by itself. Floors that shall be promised, and the paper's method, always
-        do: no promise can be borrowed.
+        The number m of rows of a class at which the group's own rows and all rows have equal
+        weight; 0 does not shrink. Promised floors and the paper's method never shrink: no promise
+        can be borrowed.
     sample_weight, row_cost : None
-        Refused: rows count alike here. Give the rows of each group to
+        Refused: every row counts once. Pass the rows of each group to
         :func:`~boundshift.find_boundary`, which takes both.
     scale : {"auto", "probability", "raw"}, default="auto"
-        As in :func:`~boundshift.find_boundary`. All rows together say whether scores are
-        probabilities, so that a group and what it leans on are on one scale.
+        As in :func:`~boundshift.find_boundary`. All rows together tell whether scores are
+        probabilities, so that groups and common boundary are on one scale.
 
     Returns
     -------
@@ -258,8 +239,7 @@ def find_boundaries(
 
     .. math:: \frac{n}{n + m}\, U_{gc}(t) + \frac{m}{n + m}\, U_c(t) .
 
-    Rules that depend on the prevalence use the group's, shrunk in the same way: that of its rows
-    and m more of the common mix.
+    Rules that depend on the prevalence use the group's, shrunk in the same way.
 
     Examples
     --------
@@ -276,7 +256,7 @@ def find_boundaries(
     for name, given in (("sample_weight", sample_weight), ("row_cost", row_cost)):
         if given is not None:
             raise InvalidInputError(
-                f"`{name}` must be None for boundaries by group, where every row counts alike, got "
+                f"`{name}` must be None for boundaries by group, where every row counts once, got "
                 f"{type(given).__name__}. Leave it out, or call find_boundary on the rows of each "
                 "group."
             )
@@ -305,7 +285,7 @@ def find_boundaries(
 
 def rows_to_lean_on(rows: float, curve: ErrorCurve) -> float:
     """Return the m of `find_boundaries`, 0 for curves that promise or that are the paper's."""
-    m = as_positive("rows", rows, "Use 20, or 0 for no leaning.", zero=True)
+    m = as_positive("rows", rows, "Use 20, or 0 for no shrinkage.", zero=True)
     return 0.0 if isinstance(curve, ConfidenceCurve | SupportRadius) else m
 
 
@@ -326,8 +306,8 @@ def decide_group(
         return common
     if sample is None:
         why = (
-            f"Group {group!r} lacks rows of a class, so that nothing can be promised of it; the "
-            "common boundary stands in. Collect rows of both classes there."
+            f"Group {group!r} lacks rows of a class, so nothing can be promised of it; the common "
+            "boundary stands in. Collect rows of both classes there."
         )
         return replace(common, status=Status.UNMET, detail=why)
     if not rows:
@@ -382,10 +362,8 @@ class _Shrunk(ErrorCurve):
         # Counts change at scores only; of the gaps between all of them the best is taken.
         parts = [everyone.negative.positions, everyone.positive.positions]
         values = np.unique(np.concatenate(parts))
-        beyond = (everyone.spread or 1.0) / len(values)
-        # Where a step is smaller than the distance of doubles, the next double is beyond.
-        lowest = min(values[0] - beyond, np.nextafter(values[0], -np.inf))
-        edges = np.concatenate([[lowest], values, [values[-1] + beyond]])
+        beyond = (everyone.spread or abs(values[0]) or 1.0) / len(values)
+        edges = np.concatenate([[values[0] - beyond], values, [values[-1] + beyond]])
         above, below = errors(edges[:-1])
         losses = rule.value(above, below, sample.n_samples)
         # Between two edges no loss is less than that of the better end for each class.
@@ -407,7 +385,7 @@ class _Shrunk(ErrorCurve):
 def _encode(
     by: ArrayLike, n_rows: int, *, missing: bool = False
 ) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the groups as they first appear, and the number of each row's."""
+    """Return the groups in order of appearance, and the number of each row's group."""
     given = as_column("by", by, "Pass the column that names the group of each row.", n_rows)
     if not missing and count_missing(given):
         raise missing_groups()
@@ -427,11 +405,6 @@ def missing_groups() -> InvalidInputError:
         "`by` must name the group of every row, got missing ones. Drop those rows, or give them a "
         "group of their own."
     )
-
-
-def _share(part: int, whole: int) -> float:
-    """Return part over whole, NaN of nothing."""
-    return part / whole if whole else float("nan")
 
 
 def warn_of_groups(boundaries: dict[Any, Boundary], stacklevel: int) -> None:

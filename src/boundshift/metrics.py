@@ -17,17 +17,6 @@ from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
 from boundshift.validation import as_column, as_labels, as_real_column, check_labels
 
-__all__ = [
-    "METRICS",
-    "binary_metrics",
-    "geometric_mean_score",
-    "metrics_at",
-    "metrics_of_errors",
-    "odds_of",
-    "settle_costs",
-]
-
-
 METRICS = (
     "recall", "specificity", "precision", "npv", "flagged", "f0.5", "f1", "f2", "mcc", "kappa",
     "youden", "markedness", "g_mean", "balanced_accuracy", "accuracy", "cost", "net_benefit",
@@ -39,7 +28,7 @@ METRICS = (
 def binary_metrics(
     y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: object = 1
 ) -> dict[str, float]:
-    r"""Score a binary prediction in one pass over the data.
+    r"""Return seven metrics of binary predictions.
 
     Parameters
     ----------
@@ -79,10 +68,10 @@ def binary_metrics(
     product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
     return {
         "accuracy": (tp + tn) / len(truth),
-        "g_mean": float(np.sqrt(recall_negative * recall_positive)),
+        "g_mean": (recall_negative * recall_positive) ** 0.5,
         "f1": 2 * tp / (2 * tp + fp + fn) if tp else 0.0,
         "balanced_accuracy": (recall_negative + recall_positive) / 2,
-        "mcc": float((tp * tn - fp * fn) / product**0.5) if product else 0.0,
+        "mcc": (tp * tn - fp * fn) / product**0.5 if product else 0.0,
         "recall_negative": recall_negative,
         "recall_positive": recall_positive,
     }
@@ -211,17 +200,24 @@ def metrics_at(
         at = np.array([y_true.threshold])
         wrong: tuple[Any, Any] = (np.array(y_true.wrong[:1]), np.array(y_true.wrong[1:]))
         n_samples: tuple[float, float] = y_true.n_samples
-        odds: float | FloatArray | None = None if costs is None else odds_of(costs)
+        odds = None
     else:
-        sample = _sample_to_cut(y_true, y_score, thresholds, pos_label)
-        cuts = _cuts(sample, thresholds)
-        at, n_samples = cuts, sample.n_samples
-        wrong = sample.count_wrong(cuts)
-        odds = _odds_at(sample, at) if costs is None else odds_of(costs)
-    negative, positive = (k / n for k, n in zip(wrong, n_samples, strict=True))
-    metrics = metrics_of_errors(
-        negative, positive, n_samples, prevalence=share, costs=costs, odds=odds
-    )
+        if y_score is None:
+            raise InvalidInputError(
+                "`y_score` must be given with the labels, got None. Pass the scores, or a boundary "
+                "alone."
+            )
+        if isinstance(thresholds, Boundary):
+            _, pos_label = read_threshold(thresholds, pos_label)
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+        if isinstance(thresholds, Boundary):
+            thresholds.check_scale(*sample.extremes, sum(sample.n_samples))
+            thresholds = thresholds.threshold
+        at, n_samples = _cuts(sample, thresholds), sample.n_samples
+        wrong = sample.count_wrong(at)
+        odds = _odds_at(sample, at)
+    low, high = wrong[0] / n_samples[0], wrong[1] / n_samples[1]
+    metrics = metrics_of_errors(low, high, n_samples, prevalence=share, costs=costs, odds=odds)
     return {"threshold": at, **metrics}
 
 
@@ -232,7 +228,7 @@ def metrics_of_errors(
     *,
     prevalence: float | None = None,
     costs: Cost | None = None,
-    odds: float | FloatArray | None = None,
+    odds: FloatArray | None = None,
 ) -> dict[str, FloatArray]:
     """Return every metric of both classes' error rates.
 
@@ -246,8 +242,9 @@ def metrics_of_errors(
         Share of the positive class where decisions will be made; None takes the sample's.
     costs : Cost, default=None
         Of both errors; None for 1 and 1.
-    odds : float or array, default=None
-        Cost of a false positive over that of a false negative, for the net benefit; None: NaN.
+    odds : array, default=None
+        Cost of a false positive over that of a false negative, for the net benefit without costs;
+        None gives NaN.
     """
     low, high = np.asarray(negative, dtype=float), np.asarray(positive, dtype=float)
     weights = frequencies(prevalence, n_samples)
@@ -257,7 +254,9 @@ def metrics_of_errors(
     spread = flagged * (1.0 - flagged)
     chance = share * (1.0 - flagged) + (1.0 - share) * flagged
     both = share * (1.0 - share)
-    alarm = np.nan if odds is None else np.asarray(odds, dtype=float)
+    alarm: Any = np.nan if odds is None else odds
+    if costs is not None:
+        alarm = costs.false_positive / costs.false_negative
     benefit = share * rates["recall"] - (1.0 - share) * low * alarm
     f_beta = {
         f"f{beta:g}": -FBeta(beta, prevalence=prevalence).value(low, high, n_samples)
@@ -279,11 +278,6 @@ def metrics_of_errors(
     }
 
 
-def odds_of(costs: Cost) -> float:
-    """Return the cost of a false positive over that of a false negative."""
-    return costs.false_positive / costs.false_negative
-
-
 def settle_costs(costs: Cost | None, prevalence: float | None) -> tuple[Cost | None, float | None]:
     """Return costs without a prevalence, and the prevalence from either argument."""
     if costs is None:
@@ -302,32 +296,13 @@ def settle_costs(costs: Cost | None, prevalence: float | None) -> tuple[Cost | N
     return replace(costs, prevalence=None), share
 
 
-def _sample_to_cut(
-    y_true: ArrayLike, y_score: ArrayLike | None, thresholds: Any, pos_label: object
-) -> ScoreSample:
-    """Return the labelled scores; a boundary to cut at names the positive class."""
-    if y_score is None:
-        raise InvalidInputError(
-            "`y_score` must be given beside the labels, got None. Pass the scores, or a boundary "
-            "alone."
-        )
-    if isinstance(thresholds, Boundary):
-        _, pos_label = read_threshold(thresholds, pos_label)
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
-    if isinstance(thresholds, Boundary):
-        thresholds.check_scale(*sample.extremes, sum(sample.n_samples))
-    return sample
-
-
-def _cuts(sample: ScoreSample, thresholds: ArrayLike | Boundary | None) -> FloatArray:
-    """Return where to cut, in the sample's units."""
+def _cuts(sample: ScoreSample, thresholds: ArrayLike | None) -> FloatArray:
+    """Return the given thresholds, or one in every gap between scores."""
     if thresholds is None:
         values = np.unique(np.concatenate([sample.negative.positions, sample.positive.positions]))
         beyond = sample.spread / sum(sample.n_samples) or 1.0
         ends = np.concatenate([[values[0] - beyond], values, [values[-1] + beyond]])
         return np.asarray(ends[:-1] + np.diff(ends) / 2)
-    if isinstance(thresholds, Boundary):
-        thresholds = thresholds.threshold
     given: Any = [thresholds] if np.ndim(thresholds) == 0 else thresholds
     cuts = as_real_column(
         "thresholds", given, "Pass finite numbers, or leave it out for every cut."

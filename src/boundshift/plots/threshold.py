@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift.boundary import Boundary
 from boundshift.exceptions import InvalidInputError
-from boundshift.metrics import METRICS, metrics_of_errors, odds_of, settle_costs
+from boundshift.metrics import METRICS, metrics_of_errors, settle_costs
 from boundshift.plots.canvas import (
     DASHES,
     Palette,
@@ -269,7 +269,7 @@ class ThresholdDisplay(ScoreDisplay):
         costs, share = settle_costs(costs, as_prevalence(prevalence))
         boundary, sample, old = decided = decide(y_true, y_score, **known)
         thresholds = decided.grid()
-        settings = {"prevalence": share, "costs": costs, "odds": odds_of(costs or Cost())}
+        settings = {"prevalence": share, "costs": costs or Cost()}
         wrong = count_wrong_at(sample, thresholds)
         bands = metric_bands(wrong, sample.n_samples, names, confidence=confidence, **settings)
         return cls(
