@@ -105,7 +105,6 @@ class Boundary(Record):
 
     _format: ClassVar[str] = "boundshift.boundary"
     _version: ClassVar[int] = 2
-    _oldest: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         labels, n_samples, wrong = self.labels, self.n_samples, self.wrong

@@ -207,7 +207,7 @@ def read_columns(folder: Path) -> tuple[Columns, tuple[Any, Any]]:
         )
     try:
         facts = json.loads(_read_small(folder / "columns.json"))
-        check_format(facts, _FORMAT, _VERSION, ("columns", "labels", "left_out"), oldest=_VERSION)
+        check_format(facts, _FORMAT, _VERSION, ("columns", "labels", "left_out"))
         columns = Columns()
         for name, stored in facts["columns"].items():
             why, complete = str(stored.pop("why")), stored.pop("complete") is True

@@ -282,7 +282,7 @@ def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -
         raise
     except Exception as error:  # A damaged archive fails in many ways.
         raise _unreadable(repr(error)) from error
-    check_format(stored, _FORMAT, _VERSION, ("object",), oldest=_VERSION)
+    check_format(stored, _FORMAT, _VERSION, ("object",))
     _check_model(stored["object"])
     return stored["object"]
 

@@ -196,7 +196,6 @@ class _State(Record):
 
     _format: ClassVar[str] = "boundshift.monitor"
     _version: ClassVar[int] = 2
-    _oldest: ClassVar[int] = 2
 
     def _impossible(self) -> str | None:
         if not isinstance(self.rows, int) or self.rows < 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
@@ -21,17 +22,6 @@ from boundshift.rules import RULES, Rule
 from boundshift.scores import ScoreSample
 from boundshift.search import ErrorsAt
 from boundshift.status import Status
-
-__all__ = [
-    "Record",
-    "UnknownCurve",
-    "UnknownRule",
-    "as_label",
-    "check_format",
-    "decode",
-    "encode",
-    "read_json",
-]
 
 _HUGE = 10**300  # Integers of JSON are unbounded; floats are not.
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
@@ -55,7 +45,6 @@ class Record:
 
     _format: ClassVar[str]
     _version: ClassVar[int] = 1
-    _oldest: ClassVar[int] = 1
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can carry: tuples are lists, a status is its name.
@@ -65,7 +54,7 @@ class Record:
         InvalidInputError
             If a label is neither a string nor a number nor a boolean.
         """
-        return {"format": self._format, "version": self._version, **encode(self, fields_only=True)}
+        return {"format": self._format, "version": self._version, **_encode_fields(self)}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -76,7 +65,7 @@ class Record:
         InvalidInputError
             If it is another record, one of another release, or a field is missing or impossible.
         """
-        check_format(stored, cls._format, cls._version, oldest=cls._oldest)
+        check_format(stored, cls._format, cls._version)
         found: Self = _decode_fields(cls, stored, f"A {cls._format}")
         wrong = found._impossible()
         if wrong:
@@ -99,73 +88,54 @@ class Record:
         return None
 
 
-@dataclass(frozen=True)
-class UnknownCurve(ErrorCurve):
-    """A stored curve that this installation does not know; it claims nothing."""
+class _Unknown:
+    """Settings that are kept as stored, since this installation has no class for their name."""
 
-    claim = Claim.NOMINAL
     name = "unknown"
+    settings: tuple[tuple[str, Any], ...]
 
+    def _refuse(self) -> InvalidInputError:
+        return InvalidInputError(
+            f"A stored curve or rule must be one of {', '.join([*CURVES, *RULES])} to be "
+            f"evaluated, got {dict(self.settings)!r}. Pass the object of the module that has it."
+        )
+
+
+@dataclass(frozen=True)
+class _UnknownCurve(_Unknown, ErrorCurve):
+    claim = Claim.NOMINAL
     settings: tuple[tuple[str, Any], ...] = ()
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Raise: the formula is not known here."""
-        raise InvalidInputError(
-            f"A stored curve must be one of {', '.join(CURVES)} to be drawn, got "
-            f"{dict(self.settings)!r}. Import the module that defines it and pass its object."
-        )
+        raise self._refuse()
 
 
 @dataclass(frozen=True)
-class UnknownRule(Rule):
-    """A stored rule that this installation does not know; it has no value."""
-
-    name = "unknown"
-
+class _UnknownRule(_Unknown, Rule):
     settings: tuple[tuple[str, Any], ...] = ()
 
     def value(self, negative: Any, positive: Any, n_samples: tuple[float, float]) -> Any:
-        """Raise: the formula is not known here."""
-        raise InvalidInputError(
-            f"A stored rule must be one of {', '.join(RULES)} to be evaluated, got "
-            f"{dict(self.settings)!r}. Import the module that defines it and pass its object."
-        )
+        raise self._refuse()
 
 
-def encode(value: Any, *, fields_only: bool = False, as_text: bool = False) -> Any:
-    """Return a value as JSON can carry it.
-
-    Parameters
-    ----------
-    value : object
-        A record, a curve or rule, a number, a label, or tuples of these.
-    fields_only : bool, default=False
-        Return the fields of a record without its format and version.
-    as_text : bool, default=False
-        Return what JSON cannot carry, such as a function, as text. Otherwise refuse it.
-
-    Examples
-    --------
-    >>> encode((1.5, (float("inf"), 2)))
-    [1.5, ['Infinity', 2]]
-    """
-    if isinstance(value, Record) and not fields_only:
+def _encode(value: Any, *, as_text: bool = False) -> Any:
+    """Return a value as JSON can carry it; as text, if asked for, where it cannot."""
+    if isinstance(value, Record):
         return value.to_dict()
-    if isinstance(value, UnknownCurve | UnknownRule):
+    if isinstance(value, _Unknown):
         return dict(value.settings)
     if isinstance(value, Status):
         return value.name
-    if is_dataclass(value) and not isinstance(value, type):
-        # Curves, rules and solvers have a name, by which they are found again.
-        name = {"name": value.name} if hasattr(value, "name") else {}
-        as_text = as_text or bool(name)
-        values = {f.name: getattr(value, f.name) for f in fields(value)}
-        return name | {key: encode(item, as_text=as_text) for key, item in values.items()}
+    if is_dataclass(value) and hasattr(value, "name"):
+        # A curve, a rule or a solver, which is found again by its name.
+        return {"name": value.name, **_encode_fields(value, as_text=True)}
+    if is_dataclass(value):
+        return _encode_fields(value, as_text=as_text)
     if isinstance(value, Mapping):
-        items = [encode(item) for item in value.values()]
+        items = [_encode(item) for item in value.values()]
         return {"labels": [as_label(key) for key in value], "values": items}
     if isinstance(value, tuple | list):
-        return [encode(item, as_text=as_text) for item in value]
+        return [_encode(item, as_text=as_text) for item in value]
     if isinstance(value, float | np.floating) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if value is None:
@@ -176,6 +146,10 @@ def encode(value: Any, *, fields_only: bool = False, as_text: bool = False) -> A
         if as_text:
             return repr(value)
         raise
+
+
+def _encode_fields(value: Any, *, as_text: bool = False) -> dict[str, Any]:
+    return {f.name: _encode(getattr(value, f.name), as_text=as_text) for f in fields(value)}
 
 
 def as_label(label: Any) -> bool | int | float | str:
@@ -191,21 +165,19 @@ def as_label(label: Any) -> bool | int | float | str:
     )
 
 
-def decode(hint: Any, value: Any, name: str) -> Any:
-    """Return the value of a type hint that `encode` was given; raise if it has another type.
-
-    Examples
-    --------
-    >>> decode(tuple[float, int], ["Infinity", 2], "limits")
-    (inf, 2)
-    """
+def _decode(hint: Any, value: Any, name: str) -> Any:
+    """Return the value that was encoded, of this type; raise if it has another type."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
         return as_label(value)
     if origin in (Union, UnionType):
+        *others, last = [member for member in inner if member is not NoneType]
         if value is None and NoneType in inner:
             return None
-        return _decode_union([member for member in inner if member is not NoneType], value, name)
+        for member in others:
+            with suppress(InvalidInputError):
+                return _decode(member, value, name)
+        return _decode(last, value, name)
     if origin in (tuple, list) or hasattr(hint, "_fields"):
         return _decode_items(hint, value, name)
     if origin is Literal:
@@ -222,8 +194,10 @@ def decode(hint: Any, value: Any, name: str) -> Any:
         if isinstance(value, str) and value in Status.__members__:
             return Status[value]
         raise _refuse(name, f"one of {', '.join(Status.__members__)}", value)
-    if issubclass(hint, ErrorCurve | Rule):
-        return _restore(name, value, ErrorCurve if issubclass(hint, ErrorCurve) else Rule)
+    if issubclass(hint, ErrorCurve):
+        return _restore(name, value, CURVES, _UnknownCurve)
+    if issubclass(hint, Rule):
+        return _restore(name, value, RULES, _UnknownRule)
     return hint.from_dict(value) if issubclass(hint, Record) else _decode_fields(hint, value, name)
 
 
@@ -235,17 +209,7 @@ def _decode_fields(cls: type[Any], stored: Any, name: str) -> Any:
     if not isinstance(stored, Mapping) or set(needed) - set(stored):
         raise _refuse(name, f"an object with the fields {', '.join(needed)}", stored)
     hints = get_type_hints(cls)
-    return cls(**{n: decode(hints[n], stored[n], n) for n in known if n in stored})
-
-
-def _decode_union(members: list[Any], value: Any, name: str) -> Any:
-    """Return the value of the first type that it has."""
-    for member in members[:-1]:
-        try:
-            return decode(member, value, name)
-        except InvalidInputError:
-            continue
-    return decode(members[-1], value, name)
+    return cls(**{n: _decode(hints[n], stored[n], n) for n in known if n in stored})
 
 
 def _decode_items(hint: Any, value: Any, name: str) -> Any:
@@ -255,14 +219,14 @@ def _decode_items(hint: Any, value: Any, name: str) -> Any:
     if not isinstance(value, list | tuple) or not (is_open or len(value) == len(inner)):
         raise _refuse(name, "a list" if is_open else f"a list of {len(inner)} values", value)
     hints = inner[:1] * len(value) if is_open else inner
-    found = [decode(part, item, name) for part, item in zip(hints, value, strict=True)]
+    found = [_decode(part, item, name) for part, item in zip(hints, value, strict=True)]
     if hasattr(hint, "_fields"):
         return hint(*found)
     return found if get_origin(hint) is list else tuple(found)
 
 
 def _decode_number(kind: type, value: Any, name: str) -> Any:
-    """Return a number; sums of weights may stand where rows are counted."""
+    """Return a number; a count may be a sum of weights."""
     if isinstance(value, str) and kind is float and value in _WORDS:
         return _WORDS[value]
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _HUGE:
@@ -277,13 +241,11 @@ def _refuse(name: str, rule: str, value: Any) -> InvalidInputError:
     return InvalidInputError(f"{shown} must be {rule}, got {str(value)[:100]!r}. {_REMEDY}")
 
 
-def _restore(name: str, stored: Any, kind: type) -> Any:
+def _restore(name: str, stored: Any, known: Mapping[str, type], unknown: type) -> Any:
     """Return the curve or the rule of stored settings."""
     if not isinstance(stored, Mapping) or not isinstance(stored.get("name"), str):
         raise _refuse(name, "a name with its settings", stored)
-    known: Mapping[str, type] = CURVES if kind is ErrorCurve else RULES
     if stored["name"] not in known or stored["name"] == "metric":
-        unknown = UnknownCurve if kind is ErrorCurve else UnknownRule
         return unknown(tuple(stored.items()))
     cls: Any = known[stored["name"]]
     taken = {f.name for f in fields(cls)} & set(stored)
@@ -297,11 +259,13 @@ def _restore_setting(value: Any) -> Any:
     """Return a setting of a curve or a rule."""
     if isinstance(value, list):
         return tuple(value)
-    if isinstance(value, Mapping) and value.get("name") in _SOLVERS:
+    if not isinstance(value, Mapping):
+        return value
+    if value.get("name") in _SOLVERS:
         return _SOLVERS[value["name"]](**{k: v for k, v in value.items() if k != "name"})
-    if isinstance(value, Mapping) and value.get("name") in RULES:
-        return _restore("then", value, Rule)
-    if isinstance(value, Mapping) and set(value) == {"labels", "values"}:
+    if value.get("name") in RULES:
+        return _restore("then", value, RULES, _UnknownRule)
+    if set(value) == {"labels", "values"}:
         return dict(zip(value["labels"], value["values"], strict=True))
     return value
 
@@ -327,10 +291,8 @@ def read_json(text: str | bytes, what: str) -> Any:
     )
 
 
-def check_format(
-    given: Any, name: str, version: int, needed: tuple[str, ...] = (), *, oldest: int = 1
-) -> None:
-    """Raise unless `given` is a record of that name, of a known version, with all its fields."""
+def check_format(given: Any, name: str, version: int, needed: tuple[str, ...] = ()) -> None:
+    """Raise unless `given` is a record of that name and version, with all its fields."""
     if not isinstance(given, Mapping) or given.get("format") != name:
         got = given.get("format") if isinstance(given, Mapping) else type(given).__name__
         raise InvalidInputError(
@@ -338,17 +300,10 @@ def check_format(
             "Pass what boundshift.save or to_dict has written."
         )
     found = given.get("version")
-    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-        raise InvalidInputError(f"'version' must be a number from 1, got {found!r} in a {name}.")
-    if found > version:
+    if found != version or isinstance(found, bool):
         raise InvalidInputError(
-            f"'version' of a {name} must be at most {version} for this release, got {found}. "
-            "It was written by a newer boundshift: upgrade to read it."
-        )
-    if found < oldest:
-        raise InvalidInputError(
-            f"'version' of a {name} must be at least {oldest} for this release, got {found}, "
-            "which an older boundshift wrote. Write it again with this release."
+            f"'version' of a {name} must be {version} for this release, got {found!r}. Write it "
+            "again with this release, or upgrade boundshift to read a newer one."
         )
     missing = [field for field in needed if field not in given]
     if missing:

@@ -238,5 +238,8 @@ class Rate(Rule):
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return one minus the rate."""
+        # A small error keeps its digits, which one minus a recall would round away.
+        if self.rate in ("recall", "specificity"):
+            return np.asarray(positive if self.rate == "recall" else negative)
         weights = frequencies(self.prevalence, n_samples)
         return 1.0 - reached_rates(negative, positive, weights)[self.rate]
