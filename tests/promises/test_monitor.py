@@ -96,7 +96,7 @@ class TestAlarm:
         rng = np.random.default_rng(3)
         monitor = Monitor(CERTIFICATE).update(*draw(rng, 3000, (0.01, 0.6)))
         assert [alarm.label for alarm in monitor.alarms] == [1]
-        assert "Class 1 errs more often than its certificate says" in str(monitor)
+        assert "Class 1 exceeds its stated error rate" in str(monitor)
 
     @pytest.mark.parametrize("scores", ["held-out", "out-of-fold", "training"])
     def test_no_word_is_said_that_the_certificate_does_not_have(self, scores):

@@ -1,9 +1,9 @@
-r"""Whether a certificate is still kept, as labelled rows arrive after deployment.
+r"""Whether a certificate still holds, as labelled rows arrive after deployment.
 
-Each class has a bet of its own against the claim that its error rate is at most the stated bound
-:math:`b`. The bet is a nonnegative supermartingale under the claim, whatever the order in which
-batches arrive and whenever one looks. By Ville's inequality it ever reaches :math:`1/\alpha` with
-probability at most :math:`\alpha`.
+Each class has its own bet against the claim that its error rate is at most the stated bound
+:math:`b`. The bet is a nonnegative supermartingale under the claim, however rows are batched and
+whenever one looks. By Ville's inequality it ever reaches :math:`1/\alpha` with probability at most
+:math:`\alpha`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import datetime
 import math
 import numbers
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -29,37 +29,35 @@ from boundshift.typing import FloatArray
 from boundshift.validation import as_labels, as_scores, as_share, is_finite
 from boundshift.writing import write_whole
 
-__all__ = ["ODDS_RATIOS", "Alarm", "Bet", "ClassPath", "Monitor"]
-
 When = str | int | float | None
 
 # Worse error rates that are bet on, as multiples of the odds of the bound.
 ODDS_RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0)
-# Rows of a class whose evidence is computed at a time; it bounds memory, not the answer.
+# Rows per chunk: it bounds memory and does not change the answer.
 _CHUNK = 1 << 14
-# All rows are kept for the picture up to this one, then as many in each doubling.
+# Points of a path: every row up to this one, then as many in each doubling.
 _POINTS = 64
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """Evidence that the certificate of a class is not kept.
+    """Evidence that the certificate of a class no longer holds.
 
     Parameters
     ----------
     label : label
         The class.
     row, when : int, and str, number or None
-        At which row, of all rows seen, counted from 1, the evidence sufficed, and its date.
+        The row at which the alarm was raised, counted from 1 among all rows, and its date.
     since_row, since : int, and str, number or None
-        From which row on the errors were too many, by maximum likelihood, and its date: the
-        first evidence.
+        The most likely first row of the excess errors, and its date.
     wrong, n_samples : int
         Rows of the class on the wrong side, and all of its rows, from then until the alarm.
     bound : float
         The error rate that the certificate states.
     level : float
-        The most probability of any alarm, ever, while all certificates are kept.
+        The probability of ever raising an alarm is at most this while all error rates stay within
+        their bounds.
     """
 
     label: Any
@@ -74,15 +72,14 @@ class Alarm:
 
     @property
     def message(self) -> str:
-        """What happened, in two sentences."""
+        """The alarm in two sentences."""
         since = f"row {self.since_row}" if self.since is None else str(self.since)
         when = f"row {self.row}" if self.when is None else str(self.when)
         return (
-            f"Class {self.label} errs more often than its certificate says: at most "
-            f"{self.bound:.3g}, and since {since} {self.wrong} of {self.n_samples} rows were wrong "
-            f"({self.wrong / self.n_samples:.3g}). The evidence sufficed at {when}; while every "
-            f"certificate is kept, an alarm is ever raised with probability at most "
-            f"{self.level:.3g}."
+            f"Class {self.label} exceeds its stated error rate of {self.bound:.3g}: since "
+            f"{since}, {self.wrong} of {self.n_samples} rows were wrong "
+            f"({self.wrong / self.n_samples:.3g}). Raised at {when}; while all error rates stay "
+            f"within their bounds, the chance of ever raising an alarm is at most {self.level:.3g}."
         )
 
     def __str__(self) -> str:
@@ -91,7 +88,7 @@ class Alarm:
 
 @dataclass(frozen=True, eq=False)
 class ClassPath:
-    """How one class fared, at some of its rows.
+    """Errors and evidence of one class over time.
 
     Parameters
     ----------
@@ -100,7 +97,7 @@ class ClassPath:
     bound : float
         The error rate that its certificate states.
     rows : array of int
-        Rows of all classes seen by then.
+        Row numbers among all classes.
     when : tuple
         Their dates, None where none were given.
     wrong, n_samples : array of int
@@ -120,22 +117,21 @@ class ClassPath:
 
 @dataclass
 class Bet:
-    """The evidence against one class's certificate: all that a restart needs."""
+    """The evidence against one class's bound, and the state that a restart needs."""
 
     bound: float = 1.0
     n_samples: int = 0
     wrong: int = 0
     log_e_value: float = 0.0
-    # For each rate bet on, the log of the sum over starts of their weight over the likelihood
-    # ratio up to there.
+    # For each rate: log of the sum over starts of weight / likelihood ratio before the start.
     log_starts: list[float] = field(default_factory=lambda: [-math.inf] * len(ODDS_RATIOS))
-    # Rows of all classes, date, rows of the class, wrong ones and evidence.
+    # Row number, date, rows of the class, wrong rows, log evidence.
     points: list[tuple[int, When, int, int, float]] = field(default_factory=list)
     last: tuple[int, When] = (0, None)
     alarm: Alarm | None = None
 
     def is_possible(self, rows: int) -> bool:
-        """Return whether a stored bet can be, after so many rows of all classes."""
+        """Return whether a stored bet is consistent with this number of rows."""
         counts = [self.n_samples, self.wrong, self.last[0]]
         counts += [count for point in self.points for count in (point[0], *point[2:4])]
         evidence = [self.log_e_value, *(point[4] for point in self.points)]
@@ -152,16 +148,12 @@ class Bet:
         )
 
     def extend(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
-        """Take in rows, and return the log evidence after each."""
+        """Add rows, and return the log evidence after each."""
         parts = [self._take(is_wrong[i : i + _CHUNK]) for i in range(0, len(is_wrong), _CHUNK)]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def _take(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
-        """Take in a chunk of rows.
-
-        Every number depends on counts and on the row before alone, so that batches do not matter,
-        not even to the last bit.
-        """
+        """Add a chunk; every number depends on counts and the previous row only."""
         n = self.n_samples + np.arange(1, len(is_wrong) + 1)
         wrong = self.wrong + np.cumsum(is_wrong)
         self.n_samples, self.wrong = int(n[-1]), int(wrong[-1])
@@ -207,18 +199,17 @@ class _State(Record):
 
 
 class Monitor:
-    r"""Watch whether a certificate is kept, as labelled rows arrive after deployment.
+    r"""Watch whether a certificate still holds, as labelled rows arrive after deployment.
 
     Parameters
     ----------
     certificate : Certificate
-        From :func:`~boundshift.certify`; a claim that is only nominal can be watched as well,
-        with a warning.
+        From :func:`~boundshift.certify`. A nominal one is watched with a warning.
     threshold : float, default=None
-        A row is called positive iff its score is greater; None takes the certificate's.
+        A row is predicted positive iff its score is greater; None takes the certificate's.
     confidence : float, default=0.95
-        One minus the probability that an alarm is ever raised, of any class, although all error
-        rates stay at or below their bounds.
+        One minus the probability of ever raising an alarm for any class while all error rates
+        stay within their bounds.
 
     See Also
     --------
@@ -241,11 +232,13 @@ class Monitor:
     a nonnegative supermartingale that starts at 1. An alarm is raised when it reaches
     :math:`K/\alpha` for one of K classes; by Ville's inequality that happens with probability at
     most :math:`\alpha`, however often one looks. Because the bets start anew at every row, months
-    without trouble do not delay the alarm by much. The certificate itself holds with its own
-    confidence only: an alarm says that the bound is exceeded, not whether it ever held.
+    without errors hardly delay the alarm.
 
-    Only counts and a few sums are kept, so the same rows in the same order give the same state in
-    whatever batches they arrive.
+    The certificate holds with its own confidence only. If nothing has changed since, an alarm has
+    a probability of at most :math:`\alpha` plus that of a wrong bound: .05 + 2 × .05 with two
+    classes certified singly at 95%.
+
+    The state depends on the order of the rows, not on how they are batched.
 
     References
     ----------
@@ -294,16 +287,16 @@ class Monitor:
     def update(
         self, y_true: ArrayLike, y_score: ArrayLike, when: ArrayLike | object = None
     ) -> Self:
-        """Take in labelled rows, in the order in which they came.
+        """Add labelled rows in the order of their arrival.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Labels of the certificate; one class alone is fine, and so are no rows.
+            Labels of the certificate; one class alone or no rows are allowed.
         y_score : array-like of shape (n_samples,)
             Scores, on the scale of the threshold: probabilities if those of the boundary were.
         when : date, datetime, str, number, or array-like of these, default=None
-            When the rows came: of all of them, or of each. It is reported, and does not decide.
+            One date for all rows or one for each. It is reported and does not affect the evidence.
 
         Returns
         -------
@@ -313,7 +306,7 @@ class Monitor:
         ------
         InvalidInputError
             If a label is unknown, a score is not finite, or the scores contradict the scale of
-            the certificate; nothing has been counted then.
+            the certificate. The state is then unchanged.
         """
         if self.threshold is None or len(self._bets) != 2:
             raise InvalidInputError(
@@ -354,7 +347,7 @@ class Monitor:
     def update_predictions(
         self, y_true: ArrayLike, y_pred: ArrayLike, when: ArrayLike | object = None
     ) -> Self:
-        """Take in labelled rows by what was predicted of them, for any number of classes.
+        """Add labelled rows with their predictions, for any number of classes.
 
         Parameters
         ----------
@@ -395,18 +388,22 @@ class Monitor:
     def _take(
         self, classes: NDArray[np.intp], is_wrong: NDArray[np.bool_], when: ArrayLike | object
     ) -> None:
-        """Take in rows whose class and error are known."""
-        dates = _Dates(when, len(classes))
+        """Add rows, given the place of each class and whether the prediction is wrong."""
+        date_at = _read_dates(when, len(classes))
         for place in range(len(self._bets)):
             chosen = np.flatnonzero(classes == place)
             if len(chosen):
-                self._take_class(place, is_wrong[chosen], chosen, dates)
+                self._take_class(place, is_wrong[chosen], chosen, date_at)
         self._rows += len(classes)
 
     def _take_class(
-        self, place: int, is_wrong: NDArray[np.bool_], chosen: NDArray[np.intp], dates: _Dates
+        self,
+        place: int,
+        is_wrong: NDArray[np.bool_],
+        chosen: NDArray[np.intp],
+        date_at: Callable[[int], When],
     ) -> None:
-        """Take in rows of one class; keep some for the picture, and the first alarm."""
+        """Add rows of one class; keep points for the path, and the first alarm."""
         bet = self._bets[place]
         n = bet.n_samples + np.arange(1, len(chosen) + 1)
         wrong = bet.wrong + np.cumsum(is_wrong)
@@ -415,15 +412,15 @@ class Monitor:
         first = int(enough[0]) if len(enough) and bet.alarm is None else -1
         kept = _is_kept(n)
         for i in np.flatnonzero(kept | (np.arange(len(n)) == first)).tolist():
-            point = (self._rows + int(chosen[i]) + 1, dates.at(int(chosen[i])))
+            point = (self._rows + int(chosen[i]) + 1, date_at(int(chosen[i])))
             if i == first:
                 bet.alarm = self._alarm(place, bet, *point, int(n[i]), int(wrong[i]))
             if kept[i]:
                 bet.points.append((*point, int(n[i]), int(wrong[i]), float(log_e[i])))
-        bet.last = (self._rows + int(chosen[-1]) + 1, dates.at(int(chosen[-1])))
+        bet.last = (self._rows + int(chosen[-1]) + 1, date_at(int(chosen[-1])))
 
     def _alarm(self, place: int, bet: Bet, row: int, when: When, n: int, wrong: int) -> Alarm:
-        """Return the alarm of a class, with the most likely beginning of its errors."""
+        """Return the alarm of a class, with the most likely start of the excess errors."""
         counts = np.array([(0, 0)] + [point[2:4] for point in bet.points if point[2] < n])
         rows, errors = n - counts[:, 0], wrong - counts[:, 1]
         share = errors / rows
@@ -446,12 +443,12 @@ class Monitor:
 
     @property
     def alarm(self) -> Alarm | None:
-        """The first alarm of any class, or None while nothing speaks against the certificate."""
+        """The first alarm of any class, or None."""
         return min(self.alarms, key=lambda alarm: alarm.row, default=None)
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
-        """The alarms, one a class at most."""
+        """At most one alarm per class."""
         return tuple(bet.alarm for bet in self._bets if bet.alarm is not None)
 
     @property
@@ -466,7 +463,7 @@ class Monitor:
 
     @property
     def e_values(self) -> tuple[float, ...]:
-        """Evidence against each class's bound at present; 1 is none."""
+        """Current evidence against each class's bound; 1 is none."""
         return tuple(math.exp(min(bet.log_e_value, 700.0)) for bet in self._bets)
 
     @property
@@ -476,7 +473,7 @@ class Monitor:
 
     @property
     def paths(self) -> tuple[ClassPath, ...]:
-        """How each class fared: every row at first, then 64 rows in each doubling, and the last."""
+        """Each class over time: every row at first, then 64 rows per doubling, and the last."""
         return tuple(map(self._path, self.certificate.labels, self._bets))
 
     def _path(self, label: Any, bet: Bet) -> ClassPath:
@@ -511,7 +508,7 @@ class Monitor:
 
     @property
     def verdict(self) -> str:
-        """Whether the certificate is kept, in a sentence for each class with an alarm."""
+        """A sentence for each alarm, or one that says there is none."""
         if self.alarms:
             return "\n".join(alarm.message for alarm in self.alarms)
         bounds = zip(self.certificate.labels, self.certificate.error_bounds, strict=True)
@@ -519,7 +516,7 @@ class Monitor:
         silent = f" Class {', '.join(unbound)} has no bound to watch." if unbound else ""
         if self.certificate.status == "nominal":
             silent += f" The certificate is nominal: {self.certificate.reason}."
-        return f"Nothing in {self._rows} rows speaks against the certificate.{silent}"
+        return f"No alarm in {self._rows} rows: they agree with the certificate.{silent}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as plain values that JSON can carry."""
@@ -530,7 +527,7 @@ class Monitor:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """Return the monitor that :meth:`to_dict` was asked of."""
+        """Return the monitor stored by :meth:`to_dict`."""
         state = _State.from_dict(stored)
         monitor = cls(state.certificate, threshold=state.threshold, confidence=state.confidence)
         for bet, bound in zip(state.classes, state.certificate.error_bounds, strict=True):
@@ -544,7 +541,7 @@ class Monitor:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Return the monitor that :meth:`to_json` was asked of."""
+        """Return the monitor stored by :meth:`to_json`."""
         return cls.from_dict(read_json(text, "A stored monitor"))
 
     def save(self, path: str | Path) -> Path:
@@ -553,64 +550,59 @@ class Monitor:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read the state from a file that :meth:`save` wrote."""
+        """Read a file written by :meth:`save`."""
         return cls.from_json(Path(path).read_bytes())
 
 
-class _Dates:
-    """When rows came, one value for all of them or one each."""
-
-    def __init__(self, when: ArrayLike | object, n: int) -> None:
-        is_one = when is None or isinstance(when, str | numbers.Real | datetime.date)
-        if np.ma.isMaskedArray(when) and np.ma.getmaskarray(when).any():
-            raise InvalidInputError(
-                "`when` must hold a date for each row, got masked ones. Leave `when` out where it "
-                "is not known."
-            )
-        values: Any = when if is_one else np.asarray(when)
-        if not is_one and values.ndim == 0:
-            is_one, values = True, values[()]
-        if not is_one and values.shape != (n,):
-            raise InvalidInputError(
-                f"`when` must be one date for all rows or one for each of {n}, got shape "
-                f"{values.shape}."
-            )
-        self._is_one, self._values = is_one, values
-        # A value that cannot be stored is refused before anything is counted.
-        for place in [0] if is_one else self._doubtful():
-            self.at(int(place))
-
-    def _doubtful(self) -> Iterable[int]:
-        """Return rows whose date may be none; arrays of one plain type are looked through fast."""
-        if self._values.dtype.kind == "M":
-            return np.flatnonzero(np.isnat(self._values))
-        if self._values.dtype.kind in "biuf":
-            return np.flatnonzero(~np.isfinite(self._values))
-        return range(0 if self._values.dtype.kind == "U" else len(self._values))
-
-    def at(self, place: int) -> When:
-        """Return the date of a row as JSON can carry it."""
-        value = self._values if self._is_one else self._values[place]
-        if isinstance(value, np.datetime64):
-            text = str(np.datetime_as_string(value, unit="auto"))
-            value = float("nan") if text == "NaT" else text
-        elif isinstance(value, datetime.date) and value == value:
-            text = value.isoformat()
-            return text.removesuffix("T00:00:00")
-        if isinstance(value, np.generic):
-            value = value.item()
-        if value is None or isinstance(value, str | int):
-            return value
-        if isinstance(value, float) and math.isfinite(value):
-            return value
+def _read_dates(when: ArrayLike | object, n: int) -> Callable[[int], When]:
+    """Return a function for the date of a row; refuse values that cannot be stored."""
+    if np.ma.isMaskedArray(when) and np.ma.getmaskarray(when).any():
         raise InvalidInputError(
-            f"`when` must be dates, text or finite numbers, got {value!r}. Leave it out where it "
+            "`when` must hold a date for each row, got masked ones. Leave `when` out where it "
             "is not known."
         )
+    is_one = when is None or isinstance(when, str | numbers.Real | datetime.date)
+    values: Any = when if is_one else np.asarray(when)
+    if not is_one and values.ndim == 0:
+        is_one, values = True, values[()]
+    if is_one:
+        date = _as_date(values)
+        return lambda place: date
+    if values.shape != (n,):
+        raise InvalidInputError(
+            f"`when` must be one date for all rows or one for each of {n}, got shape "
+            f"{values.shape}. Pass one date per row."
+        )
+    kind = values.dtype.kind
+    missing = np.isnat(values) if kind == "M" else None
+    if kind in "biuf":
+        missing = ~np.isfinite(values)
+    doubtful = range(0 if kind == "U" else n) if missing is None else np.flatnonzero(missing)
+    for place in doubtful:
+        _as_date(values[place])
+    return lambda place: _as_date(values[place])
+
+
+def _as_date(value: Any) -> When:
+    """Return a date as JSON can store it."""
+    if isinstance(value, np.datetime64):
+        value = math.nan if np.isnat(value) else str(np.datetime_as_string(value, unit="auto"))
+    if isinstance(value, datetime.date) and value == value:
+        return value.isoformat().removesuffix("T00:00:00")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    raise InvalidInputError(
+        f"`when` must be dates, text or finite numbers, got {value!r}. Leave it out where it "
+        "is not known."
+    )
 
 
 def _is_kept(n: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which rows of a class are kept for the picture, whatever batch they come in."""
+    """Return which rows of a class are points of its path."""
     length = np.frexp(n.astype(np.float64))[1]
     stride = np.left_shift(1, np.maximum(length - _POINTS.bit_length(), 0))
     kept: NDArray[np.bool_] = n % stride == 0
