@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
 from boundshift.datasets import load_heart
 from boundshift.plots import ThresholdDisplay
-from boundshift.report import collect_facts, render_report
+from boundshift.report import Report, collect_facts
 from boundshift.writing import write_whole
 
 IMAGES = Path(__file__).parent / "images"
@@ -96,19 +96,18 @@ def draw_decision(ax: Any) -> None:
 def report() -> str:
     """Return the example report: the Cleveland patients, half of them kept for the test."""
     rows = clinic()
-    return render_report(
-        collect_facts(
-            rows.y,
-            rows.left_out,
-            boundary=find_boundary(rows.y, rows.left_out),
-            test=(rows.y_test, rows.test),
-            training=(rows.y, rows.training),
-            scores="out-of-fold",
-            model="Logistic regression, Cleveland heart disease",
-            names=NAMES,
-            interval=threshold_interval(rows.y, rows.left_out, n_resamples=100, random_state=0),
-        )
+    facts = collect_facts(
+        rows.y,
+        rows.left_out,
+        boundary=find_boundary(rows.y, rows.left_out),
+        test=(rows.y_test, rows.test),
+        training=(rows.y, rows.training),
+        scores="out-of-fold",
+        model="Logistic regression, Cleveland heart disease",
+        names=NAMES,
+        interval=threshold_interval(rows.y, rows.left_out, n_resamples=100, random_state=0),
     )
+    return Report(facts).html
 
 
 FIGURES = {

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from boundshift import Cost, Floors, find_boundary, find_zone
-from boundshift.report import RowDetails, add_zone, collect_facts
+from boundshift.report import ColumnUse, RowDetails, collect_facts
 from tests.report.problems import NAMES, amounts, rows
 
 STORED = Path(__file__).with_name("facts.json")
@@ -42,14 +42,16 @@ def with_groups():
         {"method": "untouched", "metrics": {"g_mean": 0.8, "note": "-"}, "threshold": 0.0},
         {"method": "coin", "g_mean": 0.5, "threshold": np.nan},
     ]
-    columns = [("town", "category", "3", "few values"), ("id", "left out", "", "it names rows")]
+    columns = [
+        ColumnUse("town", "category", "3", "few values"),
+        ColumnUse("id", "left out", "", "it names rows", used=False),
+    ]
     return report_on(details=details, comparison=methods, columns=columns)
 
 
-def with_zone(found_here=False):
-    y, s = rows(400, 120, seed=3)
-    zone = find_zone(y, s, errors=(0.05, 0.1))
-    return add_zone(report_on(), zone, *rows(800, 90, seed=1), found_here=found_here)
+def with_zone():
+    zone = find_zone(*rows(400, 120, seed=3), errors=(0.05, 0.1))
+    return report_on(zone=zone, zone_found_here=False)
 
 
 WEIGHTS = {"sample_weight": amounts(650, 3) / 60}

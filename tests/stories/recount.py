@@ -53,7 +53,7 @@ def least(bound):
 
 
 def amount(value):
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return f"{value:{',.0f' if abs(value) >= 1000 else '.4g'}}".replace("-", "−")
 
 
 def short(value):
@@ -89,6 +89,7 @@ class Judged:
         # The model's own threshold: a probability of one half, or log-odds of 0.
         self.own = 0.5 if s.min() >= 0 and s.max() <= 1 else 0.0
         self.n = int(np.sum(~self.y)), int(np.sum(self.y))
+        self.among = self.n[1], sum(self.n)
         self.share = self.n[1] / sum(self.n)
 
     def _first_of(self, features, y):
@@ -160,45 +161,46 @@ class Judged:
         wish = f"find at least {100 * floor:g}% of {positives}"
         return self.floor_goal(wish, floor, self.n[1] - self.wrong(self.threshold)[1], self.n[1])
 
-    def cost_goal(self, alarm, miss):
-        """Return the beginning of the sentence of a cost: what is wished, spent and bounded."""
-        spent = [self.cost(t, alarm, miss) for t in (self.threshold, self.own)]
-        flagged, missed = self.wrong(self.threshold)
-        top = 1000 * (
-            alarm * (1 - self.share) * upper(flagged, self.n[0], DELTA / 3)
-            + miss * self.share * upper(missed, self.n[1], DELTA / 3)
+    def cost_goal(self, alarm, miss, positives):
+        """Return the sentences of a cost: what is wished, spent, bounded, and the difference."""
+        prices = (alarm * (1 - self.share), miss * self.share)
+        wrong = [self.wrong(t) for t in (self.threshold, self.own)]
+        spent = [1000 * (alarm * u + miss * v) / sum(self.n) for u, v in wrong]
+        top = 1000 * sum(
+            price * upper(k, n, DELTA / 3)
+            for price, k, n in zip(prices, wrong[0], self.n, strict=True)
         )
         digits = 10.0 ** (math.floor(math.log10(top)) - 3)
         top = math.ceil(top / digits) * digits
         less = percent(abs(spent[1] - spent[0]), spent[1])
         lower = spent[0] < spent[1]
+        low, high = self.cost_interval(prices)
+        chance = ", so that it may be chance" if low <= 0 <= high else ""
         return (
             f"Goal: the least cost, where a miss costs {miss} and a false alarm {alarm}. "
             f"{'Lower' if lower else 'Higher'} cost: 1,000 decisions cost {amount(spent[0])} "
-            f"instead of {amount(spent[1])} at the model's own threshold, {less} "
-            f"{'less' if lower else 'more'}, in the long run at most {amount(top)} with 95% "
-            "confidence."
+            f"on the test rows instead of {amount(spent[1])} at the model's own threshold, {less} "
+            f"{'less' if lower else 'more'}; in the long run, where {percent(*self.among)} are "
+            f"{positives}, at most {amount(top)} with 95% confidence. The difference lies between "
+            f"{amount(low)} and {amount(high)} (95%){chance}."
         )
 
-    def cost(self, threshold, alarm, miss):
-        flagged, missed = self.wrong(threshold)
-        return 1000 * (alarm * flagged + miss * missed) / sum(self.n)
-
-    def cheaper(self, alarm, miss):
-        """Return whether the rows that both decide otherwise show a lower cost."""
-        now, before = (self.s > t for t in (self.threshold, self.own))
-        bound = 0.0
-        for of_class, weight in ((~self.y, alarm * (1 - self.share)), (self.y, miss * self.share)):
-            wrong_now, wrong_before = (made[of_class] != self.y[of_class] for made in (now, before))
-            n = int(of_class.sum())
-            broken = upper(int(np.sum(wrong_now & ~wrong_before)), n, DELTA / 8)
-            mended = int(np.sum(wrong_before & ~wrong_now))
-            bound += weight * (broken - (1 - upper(n - mended, n, DELTA / 8)))
-        return bound < 0
+    def cost_interval(self, prices):
+        """Return the interval of the difference, by the rows that both decide otherwise."""
+        now, before = ((self.s > t) != self.y for t in (self.threshold, self.own))
+        ends = [0.0, 0.0]
+        for of_class, price, n in zip((~self.y, self.y), prices, self.n, strict=True):
+            broken = int(np.sum(now & ~before & of_class))
+            fixed = int(np.sum(before & ~now & of_class))
+            for i, (more, fewer) in enumerate(((fixed, broken), (broken, fixed))):
+                ends[i] += price * (
+                    upper(more, n, DELTA / 8) - (1 - upper(n - fewer, n, DELTA / 8))
+                )
+        return -1000 * ends[0], 1000 * ends[1]
 
     def claims(self, positives, negatives):
         """Return the four bounds."""
-        for t, model in ((self.threshold, "shifted model"), (self.own, "model as it was")):
+        for t, model in ((self.threshold, "shifted model"), (self.own, "unshifted model")):
             flagged, missed = self.wrong(t)
             for k, n, verb, who in (
                 (missed, self.n[1], "misses", positives),
@@ -214,7 +216,7 @@ class Judged:
         flagged, missed = self.wrong(self.threshold)
         area = sk.roc_auc_score(self.y, self.s)
         yield f"in {round(100 * area)} of 100 such pairs"
-        yield "a coin would in 50"
+        yield "by chance it would in 50"
         alarmed, found, _ = sk.roc_curve(self.y, self.s, drop_intermediate=False)
         best = float(np.min(alarmed + 1 - found)) / 2
         yield f"gets {percent(best)} of both classes wrong on average"
@@ -224,7 +226,7 @@ class Judged:
         both = upper(flagged, self.n[0], DELTA / 2) + upper(missed, self.n[1], DELTA / 2)
         yield (
             f"With 95% confidence, the shares of {positives} missed and of {negatives} flagged add "
-            f"up to at most {most(both)} in the long run; those of a guess add up to 100%"
+            f"up to at most {most(both)} in the long run; by chance they add up to 100%"
         )
         right = (self.n[1] - missed) / (self.n[1] - missed + flagged)
         base = 100 if right >= 0.0095 else 1000

@@ -1,6 +1,5 @@
 """Six people with a messy table: every figure of their reports, recounted by a second program."""
 
-import html
 import re
 
 import numpy as np
@@ -120,14 +119,10 @@ def test_churn_with_dates_and_decimal_commas(judge, folder):
 
     check_page(
         folder, "churn", judged, said, told, "churners", "other customers", "customers",
-        columns=features, groups=["plan"], goal=[judged.cost_goal(1, 15)],
+        columns=features, groups=["plan"], goal=[judged.cost_goal(1, 15, "churners")],
         lead=("cost of 1,000 decisions", saved, lambda value: amount(-value)),
         made_by=[BLEND, "Cost(false_positive=1.0, false_negative=15.0, prevalence=None)"],
     )  # fmt: skip
-    page = (folder / "churn" / "report.html").read_text(encoding="utf-8")
-    lower = "Lower cost than at the model's own threshold"
-    shown = f">{lower}<" if judged.cheaper(1, 15) else f">{lower}, may be chance<"
-    assert shown in html.unescape(page)
     assert {"customer no", "since"} <= set(left_out(folder, "churn"))
 
 

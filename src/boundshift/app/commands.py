@@ -416,7 +416,7 @@ def report(
         from boundshift.app.tables import positive_note
         from boundshift.boundary import decide, warn_of
         from boundshift.promises.zone import zone_of
-        from boundshift.report import RowDetails, add_zone, collect_facts, write_report
+        from boundshift.report import Report, RowDetails, collect_facts
         from boundshift.report.evidence import check_levels
         from boundshift.view.axis import is_probability
 
@@ -444,6 +444,9 @@ def report(
         show("interval", 0, 1)
         fall = resampled_interval(sample, curve, rule, scale) if interval else None
         show("interval", 1, 1)
+        limits = None
+        if allowed is not None:
+            limits = zone_of(sample, allowed, goal.confidence, scale)
         facts = collect_facts(
             *sample.to_rows(),
             boundary=boundary,
@@ -458,11 +461,10 @@ def report(
                 counted.to_rows()[1] if is_probability(counted) else None,
                 {name: check_levels(name, judging.beside[name]) for name in groups},
             ),
+            zone=limits,
+            zone_found_here=not has_test,
         )
-        if allowed is not None:
-            limits = zone_of(sample, allowed, goal.confidence, scale)
-            facts = add_zone(facts, limits, *counted.to_rows(), found_here=not has_test)
-        write_report(facts, out, force=force)
+        Report(facts).save(out, force=force)
     n_positive = int(rows.is_positive.sum())
     sizes = len(rows.scores) - n_positive, n_positive
     print_notes(positive_note(scored.positive, labels, sizes))

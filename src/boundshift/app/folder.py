@@ -69,7 +69,7 @@ def write_folder(
         Written as zone.json.
     """
     from boundshift.models.store import save
-    from boundshift.report import write_report
+    from boundshift.report import Report
 
     found = check_folder(Path(out), force)
     if instead_of is not None and found != instead_of:
@@ -79,7 +79,7 @@ def write_folder(
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name[:100]}.") as passing:
         fresh = Path(passing) / "fresh"
         fresh.mkdir()
-        write_report(dict(facts), fresh / "report.html")
+        Report(facts).save(fresh / "report.html")
         save(fitted.model, fresh / "model.skops")
         save(fitted.boundary, fresh / "boundary.json")
         certificate = json.dumps(fitted.certificate.to_dict(), indent=1)
@@ -248,7 +248,7 @@ def report_facts(
     `out` is the folder that will hold the model, for the lines that show how to use it; `names`
     are as in :func:`boundshift.report.collect_facts`; `zone` was found on the test rows.
     """
-    from boundshift.report import add_zone, collect_facts
+    from boundshift.report import collect_facts
 
     training = fitted.training
     origin: Any = "held-out" if fitted.unseen else "training"
@@ -270,6 +270,7 @@ def report_facts(
         names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
         details=fitted.details if fitted.unseen else None,  # of rows that judge nothing else
         columns=_describe_columns(fitted),
+        zone=zone,
         shell=f"{predict} --threshold {{threshold}}",
         top=f"{predict} --top {{top}}",
         deploy=[
@@ -279,8 +280,6 @@ def report_facts(
             f"model.predict(X) == {positive!r}  # True: {str(fitted.labels[1])!r}",
         ],
     )
-    if zone is not None:
-        facts = add_zone(facts, zone, *fitted.judged, found_here=True)
     if not fitted.counted:
         return facts
     note = f"{facts['verdict']['note']} {fitted.counted}"
@@ -291,8 +290,10 @@ def report_facts(
     return facts
 
 
-def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:
-    """Return each column, what it was read as, its gaps, and why; and what was made of it."""
+def _describe_columns(fitted: FittedTable) -> list[Any]:
+    """Return what each column was read as, its gaps, and why; and what was made of it."""
+    from boundshift.report import ColumnUse
+
     described = []
     for name, kind, why in fitted.columns.described():
         column, gaps, made = fitted.columns[name], fitted.missing[name], ""
@@ -301,5 +302,7 @@ def _describe_columns(fitted: FittedTable) -> list[tuple[str, str, str, str]]:
             if gaps:
                 filled = "the median" if column.is_number else "a category of their own"
                 made = f"{made}, gaps are {filled}"
-        described.append((name, kind, gaps, f"{why}{made}"))
+        reason = fitted.columns.left_out.get(name)
+        used = reason is None or reason.is_beside
+        described.append(ColumnUse(name, kind, gaps, f"{why}{made}", used))
     return described

@@ -1,26 +1,11 @@
 """A report in one HTML file: facts first, markup second.
 
-`collect_facts` gathers plain values, `render_report` turns them into a page, `write_report`
-stores it; `Report` holds both, for notebooks. The page needs no network and no library: its
-pictures are drawn as SVG when it is made, and a few lines of script move the threshold.
+`collect_facts` gathers plain values, and `Report` makes a page of them. The page needs no network
+and no library: its pictures are drawn as SVG when it is made, and a short script moves the
+threshold.
 """
 
-from boundshift.report.evidence import RowDetails
-from boundshift.report.page import (
-    Report,
-    add_zone,
-    collect_facts,
-    render_report,
-    report_classifier,
-    write_report,
-)
+from boundshift.report.evidence import ColumnUse, RowDetails
+from boundshift.report.page import Report, collect_facts, report_classifier
 
-__all__ = [
-    "Report",
-    "RowDetails",
-    "add_zone",
-    "collect_facts",
-    "render_report",
-    "report_classifier",
-    "write_report",
-]
+__all__ = ["ColumnUse", "Report", "RowDetails", "collect_facts", "report_classifier"]

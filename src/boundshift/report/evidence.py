@@ -1,4 +1,4 @@
-"""Everything a report knows before a word is said: `Evidence`, gathered from labelled scores."""
+"""Everything a report knows: `Evidence`, gathered from labelled scores."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.boundary import Boundary
-from boundshift.curves.uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate, Scores, certify_counts
+from boundshift.promises.zone import Zone
 from boundshift.scores import ScoreSample
 from boundshift.typing import BoolArray, FloatArray
 from boundshift.validation import (
@@ -38,7 +38,7 @@ Pair = tuple[ArrayLike, ArrayLike]
 
 
 class JudgedOn(StrEnum):
-    """Which rows judge a boundary: rows used for nothing else, or those that chose it."""
+    """Which rows judge a boundary: rows used for nothing else, or the rows that chose it."""
 
     TEST = "test"
     DECIDING = "deciding"
@@ -46,7 +46,7 @@ class JudgedOn(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class RowDetails:
-    """Columns beside label and score, in the order of the rows that judge.
+    """Columns beside label and score, in the order of the rows that judge the boundary.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ class RowDetails:
     groups : mapping from str to array-like, default={}
         Columns whose values divide the rows into groups, such as a region.
     decisions : mapping from str to array-like of bool, default={}
-        For methods of the comparison that have no threshold: which rows they call positive.
+        Rows flagged by methods of the comparison that have no threshold.
     row_cost : array-like of shape (n_samples,) or (n_samples, 2), default=None
-        What is lost if the row is decided wrongly, where the boundary was chosen by that.
+        Cost of a wrong decision on each row, if the boundary was chosen by such costs.
     sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts, where it counted so for the boundary.
+        Weight of each row, if the boundary was chosen by weights.
     column : str, default=None
-        What the costs or weights are called.
+        Name of the costs or weights.
 
     Examples
     --------
@@ -104,12 +104,23 @@ class RowDetails:
         )
 
 
+@dataclass(frozen=True)
+class ColumnUse:
+    """How a column of a table was used: what it was read as, its missing values, and why."""
+
+    name: str
+    read_as: str
+    missing: str
+    why: str
+    used: bool = True
+
+
 def _column(name: str, values: Any, n: int) -> NDArray[Any]:
     column = np.asarray(values)
     if column.shape != (n,):
         raise InvalidInputError(
             f"`{name}` must have one value for each of {n} rows, got the shape {column.shape}. "
-            "Pass columns in the order of the rows that judge."
+            "Pass columns in the order of the rows that judge the boundary."
         )
     return column
 
@@ -172,8 +183,8 @@ class PairedRows:
 
     def _rates(self, sums: FloatArray, which: str) -> tuple[FloatArray, FloatArray]:
         flagged, missed = ([1, 3], [0, 2]) if which == "old" else ([2, 3], [0, 1])
-        n = [np.sum(self.is_positive == truth) for truth in (False, True)]
-        totals = sums.sum(axis=1) if self.shares else np.array(n, dtype=float)[:, None]
+        n = np.array([[np.sum(self.is_positive == truth)] for truth in (False, True)], dtype=float)
+        totals = sums.sum(axis=1) if self.shares else n
         with np.errstate(invalid="ignore"):  # a draw may leave a class without rows
             wrong = sums[0, flagged].sum(axis=0) / totals[0]
             return wrong, sums[1, missed].sum(axis=0) / totals[1]
@@ -215,6 +226,8 @@ class Evidence:
     scores: FloatArray
     """Of the judging rows, in the order given."""
     details: RowDetails
+    zone: Zone | None
+    zone_found_here: bool
 
     @property
     def where(self) -> str:
@@ -240,6 +253,8 @@ def gather(
     prevalence: float | None = None,
     details: RowDetails | None = None,
     nominal: str = "",
+    zone: Zone | None = None,
+    zone_found_here: bool = True,
 ) -> Evidence:
     """Return the evidence; parameters are those of :func:`~boundshift.report.collect_facts`."""
     confidence = as_share("confidence", confidence)
@@ -311,6 +326,8 @@ def gather(
         rows=rows,
         scores=judged_scores,
         details=details,
+        zone=zone,
+        zone_found_here=zone_found_here,
     )
 
 
@@ -343,24 +360,6 @@ def _read_interval(interval: object) -> tuple[float, float] | None:
     if low > high:
         raise InvalidInputError(f"`interval` must have low <= high, got {interval!r}.")
     return low, high
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share with Clopper and Pearson's two-sided interval."""
-
-    share: float
-    low: float
-    high: float
-
-
-def share_interval(part: int, whole: int, confidence: float) -> Share | None:
-    """Return a share with its interval, None without rows."""
-    if whole == 0:
-        return None
-    delta = (1 - confidence) / 2
-    low = 1.0 - float(clopper_pearson(whole - part, whole, delta))
-    return Share(part / whole, low, float(clopper_pearson(part, whole, delta)))
 
 
 def own_probability(classifier: Any, X: Any) -> NDArray[np.float64] | None:

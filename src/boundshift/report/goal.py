@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import ceil, floor
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,10 @@ from boundshift.words import (
     sure,
 )
 
-_PER = 1000  # decisions whose cost is told
+_PER = 1000  # decisions whose cost is reported
 _DRAWS, _FEW_DRAWS = 2000, 200
 # Metrics of both error rates, and whether they depend on the share of positives.
-_BY_SHARE = dict.fromkeys(("mcc", "kappa", "markedness", "flagged"), True)
+_BY_SHARE = dict.fromkeys(("mcc", "kappa", "markedness"), True)
 _BY_SHARE |= dict.fromkeys(("g_mean", "balanced_accuracy", "youden"), False)
 
 
@@ -60,14 +60,6 @@ def _amount(value: float) -> str:
     return number(value, ",.0f" if 1000 <= abs(value) < 1e12 else ".4g")
 
 
-def _amount_up(value: float) -> str:
-    """Return an upper bound with four significant digits, rounded up."""
-    if value <= 0:
-        return "0"
-    step = 10.0 ** (np.floor(np.log10(value)) - 3)
-    return _amount(float(np.ceil(value / step - 1e-9) * step))
-
-
 def _three_digits(value: float) -> str:
     return number(value, ".3f")
 
@@ -77,7 +69,7 @@ Measure = Callable[[FloatArray, FloatArray, float], FloatArray]
 
 @dataclass(frozen=True)
 class Aim:
-    """What is to be best about a decision."""
+    """The quantity that a rule makes best."""
 
     title: str
     measure: Measure
@@ -89,8 +81,8 @@ class Aim:
     by_share: bool = True
     """Whether it depends on the share of positives."""
     amounts: bool = False
-    """Whether it is what 1,000 decisions cost."""
-    grows: bool = True
+    """Whether it is the cost of 1,000 decisions."""
+    monotone: bool = True
     """Whether it gets worse with each error rate, so that bounds of both bound it."""
     slow: bool = False
 
@@ -126,23 +118,25 @@ def aim_of(rule: Rule) -> Aim:
         title = "the larger of the two error rates"
         wish, worse = f"{title} as low as possible", lambda u, v, share: np.maximum(u, v)
         return Aim(title, worse, wish, greater=False, text=percent, by_share=False)
-    if isinstance(rule, Rate) and rule.rate != "flagged":  # their bounds stand in the verdict
+    if isinstance(rule, Rate):  # their bounds stand in the verdict
         name = rule.rate
         return Aim(
-            name,
+            METRIC_TITLES.get(name, name),
             lambda u, v, share: reached_rates(u, v, (1 - share, share))[name],
             text=percent,
-            by_share=name == "precision",
-            grows=False,
+            monotone=False,
         )
     plain: Any = rule
     if hasattr(rule, "prevalence"):
         plain = replace(plain, prevalence=None)
+
+    def value(sign: float) -> Measure:
+        return lambda u, v, share: sign * plain.value(u, v, (1 - share, share))
+
     if isinstance(rule, FBeta):
-        return Aim(f"F{rule.beta:g}", _value_of(plain, -1))
+        return Aim(f"F{rule.beta:g}", value(-1))
     key = "g_mean" if isinstance(rule, GMean) else rule.name
     key = "balanced_accuracy" if isinstance(rule, Sum) else key
-    key = rule.rate if isinstance(rule, Rate) else key
     if key in _BY_SHARE:
         return Aim(
             METRIC_TITLES[key],
@@ -152,17 +146,13 @@ def aim_of(rule: Rule) -> Aim:
     if not isinstance(rule, Metric):
         title = f"“{rule.name}”"
         wish = f"the least value of the rule {title}"
-        return Aim(title, _value_of(plain, 1), wish, False, grows=False, slow=rule.costly)
+        return Aim(title, value(1), wish, greater=False, monotone=False, slow=rule.costly)
     given: Any = rule.metric
     function = getattr(given, "_score_func", given)
     name = given if isinstance(given, str) else getattr(function, "__name__", "metric")
     title = str(name).removesuffix("_score").replace("_", " ")
     _, sign = rule.resolve()  # a scorer knows better than the argument
-    return Aim(title, _value_of(plain, -sign), greater=sign > 0, grows=False, slow=True)
-
-
-def _value_of(rule: Rule, sign: float) -> Measure:
-    return lambda u, v, share: sign * rule.value(np.asarray(u), np.asarray(v), (1 - share, share))
+    return Aim(title, value(-sign), greater=sign > 0, monotone=False, slow=True)
 
 
 @dataclass(frozen=True)
@@ -179,30 +169,26 @@ class Floor:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A number now and at the model's own threshold, with the interval of the difference."""
+class Prices:
+    """Costs of both errors."""
 
+    false_positive: float
+    false_negative: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A quantity now and at the model's own threshold, with the interval of the difference."""
+
+    title: str
     now: float
     before: float
     difference: tuple[float, float]
     state: State
-
-
-@dataclass(frozen=True)
-class ComparedMetric(Compared):
-    """A metric, with a bound where one is shown."""
-
-    title: str
     shown: float | None
-
-
-@dataclass(frozen=True)
-class ComparedCost(Compared):
-    """Of 1,000 decisions."""
-
-    false_positive: float
-    false_negative: float
-    at_most: float
+    """Its bound, where one is certified."""
+    prices: Prices | None
+    """Of a cost of each error, as opposed to each row."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +201,6 @@ class Goal:
     sentence: str
     parts: list[Sentence]
     floors: list[Floor]
-    cost: ComparedCost | None
     aim: Compared
 
 
@@ -228,24 +213,18 @@ def judge_goal(evidence: Evidence) -> Goal | None:
     floors = boundary.rule if isinstance(boundary.rule, Floors) else None
     objective = boundary.rule if floors is None else floors.objective
     default = GMean() if floors is not None else boundary.curve.default_rule
-    wanted = not isinstance(objective, type(default))
-    if floors is None and not wanted and rows.amount is None:
+    wanted = floors is None or not isinstance(objective, type(default))
+    if floors is None and isinstance(objective, type(default)) and rows.amount is None:
         return None
     items = [] if floors is None else _judge_floors(floors, evidence)
     aim, column = aim_of(objective), evidence.details.column
     if not rows.shares:
-        by = f"by column '{column}'" if column else "by what each row costs"
+        by = f"by column '{column}'" if column else "by the cost of each row"
         aim = replace(aim, wish=f"the least cost of wrong decisions, {by}")
-    best: ComparedCost | ComparedMetric
-    if isinstance(objective, Cost) and rows.amount is None:
-        best = _judge_cost(objective, evidence)
-    else:
-        best = _judge_metric(aim, evidence)
-    if best.state == State.BETTER and evidence.judged_on == JudgedOn.DECIDING:
-        best = replace(best, state=State.UNSURE)  # rows that chose the threshold flatter it
+    best = _compare(aim, objective, evidence)
     state = next((s for s in _WORDS if s in [item.state for item in items]), best.state)
     wishes = [_wish_for(item, evidence.names) for item in items]
-    if wanted or floors is None:
+    if wanted:
         wishes.append(aim.wish if floors is None else f"then {aim.wish}")
     wish = " and ".join([", ".join(wishes[:-1]), wishes[-1]] if wishes[1:] else wishes)
     if rows.amount is not None and rows.shares:
@@ -254,27 +233,22 @@ def judge_goal(evidence: Evidence) -> Goal | None:
     parts = [Sentence(f"Goal: {wish}.")]
     for item in items:
         parts += _say_floor(item, evidence, several=len(items) > 1)
-    if wanted or floors is None:
-        alone = floors is None
-        if isinstance(best, ComparedCost):
-            parts += _say_cost(aim, best, evidence, alone=alone)
-        else:
-            parts += _say_metric(aim, best, evidence, alone=alone)
+    if wanted:
+        parts += _say_best(aim, best, evidence, alone=floors is None)
     if state != State.MET and boundary.status in (Status.UNMET, Status.NOT_PROMISED):
         message = boundary.message
         if evidence.judged_on == JudgedOn.TEST:
             message = f"On the rows that chose the threshold: {message[0].lower()}{message[1:]}"
         parts.append(Sentence(message))
-    return Goal(
-        wish=wish,
-        state=state,
-        word=_WORDS[state] if items else _outcome_word(aim, best),
-        sentence=" ".join(part.text for part in parts),
-        parts=parts,
-        floors=items,
-        cost=best if isinstance(best, ComparedCost) else None,
-        aim=best,
-    )
+    if items:
+        word = _WORDS[state]
+    elif best.now == best.before:
+        word = "As at the model's own threshold"
+    else:
+        chance = ", may be chance" if _may_be_chance(best.difference) else ""
+        word = f"{_better(aim, best)} than at the model's own threshold{chance}"
+    told = " ".join(part.text for part in parts)
+    return Goal(wish, state, word, told, parts, items, best)
 
 
 def _keeps(name: str, limit: float, value: float) -> bool:
@@ -298,8 +272,7 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     boundary, certificate = evidence.boundary, evidence.shifted
     weighted, prevalence = evidence.rows.amount is not None, evidence.weighted_prevalence
     certified = certificate.certified and not weighted  # weighted rates have no bound
-    negative, positive = evidence.rows.errors("new") if weighted else certificate.errors
-    rates = _reached((negative, positive), prevalence)
+    rates = _reached(evidence.rows.errors("new"), prevalence)
     each = certificate.at(1 - (1 - certificate.confidence) / len(rule.asked))
     bounds = each.rates(prevalence)
     shown = {
@@ -319,16 +292,9 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     for name, asked in rule.asked.items():
         met = certified and _keeps(name, asked, shown[name])
         state = State.REACHED if _keeps(name, asked, rates[name]) else State.MISSED
-        items.append(
-            Floor(
-                name,
-                asked,
-                rates[name],
-                shown[name] if certified else None,
-                promised and not met,
-                State.MET if met or promised else state,
-            )
-        )
+        state = State.MET if met or promised else state
+        bound = shown[name] if certified else None
+        items.append(Floor(name, asked, rates[name], bound, promised and not met, state))
     return items
 
 
@@ -367,66 +333,47 @@ def _say_floor(item: Floor, evidence: Evidence, *, several: bool) -> list[Senten
 
 
 def _points(asked: float, value: float, printed: str) -> str:
-    """Return the distance of a share from the goal, in points of what is printed of it."""
+    """Return the distance of a printed share from the goal, in percentage points."""
     points = round(abs(float(printed[:-1]) - 100 * asked), 4)
     told = f"{points:.6g}" if points or value == asked else "less than 0.1"
     return f"{told} {'point' if points == 1 else 'points'} {'above' if value >= asked else 'below'}"
 
 
-def _state(difference: tuple[float, float], *, greater: bool) -> State:
-    low, high = difference
-    if low <= 0 <= high:
-        return State.UNSURE
-    return State.BETTER if (low > 0) == greater else State.WORSE
+def _may_be_chance(difference: tuple[float, float]) -> bool:
+    return difference[0] <= 0 <= difference[1]
 
 
-def _judge_cost(cost: Cost, evidence: Evidence) -> ComparedCost:
-    """Return costs per thousand decisions, now and before, with a bound and a paired interval."""
-    prices = {"false_positive": cost.false_positive, "false_negative": cost.false_negative}
-    rows, share = evidence.rows, evidence.weighted_prevalence
-    paired = compare_boundaries(
-        rows.is_positive,
-        rows.old.astype(float),
-        0.5,
-        rows.new.astype(float),
-        0.5,
-        evidence.confidence,
-        cost=Cost(**prices, prevalence=share),
-    )
-    flagged, missed = evidence.shifted.errors
-    now = cost.false_positive * (1 - share) * flagged + cost.false_negative * share * missed
-    low, high = paired.cost_interval
-    return ComparedCost(
-        now=_PER * now,
-        before=_PER * (now - paired.cost_difference),
-        difference=(_PER * low, _PER * high),
-        state=_state(paired.cost_interval, greater=False),
-        at_most=_PER * evidence.shifted.rates(share, **prices).cost,
-        **prices,
-    )
-
-
-def _judge_metric(aim: Aim, evidence: Evidence) -> ComparedMetric:
-    """Return what is reached now and before, whether that may be chance, and what is shown."""
+def _compare(aim: Aim, rule: Rule, evidence: Evidence) -> Compared:
+    """Return the quantity now and before, the interval of the difference, and a bound."""
     rows, certificate = evidence.rows, evidence.shifted
+    confidence, share = evidence.confidence, evidence.weighted_prevalence
 
     def measure(negative: Any, positive: Any) -> Any:
-        share = evidence.weighted_prevalence
         return aim.measure(np.asarray(negative), np.asarray(positive), share)
 
+    prices, shown = None, None
+    bounded = certificate.certified and rows.amount is None
+    if isinstance(rule, Cost) and rows.amount is None:
+        prices = Prices(rule.false_positive, rule.false_negative)
+        decided = (rows.old.astype(float), 0.5, rows.new.astype(float), 0.5)
+        cost = Cost(**vars(prices), prevalence=share)
+        paired = compare_boundaries(rows.is_positive, *decided, confidence, cost=cost)
+        low, high = paired.cost_interval
+        difference = _PER * low, _PER * high
+        if bounded:
+            shown = _PER * certificate.rates(share, **vars(prices)).cost
+    else:
+        n_draws = _FEW_DRAWS if aim.slow else _DRAWS
+        difference = rows.gain_interval(measure, confidence, n_draws)
+        both = certificate.at(1 - (1 - confidence) / 2).error_bounds
+        if bounded and aim.monotone and sum(both) < 1:
+            shown = float(measure(*both))
+    state = State.BETTER if (difference[0] > 0) == aim.greater else State.WORSE
+    flattered = state == State.BETTER and evidence.judged_on == JudgedOn.DECIDING
+    if _may_be_chance(difference) or flattered:
+        state = State.UNSURE
     before, now = (float(measure(*rows.errors(which))) for which in ("old", "new"))
-    n_draws = _FEW_DRAWS if aim.slow else _DRAWS
-    difference = rows.gain_interval(measure, evidence.confidence, n_draws)
-    both = certificate.at(1 - (1 - evidence.confidence) / 2).error_bounds
-    bounded = certificate.certified and rows.amount is None and aim.grows and sum(both) < 1
-    return ComparedMetric(
-        now,
-        before,
-        difference,
-        _state(difference, greater=aim.greater),
-        aim.title,
-        float(measure(*both)) if bounded else None,
-    )
+    return Compared(aim.title, now, before, difference, state, shown, prices)
 
 
 def _better(aim: Aim, judged: Compared) -> str:
@@ -436,69 +383,36 @@ def _better(aim: Aim, judged: Compared) -> str:
     return words[(judged.now > judged.before) != aim.greater]
 
 
-def _outcome_word(aim: Aim, judged: Compared) -> str:
-    if judged.now == judged.before:
-        return "As at the model's own threshold"
-    low, high = judged.difference
-    chance = ", may be chance" if low <= 0 <= high else ""
-    return f"{_better(aim, judged)} than at the model's own threshold{chance}"
-
-
-def _change(aim: Aim, judged: Compared) -> str:
-    """Say what it was at the model's own threshold, and of costs by what share they changed."""
-    now, before = judged.now, judged.before
-    if aim.text(now) == aim.text(before):
-        return "as at the model's own threshold"
-    told = f"instead of {aim.text(before)} at the model's own threshold"
-    if not aim.amounts or not before > 0:
-        return told
-    share = 1 - now / before
-    return f"{told}, {percent(abs(share))} {'less' if share > 0 else 'more'}"
-
-
-def _say_cost(aim: Aim, cost: ComparedCost, evidence: Evidence, *, alone: bool) -> list[Sentence]:
-    """Say what decisions cost, and whether that is less than before."""
-    # Where floors come first, they may well raise the cost.
-    told = f"{_better(aim, cost)}: " if alone else ""
-    told = f"{told}1,000 decisions cost {_amount(cost.now)} {_change(aim, cost)}"
-    if not evidence.shifted.certified:
-        return [Sentence(f"{told}.")]
-    bound = claim(f"at most {_amount_up(cost.at_most)}", evidence.confidence)
-    parts = [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
-    shown = evidence.judged_on == JudgedOn.DECIDING or cost.state == State.BETTER
-    if not shown and alone:
-        parts.append(_say_difference(cost, _amount, "", cost.difference[0] <= 0))
-    return parts
-
-
-def _say_metric(
-    aim: Aim, judged: ComparedMetric, evidence: Evidence, *, alone: bool
-) -> list[Sentence]:
-    """Say what is reached, beside the model's own threshold, and whether that may be chance."""
+def _say_best(aim: Aim, judged: Compared, evidence: Evidence, *, alone: bool) -> list[Sentence]:
+    """Say what is reached, its bound, and how far it is from the model's own threshold."""
     now, before = aim.text(judged.now), aim.text(judged.before)
-    title = _better(aim, judged) if alone else aim.title[0].upper() + aim.title[1:]
-    cost = "1,000 decisions cost " if aim.amounts else ""
-    told = f"{title}: {cost}{now} {evidence.where} {_change(aim, judged)}"
+    told = f"{_better(aim, judged) if alone else aim.title[0].upper() + aim.title[1:]}: {now}"
+    if aim.amounts:
+        told = f"{f'{_better(aim, judged)}: ' if alone else ''}1,000 decisions cost {now}"
+    change = "as at the model's own threshold"
+    if now != before:
+        change = f"instead of {before} at the model's own threshold"
+        if aim.amounts and judged.before > 0:
+            share = 1 - judged.now / judged.before
+            change = f"{change}, {percent(abs(share))} {'less' if share > 0 else 'more'}"
+    told = f"{told} {evidence.where} {change}"
     parts = [Sentence(f"{told}.")]
     if judged.shown is not None:
-        share = percent(evidence.weighted_prevalence)
-        given = f", where {share} are {evidence.names.positives}," if aim.by_share else ""
-        # Rounded so that it still bounds.
-        bound = f"at most {aim.text(ceil(1000 * judged.shown - 1e-9) / 1000)}"
-        if aim.greater:
-            bound = f"at least {aim.text(floor(1000 * judged.shown + 1e-9) / 1000)}"
-        bound = claim(bound, evidence.confidence, given)
+        among = f"{percent(evidence.weighted_prevalence)} are {evidence.names.positives}"
+        given = f", where {among}," if aim.by_share else ""
+        bound = claim(_bound(aim, judged.shown), evidence.confidence, given)
         parts = [Sentence(f"{told};"), Sentence(f"{bound}.", "certified")]
-    if now != before:
-        by = f" ({100 * evidence.confidence:.6g}%, by resampling)"
-        low, high = judged.difference
-        parts.append(_say_difference(judged, aim.text, by, low <= 0 <= high))
+    if now != before and evidence.judged_on == JudgedOn.TEST:
+        low, high = (aim.text(end) for end in judged.difference)
+        how = f"{100 * evidence.confidence:.6g}%{'' if judged.prices else ', by resampling'}"
+        chance = ", so that it may be chance" if _may_be_chance(judged.difference) else ""
+        parts.append(Sentence(f"The difference lies between {low} and {high} ({how}){chance}."))
     return parts
 
 
-def _say_difference(
-    judged: Compared, text: Callable[[float], str], by: str, chance: bool
-) -> Sentence:
-    low, high = (text(end) for end in judged.difference)
-    may_be = ", so that it may be chance" if chance else ""
-    return Sentence(f"The difference lies between {low} and {high}{by}{may_be}.")
+def _bound(aim: Aim, shown: float) -> str:
+    """Return a bound, rounded so that it still bounds: to four digits or three decimals."""
+    step = 10.0 ** (floor(log10(shown)) - 3) if aim.amounts and shown > 0 else 0.001
+    if aim.greater:
+        return f"at least {aim.text(floor(shown / step + 1e-9) * step)}"
+    return f"at most {aim.text(ceil(shown / step - 1e-9) * step)}"

@@ -11,7 +11,7 @@ import json
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -25,10 +25,10 @@ from boundshift.curves import Empirical
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.promises.certificate import Certificate
-from boundshift.promises.zone import Zone
 from boundshift.report.draw import draw_projection, draw_threshold_plot, small_charts
 from boundshift.report.evidence import (
     MOST_LEVELS,
+    ColumnUse,
     Evidence,
     RowDetails,
     check_levels,
@@ -36,7 +36,7 @@ from boundshift.report.evidence import (
     own_probability,
 )
 from boundshift.report.panels import compare, panels
-from boundshift.report.sentences import sentences, zone_facts
+from boundshift.report.sentences import sentences
 from boundshift.rules import Cost
 from boundshift.view.axis import ScoreAxis, is_probability
 from boundshift.words import at_least, at_most, claim_text, class_rows, number, percent
@@ -56,7 +56,7 @@ def collect_facts(
     comparison: Iterable[Mapping[str, Any]] | None = None,
     model: str | None = None,
     deploy: str | Sequence[str] | None = None,
-    columns: Sequence[Sequence[str]] | None = None,
+    columns: Sequence[ColumnUse] = (),
     shell: str | None = None,
     top: str | None = None,
     **known: Any,
@@ -74,8 +74,7 @@ def collect_facts(
     old_threshold : float, default=None
         The model's own threshold; None takes 0.5 if all scores lie from 0 to 1, and 0 otherwise.
     test : pair (labels, scores), default=None
-        Rows that were used for nothing else. The verdict is certified on them; without them it
-        says what is nominal.
+        Rows that were used for nothing else, on which the verdict is certified.
     training : pair (labels, scores), default=None
         Scores of the rows that the model was fitted on, to show how much they flatter it.
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
@@ -104,14 +103,20 @@ def collect_facts(
     details : RowDetails, default=None
         The model's own probabilities, groups, decisions of other methods, and the costs or weights
         that chose the boundary, for the rows of the verdict in their order.
-    columns : sequence of (name, made of it, why, missing values), default=None
-        What was made of the columns of a table.
+    columns : sequence of ColumnUse, default=()
+        How the columns of a table were used.
     shell : str, default=None
-        A line of the shell that predicts with a threshold, where it says ``{threshold}``.
+        A shell command that predicts with a threshold, written as ``{threshold}``.
     top : str, default=None
-        A line of the shell that finds the rows with the highest scores, as many as ``{top}``.
+        A shell command that finds the ``{top}`` rows with the highest scores.
     nominal : str, default=""
         Why nothing is certified on the rows of the verdict, such as rows used in training.
+    zone : Zone, default=None
+        Two limits, found on scores of rows that the model has not seen, to be counted on the rows
+        of the verdict.
+    zone_found_here : bool, default=True
+        Whether the limits were found on the rows of the verdict. If so, the promise of the zone is
+        the bound; if not, Clopper and Pearson's bound of the errors counted there is added.
 
     Returns
     -------
@@ -120,7 +125,7 @@ def collect_facts(
 
     See Also
     --------
-    boundshift.report.write_report : Write the page.
+    boundshift.report.Report : The page.
 
     Examples
     --------
@@ -136,7 +141,6 @@ def collect_facts(
     """
     evidence = gather(y_true, y_score, **known)
     boundary, deciding, judging = evidence.boundary, evidence.deciding, evidence.judging
-    negative, positive = boundary.labels
     certificates = {"shifted": evidence.shifted, "old": evidence.old}
     tested, trained = evidence.judged_on == "test", evidence.training
     facts = {
@@ -144,7 +148,7 @@ def collect_facts(
         "version": __version__,
         "model": None if model is None else str(model),
         "names": evidence.names,
-        "labels": [str(negative), str(positive)],
+        "labels": [str(label) for label in boundary.labels],
         "confidence": evidence.confidence,
         "scores": evidence.origin,
         "judged_on": evidence.judged_on,
@@ -173,13 +177,11 @@ def collect_facts(
             "share": evidence.prevalence,
             "rows": judging.n_samples[1] / sum(judging.n_samples),
         },
-        "zone": None,
         **sentences(evidence),
         "comparison": compare(None if comparison is None else list(comparison), evidence),
-        "columns": columns or [],
+        "columns": columns,
         "deploy": _deploy(deploy, evidence),
-        "shell": shell
-        or f"decisions = np.where(scores > {{threshold}}, {positive!r}, {negative!r})",
+        "shell": shell or _decide("{threshold}", boundary.labels),
         "top": top,
         "drawn": deciding.n_samples,
         "rows_drawn": "deciding" if evidence.chosen_here else "test",
@@ -208,12 +210,12 @@ def _deploy(lines: str | Sequence[str] | None, evidence: Evidence) -> list[str]:
     scores = f"{'' if points_up else '-'}model.decision_function(X_new)"
     if is_probability(evidence.deciding):
         scores = f"model.predict_proba(X_new)[:, {int(points_up)}]"
-    cut = evidence.boundary.threshold
-    return [
-        "import numpy as np",
-        f"scores = {scores}  # as in this report",
-        f"decisions = np.where(scores > {cut!r}, {positive!r}, {negative!r})",
-    ]
+    line = _decide(repr(evidence.boundary.threshold), evidence.boundary.labels)
+    return ["import numpy as np", f"scores = {scores}  # as in this report", line]
+
+
+def _decide(threshold: str, labels: tuple[Any, Any]) -> str:
+    return f"decisions = np.where(scores > {threshold}, {labels[1]!r}, {labels[0]!r})"
 
 
 def _plain(value: Any) -> Any:
@@ -233,90 +235,15 @@ def _plain(value: Any) -> Any:
     return value if value is None else str(value)
 
 
-def add_zone(
-    facts: Mapping[str, Any],
-    zone: Zone,
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    found_here: bool,
-) -> dict[str, Any]:
-    """Return the facts of a report with those of an unsure zone.
-
-    Parameters
-    ----------
-    facts : mapping
-        From :func:`~boundshift.report.collect_facts`.
-    zone : Zone
-        Two limits, found on scores of rows that the model has not seen.
-    y_true, y_score : array-like of shape (n_samples,)
-        Rows to count on, under the zone's labels.
-    found_here : bool
-        Whether the limits were found on these rows. If so, what they promise is the bound; if not,
-        Clopper and Pearson's bound of the errors counted here is added.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> from boundshift.report import collect_facts
-    >>> y, s = [0] * 900 + [1] * 100, [*range(900), *range(820, 920)]
-    >>> facts = collect_facts(y, s, names={"positive": "sick", "unit": "patients"})
-    >>> zone = boundshift.find_zone(y, s, errors=(0.02, 0.1))
-    >>> told = add_zone(facts, zone, y, s, found_here=True)["zone"]
-    >>> print(told["sentence"])
-    Patients with a score up to 824 are called other patients, those above 889 sick. Between the two
-    lie 13.2% of all patients, and a person should decide.
-    >>> print(told["sides"][1]["sentence"])
-    Of sick patients, 4 of 100 are called other patients here. In the long run it is at most 10.0%
-    with 95% confidence. 66.0% of them are left to a person.
-    """
-    return dict(facts) | {"zone": zone_facts(zone, y_true, y_score, facts, found_here)}
-
-
-def render_report(facts: Mapping[str, Any]) -> str:
-    """Return the page for facts from :func:`~boundshift.report.collect_facts`.
-
-    Parameters
-    ----------
-    facts : mapping
-        As collected, or read back from JSON.
-
-    Returns
-    -------
-    str
-        A whole HTML document.
-
-    Raises
-    ------
-    MissingExtraError
-        If Jinja2 is not installed.
-
-    Examples
-    --------
-    >>> from boundshift.report import collect_facts, render_report
-    >>> facts = collect_facts([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], names={"title": "<b>"})
-    >>> page = render_report(facts)
-    >>> "<title>&lt;b&gt;</title>" in page
-    True
-    """
+def _render(facts: Mapping[str, Any]) -> str:
     try:
-        import jinja2
+        import jinja2  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("jinja2", "report") from error
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, loader=jinja2.FunctionLoader(_read)
-    )
-    environment.filters |= {
-        "percent": percent,
-        "at_least": at_least,
-        "at_most": at_most,
-        "number": lambda value: _cell(value, ".3f"),
-        "short": lambda value: _cell(value, ".4g"),
-    }
     script = "".join(_read(name) for name in _SCRIPT)
     n = facts["rows"][facts["judged_on"]]
     axis = ScoreAxis(*(facts["axis"][key] for key in ("kind", "low", "high")))
-    return environment.get_template("page.html.jinja").render(
+    page: str = _template().render(
         **facts,
         **small_charts(facts),
         style=_read("page.css"),
@@ -329,6 +256,24 @@ def render_report(facts: Mapping[str, Any]) -> str:
         n=n,
         place=lambda score: f"{100 * float(axis.place(score)):.3f}%",
     )
+    return page
+
+
+@cache
+def _template() -> Any:
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, loader=jinja2.FunctionLoader(_read)
+    )
+    environment.filters |= {
+        "percent": percent,
+        "at_least": at_least,
+        "at_most": at_most,
+        "number": lambda value: _cell(value, ".3f"),
+        "short": lambda value: _cell(value, ".4g"),
+    }
+    return environment.get_template("page.html.jinja")
 
 
 def _read(name: str) -> str:
@@ -367,60 +312,19 @@ def _for_script(facts: Mapping[str, Any]) -> str:
     return text.translate(_UNSAFE)
 
 
-def write_report(facts: Mapping[str, Any], path: str | Path, force: bool = False) -> Path:
-    """Write the page, whole or not at all.
-
-    Parameters
-    ----------
-    facts : mapping
-        From :func:`~boundshift.report.collect_facts`.
-    path : str or Path
-        File to write.
-    force : bool, default=False
-        Whether a file that is there already may be replaced.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is such a file already.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from boundshift.report import collect_facts, write_report
-    >>> facts = collect_facts([0, 0, 0, 1, 1], [0, 1, 2, 4, 5])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report(facts, f"{folder}/report.html").name
-    'report.html'
-    """
-    path = Path(path)
-    if path.is_dir():
-        raise InvalidInputError(f"`path` must be a file, got the folder {path}. Name a file in it.")
-    if path.exists() and not force and not is_special(path):
-        raise InvalidInputError(
-            f"`path` must not exist yet, got {path}, which does. Use force=True to replace it."
-        )
-    return write_whole(path, render_report(facts), new=not force)
-
-
 class Report:
     """Facts of a report, and the page that they make.
 
     Parameters
     ----------
     facts : mapping
-        From :func:`~boundshift.report.collect_facts`.
+        From :func:`~boundshift.report.collect_facts`, or read back from JSON.
 
     Examples
     --------
     >>> from boundshift.report import Report, collect_facts
-    >>> report = Report(collect_facts([0, 0, 0, 1, 1], [0, 1, 2, 4, 5]))
-    >>> report.html.startswith("<!doctype html>")
+    >>> facts = collect_facts([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], names={"title": "<b>"})
+    >>> "<title>&lt;b&gt;</title>" in Report(facts).html
     True
     """
 
@@ -429,19 +333,49 @@ class Report:
 
     @cached_property
     def html(self) -> str:
-        """The page: a whole HTML document that needs no network."""
-        return render_report(self.facts)
+        """The page: a whole HTML document that needs no network.
+
+        It takes Jinja2; where that is not installed, MissingExtraError names the extra.
+        """
+        return _render(self.facts)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the page, whole or not at all, as :func:`~boundshift.report.write_report` does."""
-        return write_report(self.facts, path, force=force)
+        """Write the page, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+        force : bool, default=False
+            Whether an existing file may be replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InvalidInputError
+            If the file exists and may not be replaced.
+        """
+        path = Path(path)
+        if path.is_dir():
+            raise InvalidInputError(
+                f"`path` must be a file, got the folder {path}. Name a file in it."
+            )
+        if path.exists() and not force and not is_special(path):
+            raise InvalidInputError(
+                f"`path` must not exist yet, got {path}, which does. Use force=True to replace it."
+            )
+        return write_whole(path, self.html, new=not force)
 
     def __repr__(self) -> str:
         told = (self.facts["goal"], self.facts["verdict"])
         return " ".join(said["sentence"] for said in told if said is not None)
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame, so that its style and script keep to themselves."""
+        """Return the page in a frame, which separates its style and script from the notebook's."""
         return (
             f'<iframe srcdoc="{escape(self.html)}" title="{escape(self.facts["names"]["title"])}" '
             f'style="width:100%;height:{_FRAME_HEIGHT}px;border:0"></iframe>'

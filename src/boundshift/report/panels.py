@@ -14,7 +14,7 @@ from boundshift.boundary import Boundary
 from boundshift.curves.uniform import uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.comparison import compare_boundaries
-from boundshift.report.evidence import MOST_LEVELS, Evidence, share_interval
+from boundshift.report.evidence import MOST_LEVELS, Evidence
 from boundshift.report.goal import aim_of, keeps_all
 from boundshift.rules import Cost, Floors, GMean, Sum
 from boundshift.typing import BoolArray
@@ -23,6 +23,7 @@ from boundshift.view.rows import (
     as_score,
     class_scores,
     count_wrong_at,
+    error_band,
     make_lanes,
     metrics_at,
     name_marks,
@@ -122,7 +123,7 @@ def _projection(evidence: Evidence, boundary: Boundary, axis: ScoreAxis) -> Fact
                 "outside": int(np.count_nonzero((lane.scores < low) | (lane.scores > high))),
             }
         )
-    return {"bins": _N_BINS, "marks": name_marks(boundary, sample.n_samples), "classes": classes}
+    return {"marks": name_marks(boundary, sample.n_samples), "classes": classes}
 
 
 def _precision_recall(stops: Facts, evidence: Evidence) -> Facts:
@@ -156,7 +157,7 @@ def _decision_curve(evidence: Evidence) -> Facts:
     benefit is the share of hits minus :math:`p/(1 - p)` times the share of false alarms.
     """
     prevalence, is_positive = evidence.prevalence, evidence.rows.is_positive
-    # Beyond three times the prevalence little is left to win.
+    # Beyond three times the prevalence little is left to gain.
     most = min(0.95, max(3 * prevalence, 0.02))
     chance = np.linspace(most / _BENEFIT_STEPS, most, _BENEFIT_STEPS)
     errors: dict[str, Any] = {
@@ -179,8 +180,21 @@ def _decision_curve(evidence: Evidence) -> Facts:
     return {"probability": chance.tolist(), "curves": curves, "top": prevalence}
 
 
+@dataclass(frozen=True)
+class Share:
+    """A share with Clopper and Pearson's two-sided interval."""
+
+    share: float
+    low: float
+    high: float
+
+
+def _share(part: Any, whole: Any, confidence: float) -> Share | None:
+    return Share(*map(float, error_band(part, whole, confidence))) if whole else None
+
+
 def _calibration(evidence: Evidence) -> Facts | None:
-    """Compare probabilities with what came true, in bins of about equally many rows."""
+    """Compare probabilities with outcomes, in bins of about equal size."""
     if evidence.details.probability is None:
         return None
     probability = np.asarray(evidence.details.probability)
@@ -192,7 +206,7 @@ def _calibration(evidence: Evidence) -> Facts | None:
     borders = np.unique(np.searchsorted(said, said[wanted], side="left"))
     bins = []
     for group in np.split(np.arange(len(said)), borders):
-        found = share_interval(int(true[group].sum()), len(group), evidence.confidence)
+        found = _share(true[group].sum(), len(group), evidence.confidence)
         if found is not None:
             ends = {"true": found.share, "low": found.low, "high": found.high}
             bins.append({"n": len(group), "said": float(said[group].mean()), **ends})
@@ -205,13 +219,8 @@ def _calibration(evidence: Evidence) -> Facts | None:
         )
     mean, share = float(said.mean()), float(true.mean())
     told = f"On average the model's own probability is {percent(mean)}, and {percent(share)} are"
-    return {
-        "bins": bins,
-        "said": mean,
-        "true": share,
-        "off": off,
-        "sentence": f"{told} {evidence.names.positives}; {judged}",
-    }
+    told = f"{told} {evidence.names.positives}; {judged}"
+    return {"bins": bins, "said": mean, "true": share, "off": off, "sentence": told}
 
 
 def _subgroups(evidence: Evidence) -> list[Facts]:
@@ -227,21 +236,16 @@ def _subgroups(evidence: Evidence) -> list[Facts]:
         for name in names[np.argsort(-counts, kind="stable")]:
             here = levels == name
             n, positives = int(here.sum()), int((is_positive & here).sum())
-            found = int((is_positive & flagged & here).sum())
-            alarms = int((flagged & here).sum())
+            found, alarms = int((is_positive & flagged & here).sum()), int((flagged & here).sum())
+            shares = {
+                "recall": (found, positives),
+                "false_alarm_rate": (alarms - found, n - positives),
+                "precision": (found, alarms),
+            }
             rows.append(
-                {
-                    "level": str(name),
-                    "n": n,
-                    "positives": positives,
-                    "found": found,
-                    "false_alarms": alarms - found,
-                    "recall": share_interval(found, positives, evidence.confidence),
-                    "false_alarm_rate": share_interval(
-                        alarms - found, n - positives, evidence.confidence
-                    ),
-                    "precision": share_interval(found, alarms, evidence.confidence),
-                }
+                {"level": str(name), "n": n, "positives": positives, "found": found}
+                | {"false_alarms": alarms - found}
+                | {key: _share(*counts, evidence.confidence) for key, counts in shares.items()}
             )
         tables.append({"column": column, "rows": rows})
     return tables
@@ -259,11 +263,13 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
     compares the model's own threshold with the boundary.
     """
     if methods is None:
-        cuts = (("model's own threshold", evidence.old_threshold),
-                ("shifted", evidence.boundary.threshold))  # fmt: skip
+        cuts = {
+            "model's own threshold": evidence.old_threshold,
+            "shifted": evidence.boundary.threshold,
+        }
         methods = [
             {"method": name} | metrics_at(evidence.judging, cut) | {"threshold": cut}
-            for name, cut in cuts
+            for name, cut in cuts.items()
         ]
     flat = []
     for method in methods:
@@ -277,20 +283,17 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
     keys = list(dict.fromkeys(key for method in flat for key in method if key != "method"))
     known = [key for key in METRICS_COMPARED if key in keys]
     keys = known + [key for key in keys if key not in known]
+    cells = [[_cell(method.get(key)) for key in keys] for method in flat]
     columns = []
-    for key in keys:
-        values = [v for v in (_cell(method.get(key)) for method in flat) if isinstance(v, float)]
+    for key, column in zip(keys, zip(*cells, strict=True), strict=True):
+        values = [value for value in column if isinstance(value, float)]
         best = max(values) if key in METRICS_COMPARED and values else None
         columns.append({"key": key, "title": metric_title(key), "best": best})
     rows = [
-        {
-            "method": str(method["method"]),
-            "ours": method["method"] in _OURS,
-            "values": [_cell(method.get(key)) for key in keys],
-        }
-        for method in flat
+        {"method": str(method["method"]), "ours": method["method"] in _OURS, "values": values}
+        for method, values in zip(flat, cells, strict=True)
     ]
-    return {"columns": columns, "rows": rows, "paired": _compare_pairs(methods, evidence)}
+    return {"columns": columns, "rows": rows, "paired": _compare_pairs(flat, evidence)}
 
 
 def _cell(value: object) -> float | str | None:
@@ -320,14 +323,12 @@ def _compare_pairs(methods: Sequence[Mapping[str, Any]], evidence: Evidence) -> 
     baselines: dict[str, BoolArray] = {}
     for method in methods:
         name, threshold = str(method["method"]), method.get("threshold")
-        if threshold is not None and not np.isnan(threshold):
-            flagged = np.asarray(evidence.scores > threshold)
-        elif name in evidence.details.decisions:
-            flagged = np.asarray(evidence.details.decisions[name], dtype=np.bool_)
-        else:
+        if name in _OURS:
             continue
-        if name not in _OURS:
-            baselines[name] = flagged
+        if threshold is not None and not np.isnan(threshold):
+            baselines[name] = np.asarray(evidence.scores > threshold)
+        elif name in evidence.details.decisions:
+            baselines[name] = np.asarray(evidence.details.decisions[name], dtype=np.bool_)
     rows, pairs = evidence.rows, []
     for name, other in baselines.items():
         # Only the classes' own differences are read, which no cost enters.
@@ -352,15 +353,12 @@ def _compare_pairs(methods: Sequence[Mapping[str, Any]], evidence: Evidence) -> 
 def _lead(pairs: list[Pairing], baselines: Mapping[str, BoolArray], evidence: Evidence) -> str:
     """Say how far ours is from the best of the others, by what was asked for, and in rows."""
     rows, rule, share = evidence.rows, evidence.boundary.rule, evidence.weighted_prevalence
-
-    def errors(flagged: BoolArray) -> tuple[float, float]:
-        return replace(rows, new=flagged).errors("new")
-
+    errors = {name: replace(rows, new=made).errors("new") for name, made in baselines.items()}
     kept, who = pairs, "the others"
     before = "" if isinstance(rule, GMean | Sum) else "The others may have had another goal. "
     if isinstance(rule, Floors):
         who = "these"
-        kept = [p for p in pairs if keeps_all(rule, errors(baselines[p.method]), share)]
+        kept = [pair for pair in pairs if keeps_all(rule, errors[pair.method], share)]
         ours_keeps = keeps_all(rule, rows.errors("new"), share)
         reach = f"{len(kept)} reach" if len(kept) > 1 else "none reaches"
         reach = f"{kept[0].method} reaches" if len(kept) == 1 else reach
@@ -373,11 +371,11 @@ def _lead(pairs: list[Pairing], baselines: Mapping[str, BoolArray], evidence: Ev
             return before.strip()
     aim = aim_of(rule)
 
-    def value(flagged: BoolArray) -> float:
-        negative, positive = (np.asarray(u) for u in errors(flagged))
+    def value(rates: tuple[float, float]) -> float:
+        negative, positive = (np.asarray(rate) for rate in rates)
         return float(aim.measure(negative, positive, share))
 
-    ours, known = value(rows.new), {p.method: value(baselines[p.method]) for p in kept}
+    ours, known = value(rows.errors("new")), {p.method: value(errors[p.method]) for p in kept}
     best = (max if aim.greater else min)(kept, key=lambda pair: known[pair.method])
     theirs = known[best.method]
     place = "ahead of" if (ours > theirs) == aim.greater else "behind"
@@ -386,12 +384,16 @@ def _lead(pairs: list[Pairing], baselines: Mapping[str, BoolArray], evidence: Ev
     start = f"{before}By {aim.title}, ours is {place} {whom}: {aim.text(ours)} against "
     start = f"{start}{aim.text(theirs)}."
     if best.differ == 0:
-        return f"{start} Both decide every row alike."
+        return f"{start} Both make the same decision on every row."
     names, n_positive = evidence.names, int(rows.is_positive.sum())
     n, chance = len(rows.is_positive), all(best.may_be_chance)
+    found, flagged = (
+        f"{abs(count):,} {'fewer' if count < 0 else 'more'}"
+        for count in (best.found_more, best.flagged_more)
+    )
     told = (
-        f"urs finds {_more(best.found_more)} of {n_positive:,} {names.positives} and flags "
-        f"{_more(best.flagged_more)} of {n - n_positive:,} {names.negatives}"
+        f"urs finds {found} of {n_positive:,} {names.positives} and flags {flagged} of "
+        f"{n - n_positive:,} {names.negatives}"
     )
     if best.differ == 1:
         told = f"The whole difference is 1 of {n:,} {names.unit}: o{told}"
@@ -399,7 +401,3 @@ def _lead(pairs: list[Pairing], baselines: Mapping[str, BoolArray], evidence: Ev
         told = f"O{told}{', which may be chance' if chance else ''}"
     interval = sure(evidence.confidence).removesuffix("confidence") + "intervals"
     return f"{start} {told}.{f' Both {interval} contain 0.' if chance else ''}"
-
-
-def _more(count: int) -> str:
-    return f"{abs(count):,} {'fewer' if count < 0 else 'more'}"

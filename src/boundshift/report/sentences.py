@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from boundshift.curves import CountCurve
 from boundshift.curves.uniform import clopper_pearson
@@ -17,7 +17,6 @@ from boundshift.promises.zone import Zone
 from boundshift.report.evidence import Evidence, JudgedOn
 from boundshift.report.goal import Goal, State, judge_goal
 from boundshift.status import QUIET
-from boundshift.validation import as_labels, as_scores
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import area_under_curve, least_balanced_error
 from boundshift.words import (
@@ -33,15 +32,31 @@ from boundshift.words import (
     sure,
 )
 
-Facts = dict[str, Any]
 Level = Literal["good", "caution", "bad", "unknown"]
 
 # Areas under the curve from which separation is called good, and below which it is called poor.
 _GOOD_AUC, _POOR_AUC = 0.85, 0.65
-# Training scores that promise this much more area than fresh rows have are called optimistic.
+# Training scores with this much more area than fresh rows are called optimistic.
 _OPTIMISM = (0.02, 0.08)
 # A boundary whose balanced error exceeds the least by more than this is called far off.
 _FAR = 0.05
+
+
+class Answer(StrEnum):
+    """Whether a classifier is good enough."""
+
+    YES = "yes"
+    WITH_CARE = "with care"
+    UNPROVED = "unproved"
+    NO = "no"
+
+
+_ANSWERS = {
+    Answer.YES: "Yes: its scores separate the classes.",
+    Answer.WITH_CARE: "With care: it is shown to beat chance, and it has the weak points below.",
+    Answer.UNPROVED: "Not shown: these rows do not prove that it is better than chance.",
+    Answer.NO: "No: its scores do not separate the classes, and no boundary makes up for that.",
+}
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,27 @@ class Alarms:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What changes for both classes, in natural frequencies; only one part is certified."""
+
+    sentence: str
+    parts: list[Sentence]
+    status: str
+    note: str
+    alarms: Alarms
+    caution: str | None
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A claim of the report with its status and the reason for it."""
+
+    claim: str
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """One answer of the diagnosis, with advice."""
 
@@ -68,22 +104,53 @@ class Finding:
     advice: str = ""
 
 
-def sentences(evidence: Evidence) -> Facts:
-    """Return goal, verdict, diagnosis and claims, said once for page, terminal and notebook."""
+@dataclass(frozen=True)
+class Diagnosis:
+    """Measures of the scores, findings with advice, and whether the model is good enough."""
+
+    measures: dict[str, float | None]
+    findings: list[Finding]
+    good_enough: Answer
+    answer: str
+
+
+@dataclass(frozen=True)
+class ZoneSide:
+    """How many rows of a class a zone decides wrongly or leaves to a person."""
+
+    rows: int
+    wrong: int
+    unsure: float
+    bound: float | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class ZoneFacts:
+    """Who is decided by a zone, and who is left to a person."""
+
+    low: float
+    high: float
+    unsure: float
+    found_here: bool
+    found_on: tuple[int, int]
+    sentence: str
+    sides: list[ZoneSide]
+
+
+def sentences(evidence: Evidence) -> dict[str, Any]:
+    """Return goal, verdict, diagnosis, claims and zone, for page, terminal and notebook."""
     goal, diagnosis = judge_goal(evidence), _diagnose(evidence)
     return {
         "goal": goal,
         "verdict": _verdict(evidence, diagnosis, goal),
         "diagnosis": diagnosis,
-        "claims": [
-            {"claim": told, "status": status, "reason": reason}
-            for told, status, reason in _claims(evidence)
-        ],
+        "claims": list(_claims(evidence)),
+        "zone": None if evidence.zone is None else _zone(evidence.zone, evidence),
     }
 
 
-def _verdict(evidence: Evidence, diagnosis: Facts, goal: Goal | None) -> Facts:
-    """Say what changes for both classes, in natural frequencies; only one part is claimed."""
+def _verdict(evidence: Evidence, diagnosis: Diagnosis, goal: Goal | None) -> Verdict:
     shifted, names = evidence.shifted, evidence.names
     alarms, before = (
         count_alarms(certificate.errors, evidence.prevalence)
@@ -99,31 +166,21 @@ def _verdict(evidence: Evidence, diagnosis: Facts, goal: Goal | None) -> Facts:
     if shifted.certified:  # only the bound of a rate, not of a count, is claimed
         bound = claim(f"at most {at_most(shifted.error_bounds[1])}", evidence.confidence)
         parts = [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
-    parts.append(Sentence(_say_alarms(alarms, before, evidence)))
+    parts.append(Sentence(_say_alarms(alarms, before, evidence.names)))
     caution = None
-    proof = next(finding for finding in diagnosis["findings"] if finding.key == "proof")
+    proof = next(finding for finding in diagnosis.findings if finding.key == "proof")
     if shifted.certified and proof.level == "bad":
         met = goal is not None and goal.state == State.MET
         caution = (
             f"{'That the goal is met' if met else 'What is certified'} does not make the model "
-            "good: these rows do not show that it is better than guessing."
+            "good: these rows do not show that it is better than chance."
         )
-    return {
-        "sentence": " ".join(part.text for part in parts),
-        "parts": parts,
-        "status": shifted.status,
-        "note": _note(evidence),
-        "alarms": alarms,
-        "alarms_before": before,
-        "base": base,
-        "missed": missed,
-        "missed_before": missed_before,
-        "caution": caution,
-    }
+    told = " ".join(part.text for part in parts)
+    return Verdict(told, parts, shifted.status, _note(evidence), alarms, caution)
 
 
 def _choose_base(shares: tuple[float, ...]) -> int:
-    """Return out of how many to count: 100, or more if a share would vanish."""
+    """Return the denominator of a count: 100, or more if a share would vanish."""
     smallest = min((abs(s) for s in shares if s), default=1.0)
     return next((base for base in (100, 1000, 10_000) if smallest * base >= 0.95), 100_000)
 
@@ -145,13 +202,12 @@ def count_alarms(errors: tuple[float, ...], prevalence: float) -> Alarms:
     return Alarms(base, round(base * prevalence), flagged, right, flagged - right, precision, share)
 
 
-def _say_alarms(now: Alarms, before: Alarms, evidence: Evidence) -> str:
-    names = evidence.names
-    among = f"Of {now.base:,} {names.unit}, with {now.positives:,} {names.positives} among"
+def _say_alarms(now: Alarms, before: Alarms, names: Names) -> str:
+    among = f"Of {now.base:,} {names.unit}, with {now.positives:,} {names.positives} among them,"
     old = round(now.base * before.share)
     change = "" if old == now.flagged else f" instead of {old:,}"
     if now.precision is None:
-        return f"{among} them, it flags none{change}."
+        return f"{among} it flags none{change}."
     precision = percent(now.precision)
     old_precision = precision if before.precision is None else percent(before.precision)
     hits, false = (
@@ -159,13 +215,13 @@ def _say_alarms(now: Alarms, before: Alarms, evidence: Evidence) -> str:
         for count, noun in ((now.hits, "hit"), (now.false, "false alarm"))
     )
     return (
-        f"{among} them, it flags {now.flagged:,}{change}: {hits} and {false}, a precision of "
+        f"{among} it flags {now.flagged:,}{change}: {hits} and {false}, a precision of "
         f"{precision}{'' if old_precision == precision else f' instead of {old_precision}'}."
     )
 
 
 def _note(evidence: Evidence) -> str:
-    """Say what the sentences rest on."""
+    """Say which rows the verdict rests on."""
     shifted, n = evidence.shifted, sum(evidence.shifted.n_samples)
     here = f"No test rows were given, so this was measured on the {n:,} rows that chose the "
     if shifted.status == "nominal":
@@ -188,17 +244,17 @@ def _note(evidence: Evidence) -> str:
     )
 
 
-def _claims(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
-    """Yield each claim of the report with its status and the reason for it."""
+def _claims(evidence: Evidence) -> Iterator[Statement]:
+    """Yield each claim of the report."""
     shifted, names, boundary = evidence.shifted, evidence.names, evidence.boundary
-    for certificate, model in ((shifted, "shifted model"), (evidence.old, "model as it was")):
+    for certificate, model in ((shifted, "shifted model"), (evidence.old, "unshifted model")):
         for i, verb, who in ((1, "misses", names.positives), (0, "flags", names.negatives)):
             told = (
                 f"The {model} {verb} at most {at_most(certificate.error_bounds[i])} of {who} in "
                 f"the long run ({sure(certificate.confidence)}; {certificate.wrong[i]:,} of "
                 f"{certificate.n_samples[i]:,} seen)"
             )
-            yield told, certificate.status, f"{certificate.reason}."
+            yield Statement(told, certificate.status, f"{certificate.reason}.")
 
     status, reason = "nominal", "The boundary was chosen on these rows, so they flatter it."
     if evidence.judged_on == JudgedOn.TEST and shifted.status == "nominal":
@@ -208,7 +264,7 @@ def _claims(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     elif evidence.origin == "training":
         reason = "The model was trained on these rows, and the boundary chosen on them."
     told = "The observed error rates, and the table of methods if it was made from the same rows"
-    yield told, status, reason
+    yield Statement(told, status, reason)
 
     reason = {
         "certified": "They hold for all thresholds together, so one may be chosen by looking at "
@@ -216,7 +272,7 @@ def _claims(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         "cross-fitted": "They are about the models of the folds, for all thresholds together.",
         "nominal": sentence(shifted.reason),
     }[shifted.status]
-    yield "The bounds beside the slider, wherever it stands", shifted.status, reason
+    yield Statement("The bounds beside the slider, wherever it stands", shifted.status, reason)
 
     # The paper's claimed errors say nothing without its geometry, which stands among the details.
     if not boundary.geometry:
@@ -226,11 +282,10 @@ def _claims(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
             f"{names.positives} missed, {error_text(flagged)} of {names.negatives} flagged"
         )
         reason = "It decided where the boundary goes; quote the bounds above."
-        yield told, "nominal", f"{claim_text(boundary)} {reason}"
+        yield Statement(told, "nominal", f"{claim_text(boundary)} {reason}")
 
 
-def _diagnose(evidence: Evidence) -> Facts:
-    """Return measures of the scores, findings with advice, and whether the model is good enough."""
+def _diagnose(evidence: Evidence) -> Diagnosis:
     auc = area_under_curve(evidence.judging)
     training = None if evidence.training is None else area_under_curve(evidence.training)
     best = least_balanced_error(evidence.judging)
@@ -246,53 +301,43 @@ def _diagnose(evidence: Evidence) -> Facts:
     ]
     findings = [finding for finding in candidates if finding is not None]
     status = evidence.boundary.status
-    if status not in QUIET:  # the search fell back, or the scores point the wrong way
-        title = "The boundary needs a second look"
+    if status not in QUIET:  # the search fell back, or the scores are reversed
         level: Level = "caution" if status.solved else "bad"
-        findings.append(Finding("status", level, title, status.value))
+        findings.append(Finding("status", level, "The boundary needs a second look", status.value))
     levels = {finding.key: finding.level for finding in findings}
-    good, answer = "with care", "it is shown to beat guessing, and it has the weak points below."
+    good = Answer.WITH_CARE
     if levels["separation"] == "bad" or levels.get("status") == "bad":
-        good, answer = (
-            "no",
-            "its scores do not separate the classes, and no boundary makes up for that.",
-        )
+        good = Answer.NO
     elif levels["proof"] == "bad":
-        good, answer = "unproved", "these rows do not prove that it is better than guessing."
+        good = Answer.UNPROVED
     elif levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
-        but = " But most alarms are false." if "alarms" in levels else ""
-        good, answer = "yes", f"its scores separate the classes.{but}"
-    word = "Not shown" if good == "unproved" else good.capitalize()
-    return {
-        "measures": {"auc": auc, "auc_training": training, "best_balanced_error": best},
-        "findings": findings,
-        "good_enough": good,
-        "answer": f"{word}: {answer}",
-    }
+        good = Answer.YES
+    but = " But most alarms are false." if good == Answer.YES and "alarms" in levels else ""
+    measures = {"auc": auc, "auc_training": training, "best_balanced_error": best}
+    return Diagnosis(measures, findings, good, f"{_ANSWERS[good]}{but}")
 
 
 def _grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, str]) -> Finding:
     """Return the first of several findings whose limit the value does not exceed."""
-    level, title, advice = next(rest for limit, *rest in grades if value <= limit)
-    return Finding(key, level, title, text, advice)  # type: ignore[arg-type]
+    _, level, title, advice = next(grade for grade in grades if value <= grade[0])
+    return Finding(key, level, title, text, advice)
 
 
 def _separation(auc: float, names: Names) -> Finding:
     pairs = (
         f"Draw one of the {names.positives} and one of the {names.negatives}: in "
-        f"{round(100 * auc)} of 100 such pairs the model gives the first the higher score; a coin "
-        "would in 50."
+        f"{round(100 * auc)} of 100 such pairs the model gives the first the higher score; by "
+        "chance it would in 50."
     )
     poor = "No boundary makes up for that. Train a better model before moving its boundary."
     fair = "Moving the boundary helps, and so would a better model: try more or other features."
-    title = "The scores tell the classes apart"
     return _grade(
         "separation",
         -auc,
         pairs,
-        (-_GOOD_AUC, "good", title, ""),
-        (-_POOR_AUC, "caution", f"{title} in part", fair),
-        (0.0, "bad", "The scores hardly tell the classes apart", poor),
+        (-_GOOD_AUC, "good", "The scores separate the classes", ""),
+        (-_POOR_AUC, "caution", "The scores separate the classes in part", fair),
+        (0.0, "bad", "The scores hardly separate the classes", poor),
     )
 
 
@@ -333,26 +378,26 @@ def _place(best: float, evidence: Evidence) -> Finding | None:
 
 
 def _proof(evidence: Evidence) -> Finding:
-    """Say whether the model is shown to beat guessing, both bounds holding together."""
+    """Say whether the model is shown to beat chance, both bounds holding together."""
     names, status = evidence.names, evidence.shifted.status
     total = sum(evidence.shifted.at(evidence.confidence, joint=True).error_bounds)
     text = (
         f"With {sure(evidence.confidence)}, the shares of {names.positives} missed and of "
-        f"{names.negatives} flagged add up to at most {at_most(total)} in the long run; those of "
-        "a guess add up to 100%."
+        f"{names.negatives} flagged add up to at most {at_most(total)} in the long run; by chance "
+        "they add up to 100%."
     )
+    level: Level = "good"
+    title, advice = "Shown to be better than chance", ""
     if status == "nominal":
-        advice = "Score rows that the model has not seen; only those can show what it is worth."
-        title = "Nothing is proved: the model has seen these rows"
-        return Finding("proof", "bad", title, text, advice)
-    if status == "cross-fitted" and total < 1:
-        advice = "Keep rows apart for a test; only those can show what the deployed model is worth."
-        title = "Shown to be better than guessing for the models of the folds"
-        return Finding("proof", "caution", title, text, advice)
-    if total < 1:
-        return Finding("proof", "good", "Shown to be better than guessing", text)
-    advice = f"Collect more rows, above all {names.positives}, or train a better model."
-    return Finding("proof", "bad", "Not shown to be better than guessing", text, advice)
+        level, title = "bad", "Nothing is proved: the model has seen these rows"
+        advice = "Score rows that the model has not seen; only they can show what it is worth."
+    elif total >= 1:
+        level, title = "bad", "Not shown to be better than chance"
+        advice = f"Collect more rows, above all {names.positives}, or train a better model."
+    elif status == "cross-fitted":
+        level, title = "caution", "Shown to be better than chance for the models of the folds"
+        advice = "Keep rows apart for a test; only they can show what the deployed model is worth."
+    return Finding("proof", level, title, text, advice)
 
 
 def _false_alarms(evidence: Evidence) -> Finding | None:
@@ -364,17 +409,17 @@ def _false_alarms(evidence: Evidence) -> Finding | None:
     false = base - round(base * precision)
     text = f"Of {base:,} alarms about {false:,} are false: the class is rare."
     advice = (
-        "Ask whether a hit is worth so many false alarms; the fields beside the slider move the "
+        "Ask whether a hit is worth that many false alarms; the fields beside the slider move the "
         "line to where it is."
     )
     return Finding("alarms", "caution", "Most alarms are false", text, advice)
 
 
 def _optimism(auc: float, training: float | None, evidence: Evidence) -> Finding:
-    """Say how much better the model looks on the rows that it was fitted on."""
+    """Say how much better the model looks on its training rows."""
     title = "Training scores"
     if evidence.origin == "training":
-        advice = "Choose the boundary on scores from cross-validation or on rows kept aside."
+        advice = "Choose the boundary on scores from cross-validation or on held-out rows."
         text = "The boundary was chosen on rows that the model was trained on."
         return Finding("optimism", "caution", f"{title} chose the boundary", text, advice)
     if training is None:
@@ -387,21 +432,15 @@ def _optimism(auc: float, training: float | None, evidence: Evidence) -> Finding
         f"On its training rows the model ranks {round(100 * training)} of 100 pairs rightly, on "
         f"fresh ones {round(100 * auc)}."
     )
-    memorised = (
-        "The model has memorised its rows: regularise it, and never trust its training scores."
-    )
+    some = "Do not choose a boundary on training scores."
+    much = "The model has memorised its rows: regularise it, and never trust its training scores."
     return _grade(
         "optimism",
         training - auc,
         text,
         (_OPTIMISM[0], "good", f"{title} do not flatter the model", ""),
-        (
-            _OPTIMISM[1],
-            "caution",
-            f"{title} flatter the model somewhat",
-            "Do not choose a boundary on training scores.",
-        ),
-        (1.0, "bad", f"{title} flatter the model", memorised),
+        (_OPTIMISM[1], "caution", f"{title} flatter the model somewhat", some),
+        (1.0, "bad", f"{title} flatter the model", much),
     )
 
 
@@ -414,12 +453,17 @@ def _row_count(evidence: Evidence) -> Finding:
         f"With {certificate.n_samples[i]:,} {who}, no error rate below {at_most(least)} can be "
         "shown, even if every one is decided rightly."
     )
-    if least <= 0.05:
-        return Finding("rows", "good", "There are enough rows", text)
     needed = f"{rows_needed(0.05, certificate.confidence):,} or more"
     advice = f"For a claim of at most 5%, collect {needed} and keep them for a test."
-    title = f"There are few {who}"
-    return Finding("rows", "caution" if least <= 0.2 else "bad", title, text, advice)
+    few = f"There are few {who}"
+    return _grade(
+        "rows",
+        least,
+        text,
+        (0.05, "good", "There are enough rows", ""),
+        (0.2, "caution", few, advice),
+        (1.0, "bad", few, advice),
+    )
 
 
 def _stability(evidence: Evidence) -> Finding | None:
@@ -440,59 +484,54 @@ def _stability(evidence: Evidence) -> Finding | None:
     return Finding("stability", "good", "The direction of the shift is stable", text)
 
 
-def zone_facts(
-    zone: Zone, y_true: ArrayLike, y_score: ArrayLike, facts: Mapping[str, Any], found_here: bool
-) -> Facts:
-    """Count rows on either side of a zone, and say who is decided and who is asked."""
-    names, share = facts["names"], facts["prevalence"]["share"]
-    called = (names["negative"], names["positive"])
-    is_positive = np.asarray(as_labels(y_true) == zone.labels[1], dtype=np.bool_)
-    scores = as_scores(y_score)
+def _zone(zone: Zone, evidence: Evidence) -> ZoneFacts:
+    """Count rows on either side of a zone, and say who is decided and who is left to a person."""
+    names, share = evidence.names, evidence.prevalence
+    called = (names.negative, names.positive)
+    is_positive, scores = evidence.rows.is_positive, evidence.scores
     unsure = zone.is_unsure(scores)
     wrong = np.where(is_positive, scores <= zone.low, scores > zone.high)
-    sides: list[Facts] = []
-    for i, who in enumerate((names["negatives"], names["positives"])):
+    sides = []
+    for i, who in enumerate((names.negatives, names.positives)):
         mine = is_positive if i else ~is_positive
-        rows, errors = int(mine.sum()), int(wrong[mine].sum())
-        bound = None if found_here else float(clopper_pearson(errors, rows, 1.0 - zone.confidence))
-        side = {
-            "who": who,
-            "called": called[1 - i],
-            "rows": rows,
-            "wrong": errors,
-            "unsure": float(unsure[mine].mean()),
-            "promised": zone.errors[i],
-            "is_promised": math.isfinite((zone.high, zone.low)[i]),
-            "bound": bound,
-        }
-        sides.append(side | {"sentence": _say_side(side, zone, i)})
-    between = (1 - share) * sides[0]["unsure"] + share * sides[1]["unsure"]
-    return {
-        "low": zone.low if math.isfinite(zone.low) else None,
-        "high": zone.high if math.isfinite(zone.high) else None,
-        "status": zone.status,
-        "confidence": zone.confidence,
-        "unsure": between,
-        "found_here": found_here,
-        "found_on": list(zone.n_samples),
-        "sentence": _say_limits(zone, called, between, names["unit"]),
-        "sides": sides,
-    }
+        rows, errors, left = int(mine.sum()), int(wrong[mine].sum()), float(unsure[mine].mean())
+        most, other = zone.errors[i], called[1 - i]
+        bound = None
+        promise = f"In the long run it is at most {at_most(most)} with {sure(zone.confidence)}."
+        if not evidence.zone_found_here:
+            bound = float(clopper_pearson(errors, rows, 1.0 - zone.confidence))
+            promise = (
+                f"At most {at_most(most)} was promised; these rows by themselves show at most "
+                f"{at_most(bound)} with {sure(zone.confidence)}."
+            )
+        told = f"Of {who}, {errors:,} of {rows:,} are called {other} here. {promise}"
+        if math.isinf((zone.high, zone.low)[i]):
+            needed = rows_needed(most, zone.confidence)
+            told = (
+                f"Of {who}, none is called {other}: a promise of at most {percent(most)} takes at "
+                f"least {needed:,} of them, and there are {zone.n_samples[i]:,}."
+            )
+        told = f"{told} {percent(left)} of them are left to a person."
+        sides.append(ZoneSide(rows, errors, left, bound, told))
+    between = (1 - share) * sides[0].unsure + share * sides[1].unsure
+    limits = _say_limits(zone, called, between, names.unit)
+    here = evidence.zone_found_here
+    return ZoneFacts(zone.low, zone.high, between, here, zone.n_samples, limits, sides)
 
 
 def _say_limits(zone: Zone, called: tuple[str, str], between: float, unit: str) -> str:
     """Say which scores decide, and how many rows they leave open."""
     low, high = math.isfinite(zone.low), math.isfinite(zone.high)
     if not (low or high):
-        return f"Too few rows are there to promise anything: a person should decide on all {unit}."
+        return f"There are too few rows to promise anything: a person should decide on all {unit}."
     rows = f"{unit[:1].upper()}{unit[1:]} with a score"
     below = f"{rows} up to {number(zone.low)} are called {called[0]}"
     if zone.low == zone.high:
         return (
-            f"{below}, all others {called[1]}. One threshold keeps both promises: nobody need be "
-            "asked."
+            f"{below}, all others {called[1]}. One threshold keeps both promises: nobody needs to "
+            "be asked."
         )
-    few = "Too few rows are there to call any"
+    few = "There are too few rows to call any"
     if low and high:
         told = f"{below}, those above {number(zone.high)} {called[1]}. Between the two lie"
     elif low:
@@ -501,25 +540,3 @@ def _say_limits(zone: Zone, called: tuple[str, str], between: float, unit: str) 
         above = f"{rows} above {number(zone.high)} are called {called[1]}"
         told = f"{above}. {few} {called[0]}. Up to the limit lie"
     return f"{told} {percent(between)} of all {unit}, and a person should decide."
-
-
-def _say_side(side: Facts, zone: Zone, i: int) -> str:
-    """Say how many of a class are decided wrongly, and the bound on their share."""
-    who, called, most = side["who"], side["called"], at_most(zone.errors[i])
-    left = f"{percent(side['unsure'])} of them are left to a person."
-    if not side["is_promised"]:
-        needed = rows_needed(zone.errors[i], zone.confidence)
-        return (
-            f"Of {who}, none is called {called}: a promise of at most {percent(zone.errors[i])} "
-            f"takes at least {needed:,} of them, and there are {zone.n_samples[i]:,}. {left}"
-        )
-    promise = f"In the long run it is at most {most} with {sure(zone.confidence)}."
-    if side["bound"] is not None:
-        promise = (
-            f"At most {most} was promised; these rows by themselves show at most "
-            f"{at_most(side['bound'])} with {sure(zone.confidence)}."
-        )
-    return (
-        f"Of {who}, {side['wrong']:,} of {side['rows']:,} are called {called} here. {promise} "
-        f"{left}"
-    )
