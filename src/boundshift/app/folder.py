@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundshift.app.columns import Column, Columns, Reason, Role, Spelling
+from boundshift.app.columns import BESIDE, Column, Columns, Reason, Role, Spelling
 from boundshift.app.comparison import comparison_csv
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.zone import Zone
@@ -303,6 +303,6 @@ def _describe_columns(fitted: FittedTable) -> list[Any]:
                 filled = "the median" if column.is_number else "a category of their own"
                 made = f"{made}, gaps are {filled}"
         reason = fitted.columns.left_out.get(name)
-        used = reason is None or reason.is_beside
+        used = reason is None or reason in BESIDE
         described.append(ColumnUse(name, kind, gaps, f"{why}{made}", used))
     return described
