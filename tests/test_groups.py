@@ -42,7 +42,7 @@ def test_one_group_decides_as_all_rows_do(rows):
         assert found.common == find_boundary(y, s, curve=curve, rule="sum")
 
 
-def test_without_leaning_each_group_decides_by_its_own_rows(rows):
+def test_without_shrinkage_each_group_decides_by_its_own_rows(rows):
     y, s, by = rows
     found = find_boundaries(y, s, by, rows=0)
     for group in "abc":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -68,10 +69,10 @@ def binary_metrics(
     product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
     return {
         "accuracy": (tp + tn) / len(truth),
-        "g_mean": (recall_negative * recall_positive) ** 0.5,
+        "g_mean": math.sqrt(recall_negative * recall_positive),
         "f1": 2 * tp / (2 * tp + fp + fn) if tp else 0.0,
         "balanced_accuracy": (recall_negative + recall_positive) / 2,
-        "mcc": (tp * tn - fp * fn) / product**0.5 if product else 0.0,
+        "mcc": (tp * tn - fp * fn) / math.sqrt(product) if product else 0.0,
         "recall_negative": recall_negative,
         "recall_positive": recall_positive,
     }

@@ -16,23 +16,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
+from boundshift.boundary import decide
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.scores import ScoreSample
 from boundshift.typing import BoolArray, IntArray
 from boundshift.view.axis import is_probability
 from boundshift.view.rows import metrics_at
-
-METRICS = (
-    "g_mean",
-    "f1",
-    "balanced_accuracy",
-    "mcc",
-    "accuracy",
-    "recall_negative",
-    "recall_positive",
-)
-"""Columns of a comparison."""
+from boundshift.words import METRICS_COMPARED
 
 _OURS: dict[str, tuple[str | None, str | None]] = {
     "boundshift": (None, None),
@@ -154,7 +145,7 @@ def comparison_row(
     method: str, metrics: Mapping[str, float], threshold: float = np.nan
 ) -> dict[str, Any]:
     """Return one row of a comparison."""
-    return {"method": method} | {n: metrics[n] for n in METRICS} | {"threshold": threshold}
+    return {"method": method} | {n: metrics[n] for n in METRICS_COMPARED} | {"threshold": threshold}
 
 
 def judge_thresholds(sample: ScoreSample, thresholds: Mapping[str, float]) -> list[dict[str, Any]]:
@@ -203,8 +194,8 @@ def compare_scores(
 
     predicted: dict[str, BoolArray] = {}
     splitter = StratifiedKFold(parts, shuffle=True, random_state=seed)
-    for number, (decide, test) in enumerate(splitter.split(scores, is_positive), start=1):
-        deciding = ScoreSample.from_labels(is_positive[decide], scores[decide])
+    for number, (train, test) in enumerate(splitter.split(scores, is_positive), start=1):
+        deciding = ScoreSample.from_labels(is_positive[train], scores[train])
         for name, t in thresholds(deciding).items():
             predicted.setdefault(name, np.zeros(len(scores), dtype=bool))[test] = scores[test] > t
         if progress is not None:
