@@ -53,7 +53,7 @@ def score(name: str, kind: str, seed: int) -> Halves:
         rng = generator("costs", name, seed)
         (X, y), (X_fresh, y_fresh) = draw(name, ROWS, rng), draw(name, FRESH, rng)
     else:
-        data = fetch_common(name, return_X_y=True)
+        data = fetch_common(name)
         X, X_fresh, y, y_fresh = train_test_split(
             *data, test_size=0.5, stratify=data[1], random_state=seed
         )

