@@ -20,7 +20,6 @@ EXPERIMENTS = {name: f"lab.claims.{name}" for name in (*CLAIMS, "models")} | {
 SCRIPTS = {
     "demo": "lab.demo",
     "scale": "lab.speed.scale",
-    "publish": "lab.reproduction.publish",
 }
 # Said here, so that the demo needs no more than it imports.
 SCALE = ("files", "command", "duckdb", "polars", "dask", "spark", "scaling", "page")
@@ -60,6 +59,8 @@ def _known_errors() -> Any:
 def _run(name: str, options: dict[str, Any]) -> int:
     if name in SCRIPTS:
         return int(import_module(SCRIPTS[name]).main(**options))
+    if name == "publish":
+        return int(import_module("lab.reproduction.run").publish(**options))
     if name in ("reproduce", "suite"):
         start = time.perf_counter()
         module = import_module("lab.reproduction.run" if name == "reproduce" else "lab.suite.run")

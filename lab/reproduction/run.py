@@ -1,27 +1,30 @@
-"""One call from a problem's name to rows, tables and figures."""
+"""One call from a problem's name to rows, tables and figures, and from these to the docs."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from boundshift.exceptions import InvalidInputError
 from boundshift.validation import as_choice
 from boundshift.writing import write_whole
-from lab.markdown import Table
-from lab.methods import Decision, Method, judge
-from lab.records import Progress, say_nothing, write_records
+from lab.experiment import RESULTS, ROOT
+from lab.markdown import Table, fill
+from lab.methods import Decision, Group, Method, judge
+from lab.records import Progress, as_count, read_records, say_nothing, write_records
 from lab.reproduction.methods import DEFAULT, METHODS, PAPER_METHOD
-from lab.reproduction.problems import MimicRows, Problem, Protocol, choose_problems
+from lab.reproduction.problems import PROBLEMS, MimicRows, Problem, Protocol, choose_problems
 from lab.reproduction.tables import (
     Results,
     Row,
     comparison_table,
     dataset_table,
     deviation_table,
+    ranking_table,
     result_table,
 )
 from lab.reproduction.train import (
@@ -68,13 +71,10 @@ class _Setting:
     jobs: int
     progress: Progress
 
-    def run(self, problem: Problem, seed: int, model: ModelName = "untouched") -> Run:
-        """Return one training."""
-        return Run(problem, self.protocol, seed, model)
+    def training(self, problem: Problem, seed: int, model: ModelName = "untouched") -> Any:
+        return self.cache.training(Run(problem, self.protocol, seed, model))
 
-    def train(self, runs: Sequence[Run]) -> None:
-        """Train what is not in the cache."""
-        trainings = map(self.cache.training, runs)
+    def fill(self, trainings: Iterable[Any]) -> None:
         self.cache.fill(trainings, jobs=self.jobs, progress=self.progress)
 
     def evaluate(
@@ -82,16 +82,13 @@ class _Setting:
         problem: Problem,
         seed: int,
         kept: bool,
-        names: Iterable[str],
-        models: Sequence[ModelName],
+        names: Iterable[str] = METHODS,
+        models: Sequence[ModelName] = MODELS,
     ) -> list[Row]:
         """Let some methods decide on the scores of some models, or on what stood in the way."""
-        found = {
-            model: self.cache.attempt(*self.cache.training(self.run(problem, seed, model)))
-            for model in models
-        }
-        fitted = FittedSeed(found, self.slack)
+        found = {m: self.cache.attempt(*self.training(problem, seed, m)) for m in models}
         run = {"protocol": self.protocol, "problem": problem.name, "seed": seed, "kept": kept}
+        fitted = FittedSeed(found, self.slack)
         return [evaluate(fitted, METHODS[name], **run) for name in names]
 
 
@@ -118,14 +115,15 @@ def run_protocol(
         else dict.fromkeys(range(seeds), True)
         for p in problems
     }
-    setting.train([setting.run(p, s, m) for p in problems for s in chosen[p.name] for m in MODELS])
+    setting.fill(
+        setting.training(p, s, m) for p in problems for s in chosen[p.name] for m in MODELS
+    )
     rows: list[Row] = []
     total = sum(len(c) for c in chosen.values())
     for problem in problems:
         for seed, kept in chosen[problem.name].items():
+            rows += setting.evaluate(problem, seed, kept)
             progress("deciding", len(rows) // len(METHODS), total)
-            rows += setting.evaluate(problem, seed, kept, METHODS, MODELS)
-    progress("deciding", total, total)
     return rows
 
 
@@ -134,7 +132,7 @@ def _until_solved(problem: Problem, seeds: int, setting: _Setting) -> dict[int, 
     kept: dict[int, bool] = {}
     while (missing := seeds - sum(kept.values())) and len(kept) < seeds * _MOST_SEEDS_PER_WANTED:
         batch = range(len(kept), len(kept) + missing)
-        setting.train([setting.run(problem, seed) for seed in batch])
+        setting.fill(setting.training(problem, seed) for seed in batch)
         for seed in batch:
             kept[seed] = _is_solved(problem, seed, setting)
     return kept
@@ -177,24 +175,24 @@ def reproduce(
     """
     as_choice("slack", slack, ("binary", "continuous"))
     as_choice("protocol", protocol, ("honest", "paper"))
-    seeds = _as_seeds(DEFAULT_SEEDS[protocol] if seeds is None else seeds)
+    seeds = DEFAULT_SEEDS[protocol] if seeds is None else seeds
+    as_count("seeds", seeds, "The paper has 10.")
     problems = choose_problems(problem, mimic_file=mimic_file, mimic_rows=mimic_rows)
     folder = Path(out)
-    rows = run_protocol(
-        problems,
-        protocol,
-        slack=slack,
-        seeds=seeds,
-        cache=ReproductionCache(folder / "scores", options or ClassifierOptions()),
-        jobs=jobs,
-        progress=progress,
-    )
-    tables = make_tables(rows, problems)
+    cache = ReproductionCache(folder / "scores", options or ClassifierOptions())
+    given: Any = {"slack": slack, "seeds": seeds, "cache": cache, "jobs": jobs}
+    rows = run_protocol(problems, protocol, **given, progress=progress)
+    results = Results(rows)
+    tables = [dataset_table(problems, protocol)]
+    tables += [result_table(results, name) for name in results.problems]
+    if protocol == "paper":
+        tables.append(deviation_table(results))
+    else:
+        tables += [comparison_table(results, name) for name in (DEFAULT, f"{DEFAULT}-oof")]
     name = f"{problem}-{protocol}-{slack}"
-    text = "\n".join(map(str, tables))
     files = [
         write_records(folder / f"rows-{name}.csv", rows, digits=6),
-        write_whole(folder / f"tables-{name}.md", text),
+        write_whole(folder / f"tables-{name}.md", "\n".join(map(str, tables))),
     ]
     if figures:
         from lab.reproduction.figures import draw_figures
@@ -203,21 +201,53 @@ def reproduce(
     return Reproduction(rows, tables, files)
 
 
-def make_tables(rows: Sequence[Row], problems: Sequence[Problem]) -> list[Table]:
-    """Return all tables of a run: data sets, results, deviations or comparisons."""
-    results = Results(rows)
-    tables = [dataset_table(problems, results.protocol)]
-    tables += [result_table(results, name) for name in results.problems]
-    if results.protocol == "paper":
-        return [*tables, deviation_table(results)]
-    compared = (comparison_table(results, name) for name in (DEFAULT, f"{DEFAULT}-oof"))
-    return [*tables, *compared]
+ROWS = RESULTS / "reproduction"
+RUNS = ("paper-binary", "paper-continuous", "honest-binary")
+FIVE = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart")
 
 
-def _as_seeds(seeds: object) -> int:
-    """Return a number of seeds."""
-    if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds >= 1:
-        return seeds
-    raise InvalidInputError(
-        f"`seeds` must be a whole number of at least 1, got {seeds!r}. The paper has 10."
+def publish(folder: Path) -> int:
+    """Store the rows of a folder, and put tables and figures into docs/reproduction*.md."""
+    from lab.reproduction.figures import draw_figures
+
+    for name in RUNS:
+        rows = read_records(folder / f"rows-all-{name}.csv", Row)
+        if name == "paper-continuous":  # continuous slack changes the paper's family only
+            rows = [
+                row
+                for row in rows
+                if row.method.startswith("boundshift-support")
+                or METHODS[row.method].group == "paper"
+            ]
+        write_records(ROWS / f"rows-{name}.csv.gz", rows, digits=6)
+    for page in (ROOT / "docs").glob("reproduction*.md"):
+        write_whole(page, fill(page.read_text("utf-8"), stored_tables()))
+    draw_figures(ROOT / "docs" / "images" / "reproduction")
+    return 0
+
+
+@cache
+def stored_tables() -> dict[str, str]:
+    """Return every table of the pages, from the rows in lab/results/reproduction."""
+    rows = {n: read_records(ROWS / f"rows-{n}.csv.gz", Row) for n in RUNS}
+    paper, continuous, honest = (Results(rows[name]) for name in RUNS)
+    known = Counter(
+        row.environment or "versions not stored in the rows" for r in rows.values() for row in r
     )
+
+    def joined(results: Results, groups: Sequence[Group], problems: Sequence[str]) -> str:
+        return "\n".join(str(result_table(results, problem, groups)) for problem in problems)
+
+    groups: tuple[Group, ...] = ("paper", "rival", "ours")
+    return {
+        "versions": "\n".join(f"- {count} rows: {text}" for text, count in known.items()),
+        "datasets": str(dataset_table(PROBLEMS.values(), "paper")),
+        "paper-binary": joined(paper, ("paper",), paper.problems),
+        "paper-continuous": joined(continuous, ("paper",), continuous.problems),
+        "deviations": f"{deviation_table(paper)}\n{deviation_table(continuous)}",
+        "honest-synthetic": joined(honest, groups, ("synthetic", "synthetic-raw")),
+        "honest-medical": joined(honest, groups, FIVE[1:]),
+        "comparison": str(comparison_table(honest, DEFAULT)),
+        "comparison-out-of-fold": str(comparison_table(honest, f"{DEFAULT}-oof")),
+        "ranking": str(ranking_table(honest, FIVE)),
+    }

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from boundshift.typing import FloatArray
 from lab.markdown import Cell, Estimate, Line, Number, Table, p_value
 from lab.methods import Group, Outcome
 from lab.reproduction.methods import (
     DEFAULT,
+    METHODS,
     PAPER_METHOD,
     PRINTED,
     by_group,
@@ -51,39 +53,17 @@ class Row(Outcome):
     loss: float = _NAN
 
 
-class Printed(NamedTuple):
-    """Mean and standard deviation over ten seeds, digits cut off."""
-
-    mean: float
-    sd: float
-
-
-class PrintedData(NamedTuple):
-    """A line of the paper's table of data sets."""
-
-    attributes: int
-    instances: int
-    train: tuple[int, int]
-    test: tuple[int, int]
-
-
-def _records(filename: str) -> list[dict[str, str]]:
-    path = Path(__file__).parent / "data" / filename
-    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+_DATA = Path(__file__).parent / "data"
 
 
 @cache
-def _tables() -> dict[tuple[str, str, str, str], Printed]:
-    """Return all result tables, by slack, problem, method and metric."""
-    return {
-        (r["slack"], r["problem"], r["method"], r["metric"]): Printed(
-            float(r["mean"]), float(r["sd"])
-        )
-        for r in _records("printed_tables.csv")
-    }
+def _printed_means() -> dict[tuple[str, ...], float]:
+    """Return the mean over ten seeds of every printed cell, digits cut off."""
+    table = pd.read_csv(_DATA / "printed_tables.csv", index_col=[0, 1, 2, 3])
+    return dict(table["mean"].items())
 
 
-def printed_value(slack: str, problem: str, method: str, metric: str) -> Printed | None:
+def printed_mean(slack: str, problem: str, method: str, metric: str) -> float | None:
     """Return what the paper prints, None where it prints nothing.
 
     The synthetic table is printed once, for binary slack; it is set beside both kinds, and beside
@@ -91,32 +71,12 @@ def printed_value(slack: str, problem: str, method: str, metric: str) -> Printed
 
     Examples
     --------
-    >>> printed_value("binary", "pima", "our-method", "g_mean")
-    Printed(mean=0.651, sd=0.05)
+    >>> printed_mean("binary", "pima", "paper-exact", "g_mean")
+    0.651
     """
     if problem.startswith("synthetic"):
         slack, problem = "binary", "synthetic"
-    return _tables().get((slack, problem, method, metric))
-
-
-@cache
-def printed_datasets() -> dict[str, PrintedData]:
-    """Return the paper's table of data sets by problem.
-
-    Examples
-    --------
-    >>> printed_datasets()["heart"].train
-    (82, 24)
-    """
-    return {
-        r["problem"]: PrintedData(
-            int(r["attributes"]),
-            int(r["instances"]),
-            (int(r["train_negative"]), int(r["train_positive"])),
-            (int(r["test_negative"]), int(r["test_positive"])),
-        )
-        for r in _records("printed_datasets.csv")
-    }
+    return _printed_means().get((slack, problem, PRINTED.get(method, method), metric))
 
 
 class Counts(NamedTuple):
@@ -177,23 +137,9 @@ class Results:
 
 _GROUPS: dict[Group, str] = {
     "paper": "The paper's methods",
-    "rival": "Rivals beyond the paper",
+    "rival": "Baselines beyond the paper",
     "ours": "This library",
 }
-
-
-def result_table(results: Results, problem: str, groups: Sequence[Group] = tuple(_GROUPS)) -> Table:
-    """Return the paper's table of one problem, with the printed values, and then the others."""
-    header = ["Method"]
-    for title in _SHOWN.values():
-        header += [title, "paper", "Δ"]
-    return Table(
-        caption=_caption(results, problem, results.known(m for g in groups for m in by_group(g))),
-        header=(*header, "Solved"),
-        sections={
-            _GROUPS[g]: _section(results, problem, results.known(by_group(g))) for g in groups
-        },
-    )
 
 
 def _title(problem: str) -> str:
@@ -201,19 +147,30 @@ def _title(problem: str) -> str:
     return PROBLEMS[problem].title if problem in PROBLEMS else "MIMIC ICU"
 
 
-def _caption(results: Results, problem: str, methods: Sequence[str]) -> str:
+def result_table(results: Results, problem: str, groups: Sequence[Group] = tuple(_GROUPS)) -> Table:
+    """Return the paper's table of one problem, with the printed values, and then the others."""
+    header = ["Method"]
+    for title in _SHOWN.values():
+        header += [title, "paper", "Δ"]
+    sections = {}
+    for group in groups:
+        methods = results.known(by_group(group))
+        best = {metric: results.best(problem, methods, metric) for metric in _SHOWN}
+        sections[_GROUPS[group]] = [_line(results, problem, m, best) for m in methods]
+    return Table(_caption(results, problem, groups), (*header, "Solved"), sections)
+
+
+def _caption(results: Results, problem: str, groups: Sequence[Group]) -> str:
     """Say how many seeds stand behind the numbers."""
     counts = results.counts(problem, PAPER_METHOD)
-    if results.protocol == "paper":
-        seeds = (
-            f"the authors' seeds until {counts.kept} are solved: {counts.tried} tried, "
-            f"{counts.tried - counts.kept} dropped"
-        )
-    else:
-        seeds = (
-            f"{counts.tried} seeds, all kept; where the paper's method has no solution, the "
-            "untouched model decides"
-        )
+    seeds = (
+        f"the authors' seeds until {counts.kept} are solved: {counts.tried} tried, "
+        f"{counts.tried - counts.kept} dropped"
+        if results.protocol == "paper"
+        else f"{counts.tried} seeds, all kept; where the paper's method has no solution, the "
+        "untouched model decides"
+    )
+    methods = results.known(m for g in groups for m in by_group(g))
     failed = sum(results.counts(problem, name).failed for name in methods)
     failures = f"; {failed} failed runs, left out of the means" if failed else ""
     return (
@@ -223,58 +180,37 @@ def _caption(results: Results, problem: str, methods: Sequence[str]) -> str:
     )
 
 
-def _section(results: Results, problem: str, methods: Sequence[str]) -> list[Line]:
-    """Return one block of methods."""
-    best = {metric: results.best(problem, methods, metric) for metric in _SHOWN}
-    return [_line(results, problem, m, best) for m in methods]
-
-
 def _line(results: Results, problem: str, method: str, best: dict[str, str]) -> Line:
-    """Return one method's line."""
     cells: list[Cell] = [title_of(method)]
     for metric in _SHOWN:
         mean = results.mean(problem, method, metric)
-        printed = _printed(results, problem, method, metric)
-        cells += [
-            Estimate(mean, best[metric] == method),
-            Number(printed.mean if printed else None),
-            Number(mean.mean - printed.mean if printed else None, signed=True),
-        ]
+        printed = printed_mean(results.slack, problem, method, metric)
+        difference = None if printed is None else mean.mean - printed
+        cells += [Estimate(mean, best[metric] == method), Number(printed)]
+        cells.append(Number(difference, signed=True))
     counts = results.counts(problem, method)
     return (*cells, f"{counts.solved}/{counts.tried}")
 
 
-def _printed(results: Results, problem: str, method: str, metric: str) -> Printed | None:
-    """Return what the paper prints for a method."""
-    return printed_value(results.slack, problem, PRINTED.get(method, method), metric)
-
-
 def deviation_table(results: Results) -> Table:
     """Return every mean that differs from the printed one by more than .01."""
-    sections = {_title(p): list(_deviations(results, p)) for p in results.problems}
-    return Table(
-        caption=f"Means that differ from the printed ones by more than {_TOLERANCE:.2f}, protocol "
-        f"{results.protocol}, {results.slack} slack, with the reproduced standard error.",
-        header=("Method", "Metric", "Reproduced", "Paper", "Δ", "Standard error"),
-        sections={title: lines for title, lines in sections.items() if lines},
-    )
-
-
-def _deviations(results: Results, problem: str) -> Iterable[Line]:
-    """Yield the lines of one problem."""
-    for method in by_group("paper"):
+    sections: dict[str, list[Line]] = {}
+    for problem, method in product(results.problems, by_group("paper")):
         for metric, title in _SHOWN.items():
             mean = results.mean(problem, method, metric)
-            printed = _printed(results, problem, method, metric)
-            if printed and abs(mean.mean - printed.mean) > _TOLERANCE:
-                yield (
-                    title_of(method),
-                    title,
-                    Number(mean.mean),
-                    Number(printed.mean),
-                    Number(mean.mean - printed.mean, signed=True),
-                    Number(mean.standard_error),
-                )
+            printed = printed_mean(results.slack, problem, method, metric)
+            if printed is not None and abs(mean.mean - printed) > _TOLERANCE:
+                difference = Number(mean.mean - printed, signed=True)
+                numbers = Number(mean.mean), Number(printed), difference
+                error = Number(mean.standard_error)
+                line = (title_of(method), title, *numbers, error)
+                sections.setdefault(_title(problem), []).append(line)
+    return Table(
+        f"Means that differ from the printed ones by more than {_TOLERANCE:.2f}, protocol "
+        f"{results.protocol}, {results.slack} slack, with the reproduced standard error.",
+        ("Method", "Metric", "Reproduced", "Paper", "Δ", "Standard error"),
+        sections,
+    )
 
 
 def comparison_table(results: Results, ours: str = DEFAULT) -> Table:
@@ -283,22 +219,12 @@ def comparison_table(results: Results, ours: str = DEFAULT) -> Table:
     The best baseline is the one with the highest mean of that metric, chosen after the fact, which
     favours it.
     """
-    sections = {_title(p): list(_compared(results, p, ours)) for p in results.problems}
-    return Table(
-        caption=f"{title_of(ours)} less the best post-hoc rival, seed by seed, protocol "
-        f"{results.protocol}, {results.slack} slack; two-sided Wilcoxon signed-rank test.",
-        header=("Metric", "boundshift", "Best rival", "Rival", "Difference", "Win/tie/loss", "p"),
-        sections=sections,
-    )
-
-
-def _compared(results: Results, problem: str, ours: str) -> Iterable[Line]:
-    """Yield one line a metric."""
-    for metric, title in _SHOWN.items():
+    sections: dict[str, list[Line]] = {}
+    for problem, (metric, title) in product(results.problems, _SHOWN.items()):
         best = results.best(problem, post_hoc_baselines(), metric)
         mean, other = (results.mean(problem, name, metric) for name in (ours, best))
         pair = compare(results.values(problem, ours, metric), results.values(problem, best, metric))
-        yield (
+        line = (
             title,
             Estimate(mean, mean.mean >= other.mean),
             title_of(best),
@@ -307,30 +233,55 @@ def _compared(results: Results, problem: str, ours: str) -> Iterable[Line]:
             f"{pair.wins}/{pair.ties}/{pair.losses}",
             p_value(pair.p_value),
         )
+        sections.setdefault(_title(problem), []).append(line)
+    return Table(
+        f"{title_of(ours)} less the best post-hoc baseline, seed by seed, protocol "
+        f"{results.protocol}, {results.slack} slack; two-sided Wilcoxon signed-rank test.",
+        ("Metric", "boundshift", "Best baseline", "Its mean", "Difference", "Win/tie/loss", "p"),
+        sections,
+    )
 
 
 def dataset_table(problems: Iterable[Problem], protocol: Protocol) -> Table:
     """Return sizes of the problems as they are split, beside the printed ones."""
+    printed = pd.read_csv(_DATA / "printed_datasets.csv", index_col=0)
+    lines = []
+    for problem in problems:
+        split = problem.split(0, protocol)
+        train, test = (np.bincount(y).tolist() for y in (split.y_train, split.y_test))
+        found = [split.X_train.shape[1], sum(train) + sum(test), *train, *test]
+        known = printed.loc[problem.name].tolist() if problem.name in printed.index else found
+        ours, theirs = (
+            [str(a), str(n), f"{tn}/{tp}", f"{en}/{ep}"] for a, n, tn, tp, en, ep in (found, known)
+        )
+        cells = [a if a == b else f"{a} ({b})" for a, b in zip(ours, theirs, strict=True)]
+        lines.append((problem.title, *cells))
     return Table(
-        caption="Data sets: attributes, instances, and negative/positive rows of the random "
-        "training and test parts, with the paper's figures in brackets where they differ.",
-        header=("Data set", "Attributes", "Instances", "Train (N/P)", "Test (N/P)"),
-        sections={"": [_sizes(problem, protocol) for problem in problems]},
+        "Data sets: attributes, instances, and negative/positive rows of the random training and "
+        "test parts, with the paper's figures in brackets where they differ.",
+        ("Data set", "Attributes", "Instances", "Train (N/P)", "Test (N/P)"),
+        {"": lines},
     )
 
 
-def _sizes(problem: Problem, protocol: Protocol) -> Line:
-    """Return one problem's line."""
-    split = problem.split(0, protocol)
-    train, test = (tuple(np.bincount(y).tolist()) for y in (split.y_train, split.y_test))
-    found = (split.X_train.shape[1], sum(train) + sum(test), train, test)
-    printed = printed_datasets().get(problem.name, found)
-    return (problem.title, *(_beside(a, b) for a, b in zip(found, printed, strict=True)))
-
-
-def _beside(found: object, printed: object) -> str:
-    """Write a figure, and the printed one if it is another."""
-    text, other = (
-        "/".join(map(str, v)) if isinstance(v, tuple) else str(v) for v in (found, printed)
+def ranking_table(results: Results, problems: Sequence[str]) -> Table:
+    """Return the means of every post-hoc method on some problems, and over them."""
+    methods = results.known([m.name for m in METHODS.values() if m.post_hoc])
+    sections = {}
+    for metric, title in (("g_mean", "G-mean"), ("f1", "F1")):
+        best = {p: results.best(p, methods, metric) for p in problems}
+        lines: list[Line] = []
+        for name in methods:
+            means = [results.mean(p, name, metric) for p in problems]
+            over = sum(m.mean for m in means) / len(problems)
+            cells = [Estimate(m, best[p] == name) for p, m in zip(problems, means, strict=True)]
+            solved = [results.counts(p, name) for p in problems]
+            share = sum(c.solved for c in solved) / sum(c.tried for c in solved)
+            lines.append((title_of(name), *cells, f"{over:.3f}"[1:], f"{share:.0%}"))
+        sections[title] = sorted(lines, key=lambda line: str(line[-2]), reverse=True)
+    return Table(
+        "Every method that trains nothing, by its mean over the five problems (synthetic: scaled "
+        "features), all seeds kept; best of each column in bold.",
+        ("Method", *map(_title, problems), "Mean", "Solved"),
+        sections,
     )
-    return text if text == other else f"{text} ({other})"

@@ -1,0 +1,312 @@
+"""The whole way with a small grid: protocols, rows, tables, figures, and the pages of the docs."""
+
+import csv
+import math
+import statistics
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from lab.__main__ import main
+from lab.canvas import new_figure
+from lab.data.paper import MIMIC_FEATURES
+from lab.experiment import ROOT
+from lab.markdown import Estimate, Number, Table, fill
+from lab.records import read_records
+from lab.reproduction import run as protocols
+from lab.reproduction.figures import FIGURES, draw_figures, far_apart
+from lab.reproduction.methods import METHODS, PAPER_METHOD
+from lab.reproduction.problems import PROBLEMS, Problem
+from lab.reproduction.run import ROWS, reproduce, run_protocol, stored_tables
+from lab.reproduction.tables import (
+    Results,
+    Row,
+    comparison_table,
+    dataset_table,
+    deviation_table,
+    printed_mean,
+    result_table,
+)
+from lab.reproduction.train import ClassifierOptions, ReproductionCache, Run, collect_scores
+from lab.statistics import Mean
+
+SYNTHETIC = [PROBLEMS["synthetic-raw"]]
+DOCS = ROOT / "docs"
+
+
+@pytest.mark.parametrize(("seed", "accuracy"), [(0, 0.861), (1, 0.8625), (2, 0.9295), (3, 0.909)])
+def test_smote_draws_what_the_authors_global_generator_draws(seed, accuracy):
+    # Accuracies of SMOTE in the authors' own runs of these seeds.
+    problem = PROBLEMS["synthetic"]
+    split = problem.split(seed, "paper")
+    state = problem.smote_state(seed, "paper")
+    found = collect_scores(split, "logistic-regression", "smote", state, ClassifierOptions())
+    assert np.mean((found.test > 0) == split.y_test) == pytest.approx(accuracy, abs=1e-12)
+
+
+def test_a_users_file_is_known_by_its_content():
+    class Data(dict):
+        __getattr__ = dict.__getitem__
+
+    one = Problem("mimic", "", Data(data=np.ones((2, 2)), target=np.array([0, 1])))
+    two = Problem("mimic", "", Data(data=np.zeros((2, 2)), target=np.array([0, 1])))
+    assert one.key != two.key
+
+
+def run_all(cache, protocol, seeds, problems=SYNTHETIC, **options):
+    return run_protocol(problems, protocol, slack="binary", seeds=seeds, cache=cache, **options)
+
+
+def test_honest_keeps_every_seed_and_method(cache):
+    rows = run_all(cache, "honest", 2)
+    assert [(r.seed, r.method) for r in rows] == [(s, m) for s in (0, 1) for m in METHODS]
+    assert all(r.kept for r in rows)
+
+
+@pytest.mark.parametrize(
+    ("solved", "seeds", "kept"),
+    [
+        ([False, True, False, False, True], 2, {0: False, 1: True, 2: False, 3: False, 4: True}),
+        ([False, False], 1, {0: False, 1: False}),
+    ],
+)
+def test_paper_goes_on_until_enough_are_solved_or_gives_up(cache, monkeypatch, solved, seeds, kept):
+    answers = iter(solved)
+    monkeypatch.setattr(protocols, "_MOST_SEEDS_PER_WANTED", 4 if seeds == 2 else 2)
+    monkeypatch.setattr(protocols, "_is_solved", lambda *run: next(answers))
+    assert {r.seed: r.kept for r in run_all(cache, "paper", seeds)} == kept
+
+
+def test_kept_is_solved_by_the_papers_method(cache):
+    rows = run_all(cache, "paper", 2, [PROBLEMS["hepatitis"]])
+    ours = [r for r in rows if r.method == PAPER_METHOD]
+    assert [r.kept for r in ours] == [r.solved for r in ours]
+    assert sum(r.kept for r in ours) == 2
+
+
+def test_a_failed_training_is_a_row_a_method_and_done_ones_are_not_repeated(
+    tmp_path, small, monkeypatch
+):
+    cache = ReproductionCache(tmp_path, small)
+    cache.make(*cache.training(Run(SYNTHETIC[0], "honest", 0)))
+
+    def fail(split, kind, model, state, options):
+        raise RuntimeError("no neighbours")
+
+    monkeypatch.setattr("lab.reproduction.train.collect_scores", fail)
+    told = []
+    rows = {
+        r.method: r for r in run_all(cache, "honest", 1, progress=lambda *step: told.append(step))
+    }
+    assert told[0] == ("training", 1, 2)
+    assert told[-1] == ("deciding", 1, 1)
+    assert rows["smote"].status == "FAILED"
+    assert rows["smote"].message == "RuntimeError: no neighbours"
+    assert math.isnan(rows["smote"].g_mean)
+    assert rows["untouched"].status == "DECIDED"
+
+
+def test_other_options_and_versions_train_anew(tmp_path, small, monkeypatch):
+    run = Run(PROBLEMS["pima"], "honest", 0)
+    first = ReproductionCache(tmp_path, small).training(run)[0]
+    assert ReproductionCache(tmp_path, ClassifierOptions()).training(run)[0] != first
+    monkeypatch.setattr("lab.reproduction.train.PROTOCOL_VERSION", 99)
+    assert ReproductionCache(tmp_path, small).training(run)[0] != first
+
+
+def test_all_problems_give_a_row_a_seed_and_method_and_the_other_slack_trains_nothing(
+    tmp_path, small, monkeypatch
+):
+    done = reproduce("all", seeds=1, out=tmp_path, options=small, figures=False)
+    rows = read_records(tmp_path / "rows-all-honest-binary.csv", Row)
+    assert [(r.problem, r.method) for r in rows] == [(p, m) for p in PROBLEMS for m in METHODS]
+    assert (tmp_path / "tables-all-honest-binary.md").is_file()
+    monkeypatch.setattr("lab.reproduction.train.collect_scores", None)
+    again = reproduce(
+        "all", slack="continuous", seeds=1, out=tmp_path, options=small, figures=False
+    )
+    assert {r.slack_kind for r in again.rows} == {"continuous"}
+    assert [r.message for r in (*done.rows, *again.rows) if r.status == "FAILED"] == []
+
+
+def test_mimic_from_a_file_of_the_users(tmp_path, small):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "fm_MIMIC_IMPUTED_extended.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["icustay_id", *MIMIC_FEATURES, "outcome"])
+        for stay in range(120):
+            ready = int(stay >= 24)
+            signs = rng.normal(50 + 15 * ready, 10, len(MIMIC_FEATURES)).round(2).tolist()
+            writer.writerow([stay, *signs, ready])
+    done = reproduce(
+        "mimic", seeds=1, out=tmp_path, options=small, mimic_file=path, mimic_rows="all",
+        figures=False,
+    )  # fmt: skip
+    assert [r.message for r in done.rows if r.status == "FAILED"] == []
+    assert max(r.g_mean for r in done.rows) > 0.8
+    # 18 features and 120 rows beside the printed 19 and 7420.
+    assert done.tables[0].sections[""][0][1:3] == ("18 (19)", "120 (7420)")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"problem": "mimic"}, "--mimic-file"),
+        ({"seeds": 0}, "`seeds` must be a whole number of at least 1, got 0"),
+        ({"protocol": "fair"}, "`protocol` must be one of"),
+        ({"slack": "some"}, "`slack` must be one of"),
+        ({"problem": "iris"}, "must be one of synthetic, pima"),
+    ],
+)
+def test_wrong_arguments_are_refused(tmp_path, options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        reproduce(**({"out": tmp_path} | options))
+
+
+def test_an_error_of_the_command_is_a_message_and_not_a_traceback(tmp_path, capsys):
+    assert main(["reproduce", "mimic", "--out", str(tmp_path)]) == 1
+    assert "--mimic-file" in capsys.readouterr().err
+
+
+ROW = Row(
+    protocol="paper", slack_kind="binary", problem="pima", seed=0, method="untouched",
+    kept=True, status="DECIDED", solved=True,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def results():
+    rows = []
+    for i, method in enumerate(METHODS):
+        for seed, kept in enumerate([True, True, False]):
+            values = dict.fromkeys(("accuracy", "g_mean", "f1"), 0.6 + 0.001 * i + 0.01 * seed)
+            rows.append(replace(ROW, method=method, seed=seed, kept=kept, **values))
+    return Results(rows)
+
+
+def test_all_printed_values_are_there():
+    medical = ("pima", "breast-cancer", "hepatitis", "heart", "mimic")
+    paper = [m.name for m in METHODS.values() if m.group == "paper"]
+    for slack in ("binary", "continuous"):
+        for problem in (*medical, "synthetic", "synthetic-raw"):
+            for method in paper:
+                for metric in ("accuracy", "g_mean", "f1"):
+                    assert 0 < printed_mean(slack, problem, method, metric) < 1
+
+
+def test_the_data_sets_are_the_papers():
+    lines = {line[0]: line[1:] for line in dataset_table(PROBLEMS.values(), "paper").sections[""]}
+    assert lines["Pima Diabetes"] == ("8", "768", "250/25", "250/243")
+    # A figure that differs from the printed one would be followed by it in brackets.
+    assert not any("(" in cell for line in lines.values() for cell in line)
+
+
+def test_a_result_has_the_printed_value_and_the_difference_beside_it(results):
+    table = result_table(results, "pima")
+    assert "3 tried, 1 dropped" in table.caption
+    line = table.sections["The paper's methods"][0]
+    assert line[0] == "Baseline"
+    assert line[4].value.mean == pytest.approx(0.605)
+    assert line[5].value == 0.181
+    assert line[6].value == pytest.approx(0.605 - 0.181)
+    assert line[-1] == "3/3"
+    for lines in table.sections.values():
+        assert [line[1].best for line in lines] == [False] * (len(lines) - 1) + [True]
+
+
+def test_deviations_are_those_above_one_hundredth(results):
+    lines = deviation_table(results).sections["Pima Diabetes"]
+    assert ("Baseline", "G-Mean") in {(line[0], line[1]) for line in lines}
+    assert all(abs(line[4].value) > 0.01 for line in lines)
+
+
+def test_a_comparison_is_with_the_best_baseline(results):
+    line = comparison_table(results).sections["Pima Diabetes"][1]
+    baselines = [m for m in METHODS.values() if m.group == "rival"]
+    assert line[2] == baselines[-1].title
+    assert line[5] == "2/0/0"
+
+
+def test_means_count_kept_seeds_and_failures_have_none():
+    rows = [replace(ROW, seed=i, g_mean=v, kept=i != 3) for i, v in enumerate([0.5, 0.7, 0.6, 0.9])]
+    results = Results([*rows, replace(ROW, seed=9, status="FAILED", solved=False)])
+    mean = results.mean("pima", "untouched", "g_mean")
+    assert (mean.mean, mean.n) == (pytest.approx(0.6), 3)
+    assert mean.sd == pytest.approx(statistics.stdev([0.5, 0.7, 0.6]))
+    assert results.counts("pima", "untouched") == (5, 4, 4, 1)
+
+
+def test_tables_in_markdown():
+    lines = [
+        ("x_y|z", Estimate(Mean(0.99951, 0.025, 3), True), Number(-0.0126, True), "<.001"),
+        ("w", Estimate(Mean(0.5, 0.0, 3)), Number(None), ""),
+    ]
+    table = Table("A & B, 5 %.", ("Method", "G-Mean", "Δ", "p"), {"Block <1>": lines})
+    assert str(table).splitlines() == [
+        "A & B, 5 %.",
+        "",
+        "| Method | G-Mean | Δ | p |",
+        "|:--|--:|--:|--:|",
+        "| *Block <1>* | | | |",
+        "| x_y\\|z | **1.000** ± .03 | −.013 | <.001 |",
+        "| w | .500 ± .00 |  |  |",
+    ]
+
+
+def test_every_figure_is_drawn_and_none_is_left_open(tmp_path):
+    from matplotlib import pyplot
+
+    before = pyplot.get_fignums()  # of other tests in this process
+    files = draw_figures(tmp_path)
+    assert [path.stem for path in files] == list(FIGURES)
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in files)
+    assert pyplot.get_fignums() == before
+    page = (DOCS / "reproduction.md").read_text("utf-8")
+    for path in files:
+        assert path.name in page
+        assert (DOCS / "images" / "reproduction" / path.name).is_file()
+
+
+def test_the_boundary_moves_towards_the_common_class():
+    assert far_apart().boundary.threshold < -far_apart().bias
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"\.\[plot\]"):
+        new_figure(1, 1)
+
+
+PAGES = sorted(DOCS.glob("reproduction*.md"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_the_page_has_the_tables_of_the_stored_rows(path):
+    page = path.read_text("utf-8")
+    assert fill(page, stored_tables()) == page
+
+
+@pytest.mark.parametrize("slack", ["binary", "continuous"])
+def test_the_printed_tables_come_out(slack):
+    table = deviation_table(Results(read_records(ROWS / f"rows-paper-{slack}.csv.gz", Row)))
+    deviating = {(title, line[0]) for title, lines in table.sections.items() for line in lines}
+    assert deviating == {
+        ("Synthetic, scaled", "Baseline"),
+        ("Pima Diabetes", "Paper's method, exact"),
+        ("Hepatitis", "Paper's method, exact"),
+    }
+
+
+def test_thirty_seeds_are_kept_none_failed_and_no_two_settings_of_ours_are_the_same():
+    rows = read_records(ROWS / "rows-honest-binary.csv.gz", Row)
+    assert {r.seed for r in rows} >= set(range(30))
+    assert all(r.kept and r.status != "FAILED" for r in rows)
+    found = {}
+    for row in rows:
+        if row.method.startswith("boundshift"):
+            found.setdefault(row.method, []).append((row.problem, row.seed, row.threshold))
+    assert len({tuple(thresholds) for thresholds in found.values()}) == len(found)
