@@ -46,7 +46,7 @@ MISTAKES = {
     "corrupt Parquet": (["threshold", "corrupt.parquet", *SCORES], ["whole Parquet file"]),
     "corrupt Feather": (["threshold", "corrupt.feather", *SCORES], ["whole Feather file"]),
     "corrupt gzip": (["threshold", "corrupt.csv.gz", *SCORES], ["corrupt.csv.gz"]),
-    "a JSON array": (["threshold", "array.json", *SCORES], ["one JSON object", "line"]),
+    "a JSON array": (["threshold", "array.json", *SCORES], ["JSON object", "line"]),
     "one column for both": (
         ["threshold", "scores.csv", "--score", "risk", "--label", "risk"],
         ["two columns", "'risk'", "--label"],
@@ -69,7 +69,7 @@ MISTAKES = {
     ),
     "costs beyond reason": (
         ["threshold", "scores.csv", *SCORES, "--costs", "1,1e308"],
-        ["--costs must be between", "1e+308", "Cost("],
+        ["--costs must be from", "1e+308", "Cost("],
     ),
     "bytes for labels": (
         ["threshold", "bytes.parquet", *SCORES],
@@ -81,7 +81,7 @@ MISTAKES = {
     ),
     "no object on a line of JSON": (
         ["threshold", "null.jsonl", *SCORES],
-        ["one JSON object", "'null'"],
+        ["JSON object", "'null'"],
     ),
     "glob without files": (["threshold", "part-*.csv", *SCORES], ["part-*.csv", "none"]),
     "two rules": (

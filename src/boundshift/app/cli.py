@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich import box
@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand
 
+from boundshift.app.options import find_option
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
 from boundshift.streaming.driver import draw_bars
 from boundshift.writing import is_special
@@ -80,7 +81,8 @@ app = typer.Typer(
 def command(*examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add a command to the application, with examples at the end of its help.
 
-    A parameter that is a dataclass stands for one option per field.
+    Its parameters are the options, described in `HELP`; a parameter that is a dataclass stands for
+    one option per field.
     """
     lines = ["[bold]Examples[/bold]", *(line.replace("[", "\\[") for line in examples)]
 
@@ -96,17 +98,17 @@ def _with_options(function: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     groups: dict[str, Any] = {}
     for own in signature.parameters.values():
-        if not is_dataclass(own.annotation):
-            parameters.append(own.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        groups[own.name] = own.annotation
-        hints = get_type_hints(own.annotation, include_extras=True)
-        for field in fields(own.annotation):
-            default = own.empty if field.default is MISSING else field.default
+        wanted = [(own.name, own.annotation, own.default)]
+        if is_dataclass(own.annotation):
+            groups[own.name], hints = own.annotation, get_type_hints(own.annotation)
+            wanted = [
+                (f.name, hints[f.name], own.empty if f.default is MISSING else f.default)
+                for f in fields(own.annotation)
+            ]
+        for name, kind, default in wanted:
+            option: Any = Annotated[kind, find_option(function.__name__, name, default)]
             parameters.append(
-                inspect.Parameter(
-                    field.name, own.KEYWORD_ONLY, default=default, annotation=hints[field.name]
-                )
+                inspect.Parameter(name, own.KEYWORD_ONLY, default=default, annotation=option)
             )
 
     @wraps(function)

@@ -7,11 +7,10 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from boundshift.app import options
 from boundshift.app.cli import (
     app,
     check_new,
@@ -24,7 +23,7 @@ from boundshift.app.cli import (
     print_table,
     progress,
 )
-from boundshift.app.options import Called, Goal, Origin, Roles, Scored, optional, read_zone_errors
+from boundshift.app.options import Called, Goal, Origin, Roles, Scored, read_zone_errors
 from boundshift.exceptions import InvalidInputError
 from boundshift.writing import write_whole
 
@@ -38,7 +37,6 @@ __all__ = ["app"]
 
 _PICTURES = (".png", ".svg", ".pdf")
 _ALARM = 3
-_MODELS = ["logistic", "svm", "forest", "boosting", "mlp"]
 
 
 @command(
@@ -51,24 +49,15 @@ _MODELS = ["logistic", "svm", "forest", "boosting", "mlp"]
     "zcat scores.csv.gz | boundshift threshold - --score p --label y",
 )
 def threshold(
-    files: options.TablesArgument,
+    files: list[Path],
     scored: Scored,
     goal: Goal,
-    weight: options.WeightOption = None,
-    cost_column: options.CostColumnOption = None,
-    by: Annotated[
-        str | None,
-        optional(
-            "Column of groups: a boundary for each; those of small groups shrink towards that of "
-            "all rows. No guarantee of fairness.",
-            "COLUMN",
-        ),
-    ] = None,
-    certify: Annotated[
-        bool, typer.Option("--certify", help="Add the certificate to the JSON.")
-    ] = False,
-    zone: options.ZoneOption = None,
-    as_json: options.JsonOption = False,
+    weight: str | None = None,
+    cost_column: str | None = None,
+    by: str | None = None,
+    certify: bool = False,
+    zone: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Find the boundary for a file of labels and scores from any system.
 
@@ -186,34 +175,23 @@ def _print_boundary(found: Boundary, certificate: Certificate, score: str) -> No
     "boundshift predict ill new.csv --out predictions.csv",
 )
 def fit(
-    file: options.TableArgument,
-    target: Annotated[str, optional("Column to be predicted.")],
+    file: Path,
+    target: str,
     goal: Goal,
     roles: Roles,
     called: Called,
-    positive: options.PositiveOption = None,
-    ignore: Annotated[
-        list[str] | None,
-        optional("Label whose rows are left out, such as unknown; may be repeated.", "LABEL"),
-    ] = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            help="logistic, svm, forest, boosting, mlp, or a FILE with a trained model.",
-            autocompletion=lambda: _MODELS,
-        ),
-    ] = "logistic",
-    out: Annotated[Path, typer.Option(help="Folder to write.")] = Path("boundshift-fit"),
-    by: options.ByOption = None,
-    weight: options.WeightOption = None,
-    cost_column: options.CostColumnOption = None,
-    zone: options.ZoneOption = None,
-    seed: options.SeedOption = 0,
-    trust: options.TrustOption = False,
-    seen: Annotated[
-        bool, typer.Option("--seen", help="FILE was trained on these rows: nothing is certified.")
-    ] = False,
-    force: options.ForceOption = False,
+    positive: str | None = None,
+    ignore: list[str] | None = None,
+    model: str = "logistic",
+    out: Path = Path("boundshift-fit"),
+    by: list[str] | None = None,
+    weight: str | None = None,
+    cost_column: str | None = None,
+    zone: str | None = None,
+    seed: int = 0,
+    trust: bool = False,
+    seen: bool = False,
+    force: bool = False,
 ) -> None:
     """Train a model on a table, shift its boundary, certify it, compare it, and write a report.
 
@@ -289,42 +267,16 @@ def _print_sentences(facts: Mapping[str, Any], *, note: bool = False) -> None:
     "boundshift predict boundshift-fit new.csv --zone zone.json --unsure ask",
 )
 def predict(
-    folder: Annotated[
-        Path, typer.Argument(help="What `boundshift fit` wrote.", metavar="DIR", show_default=False)
-    ],
-    file: options.TableArgument,
-    out: Annotated[
-        Path,
-        typer.Option(help="CSV, TSV, Parquet, Feather, JSON lines or Excel; - is standard output."),
-    ] = Path("-"),
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to carry over, as ids always are; may be repeated."),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Call rows with a score above this positive, as read off a report.",
-            show_default="that of the fit",
-        ),
-    ] = None,
-    top: Annotated[
-        int | None, optional("Only this many rows: those with the highest scores, highest first.")
-    ] = None,
-    zone: Annotated[
-        Path | None,
-        optional(
-            "Decide by the two limits in zone.json of the fit, or by those that `boundshift "
-            "threshold --zone … --json` found on rows that the model has not seen.",
-            "FILE",
-        ),
-    ] = None,
-    unsure: Annotated[
-        str | None,
-        typer.Option(help="With --zone: prediction of rows between the limits; default: unsure."),
-    ] = None,
-    trust: options.TrustOption = False,
-    force: options.ForceOption = False,
+    folder: Path,
+    file: Path,
+    out: Path = Path("-"),
+    keep: list[str] | None = None,
+    threshold: float | None = None,
+    top: int | None = None,
+    zone: Path | None = None,
+    unsure: str | None = None,
+    trust: bool = False,
+    force: bool = False,
 ) -> None:
     """Predict the rows of a new table, or list those with the highest scores.
 
@@ -366,33 +318,21 @@ def predict(
     "--negative-name healthy --unit patients",
 )
 def report(
-    file: options.TableArgument,
+    file: Path,
     scored: Scored,
     goal: Goal,
     called: Called,
-    test: Annotated[
-        Path | None,
-        optional("Rows used for nothing else, with the same columns; they certify the verdict."),
-    ] = None,
-    test_share: Annotated[
-        float | None, optional("Set this share of the rows apart as such a test.")
-    ] = None,
-    seed: options.SeedOption = 0,
-    own: Annotated[
-        float | None,
-        typer.Option(
-            help="The model's own threshold.", show_default="0.5 for probabilities, else 0"
-        ),
-    ] = None,
-    title: Annotated[str | None, optional("Title of the page.")] = None,
-    model: Annotated[str | None, optional("What the model is called.")] = None,
-    by: options.ByOption = None,
-    zone: options.ZoneOption = None,
-    interval: Annotated[
-        bool, typer.Option(help="Find where the boundary may fall, up to 20,000 rows.")
-    ] = True,
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("report.html"),
-    force: options.ForceOption = False,
+    test: Path | None = None,
+    test_share: float | None = None,
+    seed: int = 0,
+    own: float | None = None,
+    title: str | None = None,
+    model: str | None = None,
+    by: list[str] | None = None,
+    zone: str | None = None,
+    interval: bool = True,
+    out: Path = Path("report.html"),
+    force: bool = False,
 ) -> None:
     """Write a report on scores of any system: one HTML file that needs no network.
 
@@ -477,21 +417,17 @@ def report(
     "boundshift compare patients.csv --target ill --model boosting --out comparison.csv",
 )
 def compare(
-    file: options.TableArgument,
+    file: Path,
     roles: Roles,
-    score: Annotated[str | None, optional("Column of scores; with --label.")] = None,
-    label: Annotated[str | None, optional("Column of labels; with --score.")] = None,
-    target: Annotated[
-        str | None, optional("Column to be predicted by a model, instead of scores.")
-    ] = None,
-    positive: options.PositiveOption = None,
-    model: Annotated[
-        str, typer.Option(help="With --target: logistic, svm, forest, boosting, mlp or a FILE.")
-    ] = "logistic",
-    seed: options.SeedOption = 0,
-    out: Annotated[Path | None, optional("Write the table as CSV, too.")] = None,
-    as_json: options.JsonOption = False,
-    force: options.ForceOption = False,
+    score: str | None = None,
+    label: str | None = None,
+    target: str | None = None,
+    positive: str | None = None,
+    model: str = "logistic",
+    seed: int = 0,
+    out: Path | None = None,
+    as_json: bool = False,
+    force: bool = False,
 ) -> None:
     """Compare the model as it is, its shifted boundary and other methods.
 
@@ -549,38 +485,17 @@ def compare(
     "boundshift monitor certificate.json march.csv --score risk --label ill --exit-code",
 )
 def monitor(
-    place: Annotated[
-        Path,
-        typer.Argument(
-            help="What `boundshift fit` wrote, or a JSON file with a certificate.",
-            metavar="DIR",
-            show_default=False,
-        ),
-    ],
-    file: options.TableArgument,
-    label: Annotated[
-        str | None, typer.Option(help="Column of labels.", show_default="the folder's target")
-    ] = None,
-    score: Annotated[
-        str | None, typer.Option(help="Column of scores.", show_default="the folder's model scores")
-    ] = None,
-    when: Annotated[str | None, optional("Column of dates, to be reported.")] = None,
-    confidence: Annotated[
-        float | None,
-        typer.Option(
-            help="One minus the probability that an alarm is ever false; fixed by the first call.",
-            show_default="0.95",
-        ),
-    ] = None,
-    picture: Annotated[Path | None, optional("Draw it: PNG, SVG or PDF.")] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Count a file that has been counted before.")
-    ] = False,
-    exit_code: Annotated[
-        bool, typer.Option("--exit-code", help=f"Exit with {_ALARM} if there is an alarm.")
-    ] = False,
-    trust: options.TrustOption = False,
-    as_json: options.JsonOption = False,
+    place: Path,
+    file: Path,
+    label: str | None = None,
+    score: str | None = None,
+    when: str | None = None,
+    confidence: float | None = None,
+    picture: Path | None = None,
+    again: bool = False,
+    exit_code: bool = False,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Count labelled rows that came after deployment, and say whether the certificate is kept.
 
@@ -643,13 +558,7 @@ def monitor(
     "boundshift datasets pima --out pima.csv",
     "boundshift fit pima.csv --target target --positive diabetes",
 )
-def datasets(
-    name: Annotated[
-        str | None, typer.Argument(help="One of them; none lists all.", show_default=False)
-    ] = None,
-    out: Annotated[Path | None, optional("File to write it to; - is standard output.")] = None,
-    force: options.ForceOption = False,
-) -> None:
+def datasets(name: str | None = None, out: Path | None = None, force: bool = False) -> None:
     """List public data sets, or write one to a file; the class stands in the column target."""
     with errors():
         from boundshift.app.tables import check_writable, write_frame

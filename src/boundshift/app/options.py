@@ -1,11 +1,10 @@
-"""The options that several commands share, each declared once."""
+"""The options of the commands, each described once, and those that several commands share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -15,6 +14,184 @@ if TYPE_CHECKING:
     from boundshift.app.columns import Role
     from boundshift.curves import ErrorCurve
     from boundshift.rules import Rule
+
+CURVES = (
+    "blend, smoothed, logistic, empirical, student-t, kth-point, clopper-pearson, dkw, bernstein, "
+    "support, paper, authors"
+)
+RULES = "g-mean, sum, minimax, cost, f0.5, f1, f2, mcc, kappa, youden, informedness, markedness"
+MODELS = "logistic, svm, forest, boosting, mlp"
+_FILES = "CSV, TSV, Parquet, Feather, JSON lines (also .gz, .bz2, .zst) or Excel; - reads a pipe."
+
+
+class Option(NamedTuple):
+    """How an option is described: its text, what stands for its value, and its default in words."""
+
+    text: str
+    value: str | None = None
+    default: str = ""
+    choices: str = ""
+
+
+HELP = {
+    "file": Option(_FILES, "FILE"),
+    "files": Option(_FILES, "FILE..."),
+    "folder": Option("What `boundshift fit` wrote.", "DIR"),
+    "place": Option("What `boundshift fit` wrote, or a JSON file with a certificate.", "DIR"),
+    "name": Option("One of them; none lists all.", "[NAME]"),
+    # Columns
+    "score": Option("Column of scores, higher for the positive class."),
+    "label": Option("Column of labels."),
+    "target": Option("Column to be predicted."),
+    "positive": Option(
+        "Label of the positive class. Default: the greater of 0 and 1, -1 and 1, false and true; "
+        "of any other two the rarer."
+    ),
+    "ignore": Option("Label whose rows are left out, such as unknown; may be repeated.", "LABEL"),
+    "numeric": Option("Column of numbers, whatever it looks like; may be repeated.", "COLUMN"),
+    "category": Option("Column of categories, such as codes; may be repeated.", "COLUMN"),
+    "drop": Option("Column not to learn from; may be repeated.", "COLUMN"),
+    "row_id": Option("Column that identifies rows; may be repeated.", "COLUMN"),
+    "by": Option(
+        "Column with few values, for the report's table of groups, all decided by one boundary; "
+        "may be repeated. Boundaries by group: threshold --by.",
+        "COLUMN",
+    ),
+    "threshold by": Option(
+        "Column of groups: a boundary for each; those of small groups shrink towards that of all "
+        "rows. No guarantee of fairness.",
+        "COLUMN",
+    ),
+    "weight": Option(
+        "Column of weights: how often each row counts. Certificates count each row once.", "COLUMN"
+    ),
+    "cost_column": Option(
+        "Column of what is lost if the row is decided wrongly; with no rule or curve.", "COLUMN"
+    ),
+    "keep": Option("Column to carry over, as ids always are; may be repeated.", "COLUMN"),
+    "when": Option("Column of dates, to be reported.", "COLUMN"),
+    "compare score": Option("Column of scores; with --label."),
+    "compare label": Option("Column of labels; with --score."),
+    "compare target": Option("Column to be predicted by a model, instead of scores."),
+    "monitor label": Option("Column of labels.", default="the folder's target"),
+    "monitor score": Option("Column of scores.", default="the folder's model scores"),
+    # What scores are
+    "scale": Option(
+        "What the scores are. Probabilities are decided on their log-odds; auto takes scores for "
+        "probabilities if all lie in [0, 1]."
+    ),
+    "scores": Option("Whether the model has seen the rows."),
+    "own": Option("The model's own threshold.", default="0.5 for probabilities, else 0"),
+    # The goal
+    "curve": Option(
+        f"Claim on each class's error: {CURVES}. The last two are support with the settings of the "
+        "paper's text and of its tables.",
+        default="the rule's own, else blend",
+        choices=CURVES,
+    ),
+    "rule": Option(
+        f"What to minimise, or of a metric to maximise: {RULES}.",
+        default="the curve's own, else g-mean",
+        choices=RULES,
+    ),
+    "metric": Option("Rule: the best value of a scikit-learn scorer, such as jaccard.", "NAME"),
+    "costs": Option(
+        "Rule: the least expected cost, of a false alarm and of a miss, as 1,20.", "A,B"
+    ),
+    "recall_floor": Option(
+        "Rule: find at least this share of the positive class, then do the best for --then. Floors "
+        "go together; the curve is clopper-pearson, and they are promised, unless --curve says "
+        "otherwise.",
+        "SHARE",
+    ),
+    "specificity_floor": Option(
+        "Rule: leave at least this share of the negative class alone.", "SHARE"
+    ),
+    "precision_floor": Option("Rule: at least this share of flagged rows is positive.", "SHARE"),
+    "npv_floor": Option("Rule: at least this share of rows not flagged is negative.", "SHARE"),
+    "max_flagged": Option("Rule: flag at most this share of all rows, such as 0.02.", "SHARE"),
+    "then": Option(
+        "What is best where all floors are met: a rule, recall, specificity or precision.",
+        "NAME",
+        default="g-mean",
+        choices=f"{RULES}, recall, specificity, precision",
+    ),
+    "prevalence": Option(
+        "Share of the positive class where decisions will be made, if it differs from that of the "
+        "rows: 0.001 for one in a thousand. For costs, F1 and the like, precision, NPV and the "
+        "share flagged; also where negatives were thinned out.",
+        "SHARE",
+    ),
+    "confidence": Option(
+        "Confidence of the certificate, and of curves that have one (clopper-pearson, dkw, "
+        "bernstein); between 0 and 1."
+    ),
+    "monitor confidence": Option(
+        "One minus the probability that an alarm is ever false; fixed by the first call.",
+        default="0.95",
+    ),
+    "zone": Option(
+        "Find an unsure zone: two limits between which nobody should decide by the score alone. "
+        "Largest shares of the negative and of the positive class that may be decided wrongly, as "
+        "0.05,0.05.",
+        "A,B",
+    ),
+    "predict zone": Option(
+        "Decide by the two limits in zone.json of the fit, or by those that `boundshift threshold "
+        "--zone … --json` found on rows that the model has not seen.",
+        "FILE",
+    ),
+    "unsure": Option("With --zone: prediction of rows between the limits.", default="unsure"),
+    "threshold": Option(
+        "Call rows with a score above this positive, as read off a report.",
+        default="that of the fit",
+    ),
+    "top": Option("Only this many rows: those with the highest scores, highest first."),
+    # The model
+    "model": Option(f"{MODELS}, or a FILE with a trained model.", choices=MODELS),
+    "report model": Option("What the model is called."),
+    "seed": Option("Seed of everything random."),
+    "trust": Option("The model's file is your own: a pickle, or of another library."),
+    "seen": Option("FILE was trained on these rows: nothing is certified."),
+    "test": Option("Rows used for nothing else, with the same columns; they certify the verdict."),
+    "test_share": Option("Set this share of the rows apart as such a test.", "SHARE"),
+    # What is written
+    "unit": Option("What a row is, in the plural: patients, loans."),
+    "positive_name": Option("What the positive class is called."),
+    "negative_name": Option("What the negative class is called."),
+    "title": Option("Title of the page."),
+    "interval": Option("Find where the boundary may fall, up to 20,000 rows."),
+    "certify": Option("Add the certificate to the JSON."),
+    "picture": Option("Draw it: PNG, SVG or PDF."),
+    "again": Option("Count a file that has been counted before."),
+    "exit_code": Option("Exit with 3 if there is an alarm."),
+    "out": Option("File to write."),
+    "fit out": Option("Folder to write."),
+    "predict out": Option("CSV, TSV, Parquet, Feather, JSON lines or Excel; - is standard output."),
+    "compare out": Option("Write the table as CSV, too."),
+    "datasets out": Option("File to write it to; - is standard output."),
+    "as_json": Option("Print JSON for machines."),
+    "force": Option("Replace what is there."),
+}
+"""Options by parameter, or by command and parameter where they differ."""
+_ARGUMENTS = ("file", "files", "folder", "place", "name")
+_NAMES = {"row_id": "--id", "as_json": "--json"}
+
+
+def find_option(command: str, name: str, default: Any) -> Any:
+    """Return the option of a parameter as Typer takes it."""
+    told = HELP.get(f"{command} {name}") or HELP[name]
+    how: dict[str, Any] = {"help": told.text, "metavar": told.value, "show_default": False}
+    if name in _ARGUMENTS:
+        return typer.Argument(**how)
+    how["show_default"] = told.default or default not in (None, False)
+    if told.choices:
+        how["autocompletion"] = lambda: told.choices.split(", ")
+    if name == "seed":
+        how |= {"min": 0, "max": 2**32 - 1}
+    # A flag has one name, unless it is on by default.
+    names = () if default is True else (_NAMES.get(name, f"--{name.replace('_', '-')}"),)
+    return typer.Option(*names, **how)
 
 
 class ScaleName(StrEnum):
@@ -33,116 +210,39 @@ class Origin(StrEnum):
     training = "training"
 
 
-def optional(text: str, metavar: str | None = None) -> Any:
-    """Return an option without a default to show."""
-    return typer.Option(help=text, metavar=metavar, show_default=False)
-
-
-_COLUMN, _SHARE = "COLUMN", "SHARE"
-_KINDS = "CSV, TSV, Parquet, Feather, JSON lines (also .gz, .bz2, .zst) or Excel; - reads a pipe."
-_Columns = list[str] | None
-TableArgument = Annotated[Path, typer.Argument(help=_KINDS, metavar="FILE", show_default=False)]
-TablesArgument = Annotated[
-    list[Path], typer.Argument(help=_KINDS, metavar="FILE...", show_default=False)
-]
-PositiveOption = Annotated[
-    str | None,
-    optional(
-        "Label of the positive class. Default: the greater of 0 and 1, -1 and 1, false and true; "
-        "of any other two the rarer."
-    ),
-]
-SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")]
-ByOption = Annotated[
-    _Columns,
-    optional(
-        "Column with few values, for the report's table of groups, all decided by one boundary; "
-        "may be repeated. Boundaries by group: threshold --by.",
-        _COLUMN,
-    ),
-]
-WeightOption = Annotated[
-    str | None,
-    optional(
-        "Column of weights: how often each row counts. Certificates count each row once.", _COLUMN
-    ),
-]
-CostColumnOption = Annotated[
-    str | None,
-    optional(
-        "Column of what is lost if the row is decided wrongly; with no rule or curve.", _COLUMN
-    ),
-]
-ZoneOption = Annotated[
-    str | None,
-    optional(
-        "Find an unsure zone: two limits between which nobody should decide by the score alone. "
-        "Largest shares of the negative and of the positive class that may be decided wrongly, as "
-        "0.05,0.05.",
-        "A,B",
-    ),
-]
-TrustOption = Annotated[
-    bool,
-    typer.Option("--trust", help="The model's file is your own: a pickle, or of another library."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-
-
 @dataclass(frozen=True)
 class Scored:
-    """Options that say which columns hold labelled scores, and what these are."""
+    """Which columns hold labelled scores, and what these are."""
 
-    score: Annotated[str, optional("Column of scores, higher for the positive class.")]
-    label: Annotated[str, optional("Column of labels.")]
-    positive: PositiveOption = None
-    scale: Annotated[
-        ScaleName,
-        typer.Option(
-            help="What the scores are. Probabilities are decided on their log-odds; auto takes "
-            "scores for probabilities if all lie in [0, 1]."
-        ),
-    ] = ScaleName.auto
-    scores: Annotated[Origin, typer.Option(help="Whether the model has seen the rows.")] = (
-        Origin.held_out
-    )
+    score: str
+    label: str
+    positive: str | None = None
+    scale: ScaleName = ScaleName.auto
+    scores: Origin = Origin.held_out
 
 
 @dataclass(frozen=True)
 class Called:
-    """Options that say what rows and classes are called in a report."""
+    """What rows and classes are called in a report."""
 
-    unit: Annotated[str | None, optional("What a row is, in the plural: patients, loans.")] = None
-    positive_name: Annotated[str | None, optional("What the positive class is called.")] = None
-    negative_name: Annotated[str | None, optional("What the negative class is called.")] = None
+    unit: str | None = None
+    positive_name: str | None = None
+    negative_name: str | None = None
 
     def names(self) -> dict[str, str | None]:
         """Return the names as a report takes them."""
-        return {
-            "unit": self.unit,
-            "positive": self.positive_name,
-            "negative": self.negative_name,
-        }
+        classes = {"positive": self.positive_name, "negative": self.negative_name}
+        return {"unit": self.unit} | classes
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Options that say what columns mean."""
+    """What columns mean."""
 
-    numeric: Annotated[
-        _Columns, optional("Column of numbers, whatever it looks like; may be repeated.", _COLUMN)
-    ] = None
-    category: Annotated[
-        _Columns, optional("Column of categories, such as codes; may be repeated.", _COLUMN)
-    ] = None
-    drop: Annotated[_Columns, optional("Column not to learn from; may be repeated.", _COLUMN)] = (
-        None
-    )
-    row_id: Annotated[
-        _Columns,
-        typer.Option("--id", help="Column that identifies rows; may be repeated.", metavar=_COLUMN),
-    ] = None
+    numeric: list[str] | None = None
+    category: list[str] | None = None
+    drop: list[str] | None = None
+    row_id: list[str] | None = None
 
     def by_column(self) -> dict[str, Role]:
         """Return the role of each column that is named; raise if one has two."""
@@ -185,13 +285,6 @@ def read_zone_errors(text: str | None) -> tuple[float, float] | None:
     return as_errors(read_pair("--zone", text, what, "0.05,0.05"))
 
 
-CURVES = (
-    "blend, smoothed, logistic, empirical, student-t, kth-point, clopper-pearson, dkw, bernstein, "
-    "support, paper, authors"
-)
-RULES = "g-mean, sum, minimax, cost, f0.5, f1, f2, mcc, kappa, youden, informedness, markedness"
-
-
 @dataclass(frozen=True)
 class Goal:
     """What the options of a command ask of a boundary.
@@ -204,78 +297,18 @@ class Goal:
     (ClopperPearson(confidence=0.99), Floors(recall=0.9, flagged=0.02))
     """
 
-    curve: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Claim on each class's error: {CURVES}. The last two are support with the "
-            "settings of the paper's text and of its tables.",
-            autocompletion=lambda: CURVES.split(", "),
-            show_default="the rule's own, else blend",
-        ),
-    ] = None
-    rule: Annotated[
-        str | None,
-        typer.Option(
-            help=f"What to minimise, or of a metric to maximise: {RULES}.",
-            autocompletion=lambda: RULES.split(", "),
-            show_default="the curve's own, else g-mean",
-        ),
-    ] = None
-    metric: Annotated[
-        str | None,
-        optional("Rule: the best value of a scikit-learn scorer, such as jaccard.", "NAME"),
-    ] = None
-    costs: Annotated[
-        str | None,
-        optional("Rule: the least expected cost, of a false alarm and of a miss, as 1,20.", "A,B"),
-    ] = None
-    recall_floor: Annotated[
-        float | None,
-        optional(
-            "Rule: find at least this share of the positive class, then do the best for --then. "
-            "Floors go together; the curve is clopper-pearson, and they are promised, unless "
-            "--curve says otherwise.",
-            _SHARE,
-        ),
-    ] = None
-    specificity_floor: Annotated[
-        float | None,
-        optional("Rule: leave at least this share of the negative class alone.", _SHARE),
-    ] = None
-    precision_floor: Annotated[
-        float | None, optional("Rule: at least this share of flagged rows is positive.", _SHARE)
-    ] = None
-    npv_floor: Annotated[
-        float | None, optional("Rule: at least this share of rows not flagged is negative.", _SHARE)
-    ] = None
-    max_flagged: Annotated[
-        float | None, optional("Rule: flag at most this share of all rows, such as 0.02.", _SHARE)
-    ] = None
-    then: Annotated[
-        str | None,
-        typer.Option(
-            help="What is best where all floors are met: a rule, recall, specificity or precision.",
-            metavar="NAME",
-            autocompletion=lambda: [*RULES.split(", "), "recall", "specificity", "precision"],
-            show_default="g-mean",
-        ),
-    ] = None
-    prevalence: Annotated[
-        float | None,
-        optional(
-            "Share of the positive class where decisions will be made, if it differs from that of "
-            "the rows: 0.001 for one in a thousand. For costs, F1 and the like, precision, NPV and "
-            "the share flagged; also where negatives were thinned out.",
-            _SHARE,
-        ),
-    ] = None
-    confidence: Annotated[
-        float,
-        typer.Option(
-            help="Confidence of the certificate, and of curves that have one (clopper-pearson, "
-            "dkw, bernstein); between 0 and 1."
-        ),
-    ] = 0.95
+    curve: str | None = None
+    rule: str | None = None
+    metric: str | None = None
+    costs: str | None = None
+    recall_floor: float | None = None
+    specificity_floor: float | None = None
+    precision_floor: float | None = None
+    npv_floor: float | None = None
+    max_flagged: float | None = None
+    then: str | None = None
+    prevalence: float | None = None
+    confidence: float = 0.95
 
     @property
     def is_open(self) -> bool:
