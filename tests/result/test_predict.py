@@ -1,7 +1,6 @@
 """A boundary is whole, and a missing score is on neither side of it."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,12 +8,7 @@ import polars
 import pyarrow
 import pytest
 
-from boundshift import (
-    Boundary,
-    BoundShiftClassifier,
-    InvalidInputError,
-    find_boundary,
-)
+from boundshift import Boundary, InvalidInputError, find_boundary
 
 Y, S = [0, 0, 0, 1, 1], [0.0, 1.0, 2.0, 5.0, 6.0]
 BOUNDARY = find_boundary(Y, S)
@@ -54,12 +48,11 @@ def test_scores_of_any_shape_and_infinite_ones_have_a_label():
     ("changed", "message"),
     [
         ({"threshold": "NaN"}, "threshold. must be a"),
-        ({"threshold": "Infinity"}, "threshold. must be a"),
+        ({"threshold": float("nan")}, "threshold. must be a"),
         ({"threshold": "-Infinity"}, "threshold. must be a"),
         ({"threshold": 10**400}, "threshold. must be a number"),
         ({"labels": ["a", "a"]}, "`labels` must be two different ones"),
         ({"labels": [1, True]}, "`labels` must be two different ones"),
-        ({"n_samples": [-3, 2]}, "`n_samples` must be above 0"),
         ({"n_samples": [0, 2]}, "`n_samples` must be above 0"),
         ({"wrong": [-1, 0]}, "`wrong` must be from 0 to the rows"),
         ({"wrong": [0, 3]}, "`wrong` must be from 0 to the rows"),
@@ -70,38 +63,14 @@ def test_a_boundary_that_cannot_be_is_not_read(changed, message):
         Boundary.from_json(json.dumps(BOUNDARY.to_dict() | changed))
 
 
-def test_nan_as_a_number_of_json_is_not_read():
-    text = json.dumps(BOUNDARY.to_dict() | {"threshold": float("nan")})
-    with pytest.raises(InvalidInputError, match=r"threshold. must be a"):
-        Boundary.from_json(text)
-
-
-def test_no_boundary_has_a_threshold_that_is_no_number():
-    with pytest.raises(InvalidInputError, match=r"threshold. must be a"):
-        replace(BOUNDARY, threshold=float("nan"))
-
-
-@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-def test_a_model_whose_biases_are_no_numbers_does_not_predict():
-    from sklearn.linear_model import LogisticRegression
-
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    clf = BoundShiftClassifier(LogisticRegression()).fit(X, np.arange(60) % 3)
-    clf.biases_ = np.array([0.0, np.nan, 0.0])
-    with pytest.raises(InvalidInputError, match="number"):
-        clf.predict(X)
-
-
-def test_a_pandas_series_keeps_its_index_and_name():
+def test_columns_come_back_as_they_are():
     scores = pd.Series([9.0, 1.0], index=["a", "b"], name="margin")
     expected = pd.Series([1, 0], index=["a", "b"], name="margin")
     pd.testing.assert_series_equal(BOUNDARY.predict(scores), expected)
-
-
-def test_a_polars_series_keeps_its_name():
-    scores = polars.Series("margin", [9.0, 1.0])
-    found = BOUNDARY.predict(scores)
+    found = BOUNDARY.predict(polars.Series("margin", [9.0, 1.0]))
     assert found.equals(polars.Series("margin", [1, 0]), check_names=True)
+    assert BOUNDARY.predict(pyarrow.array([9.0, 1.0])).equals(pyarrow.array([1, 0]))
+    assert isinstance(BOUNDARY.predict((9.0, 1.0)), np.ndarray)
 
 
 @pytest.mark.parametrize("chunks", [[[9.0, 1.0], [], [8.0]], [[]], []])
@@ -111,12 +80,3 @@ def test_arrow_arrays_keep_their_chunks(chunks):
     assert found.to_pylist() == [int(s > 3) for s in scores.to_pylist()]
     assert [len(chunk) for chunk in found.chunks] == [len(chunk) for chunk in chunks]
     assert found.type == pyarrow.int64()
-
-
-def test_arrow_arrays_stay_arrow_arrays():
-    assert BOUNDARY.predict(pyarrow.array([9.0, 1.0])).equals(pyarrow.array([1, 0]))
-
-
-@pytest.mark.parametrize("scores", [[9.0, 1.0], (9.0, 1.0), np.array([9.0, 1.0])])
-def test_other_scores_get_an_array(scores):
-    assert isinstance(BOUNDARY.predict(scores), np.ndarray)

@@ -2,6 +2,7 @@
 
 import sqlite3
 from dataclasses import replace
+from functools import partial
 
 import duckdb
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundshift import InvalidInputError, find_boundary
+from boundshift import find_boundary
 
 BOUNDARY = find_boundary([0, 0, 0, 1, 1], [0.1, 0.7, 1.3, 4.1, 5.7])
 SCORES = [-1e300, 0.0, *np.nextafter(BOUNDARY.threshold, [-9, 9]), BOUNDARY.threshold, 1e300]
@@ -38,46 +39,51 @@ COLUMNS = [
 ]
 
 
-def run_on(base, expression, column, scores):
+BASES = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def bases():
+    BASES.update(sqlite=sqlite3.connect(":memory:"), duckdb=duckdb.connect())
+    yield
+    while BASES:
+        BASES.popitem()[1].close()
+
+
+def run_on(kind, expression, column, scores):
+    """Return the labels that a database gives to scores."""
+    base = BASES[kind]
     name = '"' + column.replace('"', '""') + '"'
+    base.execute("drop table if exists t")
     base.execute(f"create table t (row integer, {name} double)")
     base.executemany("insert into t values (?, ?)", list(enumerate(scores)))
-    rows = base.execute(f"select {expression} from t order by row").fetchall()
-    base.close()
-    return [row[0] for row in rows]
+    return [row[0] for row in base.execute(f"select {expression} from t order by row").fetchall()]
 
 
-def run_sqlite(*asked):
-    return run_on(sqlite3.connect(":memory:"), *asked)
-
-
-def run_duckdb(*asked):
-    return run_on(duckdb.connect(), *asked)
-
-
-ENGINES = [(run_sqlite, "sqlite"), (run_sqlite, "ansi"), (run_duckdb, "duckdb")]
+run_sqlite, run_duckdb = partial(run_on, "sqlite"), partial(run_on, "duckdb")
+ENGINES = [
+    pytest.param(run_sqlite, "sqlite", id="sqlite"),
+    pytest.param(run_sqlite, "ansi", id="ansi"),
+    pytest.param(run_duckdb, "duckdb", id="duckdb"),
+]
 
 
 @pytest.mark.parametrize(("run", "dialect"), ENGINES)
-@pytest.mark.parametrize("label", LABELS)
-def test_hostile_labels_come_back_as_they_are(run, dialect, label):
-    boundary = replace(BOUNDARY, labels=("no", label))
-    found = run(boundary.to_sql("s", dialect=dialect), "s", SCORES)
-    assert found == boundary.predict(SCORES).tolist()
-
-
-@pytest.mark.parametrize(("run", "dialect"), ENGINES)
-@pytest.mark.parametrize("column", COLUMNS)
-def test_hostile_columns_are_columns(run, dialect, column):
-    found = run(BOUNDARY.to_sql(column, dialect=dialect), column, SCORES)
-    assert found == BOUNDARY.predict(SCORES).tolist()
+def test_hostile_labels_and_columns_come_back(run, dialect):
+    for label in LABELS:
+        boundary = replace(BOUNDARY, labels=("no", label))
+        found = run(boundary.to_sql("s", dialect=dialect), "s", SCORES)
+        assert found == boundary.predict(SCORES).tolist()
+    for column in COLUMNS:
+        found = run(BOUNDARY.to_sql(column, dialect=dialect), column, SCORES)
+        assert found == BOUNDARY.predict(SCORES).tolist()
 
 
 @given(label=st.text(st.characters(codec="utf-8", exclude_characters="\0")))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_any_text_is_a_label(label):
     boundary = replace(BOUNDARY, labels=("~no~", label))
-    for run, dialect in ENGINES[1:]:
+    for run, dialect in ((run_sqlite, "ansi"), (run_duckdb, "duckdb")):
         assert run(boundary.to_sql("s", dialect=dialect), "s", [9.0]) == [label]
 
 
@@ -101,7 +107,7 @@ def test_a_row_without_a_score_gets_no_label(run, dialect):
 @pytest.mark.parametrize(("run", "dialect"), ENGINES)
 def test_the_threshold_keeps_its_last_digit(run, dialect):
     rng = np.random.default_rng(0)
-    for threshold in rng.normal(size=100) * 10.0 ** rng.integers(-12, 12, 100):
+    for threshold in rng.normal(size=30) * 10.0 ** rng.integers(-12, 12, 30):
         boundary = replace(BOUNDARY, threshold=float(threshold))
         scores = [np.nextafter(threshold, -np.inf), threshold, np.nextafter(threshold, np.inf)]
         found = run(boundary.to_sql("s", dialect=dialect), "s", [float(s) for s in scores])
@@ -141,21 +147,3 @@ def test_each_dialect_escapes_as_its_manual_says(dialect, column, label):
 def test_truth_is_a_bit_in_sqlserver():
     expression = replace(BOUNDARY, labels=(False, True)).to_sql("s", dialect="sqlserver")
     assert expression.endswith("THEN CAST(0 AS bit) END")
-
-
-@pytest.mark.parametrize(
-    ("labels", "column", "dialect", "message"),
-    [
-        ((0, 1), "s", "orcale", "`dialect` must be one of"),
-        ((0, 1), "", "ansi", "`column` must be a name"),
-        ((0, 1), (), "ansi", "`column` must be a name"),
-        ((0, 1), "a\0b", "ansi", "`column` must be text"),
-        ((0, 1), "${x}", "spark", "Rename the column"),
-        ((0, float("inf")), "s", "ansi", "Labels must be strings, finite numbers"),
-        (("a", "b\0"), "s", "ansi", "`labels` must be text"),
-        ((np.datetime64("2020"), np.datetime64("2021")), "s", "ansi", "written in SQL"),
-    ],
-)
-def test_what_cannot_be_written_is_refused(labels, column, dialect, message):
-    with pytest.raises(InvalidInputError, match=message):
-        replace(BOUNDARY, labels=labels).to_sql(column, dialect=dialect)

@@ -1,21 +1,233 @@
-"""Rules that name every class, and what they refuse."""
+"""Rules that name the classes: biases by counting, floors kept on fresh rows."""
+
+import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import (
+    BoundaryWarning,
     BoundShiftClassifier,
     ClassFloors,
     Cost,
     CostMatrix,
     Floors,
     InvalidInputError,
+    Status,
 )
+from boundshift.multiclass import ClassRows, class_losses, promise_floors, search_biases
 from boundshift.rules import Sum
+from tests.problems import many
 
-COSTS = [[0.0, 1.0, 4.0], [5.0, 0.0, 3.0], [50.0, 10.0, 0.0]]
+COSTS = np.array([[0.0, 1.0, 4.0], [5.0, 0.0, 3.0], [50.0, 10.0, 0.0]])
 LABELS = ("home", "ward", "intensive")
+DISTANCE = 2.2
+
+
+def draw(sizes, rng):
+    y = np.repeat(np.arange(3), sizes)
+    return y, rng.normal(size=(len(y), 3)) + DISTANCE * np.eye(3)[y]
+
+
+def true_recall(biases, k: int) -> float:
+    """Integrate over the class's own score: both others must stay below it."""
+    others = [b for j, b in enumerate(biases) if j != k]
+
+    def found(z: float) -> float:
+        own = DISTANCE + z + biases[k]
+        return float(stats.norm.pdf(z) * np.prod([stats.norm.cdf(own - b) for b in others]))
+
+    return float(quad(found, -8, 8)[0])
+
+
+def test_floors_that_are_promised_hold_together_as_often_as_stated():
+    rng, kept, runs = np.random.default_rng(0), [], 30
+    rule = ClassFloors(recall={0: 0.75, 2: 0.75}, confidence=0.8)
+    for _ in range(runs):
+        found = promise_floors(ClassRows(*draw((80, 40, 40), rng)), rule, [0, 1, 2])
+        if found.status is Status.SHARED:
+            kept.append(all(true_recall(found.biases, k) >= 0.75 for k in (0, 2)))
+    assert len(kept) > runs / 2
+    assert np.mean(kept) >= 0.8 - 2 * np.sqrt(0.16 / len(kept))
+
+
+def test_a_single_floor_is_not_overdone():
+    rng = np.random.default_rng(1)
+    rule = ClassFloors(recall={2: 0.8})
+    recalls = [
+        true_recall(
+            promise_floors(ClassRows(*draw((300, 150, 150), rng)), rule, [0, 1, 2]).biases, 2
+        )
+        for _ in range(12)
+    ]
+    assert 0.8 < np.mean(recalls) < 0.95
+
+
+def test_a_floor_beyond_reach_is_named():
+    rng = np.random.default_rng(2)
+    rows = ClassRows(*draw((200, 100, 100), rng))
+    found = promise_floors(rows, ClassFloors(recall={"a": 0.97, "b": 0.97}), ["a", "b", "c"])
+    assert found.status is Status.UNMET
+    assert "below its floor 0.97" in found.detail
+
+
+def test_too_few_rows_are_counted():
+    rows = ClassRows(*draw((200, 100, 20), np.random.default_rng(3)))
+    found = promise_floors(rows, ClassFloors(recall={"c": 0.9}), ["a", "b", "c"])
+    assert found.status is Status.UNMET
+    assert "takes 29 rows of it" in found.detail
+
+
+def table(sizes, names, rng=0):
+    y, X = draw(sizes, np.random.default_rng(rng))
+    return X, np.array(names)[y]
+
+
+@pytest.mark.parametrize("names", [("a", "b", "c"), ("c", "a", "b"), ("b", "c", "a")])
+@pytest.mark.parametrize("kind", ["floors", "costs"])
+def test_relabelling_gives_the_permuted_answer(kind: str, names):
+    def rule(labels):
+        if kind == "floors":
+            return ClassFloors(recall={labels[2]: 0.8, labels[0]: 0.5})
+        return CostMatrix(COSTS, labels, prevalence=[0.7, 0.2, 0.1])
+
+    plain, other = (0, 1, 2), names
+    fits = []
+    for labels in (plain, other):
+        X, y = table((400, 150, 120), labels)
+        frozen = LogisticRegression().fit(*table((400, 150, 120), labels, rng=9))
+        model = BoundShiftClassifier(frozen, cv="prefit", rule=rule(labels)).fit(X, y)
+        fits.append(dict(zip(model.classes_, model.biases_, strict=True)))
+    for k, label in enumerate(other):
+        assert fits[1][label] == pytest.approx(fits[0][k], abs=1e-4)
+
+
+def test_fit_keeps_rows_apart_and_promises():
+    X, y = table((400, 150, 120), ("usual", "seldom", "rare"))
+    rule = ClassFloors(recall={"rare": 0.8})
+    model = BoundShiftClassifier(LogisticRegression(), rule=rule).fit(X, y)
+    assert {b.status for b in model.boundaries_.values()} == {Status.SHARED}
+    assert model.certificate_.status == "certified"
+    assert sum(model.certificate_.n_samples) < len(y) / 2
+    fresh, truth = table((2000, 2000, 2000), ("usual", "seldom", "rare"), rng=5)
+    assert np.mean(model.predict(fresh)[truth == "rare"] == "rare") > 0.8
+
+
+@pytest.mark.parametrize("settings", [{"cv": None}, {"sizes": (400, 150, 20)}])
+def test_what_is_not_promised_says_so(settings):
+    X, y = table(settings.pop("sizes", (400, 150, 120)), ("usual", "seldom", "rare"))
+    model = BoundShiftClassifier(
+        LogisticRegression(), rule=ClassFloors(recall={"rare": 0.9}), **settings
+    )
+    with pytest.warns(BoundaryWarning, match="not promised"):
+        model.fit(X, y)
+    assert {b.status for b in model.boundaries_.values()} == {Status.NOT_PROMISED}
+    found = np.mean(model.predict(X)[y == "rare"] == "rare")
+    assert found >= 0.8
+
+
+def test_dear_mistakes_are_made_less_often():
+    X, y = table((600, 150, 60), (0, 1, 2))
+    fresh, truth = table((6000, 1500, 600), (0, 1, 2), rng=5)
+    plain = LogisticRegression().fit(X, y)
+    model = BoundShiftClassifier(LogisticRegression(), rule=CostMatrix(COSTS, [0, 1, 2])).fit(X, y)
+    ours, theirs = (COSTS[truth, m.predict(fresh)].mean() for m in (model, plain))
+    assert ours < 0.75 * theirs
+
+
+# Biases by counting, beside every cut of a fine grid.
+
+
+def draw_costs(seed: int, sizes=(40, 20, 10), distance: float = 1.5):
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    scores = rng.normal(size=(len(y), len(sizes))) + distance * np.eye(len(sizes))[y]
+    return y, scores, rng.uniform(0.5, 5.0, (len(sizes), len(sizes))) * (1 - np.eye(len(sizes)))
+
+
+def by_hand(y, scores, biases, costs):
+    """Return each class's mean loss, one row after the other."""
+    lost = [[] for _ in costs]
+    for true, row in zip(y, scores, strict=True):
+        called = max(range(len(row)), key=lambda j: row[j] + biases[j])
+        lost[true].append(costs[true][called])
+    return [float(np.mean(values)) for values in lost]
+
+
+@given(st.integers(0, 10_000))
+@many(15)
+def test_losses_are_those_of_every_row_by_hand(seed: int):
+    y, scores, costs = draw_costs(seed)
+    biases = np.random.default_rng(seed).normal(size=3)
+    assert class_losses(y, scores, biases, costs) == pytest.approx(
+        by_hand(y, scores, biases, costs)
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_pair_of_biases_on_a_fine_grid_is_much_cheaper(seed: int):
+    y, scores, costs = draw_costs(seed)
+    weights = np.array([0.5, 0.3, 0.2])
+    biases = search_biases(y, scores, costs, lambda losses: losses @ weights)
+    reached = class_losses(y, scores, biases, costs) @ weights
+    grid = np.linspace(-6, 6, 49)
+    tried = (
+        class_losses(y, scores, np.array([0.0, a, b]), costs) @ weights
+        for a, b in itertools.product(grid, grid)
+    )
+    assert reached <= min(tried) * 1.03
+
+
+@given(st.permutations(range(4)), st.integers(0, 1000))
+@many(15)
+def test_other_labels_have_the_same_answer(order, seed: int):
+    y, scores, costs = draw_costs(seed, (30, 20, 20, 5))
+    order = np.array(order)
+    number = np.argsort(order)
+    weights = np.array([0.4, 0.3, 0.2, 0.1])
+    biases = search_biases(y, scores, costs, lambda losses: losses @ weights)
+    permuted = search_biases(
+        number[y],
+        scores[:, order],
+        costs[np.ix_(order, order)],
+        lambda losses: losses @ weights[order],
+    )
+    assert permuted == pytest.approx(biases[order], abs=1e-12)
+
+
+def test_many_rows_are_thinned_and_the_best_place_is_still_found():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [20_000, 3000, 500])
+    scores = rng.normal(size=(len(y), 3)) + 2 * np.eye(3)[y]
+    biases = search_biases(y, scores, 1 - np.eye(3), lambda losses: losses.sum(axis=-1))
+    # Balanced classes of equal spread: no bias is the best there is.
+    assert np.abs(biases).max() < 0.25
+
+
+def test_the_value_never_exceeds_that_of_a_start():
+    y = np.repeat([0, 1, 2], [6, 3, 1])
+    scores = np.eye(3)[[0, 0, 0, 0, 0, 1, 1, 1, 0, 0]] + [0.5, 0.0, 0.0]  # full of ties
+    start = np.array([0.3, 0.0, -0.3])
+    biases = search_biases(y, scores, 1 - np.eye(3), lambda losses: losses.sum(axis=-1), [start])
+    for other in (start, np.zeros(3)):
+        ours, theirs = (class_losses(y, scores, b, 1 - np.eye(3)).sum() for b in (biases, other))
+        assert ours <= theirs + 1e-12
+
+
+def test_a_class_that_a_model_did_not_know_wins_nowhere():
+    y, scores, costs = draw_costs(1)
+    scores[y == 0, 2] = -np.inf
+    biases = search_biases(y, scores, costs, lambda losses: losses.sum(axis=-1))
+    assert np.isfinite(biases).all()
+    assert not np.any(np.argmax(scores + biases, axis=1)[y == 0] == 2)
+
+
+# What a rule is.
 
 
 def test_the_total_is_the_mean_cost_of_a_row():
@@ -36,12 +248,6 @@ def test_a_pair_has_the_costs_of_mistaking_one_for_the_other():
     assert floors.for_pair("home", "intensive") == Sum()
 
 
-def three(labels):
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(3), [120, 60, 40])
-    return rng.normal(size=(220, 3)) + 2 * np.eye(3)[y], np.array(labels, dtype=object)[y]
-
-
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
@@ -54,6 +260,6 @@ def three(labels):
     ],
 )
 def test_what_does_not_fit_the_classes_is_refused(settings, sentence):
-    X, y = three(LABELS)
+    X, y = table((120, 60, 40), LABELS)
     with pytest.raises(InvalidInputError, match=sentence):
         BoundShiftClassifier(LogisticRegression(), **settings).fit(X, y)
