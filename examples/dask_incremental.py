@@ -43,7 +43,8 @@ def main() -> None:
 
     X_test, y_test = draw(2)
     fresh = X_test.map_blocks(model.decision_function, drop_axis=1, dtype=np.float64)
-    truth, untouched, shifted = da.compute(y_test, fresh > 0, boundary.predict(fresh))
+    decided = fresh.map_blocks(boundary.predict, dtype=y_test.dtype)
+    truth, untouched, shifted = da.compute(y_test, fresh > 0, decided)
     print(f"balanced accuracy untouched {balanced_accuracy_score(truth, untouched):.3f}")
     print(f"balanced accuracy shifted   {balanced_accuracy_score(truth, shifted):.3f}")
 

@@ -46,12 +46,13 @@ def main(rows: int = ROWS) -> None:
     scored = model.transform(test).withColumn(
         "score", F.element_at(vector_to_array("rawPrediction"), -1)
     )
-    scored = scored.withColumn("shifted", boundary.predict(F.col("score")))
+    decided = boundary.to_sql("score", dialect="spark")
+    scored = scored.withColumn("shifted", F.expr(decided))
     for name in ("prediction", "shifted"):
         recalls = scored.groupBy("label").agg(F.mean((F.col(name) == F.col("label")).cast("int")))
         found = sorted((row[0], row[1]) for row in recalls.collect())
         print(f"recall by class, {name}: " + ", ".join(f"{recall:.3f}" for _, recall in found))
-    print("as SQL:", boundary.to_sql("score", dialect="spark"))
+    print("as SQL:", decided)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from boundshift.scores import Scale, ScoreSample, judge_weights
 from boundshift.search import search_gaps
 from boundshift.status import QUIET, Status
 from boundshift.streaming.driver import decide_in_passes
-from boundshift.streaming.read import Source, find_predictor, find_source
+from boundshift.streaming.read import Source, find_source, refuse_lazy
 from boundshift.typing import FloatArray
 from boundshift.validation import are_signs, as_known_scores, as_row_cost, as_rows, own_cost
 from boundshift.words import summary_text
@@ -170,11 +170,10 @@ class Boundary(Record):
 
         Parameters
         ----------
-        y_score : array-like, or a column of another library
-            Scores, none of them missing: an array, a series of pandas or Polars, an Arrow array,
-            a Dask array or series, a column of Spark, an expression of Polars or DuckDB, or a
-            Polars lazy frame or DuckDB relation with one column. Of lazy columns Dask refuses a
-            missing score, and the others return null for it.
+        y_score : array-like
+            Scores in memory, none of them missing. The answer is of the same kind: a series of
+            pandas or Polars with its index and name, an Arrow array, an array. For columns of
+            Spark, DuckDB and Polars use :meth:`to_sql`, for Dask ``map_blocks(boundary.predict)``.
 
         Returns
         -------
@@ -194,9 +193,7 @@ class Boundary(Record):
         >>> boundary.predict(pandas.Series([2.9, 3.1], index=["ann", "bob"])).to_dict()
         {'ann': 0, 'bob': 1}
         """
-        engine = find_predictor(y_score)
-        if engine is not None:
-            return engine(y_score, self.threshold, self.labels)
+        refuse_lazy(y_score)
         scores = as_known_scores(y_score)
         if scores.size:
             low, high = float(scores.min()), float(scores.max())

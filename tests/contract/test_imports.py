@@ -57,8 +57,7 @@ LIBRARIES = {
 }
 OPTIONAL = set().union(*LIBRARIES.values()) - {"sklearn", "joblib"}
 # Modules that are loaded only where their data, or a terminal, has been met.
-SOURCES = {"frames": {"pyarrow"}, "files": {"pyarrow"}, "on_dask": {"dask"}}
-SOURCES |= {"on_spark": {"pyarrow", "pyspark"}}
+SOURCES = {"files": {"pyarrow"}}
 TERMINAL = {"rich", "typer"}
 
 # All but the doors, `boundshift` and `python -m boundshift`.

@@ -8,15 +8,9 @@ import pyarrow as pa
 import pytest
 
 from boundshift import InvalidInputError, find_boundary, streaming
-from tests.streaming.suite import (
-    QuerySuite,
-    assert_same_boundary,
-    named,
-    parts_of,
-    problem,
-)
+from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
 
-spark_ = pytest.importorskip("boundshift.streaming.on_spark")
+pytest.importorskip("pyspark")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
@@ -34,7 +28,7 @@ def column(values):
 
 def frame_of(spark, parts):
     """Return a frame with a partition for each part."""
-    parts = [part for part in map(named, parts) if len(part["label"])]
+    parts = [part for part in parts if len(part["label"])]
     tables = [pa.table({name: column(part[name]) for name in part}) for part in parts]
     frames = [spark.createDataFrame(t).coalesce(1) for t in tables]
     frame = reduce(lambda a, b: a.union(b), frames)
@@ -42,28 +36,12 @@ def frame_of(spark, parts):
     return frame
 
 
-class TestSparkFrame(QuerySuite):
-    module = spark_
-    second, only = "partition 1", "partition 0"
+class TestSparkFrame(EngineSuite):
+    second = "partition 1"
 
     @pytest.fixture
     def frame(self, spark):
         return lambda parts: frame_of(spark, parts)
-
-
-@pytest.mark.parametrize("curve", ["kth-point", "smoothed"])
-def test_many_rows_around_the_boundary_are_read_on_the_workers(spark, monkeypatch, curve):
-    monkeypatch.setattr(spark_, "_MOST_COLLECTED", 0)
-    y, s = problem()
-    found = streaming.scan_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), curve=curve)
-    assert_same_boundary(found, y, s, curve=curve)
-
-
-def test_scores_that_are_no_numbers_are_refused(spark):
-    y, s = problem()
-    frame = frame_of(spark, [(y, s)]).selectExpr("label", "CAST(score AS STRING) AS score")
-    with pytest.raises(InvalidInputError, match="real numbers, got string values in column"):
-        streaming.scan_boundary(frame)
 
 
 @pytest.mark.tool(
@@ -77,7 +55,7 @@ def test_vectors_give_their_last_element(spark, kind):
 
     y, s = problem()
     pair = F.array(-F.col("score"), F.col("score"))
-    frame = frame_of(spark, [(y, s)]).withColumn(
+    frame = frame_of(spark, parts_of((y, s), [3000])).withColumn(
         "rawPrediction", array_to_vector(pair) if kind == "vector" else pair
     )
     found = streaming.scan_boundary(frame, score="rawPrediction", curve="smoothed")
@@ -93,8 +71,7 @@ HOSTILE = ["it's", "\\", "\\' or 1=1 --", "${spark.app.name}", "a\nb", 'x"`]', "
 
 @pytest.mark.parametrize("label", HOSTILE)
 @pytest.mark.parametrize("name", ["score", "order", "null", "a.b", "x`y", "it's \\"])
-def test_columns_and_sql_get_the_labels_of_predict(spark, label, name):
-    from pyspark.sql import functions as F  # noqa: N812
+def test_sql_gives_the_labels_of_predict(spark, label, name):
 
     y, s = problem()
     boundary = find_boundary(np.where(y == 1, label, "no"), s, pos_label=label)
@@ -102,8 +79,6 @@ def test_columns_and_sql_get_the_labels_of_predict(spark, label, name):
     expected = [*boundary.predict(s).tolist(), None, None]
     rows = [(float(v),) for v in [*s, np.nan]] + [(None,)]
     frame = spark.createDataFrame(rows, "score double")
-    found = frame.select(boundary.predict(F.col("score"))).collect()
-    assert [row[0] for row in found] == expected
     renamed = frame.withColumnRenamed("score", name)
     found = renamed.selectExpr(boundary.to_sql(name, dialect="spark")).collect()
     assert [row[0] for row in found] == expected
@@ -114,9 +89,8 @@ def test_columns_without_a_frame_are_refused(spark):
 
     with pytest.raises(InvalidInputError, match=r"boundshift\.streaming\.scan_boundary"):
         find_boundary(F.col("label"), F.col("score"))
-    y, s = problem()
-    with pytest.raises(InvalidInputError, match="`score` must name one of the columns"):
-        streaming.scan_boundary(frame_of(spark, [(y, s)]), score="margin")
+    with pytest.raises(InvalidInputError, match="to_sql"):
+        find_boundary(*problem()).predict(F.col("score"))
 
 
 @pytest.mark.usefixtures("spark")
@@ -137,21 +111,3 @@ def test_the_example_of_spark_ml_runs(capsys):
     ]
     assert min(recalls[1]) > min(recalls[0])
     assert "WHEN `score` > " in shown
-
-
-def test_progress_counts_the_tasks(spark):
-    y, s = problem()
-    seen = []
-    frame = frame_of(spark, parts_of(y, s, [600] * 5))
-    streaming.scan_boundary(frame, progress=lambda *call: seen.append(call))
-    last = {name: (done, total) for name, done, total in seen}
-    assert next(iter(last)) == "pass 1"
-    assert all(done == total for done, total in last.values())
-    assert last["pass 1"][1] >= 5
-
-
-def test_a_bar_counts_the_tasks(spark, capsys):
-    y, s = problem()
-    streaming.scan_boundary(frame_of(spark, parts_of(y, s, [600] * 5)), progress=True)
-    said = capsys.readouterr().err
-    assert "pass 1" in said

@@ -21,13 +21,15 @@ REQUEST = ScanRequest(Grid.around(np.linspace(-2.0, 2.0, 9), 16))
 @many(60)
 @given(
     seen=arrays.arrays(np.float64, 12, elements=st.floats(-1e6, 1e6)),
-    scores=arrays.arrays(np.float64, 40, elements=st.floats(-1e300, 1e300)),
+    scores=arrays.arrays(np.float64, 40, elements=st.floats(-1e290, 1e290)),
 )
 def test_a_score_lies_in_the_cell_that_its_tops_say(seen, scores):
     grid = Grid.around(seen, 64)
     assert np.all(np.diff(grid.tops) > 0)
     finite = grid.tops[:-1]
-    scores = np.concatenate([scores, seen, finite, np.nextafter(finite, np.inf)])
+    scores = np.concatenate([scores, seen, finite, np.nextafter(finite, np.inf), [-np.inf, np.inf]])
+    # A product with the least doubles vanishes.
+    scores = scores[(np.abs(scores) > 1e-200) | (scores == 0)]
     expected = np.searchsorted(grid.tops, scores, side="left")
     assert np.array_equal(grid.cells_of(scores), expected)
 
@@ -38,7 +40,7 @@ def by_cells(values, points=True):
     chunks = [Chunk(np.repeat([0, 1], [len(values), 2]), np.append(values, [0.0, 1.0]), "all")]
     tally = ScanRequest(grid).tally(chunks)
     found = [tally.of(0), tally.of(1)]
-    cells = Cells.from_grid(grid, found)
+    cells = Cells.from_grid(grid, found, None)
     if points:
         plan = cells.plan(Questions([np.arange(len(cells.tops))]), grid, 1.0)
         again = ScanRequest(grid, labels=(0, 1), look=plan[1]).tally(chunks)
@@ -106,9 +108,9 @@ def test_tallies_merge_in_any_order():
         other = tally_of(order, REQUEST)
         for label in (False, True):
             a, b = first.classes[label], other.classes[label]
-            assert (a.n_rows, a.low, a.high) == (b.n_rows, b.low, b.high)
-            assert np.array_equal(a.counts, b.counts)
-            assert a.sums == pytest.approx(b.sums, rel=1e-13)
+            assert (a.n_rows, a.lows, a.highs) == (b.n_rows, b.lows, b.highs)
+            assert np.array_equal(a.totals[:2], b.totals[:2])
+            assert a.totals[2] == pytest.approx(b.totals[2], rel=1e-13)
 
 
 def test_a_message_does_not_grow_with_the_rows():
@@ -126,7 +128,7 @@ def test_a_message_does_not_grow_with_the_rows():
 )
 def test_points_of_all_chunks_are_put_together(parts, is_weighted):
     flags = np.ones(REQUEST.grid.size, np.bool_)
-    look = Look(np.array([-2.0]), np.array([3.5]), np.array([True]), flags, 0)
+    look = Look(np.array([-2.0]), np.array([3.5]), np.array([True]), flags)
     request = ScanRequest(REQUEST.grid, labels=(0, 1), look=look)
     weigh = (lambda s: 1.0 + np.abs(s)) if is_weighted else lambda s: None
     scores = [np.array(part, dtype=np.float64) for part in parts]

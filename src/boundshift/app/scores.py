@@ -20,11 +20,11 @@ from boundshift.promises.certificate import Certificate, certify_counts, certify
 from boundshift.promises.zone import Zone, zone_of
 from boundshift.rules import Rule
 from boundshift.scores import Scale, ScoreSample, judge_weights
-from boundshift.streaming.chunks import ColumnNames, as_labels
+from boundshift.streaming.chunks import ColumnNames, arrow, as_labels
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.read import Source
 from boundshift.streaming.scan import count_values, decide_groups_in_passes
-from boundshift.streaming.tables import arrow, open_table
+from boundshift.streaming.tables import open_table
 from boundshift.typing import BoolArray, FloatArray
 
 Show = Callable[[str, int, int], None]

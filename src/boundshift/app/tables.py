@@ -13,10 +13,10 @@ from typing import Any
 
 from boundshift.app.cli import visible
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.streaming.chunks import arrow
 from boundshift.streaming.tables import (
     MISSING,
     OpenTable,
-    arrow,
     check_names,
     open_table,
     read_batches,

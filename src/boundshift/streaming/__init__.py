@@ -2,8 +2,8 @@
 
 `scan_boundary` takes columns by name, `scan_boundaries` also one of groups, and `scan_biases` a
 column of scores for each class; :func:`boundshift.find_boundary` takes Dask arrays and
-series, Arrow arrays, memory maps and iterables of chunks as they are. For every engine the answer
-is that of the same rows in memory.
+series, memory maps and iterables of chunks. For every engine the boundary lies in the same gap
+between scores as that of the same rows in memory, or within the ``resolution`` that it states.
 
 | data | library | extra |
 |---|---|---|

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.exceptions import InvalidInputError
-from boundshift.scores import Scores
+from boundshift.scores import LARGEST_SCORE, LogOdds, Scores
 from boundshift.typing import FloatArray, IntArray
 
 # Cells of the tails: this many while the distance from the core doubles, for so many doublings.
@@ -36,7 +36,8 @@ class Grid:
     """Cells that hold every score: equal ones where most scores lie, growing ones in the tails.
 
     The equal cells have a power of two as width. So the cell of a score takes a product and a
-    rounding, both exact, and the same score is in the same cell in every pass.
+    rounding, both exact, and the same score is in the same cell in every pass. The first and the
+    last cell hold infinite log-odds only.
 
     Parameters
     ----------
@@ -64,28 +65,24 @@ class Grid:
         Examples
         --------
         >>> grid = Grid.around(np.linspace(0.0, 1.0, 99), 64)
-        >>> grid.cells_of(np.array([0.5, 0.51, 9e99])) - grid.start
-        array([  26,   27, 2871])
+        >>> (grid.cells_of(np.array([0.5, 0.51, 9e99])) - grid.start).tolist()
+        [26, 27, 2871]
         """
-        if not len(scores):
-            return cls(np.array([np.inf]))
-        low, high = np.quantile(scores, [0.01, 0.99])
+        low, high = np.quantile(scores, [0.01, 0.99]) if len(scores) else (0.0, 1.0)
         margin = (high - low) / 3
-        low, high = float(max(low - margin, -1e300)), float(min(high + margin, 1e300))
-        # Cells narrower than the distance of doubles there could not be told apart.
-        width = max((high - low) / cells, float(np.spacing(max(abs(low), abs(high)))), 1e-300)
+        low, high = float(low - margin), float(high + margin)
+        # Neighbouring doubles cannot be told apart by narrower cells.
+        width = max((high - low) / cells, float(np.spacing(max(abs(low), abs(high)))), 1e-290)
         scale = float(np.exp2(-np.ceil(np.log2(width))))
         first, last = np.ceil(low * scale), np.ceil(high * scale) + 1
         core = np.arange(first, last + 1) / scale
         growth = (core[-1] - core[0] + 1 / scale) * np.expm1(
-            np.log(2) * np.arange(_OCTAVES * _PER_OCTAVE, 0, -1) / _PER_OCTAVE
+            np.log(2) * np.arange(_OCTAVES * _PER_OCTAVE, -1, -1) / _PER_OCTAVE
         )
-        below = np.unique(core[0] - 1 / scale - np.append(growth, 0.0))
-        above = np.unique(core[-1] + growth)
-        above = above[(above > core[-1]) & np.isfinite(above)]
-        tops = np.concatenate([below[np.isfinite(below)], core, above, [np.inf]])
-        start = int(np.searchsorted(tops, core[0]))
-        return cls(tops, scale, float(first), start, len(core))
+        tops = np.concatenate([core[0] - 1 / scale - growth, core, core[-1] + growth])
+        beyond = 10 * LARGEST_SCORE
+        tops = np.unique(np.append(tops[np.abs(tops) < beyond], [-beyond, beyond, np.inf]))
+        return cls(tops, scale, float(first), int(np.searchsorted(tops, core[0])), len(core))
 
     @property
     def size(self) -> int:
@@ -93,18 +90,15 @@ class Grid:
         return len(self.tops)
 
     def cells_of(self, scores: FloatArray) -> IntArray:
-        """Return the cell of each score, all finite."""
+        """Return the cell of each score; none may be NaN."""
         with np.errstate(over="ignore"):
             place = scores * self.scale
         np.ceil(place, out=place)
-        if self.scale < 1:
-            place[(place == 0) & (scores > 0)] = 1  # where the product of a tiny score vanished
         place -= self.first - self.start
         np.clip(place, self.start - 1, self.start + self.inner, out=place)
         cell = place.astype(np.intp)
-        if len(cell) and (cell.min() < self.start or cell.max() >= self.start + self.inner):
-            tail = np.flatnonzero((cell < self.start) | (cell >= self.start + self.inner))
-            cell[tail] = np.searchsorted(self.tops, scores[tail], side="left")
+        tail = np.flatnonzero((cell < self.start) | (cell >= self.start + self.inner))
+        cell[tail] = np.searchsorted(self.tops, scores[tail], side="left")
         return cell
 
 
@@ -120,15 +114,12 @@ class Look:
         Whether the scores of the range are collected.
     flags : bool array
         Whether each cell of the grid holds one of the ranges.
-    rows : int
-        Number of rows in all ranges together.
     """
 
     lows: FloatArray
     tops: FloatArray
     collected: NDArray[np.bool_]
     flags: NDArray[np.bool_]
-    rows: int
 
 
 @dataclass(eq=False)
@@ -158,40 +149,31 @@ class Cells:
     ----------
     lows, tops : arrays of shape (k,)
         Least and largest score that a range may hold.
-    counts, sums, rows : arrays of shape (2, k)
-        Of each class the number of rows, or their weight; the sum of the scores, weighted; and
-        the number of rows.
+    totals : array of shape (2, 3, k)
+        Of each class the number of rows, their weight, and their sum of weighted scores.
     """
 
     lows: FloatArray
     tops: FloatArray
-    counts: NDArray[Any]
-    sums: FloatArray
-    rows: IntArray
+    totals: FloatArray
 
     @classmethod
-    def from_grid(cls, grid: Grid, classes: list[Any]) -> Cells:
-        """Return the cells of the first pass that hold rows, no wider than the scores."""
-        counts, sums, rows = (
-            np.stack([np.broadcast_to(getattr(c, name), grid.size) for c in classes])
-            for name in ("counts", "sums", "cell_rows")
-        )
-        held = rows.any(axis=0)
-        least, most = min(c.low for c in classes), max(c.high for c in classes)
-        lows = np.nextafter(np.append(-np.inf, grid.tops[:-1]), np.inf)
-        lows, tops = np.clip(lows, least, most), np.clip(grid.tops, least, most)
-        return cls(lows[held], tops[held], counts[:, held], sums[:, held], rows[:, held])
+    def from_grid(cls, grid: Grid, classes: list[Any], log_odds: LogOdds | None) -> Cells:
+        """Return the cells of the first pass that hold rows, no wider than the scores.
 
-    def with_value(self, value: float, counts: NDArray[Any], rows: IntArray) -> Cells:
-        """Return the cells with one more known score, of which each class has so many."""
-        place = int(np.searchsorted(self.tops, value))
-        return Cells(
-            np.insert(self.lows, place, value),
-            np.insert(self.tops, place, value),
-            np.insert(self.counts, place, counts, axis=1),
-            np.insert(self.sums, place, counts * value, axis=1),
-            np.insert(self.rows, place, rows, axis=1),
-        )
+        Exact zeros and ones of probabilities stand beyond all other log-odds.
+        """
+        totals = _totals(classes, grid.size)
+        least, most = min(c.lows for c in classes), max(c.highs for c in classes)
+        lows = np.clip(np.nextafter(np.append(-np.inf, grid.tops[:-1]), np.inf), least, most)
+        tops = np.clip(grid.tops, least, most)
+        if log_odds is not None:
+            for cell, value in ((0, log_odds.low), (-1, log_odds.high)):
+                weight = totals[:, 1, cell]
+                totals[:, 2, cell] = np.where(weight > 0, value, 0.0) * weight
+                lows[cell] = tops[cell] = value
+        held = totals[:, 0].any(axis=0)
+        return cls(lows[held], tops[held], totals[:, :, held])
 
     def plan(self, questions: Questions, grid: Grid, share: float) -> tuple[IntArray, Look]:
         """Return the cells to look into, and how: collect the small ones, cut the large ones.
@@ -199,10 +181,10 @@ class Cells:
         Of the scores that a look may collect, no more than a share is asked for.
         """
         wanted = np.unique(np.concatenate(questions.cells))
-        rows = self.rows[:, wanted].sum(axis=0)
+        rows = self.totals[:, 0, wanted].sum(axis=0)
         order = np.argsort(rows, kind="stable")
         small = np.zeros(len(wanted), dtype=np.bool_)
-        small[order] = np.cumsum(rows[order]) <= int(share * _MOST_POINTS)
+        small[order] = np.cumsum(rows[order]) <= share * _MOST_POINTS
         pieces = max(_MOST_PARTS // max(int(np.count_nonzero(~small)), 1), 2)
         tops = [
             np.array([self.tops[i]]) if is_small else _cut(self.lows[i], self.tops[i], pieces)
@@ -216,41 +198,41 @@ class Cells:
         first, last = grid.cells_of(self.lows[wanted]), grid.cells_of(self.tops[wanted])
         for i, j in zip(first, last, strict=True):
             flags[i : j + 1] = True
-        return wanted, Look(lows, joined, np.repeat(small, sizes), flags, int(rows.sum()))
+        return wanted, Look(lows, joined, np.repeat(small, sizes), flags)
 
     def refined(self, wanted: IntArray, look: Look, classes: list[Any]) -> Cells:
         """Return the cells with the wanted ones replaced by what a look found in them."""
-        size = len(look.tops)
-        counts, sums, rows, lows, highs = (
-            np.stack([np.broadcast_to(getattr(c, name), size) for c in classes])
-            for name in ("counts", "sums", "cell_rows", "lows", "highs")
-        )
+        totals = _totals(classes, len(look.tops))
         owner = np.searchsorted(self.tops[wanted], look.tops, side="left")
-        for before, found in zip(self.rows[:, wanted], rows, strict=True):
-            now = np.bincount(owner, found, len(wanted)).astype(np.int64)
+        for before, found in zip(self.totals[:, 0, wanted], totals[:, 0], strict=True):
+            now = np.bincount(owner, found, len(wanted))
             if (before != now).any():
                 raise changed_rows(before[before != now][0], now[before != now][0])
         kept = np.ones(len(self.tops), dtype=np.bool_)
         kept[wanted] = False
         # What is not collected is known to be no wider than its least and largest score.
-        parts = ~look.collected & rows.any(axis=0)
+        parts = ~look.collected & totals[:, 0].any(axis=0)
+        lows = np.min([np.broadcast_to(c.lows, len(look.tops)) for c in classes], axis=0)
+        highs = np.max([np.broadcast_to(c.highs, len(look.tops)) for c in classes], axis=0)
         points = [c.distinct_points() for c in classes]
-        values = np.unique(np.concatenate([v for v, *_ in points]))
-        times = np.zeros((2, 2, len(values)))
-        for i, (value, count, row) in enumerate(points):
-            place = np.searchsorted(values, value)
-            times[0, i, place], times[1, i, place] = count, row
-        kind = self.counts.dtype
-        new_counts, new_rows = times[0].astype(kind), times[1].astype(np.int64)
-        tops = np.concatenate([self.tops[kept], highs.max(axis=0)[parts], values])
+        values = np.unique(np.concatenate([value for value, _, _ in points]))
+        known = np.zeros((2, 3, len(values)))
+        for own, (value, weight, row) in zip(known, points, strict=True):
+            own[:, np.searchsorted(values, value)] = row, weight, weight * value
+        tops = np.concatenate([self.tops[kept], highs[parts], values])
         order = np.argsort(tops, kind="stable")
         return Cells(
-            np.concatenate([self.lows[kept], lows.min(axis=0)[parts], values])[order],
+            np.concatenate([self.lows[kept], lows[parts], values])[order],
             tops[order],
-            np.hstack([self.counts[:, kept], counts[:, parts], new_counts])[:, order],
-            np.hstack([self.sums[:, kept], sums[:, parts], new_counts * values])[:, order],
-            np.hstack([self.rows[:, kept], rows[:, parts], new_rows])[:, order],
+            np.concatenate([self.totals[:, :, kept], totals[:, :, parts], known], axis=2)[
+                :, :, order
+            ],
         )
+
+
+def _totals(classes: list[Any], size: int) -> FloatArray:
+    """Return the totals of both classes; a class without rows has zeros."""
+    return np.stack([np.broadcast_to(np.float64(c.totals), (3, size)) for c in classes])
 
 
 def changed_rows(before: float, now: float) -> InvalidInputError:
@@ -263,30 +245,14 @@ def changed_rows(before: float, now: float) -> InvalidInputError:
 
 
 def _cut(low: float, top: float, pieces: int) -> FloatArray:
-    """Return the tops of a cell's parts, half of them of equal width and half of equal doubles.
+    """Return the tops of a cell's parts: half of them equal, half of them shrinking towards 0.
 
     Where one score is far larger than the rest, parts of equal width leave all others in one.
     """
     half = max(pieces // 2, 2)
-    tops = np.concatenate([np.linspace(low, top, half + 1), spaced_doubles(low, top, half + 1)])
+    shrinking = max(abs(low), abs(top)) * np.exp2(-np.arange(half) * (1000 / half))
+    tops = np.concatenate([np.linspace(low, top, half + 1), -shrinking, shrinking])
     return np.append(np.unique(tops[(tops >= low) & (tops < top)]), top)
-
-
-def spaced_doubles(low: float, high: float, count: int) -> FloatArray:
-    """Return numbers between which there are about equally many doubles.
-
-    Examples
-    --------
-    >>> spaced_doubles(1.0, 16.0, 5).tolist()
-    [1.0, 2.0, 4.0, 8.0, 16.0]
-    """
-    # The bits of a positive double are in its order; those of a negative one are reversed.
-    flip = np.int64(2**63 - 1)
-    bits = np.array([low, high]).view(np.int64)
-    first, last = (bits ^ ((bits >> 63) & flip)).tolist()
-    step = (last - first) // (count - 1)
-    spaced = np.array([*(first + step * i for i in range(count - 1)), last])
-    return np.asarray((spaced ^ ((spaced >> 63) & flip)).view(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,10 +290,12 @@ class CellScores(Scores):
         weighting: tuple[int, float] | None,
     ) -> CellScores:
         """Return what is known of one class, whose least and largest score are given."""
-        held = np.flatnonzero(cells.rows[which])
-        count, both = cells.counts[which, held], cells.counts.sum(axis=0)
+        rows, weight, sums = cells.totals[which]
+        held = np.flatnonzero(rows)
+        both = cells.totals[:, 1].sum(axis=0)
+        count = weight[held] if weighting else weight[held].astype(np.int64)
         low, top = np.clip(cells.lows[held], *extremes), np.clip(cells.tops[held], *extremes)
-        value = np.clip(cells.sums[which, held] / count, low, top)
+        value = np.clip(sums[held] / count, low, top)
         heavy = count >= max(2.0, _HEAVY * count.sum())
         heavy |= both[held] >= max(2.0, _HEAVY * both.sum())
         return cls(value, count, (low, top), held, heavy & (low < top), questions, weighting)

@@ -6,6 +6,7 @@ A chunk is the unit in which data bigger than memory is read.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,12 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.typing import FloatArray
 from boundshift.validation import as_column, check_weight_shape
 
-# Labels of a chunk that are kept for an error message.
-_MOST_LABELS = 8
 _ONE_COLUMN = "Pass the column of the positive class, for example `proba[:, 1]`."
 
 
@@ -143,21 +142,36 @@ class Chunk:
         codes = [code for code, category in enumerate(self.categories) if category == label]
         return np.isin(self.labels, codes) if len(codes) != 1 else self.labels == codes[0]
 
-    def distinct_labels(self) -> tuple[list[Any], int]:
-        """Return the first few distinct labels, and how many rows have none.
+    def label_counts(self) -> Counter[Any]:
+        """Return how many rows have each label, None where it is missing.
 
         Examples
         --------
-        >>> Chunk(np.array([0, 1, 1]), np.zeros(3), "all").distinct_labels()
-        ([0, 1], 0)
+        >>> Chunk(np.array([0.0, 1.0, 1.0, np.nan]), np.zeros(4), "all").label_counts()
+        Counter({1.0: 2, 0.0: 1, None: 1})
         """
-        y = self.labels
-        if self.categories is not None:
-            seen = np.flatnonzero(np.bincount(y[y >= 0], minlength=len(self.categories)))
-            missing = int(np.count_nonzero(y < 0))
-            return [self.categories[code] for code in seen[:_MOST_LABELS]], missing
-        lost = np.asarray(y != y, dtype=np.bool_)
-        return np.unique(y[~lost])[:_MOST_LABELS].tolist(), int(np.count_nonzero(lost))
+        return _count(self.labels, self.categories)
+
+    def group_counts(self) -> Counter[Any]:
+        """Return how many rows each group has, None where it is missing."""
+        return _count(self.groups, self.group_names)
+
+
+def _count(values: Any, names: tuple[Any, ...] | None) -> Counter[Any]:
+    """Return how often each value occurs, or each name whose index the values are."""
+    is_missing = np.asarray(values != values if names is None else values < 0, dtype=np.bool_)
+    known = values[~is_missing]
+    if names is None:
+        distinct, counts = (part.tolist() for part in np.unique(known, return_counts=True))
+    else:
+        distinct, counts = list(names), np.bincount(known, minlength=len(names)).tolist()
+    found: Counter[Any] = Counter()
+    for value, n in zip(distinct, counts, strict=True):
+        if n:
+            found[value] += n
+    if missing := int(np.count_nonzero(is_missing)):
+        found[None] = missing
+    return found
 
 
 def as_chunk(
@@ -208,6 +222,15 @@ def table_chunk(rows: Any, names: ColumnNames, location: str) -> Chunk:
     )
 
 
+def arrow() -> Any:
+    """Import pyarrow, or name the extra that brings it."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "arrow") from error
+    return pa
+
+
 def as_labels(column: Any, name: str, where: str) -> Any:
     """Return an Arrow column of labels, bytes as the text that they are; refuse other kinds."""
     import pyarrow as pa
@@ -231,7 +254,10 @@ def _numbers(scores: Any, location: str, name: str = "y_score") -> FloatArray:
     is_plain = isinstance(getattr(scores, "dtype", None), np.dtype) and scores.dtype.kind in "biuf"
     if hasattr(scores, "to_numpy") and hasattr(scores, "isna") and not is_plain:
         # pandas has several values that mean "missing".
-        scores = scores.to_numpy(dtype=np.float64, na_value=np.nan)
+        try:
+            scores = scores.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError) as error:
+            raise not_real_numbers(f"{error} in {location}", name) from None
     array = as_column(name, scores, _ONE_COLUMN)
     if array.dtype.kind == "O":
         try:
@@ -303,21 +329,6 @@ def _whole(array: Any) -> Any:
     return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
 
 
-def plain_labels(labels: Sequence[Any]) -> list[Any]:
-    """Return labels as Python's own values, which every library takes."""
-    return [label.item() if hasattr(label, "item") else label for label in labels]
-
-
-def only_column(names: Sequence[str], what: str) -> str:
-    """Return the name of the one column that a frame of scores has."""
-    if len(names) != 1:
-        raise InvalidInputError(
-            f"`y_score` must be a {what} with one column, that of the scores, got "
-            f"{', '.join(map(repr, names))}. Select the scores first."
-        )
-    return names[0]
-
-
 def check_lengths(labels: int, scores: int, location: str = "") -> None:
     """Raise unless there is one label for each score."""
     if labels != scores:
@@ -326,15 +337,6 @@ def check_lengths(labels: int, scores: int, location: str = "") -> None:
             f"`y_true` and `y_score` must have the same length, got {labels} labels and {scores} "
             f"scores{where}. Pass one score for each row."
         )
-
-
-def check_one_dimensional(**shapes: tuple[int, ...]) -> None:
-    """Raise unless every array has one dimension."""
-    for name, shape in shapes.items():
-        if len(shape) != 1:
-            raise InvalidInputError(
-                f"`{name}` must be one-dimensional, got shape {shape}. {_ONE_COLUMN}"
-            )
 
 
 def not_real_numbers(what: str, name: str = "y_score") -> InvalidInputError:

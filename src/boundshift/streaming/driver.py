@@ -8,6 +8,7 @@ one is the decision of the sorted scores.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,12 +30,19 @@ from boundshift.scores import (
 )
 from boundshift.streaming.cells import Cells, CellScores, Grid, Questions
 from boundshift.streaming.chunks import Chunk
-from boundshift.streaming.read import OnProgress, Source
-from boundshift.streaming.tally import OUTSIDE, ClassTally, Fault, ScanRequest, Tally
+from boundshift.streaming.read import Source
+from boundshift.streaming.tally import (
+    OUTSIDE,
+    ClassTally,
+    JointRequest,
+    ScanRequest,
+    Tally,
+    View,
+    all_rows,
+)
 from boundshift.validation import as_choice, no_weights, not_frequencies, order_labels
 
 Result = TypeVar("Result")
-Requests = list[tuple[int, ScanRequest]]
 Progress = Callable[[str, int, int], None]
 """Called with the name of the pass, the number of parts read, and of all parts."""
 
@@ -45,6 +53,8 @@ _MOST_PASSES = 40
 # Share of a cell's width by which a smooth curve's boundary may move, since the mean of a cell
 # stands for its rows. Empirical: mixed scales and flat optima can exceed it.
 _SMOOTH = 1 / 16
+# Faults that an error lists.
+_MOST_FAULTS = 8
 
 
 class PassRecord(NamedTuple):
@@ -93,19 +103,18 @@ def decide_in_passes(
         for such; if it meets others, or hard labels, it is made again with the scores as they are.
     """
     scan = Scan(source.peek(), source.is_weighted, pos_label, alike, scale)
-
-    def read(requests: Requests, on_progress: OnProgress) -> list[Tally]:
-        return [source.scan(request, on_progress) for _, request in requests]
-
-    def decide_one(samples: list[ScoreSample]) -> Result:
-        return decide(samples[0])
-
-    return decide_together([scan], read, decide_one, max_passes=max_passes, progress=progress)
+    return decide_together(
+        source,
+        [(scan, all_rows)],
+        lambda samples: decide(samples[0]),
+        max_passes=max_passes,
+        progress=progress,
+    )
 
 
 def decide_together(
-    scans: Sequence[Scan],
-    read: Callable[[Requests, OnProgress], list[Tally]],
+    source: Source,
+    problems: Sequence[tuple[Scan, View]],
     decide: Callable[[list[ScoreSample]], Result],
     *,
     max_passes: int | None = None,
@@ -115,49 +124,51 @@ def decide_together(
 
     Parameters
     ----------
-    scans : sequence of Scan
-        What is known of each problem; nothing yet.
-    read : callable
-        From requests, each with the number of its problem, to what one pass finds for each.
+    source : Source
+        Where the rows come from.
+    problems : sequence of (Scan, View)
+        What is known of each problem, nothing yet, and which rows it has.
     decide : callable
         From the samples of all problems to the decision.
     max_passes, progress
         As in `decide_in_passes`.
     """
     most, passes = max_passes or _MOST_PASSES, 0
+    scans = [scan for scan, _ in problems]
     with show_progress(progress) as show:
 
-        def read_all(requests: Requests) -> list[Tally]:
+        def read(requests: dict[int, ScanRequest]) -> dict[int, Tally]:
             nonlocal passes
             passes += 1
             name = f"pass {passes}"
-            return read(requests, lambda *done: show(name, *done) if show else None)
+            parts = tuple((i, problems[i][1], request) for i, request in requests.items())
+            on_progress = (lambda *done: show(name, *done)) if show else lambda *_: None
+            found: dict[int, Tally] = source.scan(JointRequest(parts), on_progress).parts
+            return found
 
         waiting = list(range(len(scans)))
         while waiting:
-            tallies = read_all([(i, scans[i].first_request()) for i in waiting])
-            settled = [
-                scans[i].take_first(found) for i, found in zip(waiting, tallies, strict=True)
-            ]
-            waiting = [i for i, is_settled in zip(waiting, settled, strict=True) if not is_settled]
+            tallies = read({i: scans[i].first_request() for i in waiting})
+            waiting = [i for i in waiting if not scans[i].take_first(tallies[i])]
         while True:
             questions = [Questions() for _ in scans]
+            is_last = passes >= most
             try:
-                samples = [scan.sample(open_) for scan, open_ in zip(scans, questions, strict=True)]
+                samples = [scan.sample(asked) for scan, asked in zip(scans, questions, strict=True)]
                 with np.errstate(over="ignore", invalid="ignore"):  # of estimates that are refused
                     result = decide(samples)
             except InvalidInputError:
                 # What an estimate finds wrong, the scores themselves may not.
-                if not any(questions) or passes >= most:
+                if is_last or not any(questions):
                     raise
             else:
-                if not any(questions) or passes >= most:
+                if is_last or not any(questions):
                     widths = [scan.resolution(q) for scan, q in zip(scans, questions, strict=True)]
                     return result, PassRecord(passes, max(widths, default=0.0))
-            asked = [i for i, open_ in enumerate(questions) if open_]
-            tallies = read_all([(i, scans[i].next_request(questions[i])) for i in asked])
-            for i, tally in zip(asked, tallies, strict=True):
-                scans[i].take_next(tally)
+            asked_of = {i: q for i, q in enumerate(questions) if q}
+            tallies = read({i: scans[i].next_request(q) for i, q in asked_of.items()})
+            for i in asked_of:
+                scans[i].take_next(tallies[i])
 
 
 class Scan:
@@ -173,7 +184,7 @@ class Scan:
         As in `decide_in_passes`.
     common : Scan, default=None
         If given, the problem is a part of the rows of another one, read in the same first pass,
-        and has its classes, its units and its scale.
+        and has its classes and its scale.
     together : int, default=1
         How many problems are read in one pass, and share its memory.
     """
@@ -219,14 +230,17 @@ class Scan:
         elif self._common._is_settled:
             self.labels, self._request = self._common.labels, self._common._request
             # A part of the rows may lack a class.
-            self._put_in_cells([tally.of(label) for label in self.labels])
+            self._found = [tally.of(label) for label in self.labels]
             self._is_settled = True
+        if self._is_settled:
+            request = self._request
+            self._cells = Cells.from_grid(request.grid, self._found, request.log_odds)
         return self._is_settled
 
     def _settle(self, tally: Tally) -> bool:
-        """Learn from the first pass, unless another scale has to be tried."""
+        """Learn from the first pass, unless it has to be made again with raw scores."""
         request = self._request
-        outside = [f for f in tally.faults if f.kind == OUTSIDE]
+        outside = Counter({fault: n for fault, n in tally.faults.items() if fault[2] == OUTSIDE})
         if outside and self._scale == "probability":
             raise not_probabilities(_list_faults(outside))
         if outside:
@@ -236,35 +250,18 @@ class Scan:
         if not tally.classes and self._is_weighted:
             raise no_weights()
         self.labels = order_labels(tally.classes, self._pos_label, alike=self._alike)
-        found = [tally.classes[label] for label in self.labels]
-        least, most = min(c.low for c in found), max(c.high for c in found)
-        if request.log_odds is not None:
-            zeros, ones = sum(c.saturated[:, 1] for c in found)
-            if not have_odds(least, most, saturated=bool(zeros or ones)):
-                self._scale = "raw"
-                return False
-            log_odds = LogOdds.of_extremes(least, most, zeros=zeros > 0, ones=ones > 0)
-            self._request = replace(request, log_odds=log_odds)
-        else:
+        self._found = [tally.classes[label] for label in self.labels]
+        least, most = min(c.lows for c in self._found), max(c.highs for c in self._found)
+        if request.log_odds is None:
             check_magnitude(max(abs(least), abs(most)))
-        self._put_in_cells(found)
+            return True
+        zeros, ones = sum(c.totals[0, [0, -1]] for c in self._found) > 0
+        if not have_odds(least, most, saturated=bool(zeros or ones)):
+            self._scale = "raw"
+            return False
+        log_odds = LogOdds.of_extremes(least, most, zeros=bool(zeros), ones=bool(ones))
+        self._request = replace(request, log_odds=log_odds)
         return True
-
-    def _put_in_cells(self, found: list[ClassTally]) -> None:
-        """Keep the cells; exact zeros and ones stand beyond all other log-odds."""
-        self._found = found
-        self._cells = Cells.from_grid(self._request.grid, found)
-        log_odds = self._request.log_odds
-        for side, end in enumerate((log_odds.low, log_odds.high) if log_odds else ()):
-            counts, rows = (np.array([c.saturated[side, i] for c in found]) for i in (0, 1))
-            if rows.any():
-                kind = self._cells.counts.dtype
-                self._cells = self._cells.with_value(
-                    end, counts.astype(kind), rows.astype(np.int64)
-                )
-                for c in found:
-                    if c.saturated[side, 1]:
-                        c.low, c.high = min(c.low, end), max(c.high, end)
 
     @property
     def has_both_classes(self) -> bool:
@@ -277,7 +274,7 @@ class Scan:
             CellScores.of_class(
                 self._cells,
                 i,
-                (c.low, c.high),
+                self._extremes(c),
                 questions,
                 (c.n_rows, c.squared_weights) if self._is_weighted else None,
             )
@@ -286,6 +283,15 @@ class Scan:
             for i, c in enumerate(self._found)
         )
         return ScoreSample(negative, positive, self.labels, self._request.log_odds)
+
+    def _extremes(self, found: ClassTally) -> tuple[float, float]:
+        """Return the least and the largest score of a class, or its log-odds."""
+        ends = [float(found.lows), float(found.highs)]
+        if (log_odds := self._request.log_odds) is not None:
+            both = ((0, log_odds.low), (-1, log_odds.high))
+            ends += [value for cell, value in both if found.totals[0, cell]]
+        finite = [end for end in ends if np.isfinite(end)]
+        return min(finite), max(finite)
 
     def next_request(self, questions: Questions) -> ScanRequest:
         """Return what finds the answers to questions."""
@@ -301,32 +307,32 @@ class Scan:
         widths = self._cells.tops - self._cells.lows
         smooth = questions.width * _SMOOTH
         widest = max((float(widths[c].max()) for c in questions.cells), default=smooth)
-        if self._request.log_odds is not None:
-            return widest / 4  # no probability changes faster with its log-odds
-        return widest
+        # No probability changes faster with its log-odds than by a quarter.
+        return widest if self._request.log_odds is None else widest / 4
 
 
-def _list_faults(faults: list[Fault]) -> str:
+def _list_faults(faults: Counter[tuple[str, str, str]]) -> str:
     """Return how many rows are faulty in which way, and where."""
-    return ", ".join(f"{f.count} {f.kind} in {f.location}" for f in faults)
+    first = sorted(faults.items())[:_MOST_FAULTS]
+    return ", ".join(f"{n} {kind} in {location}" for (_, location, kind), n in first)
 
 
-def _check_faults(faults: list[Fault]) -> None:
+def _check_faults(faults: Counter[tuple[str, str, str]]) -> None:
     """Raise if some rows cannot be used."""
-    if not faults:
-        return
-    shown = _list_faults(faults)
-    column = faults[0].column
-    if column == "sample_weight":
-        raise not_frequencies(faults[0].kind, sum(f.count for f in faults if f.column == column))
-    if column == "y_true":
-        raise InvalidInputError(
-            f"`y_true` must hold a label for each row, got {shown}. Drop the rows without a label."
-        )
-    raise InvalidInputError(
-        f"`y_score` must be finite, got {shown}. "
-        "Drop those rows, or clip infinite scores to the largest finite one."
-    )
+    for column in ("sample_weight", "y_true", "y_score"):
+        own = Counter({fault: n for fault, n in faults.items() if fault[0] == column})
+        if own and column == "sample_weight":
+            raise not_frequencies(min(own)[2], own.total())
+        if own and column == "y_true":
+            raise InvalidInputError(
+                f"`y_true` must hold a label for each row, got {_list_faults(own)}. Drop the rows "
+                "without a label."
+            )
+        if own:
+            raise InvalidInputError(
+                f"`y_score` must be finite, got {_list_faults(own)}. Drop those rows, or clip "
+                "infinite scores to the largest finite one."
+            )
 
 
 # --- Progress bars --------------------------------------------------------------------------------

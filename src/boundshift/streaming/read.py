@@ -19,8 +19,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.streaming.chunks import Chunk, ColumnNames, as_chunk, check_lengths
+from boundshift.exceptions import InvalidInputError
+from boundshift.streaming.chunks import Chunk, ColumnNames, arrow, as_chunk, check_lengths
 from boundshift.validation import as_column
 
 OnProgress = Callable[[int, int], None]
@@ -29,7 +29,7 @@ OnProgress = Callable[[int, int], None]
 PEEKED_ROWS = 1 << 16
 _ROWS_OF_A_PART = 1 << 20
 
-# Library of a value's type, and the engine that reads it.
+# Library of a value's type, and the engine that reads it: ``frames.<engine>_columns``.
 _ENGINES = {
     "_duckdb": "duckdb",
     "dask": "dask",
@@ -38,19 +38,6 @@ _ENGINES = {
     "polars": "polars",
     "pyarrow": "arrow",
     "pyspark": "spark",
-}
-# Module of an engine, the library that it needs, and the extra that brings it. A module offers
-# `<engine>_columns(data, names)`, `<engine>_arrays(y_true, y_score, sample_weight)` and, for lazy
-# columns, `<engine>_predict(column, threshold, labels)`.
-_MODULES = {
-    "arrow": ("frames", "pyarrow", "arrow"),
-    "chunks": ("read", "", ""),
-    "dask": ("on_dask", "dask", "dask"),
-    "duckdb": ("frames", "pyarrow", "duckdb"),
-    "files": ("files", "pyarrow", "arrow"),
-    "memmap": ("read", "", ""),
-    "polars": ("frames", "pyarrow", "polars"),
-    "spark": ("on_spark", "pyspark", "spark"),
 }
 
 
@@ -93,17 +80,28 @@ def read(
     boundshift.exceptions.InvalidInputError: `label` must be left out for pairs of labels and ...
     """
     names = ColumnNames(label, score, weight, by)
-    engine = _engine_of_columns(data)
-    source: Source
-    if engine == "spark":
-        source = _load(engine, "columns")(data, names, element)
-    elif element != -1:
+    engine = _ENGINES.get(library_of(data))
+    if engine != "spark" and element != -1:
         raise InvalidInputError(
             f"`element` must be left out but for a Spark frame, got {element!r} with "
             f"{type(data).__name__}. Pass a column of numbers as `score`."
         )
+    source: Source
+    if engine is not None:
+        frames = import_module("boundshift.streaming.frames")
+        beside = (element,) if engine == "spark" else ()
+        source = getattr(frames, f"{engine}_columns")(data, names, *beside)
+    elif _is_path(data) or _is_list_of(data, _is_path):
+        arrow()
+        source = import_module("boundshift.streaming.files").files_columns(data, names)
+    elif callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):
+        source = _chunks_columns(data, names)
     else:
-        source = _load(engine, "columns")(data, names)
+        raise InvalidInputError(
+            "`data` must be files, a DuckDB relation, a frame of Polars, Arrow, Dask or Spark, or "
+            f"an iterable of pairs, got {type(data).__name__}. For columns in memory use "
+            "boundshift.find_boundary."
+        )
     return source
 
 
@@ -115,42 +113,45 @@ def find_source(y_true: object, y_score: object, sample_weight: object = None) -
     >>> find_source([0, 1], [0.5, 0.7]) is None
     True
     """
-    given = {"y_true": y_true, "y_score": y_score}
+    given: dict[str, Any] = {"y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         given["sample_weight"] = sample_weight
-    engines = {_engine_of_array(value) for value in given.values()}
-    if engines <= {None, "arrow"} and None in engines:
+    kinds = {_kind_of_array(value) for value in given.values()}
+    if kinds == {"memory"}:
         return None
-    if engines == {None, "memmap"}:
-        engines = {"memmap"}
-    if len(engines) > 1:
-        kinds = [type(value).__name__ for value in given.values()]
+    if kinds == {"memory", "memmap"} or kinds == {"memmap"}:
+        return _memmap_arrays(*given.values())
+    if len(kinds) > 1:
+        names, found = ([f"`{name}`" for name in given], [type(v).__name__ for v in given.values()])
         raise InvalidInputError(
-            f"{' and '.join(f'`{name}`' for name in given)} must be of one kind, got "
-            f"{' and '.join(kinds)}. Convert one of them."
+            f"{' and '.join(names)} must be of one kind, got {' and '.join(found)}. Convert one of "
+            "them."
         )
-    source: Source = _load(str(engines.pop()), "arrays")(*given.values())
-    return source
+    if kinds == {"chunks"}:
+        return _chunks_arrays(given)
+    if kinds == {"dask"}:
+        source: Source = import_module("boundshift.streaming.frames").dask_arrays(given)
+        return source
+    raise InvalidInputError(
+        "`y_true` and `y_score` must be columns of one frame, got a "
+        f"{kinds.pop().capitalize()} {type(y_score).__name__}, which does not say which rows "
+        "belong together. Use boundshift.streaming.scan_boundary(frame, label=..., score=...)."
+    )
 
 
-def find_predictor(column: object) -> Callable[..., Any] | None:
-    """Return the function that labels a lazy column of scores, None for scores in memory."""
-    engine = _ENGINES.get(library_of(column))
-    if engine in (None, "arrow") or _is_series(engine, column):
-        return None
-    predictor: Callable[..., Any] = _load(str(engine), "predict")
-    return predictor
-
-
-def _load(engine: str, what: str) -> Any:
-    """Import a function of an engine; if its library is missing, say which extra brings it."""
-    module, library, extra = _MODULES[engine]
-    try:
-        return getattr(import_module(f"boundshift.streaming.{module}"), f"{engine}_{what}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != library:
-            raise
-        raise MissingExtraError(library, extra) from error
+def refuse_lazy(scores: object) -> None:
+    """Raise for scores that are a column of an engine, and not in memory."""
+    kind = _ENGINES.get(library_of(scores), "arrow")
+    if kind != "arrow" and not _is_series(kind, scores):
+        remedy = (
+            "map_blocks(boundary.predict) or map_partitions(boundary.predict)"
+            if kind == "dask"
+            else "the expression of boundary.to_sql"
+        )
+        raise InvalidInputError(
+            f"`y_score` must be scores in memory, got a {kind.capitalize()} "
+            f"{type(scores).__name__}. Label it by {remedy}."
+        )
 
 
 def library_of(value: object) -> str:
@@ -158,35 +159,19 @@ def library_of(value: object) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def _engine_of_columns(data: Any) -> str:
-    """Return the engine that reads files, a frame, a table or pairs."""
-    library = library_of(data)
-    if library in _ENGINES:
-        return _ENGINES[library]
-    if isinstance(data, str | PathLike) or _is_list_of(
-        data, lambda v: isinstance(v, str | PathLike)
-    ):
-        return "files"
-    if callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):
-        return "chunks"
-    raise InvalidInputError(
-        "`data` must be files, a DuckDB relation, a frame of Polars, Arrow, Dask or Spark, or an "
-        "iterable of pairs, got "
-        f"{type(data).__name__}. For columns in memory use boundshift.find_boundary."
-    )
-
-
-def _engine_of_array(value: object) -> str | None:
-    """Return the engine that reads labels or scores, None if they are in memory."""
+def _kind_of_array(value: object) -> str:
+    """Return the engine that reads labels or scores, or "memory", "memmap" or "chunks"."""
     engine = _ENGINES.get(library_of(value))
+    if engine == "arrow" or _is_series(engine, value):
+        return "memory"
     if engine is not None:
-        return None if _is_series(engine, value) else engine
+        return engine
     if isinstance(value, np.memmap) and value.ndim == 1:
         return "memmap"
     is_chunks = callable(value) or (isinstance(value, Iterable) and not isinstance(value, Sized))
     # To NumPy arrays of one length would be the rows of a matrix, but a matrix is no column.
     is_list = _is_list_of(value, lambda part: getattr(part, "ndim", 0) == 1)
-    return "chunks" if (is_chunks and not hasattr(value, "__array__")) or is_list else None
+    return "chunks" if (is_chunks and not hasattr(value, "__array__")) or is_list else "memory"
 
 
 def _is_path(value: object) -> bool:
@@ -207,12 +192,13 @@ def _is_list_of(value: object, holds: Callable[[object], bool]) -> bool:
 
 
 class PartSource:
-    """Parts that can be read one without the other, in any order and on any thread.
+    """Parts that are read on this machine, on all cores.
 
     Parameters
     ----------
-    parts : sequence of callables
-        Each returns the chunks of one part.
+    parts : sequence of callables, or a function that iterates over chunks
+        Each returns the chunks of one part, which can be read without the others. A function
+        returns the same chunks each time, one after the other.
     is_weighted : bool, default=False
         Whether rows have weights.
     beginnings : sequence of callables, default=None
@@ -221,106 +207,76 @@ class PartSource:
 
     def __init__(
         self,
-        parts: Sequence[Callable[[], Iterable[Chunk]]],
+        parts: Sequence[Callable[[], Iterable[Chunk]]] | Callable[[], Iterable[Chunk]],
         is_weighted: bool = False,
         beginnings: Sequence[Callable[[], Iterable[Chunk]]] | None = None,
     ) -> None:
-        self._parts, self.is_weighted = parts, is_weighted
-        self._beginnings = parts if beginnings is None else beginnings
+        self._parts, self._beginnings = parts, beginnings
+        self.is_weighted = is_weighted
 
     def peek(self) -> list[Chunk]:
-        """Return rows from the first, the middle and the last part."""
-        last = len(self._parts) - 1
-        which = sorted({0, last // 2, last}) if last >= 0 else []
-        first = (next(iter(self._beginnings[i]()), None) for i in which)
+        """Return rows of the first, the middle and the last part, or of the first chunk."""
+        if callable(self._parts):
+            first = [next((chunk for chunk in self._parts() if len(chunk)), None)]
+        else:
+            beginnings, last = self._beginnings or self._parts, len(self._parts) - 1
+            which = sorted({0, last // 2, last}) if last >= 0 else []
+            first = [next(iter(beginnings[i]()), None) for i in which]
         return [chunk.take(slice(PEEKED_ROWS)) for chunk in first if chunk is not None]
 
     def scan(self, request: Request, on_progress: OnProgress) -> Any:
-        """Read every row once, and return what was asked for."""
-        tasks = (lambda part=part: request.tally(part()) for part in self._parts)
-        return _merge_in_order(tasks, request.tally(()), len(self._parts), on_progress)
+        """Read every row once, a few parts ahead of the merging, and merge tallies in order."""
+        total, tally = 0, request.tally(())
+        tasks: Iterable[Callable[[], Any]]
+        if callable(self._parts):
+            tasks = (partial(request.tally, [chunk]) for chunk in self._parts())
+        else:
+            total = len(self._parts)
+            tasks = (partial(_tally_part, request, part) for part in self._parts)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        waiting: deque[Future[Any]] = deque()
+        done = 0
+
+        def merge_first() -> None:
+            nonlocal done
+            tally.merge(waiting.popleft().result())
+            done += 1
+            on_progress(done, max(total, done))
+
+        with ThreadPoolExecutor(cores) as pool:
+            try:
+                for task in tasks:
+                    waiting.append(pool.submit(task))
+                    if len(waiting) > 2 * (cores or 1):
+                        merge_first()
+                while waiting:
+                    merge_first()
+            finally:
+                for future in waiting:
+                    future.cancel()
+        return tally
+
+
+def _tally_part(request: Request, part: Callable[[], Iterable[Chunk]]) -> Any:
+    return request.tally(part())
 
 
 def source_of_rows(
     n: int, rows: Callable[[slice, str], Chunk], is_weighted: bool = False
 ) -> PartSource:
-    """Return the source of n rows of which any slice can be read, a million rows a part.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    rows : callable
-        From a slice of the rows, and what an error calls them, to their chunk.
-    is_weighted : bool, default=False
-        Whether rows have weights.
-    """
+    """Return the source of n rows, given their chunk by a slice and what an error calls it."""
 
     def part(start: int) -> list[Chunk]:
         stop = min(start + _ROWS_OF_A_PART, n)
         return [rows(slice(start, stop), f"rows {start} to {stop - 1}")]
 
-    starts = range(0, n, _ROWS_OF_A_PART)
-    return PartSource([partial(part, start) for start in starts], is_weighted)
-
-
-class ChunkSource:
-    """Chunks that can only be read one after the other.
-
-    Parameters
-    ----------
-    chunks : callable
-        Returns an iterator over all chunks, the same ones each time.
-    is_weighted : bool, default=False
-        Whether rows have weights.
-    """
-
-    def __init__(self, chunks: Callable[[], Iterator[Chunk]], is_weighted: bool = False) -> None:
-        self._chunks, self.is_weighted = chunks, is_weighted
-
-    def peek(self) -> list[Chunk]:
-        """Return rows of the first chunk that has any."""
-        first = next((chunk for chunk in self._chunks() if len(chunk)), None)
-        return [] if first is None else [first.take(slice(PEEKED_ROWS))]
-
-    def scan(self, request: Request, on_progress: OnProgress) -> Any:
-        """Read every row once, and return what was asked for."""
-        tasks = (lambda chunk=chunk: request.tally([chunk]) for chunk in self._chunks())
-        return _merge_in_order(tasks, request.tally(()), 0, on_progress)
-
-
-def _merge_in_order(
-    tasks: Iterable[Callable[[], Any]], tally: Any, total: int, on_progress: OnProgress
-) -> Any:
-    """Run tasks on all cores, a few ahead of the merging, and merge their tallies in order."""
-    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    waiting: deque[Future[Any]] = deque()
-    done = 0
-
-    def merge_first() -> None:
-        nonlocal done
-        tally.merge(waiting.popleft().result())
-        done += 1
-        on_progress(done, max(total, done))
-
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for task in tasks:
-                waiting.append(pool.submit(task))
-                if len(waiting) > 2 * (workers or 1):
-                    merge_first()
-            while waiting:
-                merge_first()
-        finally:
-            for future in waiting:
-                future.cancel()
-    return tally
+    return PartSource([partial(part, start) for start in range(0, n, _ROWS_OF_A_PART)], is_weighted)
 
 
 # --- Memory maps, and iterables of chunks ---------------------------------------------------------
 
 
-def memmap_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> PartSource:
+def _memmap_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> PartSource:
     """Return the source of arrays, some of which may be in memory."""
     remedy = "Pass one value for each row."
     y, s = as_column("y_true", y_true, remedy), as_column("y_score", y_score, remedy)
@@ -333,11 +289,8 @@ def memmap_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> PartS
     return source_of_rows(len(s), rows, is_weighted=w is not None)
 
 
-def chunks_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> ChunkSource:
+def _chunks_arrays(given: dict[str, Any]) -> PartSource:
     """Return the source of chunks of labels, chunks of scores, and chunks of weights if any."""
-    given = {"y_true": y_true, "y_score": y_score}
-    if sample_weight is not None:
-        given["sample_weight"] = sample_weight
     for name, value in given.items():
         _refuse_iterator(name, value)
 
@@ -346,18 +299,14 @@ def chunks_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> Chunk
         for i, (labels, scores, *weights) in enumerate(rows):
             yield as_chunk(labels, (scores,), f"chunk {i}", *weights)
 
-    return ChunkSource(chunks, is_weighted=sample_weight is not None)
+    return PartSource(chunks, "sample_weight" in given)
 
 
-def chunks_columns(pairs: Any, names: ColumnNames) -> ChunkSource:
+def _chunks_columns(pairs: Any, names: ColumnNames) -> PartSource:
     """Return the source of pairs (labels, scores), or of triples with weights or groups.
 
-    Parameters
-    ----------
-    pairs : iterable, or function that makes one
-        With several columns of scores, each pair has a matrix of them.
-    names : ColumnNames
-        Whether the third of a triple are groups; else they are weights.
+    With several columns of scores, each pair has a matrix of them. If `names` has groups, the
+    third of a triple are these; else they are weights.
     """
     _refuse_names(names)
     _refuse_iterator("data", pairs)
@@ -388,23 +337,20 @@ def chunks_columns(pairs: Any, names: ColumnNames) -> ChunkSource:
             beside = {"groups" if has_groups else "weights": more[0]} if more else {}
             yield as_chunk(labels, columns, f"chunk {i}", **beside)
 
-    return ChunkSource(chunks, is_weighted=items == 3 and not has_groups)
+    return PartSource(chunks, items == 3 and not has_groups)
 
 
 def _refuse_names(names: ColumnNames) -> None:
     """Raise if a column is named for pairs, which have none."""
     for name in ("label", "score", "weight", "by"):
         column = getattr(names, name)
-        if column not in (name, None) and not isinstance(column, tuple):
+        is_default = column is None or isinstance(column, tuple)
+        if not is_default and (column != name or name == "weight"):
+            remedy = " Pass triples (labels, scores, weights)." if name == "weight" else ""
             raise InvalidInputError(
                 f"`{name}` must be left out for pairs of labels and scores, which have no "
-                f"columns, got {column!r}."
+                f"columns, got {column!r}.{remedy}"
             )
-    if names.weight is not None:
-        raise InvalidInputError(
-            "`weight` must be left out for pairs of labels and scores, which have no columns, got "
-            f"{names.weight!r}. Pass triples (labels, scores, weights)."
-        )
 
 
 def _iterate(chunks: Any) -> Iterable[Any]:

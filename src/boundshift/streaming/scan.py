@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -36,22 +36,13 @@ from boundshift.rules import Rule
 from boundshift.scores import Scale, ScoreSample
 from boundshift.streaming.driver import (
     Progress,
-    Requests,
     Scan,
     decide_in_passes,
     decide_together,
     show_progress,
 )
-from boundshift.streaming.read import OnProgress, Source, read
-from boundshift.streaming.tally import (
-    Everyone,
-    Group,
-    JointRequest,
-    Pair,
-    Tally,
-    ValueCounts,
-    View,
-)
+from boundshift.streaming.read import Source, read
+from boundshift.streaming.tally import ValueCounts, View, all_rows, rows_of_group, rows_of_pair
 from boundshift.validation import as_choice, as_share
 
 
@@ -95,9 +86,8 @@ def scan_boundary(
         Most passes over the data; None for as many as it takes to be exact. With fewer the
         boundary is an estimate, and its ``resolution`` says how coarse.
     progress : bool or callable, default=None
-        True draws a bar for each pass: of files, Dask's partitions or Spark's tasks (extra
-        ``cli``). A function is called with the name of the pass, the number of parts read, and of
-        all parts.
+        True draws a bar for each pass (extra ``cli``). A function is called with the name of the
+        pass, the number of parts read, and of all parts. Dask and Spark report whole passes.
     curve, rule, scale
         As in :func:`boundshift.find_boundary`. Whether all scores lie in [0, 1] is known after the
         first pass: if the first rows do and others do not, that pass is made again.
@@ -198,7 +188,7 @@ def decide_groups_in_passes(
         raise missing_groups()
     groups = sorted(counts, key=lambda group: (str(type(group)), group))
     together = 1 + len(groups)
-    views: list[View] = [Everyone(), *map(Group, groups)]
+    views: list[View] = [all_rows, *(partial(rows_of_group, group) for group in groups)]
     everyone = Scan(
         source.peek(),
         pos_label=pos_label,
@@ -223,7 +213,8 @@ def decide_groups_in_passes(
             found[group] = GroupCounts(*sample.n_samples, int(above[0]), int(below[0]))
         return GroupBoundaries(boundaries, common, found, rows)
 
-    found, _ = decide_together(scans, _reader(source, views), decide_all, progress=progress)
+    problems = list(zip(scans, views, strict=True))
+    found, _ = decide_together(source, problems, decide_all, progress=progress)
     warn_of_groups(found.boundaries, stacklevel=4)
     return found
 
@@ -296,10 +287,10 @@ def scan_biases(
             "of the others."
         )
     pairs = list(combinations(present, 2))
-    views: list[View] = [Pair((names[i], names[j]), (i, j)) for i, j in pairs]
+    views: list[View] = [partial(rows_of_pair, (names[i], names[j]), (i, j)) for i, j in pairs]
     scans = [
         Scan(
-            [view.rows(chunk) for chunk in peeked],
+            [view(chunk) for chunk in peeked],
             source.is_weighted,
             names[j],
             together=len(pairs),
@@ -314,7 +305,8 @@ def scan_biases(
         of_pairs = dict(zip(pairs, samples, strict=True))
         return decide_biases(of_pairs, found, claim, aim, strategy, names)
 
-    return decide_together(scans, _reader(source, views), decide_all, progress=progress)[0]
+    problems = list(zip(scans, views, strict=True))
+    return decide_together(source, problems, decide_all, progress=progress)[0]
 
 
 def _class_names(
@@ -348,17 +340,6 @@ def count_values(source: Source, column: str, progress: Progress | bool | None) 
     with show_progress(progress) as show:
         found = source.scan(ValueCounts(column), lambda *done: show(name, *done) if show else None)
     return dict(found.counts)
-
-
-def _reader(source: Source, views: Sequence[View]) -> Callable[[Requests, OnProgress], list[Tally]]:
-    """Return the function that reads several views of a source in one pass."""
-
-    def read_views(requests: Requests, on_progress: OnProgress) -> list[Tally]:
-        parts = tuple((i, views[i], request) for i, request in requests)
-        found = source.scan(JointRequest(parts), on_progress)
-        return [found.parts.get(i, Tally()) for i, _ in requests]
-
-    return read_views
 
 
 def scan_certificate(

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.streaming.chunks import arrow
 
 Format = Literal["csv", "parquet", "feather", "json"]
 
@@ -136,15 +137,6 @@ def open_table(path: str | Path) -> Iterator[OpenTable]:
             file = pa.CompressedInputStream(file, _COMPRESSED[path.suffix.lower()])
     with file:
         yield _identify(replace(table, stream=file, size=size))
-
-
-def arrow() -> Any:
-    """Import pyarrow, or name the extra that brings it."""
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "arrow") from error
-    return pa
 
 
 def _format_of(path: Path) -> Format:

@@ -1,17 +1,16 @@
 """What one pass is to find out about every row, and what it found: a summary that fits a message.
 
-A `ScanRequest` tallies chunks wherever these lie. Tallies of different rows merge in any order.
+A request tallies chunks wherever these lie. Tallies of different rows merge in any order.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.scores import LogOdds
@@ -24,20 +23,10 @@ OUTSIDE = "outside [0, 1]"
 
 # Rows worked on at a time, so that temporary arrays stay small.
 _ROWS = 1 << 19
-# Faults and labels that are kept for an error message.
-_MOST_FAULTS = 8
+# Labels that are kept for an error message.
+_MOST_LABELS = 8
 # Most classes or groups that are told apart.
 _MOST_VALUES = 1000
-
-
-@dataclass(frozen=True, order=True)
-class Fault:
-    """How many rows of a chunk cannot be used, by which column, and why, such as "NaN"."""
-
-    location: str
-    kind: str
-    count: int
-    column: str = "y_score"
 
 
 @dataclass(eq=False)
@@ -46,75 +35,56 @@ class ClassTally:
 
     Parameters
     ----------
-    counts, sums : arrays
-        Number of rows in each cell, or their weight; and the sum of their scores, weighted.
-    rows : array, default=None
-        Number of rows in each cell; None where rows have no weights.
-    low, high : float
-        Least and largest score.
-    saturated : pair of (count, rows)
-        Exact zeros and ones among probabilities.
+    totals : array of shape (3, k)
+        Number of rows in each cell or range, their weight, and their sum of weighted scores.
+    lows, highs : float, or arrays of shape (k,)
+        Least and largest finite score: of the class in the first pass, of each range in a look.
     squared_weights : float
         Sum of the squared weights of all rows.
-    lows, highs : arrays
-        Least and largest score in each range of a look.
-    points : list of (values, counts, rows)
-        Scores collected, in order.
+    points : list of arrays of shape (3, m)
+        Scores collected, the weight of each, and its number of rows.
     """
 
-    counts: Any = 0
-    sums: Any = 0.0
-    rows: Any = None
-    low: float = np.inf
-    high: float = -np.inf
-    saturated: Any = field(default_factory=lambda: np.zeros((2, 2)))
-    squared_weights: float = 0.0
+    totals: Any = 0.0
     lows: Any = np.inf
     highs: Any = -np.inf
-    points: list[tuple[FloatArray, NDArray[Any], IntArray]] = field(default_factory=list)
-
-    @property
-    def cell_rows(self) -> Any:
-        """Number of rows in each cell, whether or not they have weights."""
-        return self.counts if self.rows is None else self.rows
+    squared_weights: float = 0.0
+    points: list[FloatArray] = field(default_factory=list)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(np.sum(self.cell_rows) + self.saturated[:, 1].sum())
+        return int(np.sum(self.totals[0])) if np.ndim(self.totals) else 0
 
     def merge(self, other: ClassTally) -> None:
         """Add what was found in other rows."""
-        self.counts, self.sums = self.counts + other.counts, self.sums + other.sums
-        if other.rows is not None:
-            self.rows = other.rows if self.rows is None else self.rows + other.rows
-        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
-        self.saturated = self.saturated + other.saturated
+        self.totals = self.totals + other.totals
+        self.lows = np.minimum(self.lows, other.lows)
+        self.highs = np.maximum(self.highs, other.highs)
         self.squared_weights += other.squared_weights
-        self.lows, self.highs = (
-            np.minimum(self.lows, other.lows),
-            np.maximum(self.highs, other.highs),
-        )
         self.points.extend(other.points)
 
-    def distinct_points(self) -> tuple[FloatArray, NDArray[Any], IntArray]:
-        """Return the distinct scores collected, in order, their counts and their rows."""
-        if not self.points:
-            return np.empty(0), np.empty(0), np.empty(0, np.int64)
-        return _distinct(*(np.concatenate(part) for part in zip(*self.points, strict=True)))
+    def distinct_points(self) -> FloatArray:
+        """Return the distinct scores collected, in order, with their weights and rows."""
+        return _distinct(np.concatenate([np.empty((3, 0)), *self.points], axis=1))
 
 
-def _distinct(
-    values: FloatArray, counts: NDArray[Any], rows: IntArray
-) -> tuple[FloatArray, NDArray[Any], IntArray]:
-    """Return distinct scores in order, and the sums of counts and rows at each."""
-    known, place = np.unique(values, return_inverse=True)
-    return known, np.bincount(place, counts), np.bincount(place, rows).astype(np.int64)
+def _distinct(points: FloatArray) -> FloatArray:
+    """Return distinct scores in order, with the sums of weights and rows at each."""
+    values, place = np.unique(points[0], return_inverse=True)
+    return np.stack([values, *(np.bincount(place, part, len(values)) for part in points[1:])])
 
 
 @dataclass(eq=False)
 class Tally:
     """What was found in some rows, by label.
+
+    Parameters
+    ----------
+    classes : dict from label to ClassTally
+        What was found about each class.
+    faults : Counter of (column, location, kind)
+        Rows that cannot be used, for example ("y_score", "partition 3", "NaN").
 
     Examples
     --------
@@ -122,12 +92,12 @@ class Tally:
     ...           Chunk(np.array([0, 0]), np.array([0.1, 0.9]), "second")]
     >>> one, other = ScanRequest().tally(chunks[:1]), ScanRequest().tally(chunks[1:])
     >>> one.merge(other)
-    >>> one.classes[0].n_rows, one.classes[0].low, one.classes[0].high
+    >>> one.classes[0].n_rows, float(one.classes[0].lows), float(one.classes[0].highs)
     (3, 0.1, 0.9)
     """
 
     classes: dict[Any, ClassTally] = field(default_factory=dict)
-    faults: list[Fault] = field(default_factory=list)
+    faults: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def of(self, label: object) -> ClassTally:
         """Return what was found about a class, to be added to."""
@@ -136,19 +106,13 @@ class Tally:
     def add_fault(self, location: str, kind: str, count: int, column: str = "y_score") -> None:
         """Add rows that cannot be used, if there are any."""
         if count:
-            self._add_faults([Fault(location, kind, count, column)])
+            self.faults[column, location, kind] += count
 
     def merge(self, other: Tally) -> None:
         """Add what was found in other rows."""
         for label, found in other.classes.items():
             self.of(label).merge(found)
-        self._add_faults(other.faults)
-
-    def _add_faults(self, faults: list[Fault]) -> None:
-        """Add faults, those of one chunk together, and keep the first few."""
-        known = Counter({replace(f, count=0): f.count for f in self.faults})
-        known.update({replace(f, count=0): f.count for f in faults})
-        self.faults = sorted(replace(f, count=n) for f, n in known.items())[:_MOST_FAULTS]
+        self.faults.update(other.faults)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +128,7 @@ class ScanRequest:
         Cells to count in; None for one cell.
     log_odds : LogOdds, default=None
         Carries scores that are probabilities to their log-odds. In the first pass it does not know
-        yet where exact zeros and ones stand; these are counted apart.
+        yet where exact zeros and ones stand; these are in the outermost cells.
     labels : tuple, default=()
         The classes; empty in the first pass.
     look : Look, default=None
@@ -192,42 +156,42 @@ class ScanRequest:
     def _count(self, rows: Chunk, tally: Tally) -> None:
         """Count the rows of each class in the cells of the grid."""
         rows, codes, labels = _coded(rows, tally)
+        rows, scores, codes = self._usable(rows, codes, tally)
         if not len(rows):
             return
-        rows, codes = self._usable(rows, codes, labels, tally)
-        if not len(rows):
-            return
-        scores, weights, size = rows.scores, rows.weights, self.grid.size
+        weights, size = rows.weights, self.grid.size
         key = self.grid.cells_of(scores)
         key += codes * np.intp(size)
-        total, length = len(labels) * size, (len(labels), size)
-        counted = np.bincount(key, minlength=total).reshape(length)
-        held = counted if weights is None else np.bincount(key, weights, total).reshape(length)
-        sums = np.bincount(key, scores if weights is None else scores * weights, total)
+        shape = len(labels), size
+        counted = np.bincount(key, minlength=len(labels) * size).reshape(shape)
+        times = scores if weights is None else scores * weights
+        sums = np.bincount(key, times, len(labels) * size).reshape(shape)
+        held = counted
+        if weights is not None:
+            held = np.bincount(key, weights, len(labels) * size).reshape(shape)
         for code, label in enumerate(labels):
+            # The extremes of the class are those of its outermost cells.
             cells = np.flatnonzero(counted[code])
-            if not len(cells):
-                continue
-            found = tally.of(label)
-            found.merge(
+            if self.log_odds is not None:
+                cells = cells[(cells > 0) & (cells < size - 1)]
+            first, last = cells[[0, -1]] + code * size if len(cells) else (-1, -1)
+            squares = 0.0 if weights is None else float(np.square(weights[codes == code]).sum())
+            tally.of(label).merge(
                 ClassTally(
-                    held[code],
-                    sums.reshape(length)[code],
-                    None if weights is None else counted[code],
-                    # The extremes of the class are those of its outermost cells.
-                    float(scores[key == code * size + cells[0]].min()),
-                    float(scores[key == code * size + cells[-1]].max()),
+                    np.stack([counted[code], held[code], sums[code]]),
+                    scores[key == first].min(initial=np.inf),
+                    scores[key == last].max(initial=-np.inf),
+                    squares,
                 )
             )
 
     def _usable(
-        self, rows: Chunk, codes: IntArray, labels: list[Any], tally: Tally
-    ) -> tuple[Chunk, IntArray]:
-        """Return the rows that can be counted, scores as they are decided on; others are faults."""
+        self, rows: Chunk, codes: IntArray, tally: Tally
+    ) -> tuple[Chunk, FloatArray, IntArray]:
+        """Return the rows that can be counted, and their scores or log-odds; others are faults."""
         scores = rows.scores.astype(np.float64, copy=False)
-        low, high = scores.min(), scores.max()
-        good: Any = None
-        if not (np.isfinite(low) and np.isfinite(high)):
+        good = None
+        if len(scores) and not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
             good = np.isfinite(scores)
             tally.add_fault(rows.location, "NaN", int(np.isnan(scores).sum()))
             tally.add_fault(rows.location, "infinite", int(np.isinf(scores).sum()))
@@ -236,25 +200,9 @@ class ScanRequest:
             outside = ~inside if good is None else ~inside & good
             tally.add_fault(rows.location, OUTSIDE, int(np.count_nonzero(outside)))
             good = inside
-        if rows.weights is not None:
-            for code, label in enumerate(labels):
-                weights = rows.weights[codes == code]
-                tally.of(label).squared_weights += float(weights @ weights)
-        rows = replace(rows, scores=scores)
         if good is not None and not good.all():
-            rows, codes = rows.take(good), codes[good]
-        if self.log_odds is not None:
-            found = self.log_odds.of(rows.scores)
-            rows, finite = replace(rows, scores=found), np.isfinite(found)
-            for code, label in enumerate(labels):
-                for side, end in enumerate((-np.inf, np.inf)):
-                    own = (codes == code) & (found == end)
-                    n = int(np.count_nonzero(own))
-                    weight = n if rows.weights is None else rows.weights[own].sum()
-                    tally.of(label).saturated[side] += (weight, n)
-            if not finite.all():
-                rows, codes = rows.take(finite), codes[finite]
-        return rows, codes
+            rows, scores, codes = rows.take(good), scores[good], codes[good]
+        return rows, scores if self.log_odds is None else self.log_odds.of(scores), codes
 
     def _collect(self, rows: Chunk, look: Look, tally: Tally) -> None:
         """Count rows in the ranges of a look, and collect the scores of some."""
@@ -268,42 +216,27 @@ class ScanRequest:
         rows, scores = rows.take(near), scores[near]
         for label in self.labels:
             own = rows.mask_of(label)
-            order = np.argsort(scores[own], kind="stable")
-            values = scores[own][order]
-            weights = None if rows.weights is None else rows.weights[own][order]
-            _look_into(look, values, weights, tally.of(label))
+            weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+            tally.of(label).merge(_look_into(look, scores[own], weights[own]))
 
 
-def _look_into(
-    look: Look, scores: FloatArray, weights: FloatArray | None, found: ClassTally
-) -> None:
-    """Add rows of a class, given by their sorted scores, to the ranges of a look."""
+def _look_into(look: Look, scores: FloatArray, weights: FloatArray) -> ClassTally:
+    """Return what the ranges of a look hold of the rows of a class."""
+    order = np.argsort(scores, kind="stable")
+    scores, weights = scores[order], weights[order]
     part = np.searchsorted(look.tops, scores, side="left")
     inside = part < len(look.tops)
     inside[inside] = scores[inside] >= look.lows[part[inside]]
-    scores, part = scores[inside], part[inside]
+    scores, weights, part = scores[inside], weights[inside], part[inside]
     size = len(look.tops)
     rows = np.bincount(part, minlength=size)
-    counts: NDArray[Any] = rows
-    times: NDArray[Any] = np.ones(len(scores))
-    if weights is not None:
-        times = weights[inside]
-        counts = np.bincount(part, times, size)
+    sums = [np.bincount(part, times, size) for times in (weights, weights * scores)]
     held, lows, highs = rows > 0, np.full(size, np.inf), np.full(size, -np.inf)
     last = np.cumsum(rows)
     lows[held], highs[held] = scores[(last - rows)[held]], scores[last[held] - 1]
     taken = look.collected[part]
-    points = _distinct(scores[taken], times[taken], np.ones(int(taken.sum()), np.int64))
-    found.merge(
-        ClassTally(
-            counts,
-            np.bincount(part, scores * times, size),
-            None if weights is None else rows,
-            lows=lows,
-            highs=highs,
-            points=[points] if len(points[0]) else [],
-        )
-    )
+    points = _distinct(np.stack([scores, weights, np.ones(len(scores))])[:, taken])
+    return ClassTally(np.stack([rows, *sums]), lows, highs, points=[points])
 
 
 def _with_good_weights(chunk: Chunk, tally: Tally) -> Chunk:
@@ -324,14 +257,13 @@ def _coded(rows: Chunk, tally: Tally) -> tuple[Chunk, IntArray, list[Any]]:
     labels = list(tally.classes)[:2]
     masks = [rows.mask_of(label) for label in labels]
     if sum(map(np.count_nonzero, masks)) != len(rows):
-        found, missing = rows.distinct_labels()
-        tally.add_fault(rows.location, "missing", missing, "y_true")
-        for label in found:
-            if len(tally.classes) < _MOST_FAULTS:
-                tally.of(label)
+        found = rows.label_counts()
+        tally.add_fault(rows.location, "missing", found.pop(None, 0), "y_true")
+        for label in list(found)[:_MOST_LABELS]:
+            tally.of(label)
         labels = list(tally.classes)
         if len(labels) > 2:  # an error lists them
-            return rows.take(slice(0)), np.empty(0, np.intp), []
+            return rows.take(slice(0)), np.empty(0, np.intp), labels
         masks = [rows.mask_of(label) for label in labels]
         known = np.logical_or.reduce(masks) if masks else np.zeros(len(rows), np.bool_)
         if not known.all():
@@ -342,55 +274,34 @@ def _coded(rows: Chunk, tally: Tally) -> tuple[Chunk, IntArray, list[Any]]:
 
 # --- Several problems in one pass -----------------------------------------------------------------
 
-
-class View(Protocol):
-    """Some of the rows, with one score each."""
-
-    def rows(self, chunk: Chunk) -> Chunk:
-        """Return those rows of a chunk."""
+View = Callable[[Chunk], Chunk]
+"""Some of the rows of a chunk, with one score each."""
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The rows of two classes, with the second's score minus the first's, given their columns."""
-
-    labels: tuple[Any, Any]
-    columns: tuple[int, int]
-
-    def rows(self, chunk: Chunk) -> Chunk:
-        """Return the rows of both classes."""
-        mask = chunk.mask_of(self.labels[0]) | chunk.mask_of(self.labels[1])
-        own = chunk.take(np.flatnonzero(mask))
-        first, second = (own.scores[:, i].astype(np.float64) for i in self.columns)
-        with np.errstate(invalid="ignore", over="ignore"):
-            return replace(own, scores=second - first)
+def rows_of_pair(labels: tuple[Any, Any], columns: tuple[int, int], chunk: Chunk) -> Chunk:
+    """Return the rows of two classes, with the second's score minus the first's."""
+    mask = chunk.mask_of(labels[0]) | chunk.mask_of(labels[1])
+    own = chunk.take(np.flatnonzero(mask))
+    first, second = (own.scores[:, i].astype(np.float64) for i in columns)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return replace(own, scores=second - first)
 
 
-@dataclass(frozen=True)
-class Everyone:
-    """All rows of data that has groups."""
-
-    def rows(self, chunk: Chunk) -> Chunk:
-        """Return all rows."""
-        return replace(chunk, groups=None)
+def rows_of_group(name: Any, chunk: Chunk) -> Chunk:
+    """Return the rows of a group."""
+    assert chunk.groups is not None
+    codes = [i for i, known in enumerate(chunk.group_names) if known == name]
+    return chunk.take(np.flatnonzero(np.isin(chunk.groups, codes)))
 
 
-@dataclass(frozen=True)
-class Group:
-    """The rows of the group of this name."""
-
-    name: Any
-
-    def rows(self, chunk: Chunk) -> Chunk:
-        """Return the rows of the group."""
-        assert chunk.groups is not None
-        codes = [i for i, name in enumerate(chunk.group_names) if name == self.name]
-        return replace(chunk.take(np.flatnonzero(np.isin(chunk.groups, codes))), groups=None)
+def all_rows(chunk: Chunk) -> Chunk:
+    """Return all rows."""
+    return chunk
 
 
 @dataclass(eq=False)
 class JointTally:
-    """What one pass found in each of several views."""
+    """What one pass found in each of several views, by the number of the problem."""
 
     parts: dict[int, Tally] = field(default_factory=dict)
 
@@ -408,17 +319,16 @@ class JointRequest:
 
     def tally(self, chunks: Iterable[Chunk]) -> JointTally:
         """Return what is found in some chunks."""
-        total = JointTally()
+        total = JointTally({number: Tally() for number, _, _ in self.parts})
         for chunk in chunks:
             for number, view, request in self.parts:
-                if len(rows := view.rows(chunk)):
-                    total.merge(JointTally({number: request.tally([rows])}))
+                total.parts[number].merge(request.tally([view(chunk)]))
         return total
 
 
 @dataclass(eq=False)
 class ValueTally:
-    """How many rows have each value."""
+    """How many rows have each value; None is a missing one."""
 
     counts: Counter[Any] = field(default_factory=Counter)
 
@@ -439,21 +349,11 @@ class ValueCounts:
     column: str
 
     def tally(self, chunks: Iterable[Chunk]) -> ValueTally:
-        """Return what is found in some chunks; a missing value counts as None."""
+        """Return what is found in some chunks."""
         total = ValueTally()
         for chunk in chunks:
             rows = chunk.counted()
-            values: Any = rows.groups if self.column == "by" else rows.labels
-            names = rows.group_names if self.column == "by" else rows.categories
-            if names is None:
-                is_missing = np.asarray(values != values, dtype=np.bool_)
-                known, counts = np.unique(values[~is_missing], return_counts=True)
-                found = Counter(dict(zip(known.tolist(), counts.tolist(), strict=True)))
-            else:
-                is_missing = values < 0
-                by_code = np.bincount(values[~is_missing], minlength=len(names)).tolist()
-                found = Counter({v: n for v, n in zip(names, by_code, strict=True) if n})
-            if missing := int(np.count_nonzero(is_missing)):
-                found[None] = missing
-            total.merge(ValueTally(found))
+            total.merge(
+                ValueTally(rows.group_counts() if self.column == "by" else rows.label_counts())
+            )
         return total

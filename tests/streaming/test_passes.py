@@ -1,6 +1,8 @@
 """Decisions from a summary in passes against those from the sorted scores."""
 
+import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +16,18 @@ from boundshift.rules import Cost, Floors, GMean, Metric, Minimax, Sum
 from boundshift.streaming import cells as cells_module
 from boundshift.streaming import driver
 from tests.problems import classes, labelled, many, tied_classes
+from tests.streaming.suite import (
+    ROWS,
+    assert_close,
+    assert_same_biases,
+    assert_same_boundary,
+    assert_same_groups,
+    grouped_problem,
+    many_classes,
+    probabilities,
+    problem,
+    weighted_problem,
+)
 
 RULES = [Sum(), Minimax(), GMean(), Cost(), Floors(recall=0.9)]
 SUPPORT = [
@@ -52,24 +66,19 @@ def cut(y, s, seed):
     return list(zip(np.split(y[order], cuts), np.split(s[order], cuts), strict=True))
 
 
-def assert_close(found, expected, s):
-    """Check that cells taken as points moved a smooth curve's boundary by no more than a cell."""
-    moved = sorted([found.threshold, expected.threshold])
-    assert moved[1] - moved[0] <= found.resolution + 1e-9 * (np.ptp(s) or 1.0)
-    # The rows of the boundary's cell are counted by their mean.
-    cell = found.resolution / driver._SMOOTH
-    between = np.count_nonzero((s > moved[0] - cell) & (s <= moved[1] + cell))
-    assert np.abs(np.subtract(found.wrong, expected.wrong)).max() <= between
-    assert found.errors == pytest.approx(expected.errors, abs=5e-3)
-
-
 def assert_same(y, s, seed, **options):
     expected = find_boundary(y, s, **options)
     found = streaming.scan_boundary(cut(y, s, seed), **options)
     assert found.status is expected.status
     assert found.n_samples == expected.n_samples
     if found.resolution and getattr(found.curve, "spreads_rows", False):
-        assert_close(found, expected, np.asarray(s))
+        moved = sorted([found.threshold, expected.threshold])
+        assert moved[1] - moved[0] <= found.resolution + 1e-9 * (np.ptp(s) or 1.0)
+        # The rows of the boundary's cell are counted by their mean.
+        cell = found.resolution / driver._SMOOTH
+        between = np.count_nonzero((s > moved[0] - cell) & (s <= moved[1] + cell))
+        assert np.abs(np.subtract(found.wrong, expected.wrong)).max() <= between
+        assert found.errors == pytest.approx(expected.errors, abs=5e-3)
         return
     assert found.resolution == 0
     assert found.wrong == expected.wrong
@@ -100,7 +109,7 @@ def test_every_curve_and_rule_decides_as_in_memory(curve, rule):
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("curve", list(CURVES))
 def test_ties_within_and_across_classes_make_no_difference(curve):
-    @many(12)
+    @many(8)
     @given(problem=tied_classes(), seed=st.integers(0, 1000))
     def check(problem, seed):
         y, s = labelled(*problem)
@@ -112,7 +121,7 @@ def test_ties_within_and_across_classes_make_no_difference(curve):
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("curve", SUPPORT, ids=str)
 def test_every_reading_of_the_paper_decides_as_in_memory(curve):
-    @many(12)
+    @many(8)
     @given(problem=classes(most=60), seed=st.integers(0, 1000))
     def check(problem, seed):
         assert_same(*labelled(*problem), seed, curve=curve)
@@ -167,7 +176,7 @@ def test_smooth_curves_are_within_the_resolution_they_state(curve, kind):
     assert moved <= found.resolution
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_rule_that_gives_up_a_little_stops_at_the_same_gap(seed):
     rng = np.random.default_rng(seed)
     y = rng.random(100_000) < 0.1
@@ -231,16 +240,6 @@ def test_classes_that_are_points():
     assert_same(np.array([0, 1]), np.array([0.0, 1.0]), 0)
 
 
-def test_certificates_count_as_in_memory():
-    rng = np.random.default_rng(5)
-    y = rng.random(50_000) < 0.1
-    s = np.round(rng.normal(size=len(y)) + 2 * y, 2)
-    for chosen_here in (False, True):
-        expected = boundshift.certify(y, s, 1.0, chosen_here=chosen_here)
-        found = streaming.scan_certificate(cut(y, s, 0), 1.0, chosen_here=chosen_here)
-        assert found == expected
-
-
 def test_a_certificate_takes_the_labels_of_a_boundary():
     rng = np.random.default_rng(5)
     y = np.where(rng.random(5000) < 0.1, "a", "b")
@@ -268,13 +267,6 @@ def test_chunks_that_change_between_passes_are_refused():
 
     with pytest.raises(InvalidInputError, match="same in every pass"):
         streaming.scan_boundary(chunks)
-
-
-def test_a_generator_is_refused_before_any_work():
-    with pytest.raises(InvalidInputError, match="read once"):
-        streaming.scan_boundary(c for c in [([0, 1], [0.0, 1.0])])
-    with pytest.raises(InvalidInputError, match="read once"):
-        find_boundary(iter([np.array([0, 1])]), iter([np.array([0.0, 1.0])]))
 
 
 def test_bad_options_are_refused_before_any_work():
@@ -349,3 +341,203 @@ def test_a_grid_of_as_many_nodes_whatever_the_rounding():
     s = np.where(rng.random(2000) < 0.9, 0.25, rng.normal(size=2000) + 2 * y)
     for seed in range(5):
         assert_same(y, s, seed)
+
+
+# --- Weights, scales, groups, classes -------------------------------------------------------------
+
+
+def halves(*columns):
+    """Return the columns of some rows in two chunks."""
+    return [tuple(column[:1500] for column in columns), tuple(column[1500:] for column in columns)]
+
+
+def assert_same_refusal(in_memory, in_passes):
+    """See that two calls are refused with the same words."""
+    said = []
+    for call in (in_memory, in_passes):
+        with pytest.raises(InvalidInputError) as refused:
+            call()
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+
+
+WEIGHTED = ["blend", "logistic", "smoothed", "student-t", "kth-point", "empirical"]
+
+
+@pytest.mark.parametrize("curve", WEIGHTED)
+def test_weights_count_as_in_memory(curve):
+    y, s, w = weighted_problem().values()
+    found = streaming.scan_boundary(halves(y, s, w), curve=curve)
+    assert_close(found, find_boundary(y, s, curve=curve, sample_weight=w), s, 2.0)
+
+
+@pytest.mark.parametrize("curve", ["blend", "kth-point"])
+def test_a_weight_of_two_is_the_row_twice(curve):
+    y, s = problem()
+    weights = np.random.default_rng(1).choice([0, 1, 1, 2, 2], ROWS)
+    found = streaming.scan_boundary(halves(y, s, weights), curve=curve)
+    twice = [(np.repeat(y, weights), np.repeat(s, weights))]
+    expected = streaming.scan_boundary(twice, curve=curve)
+    assert abs(found.threshold - expected.threshold) <= 1e-12 * np.ptp(s)
+    assert found.wrong == pytest.approx(expected.wrong, abs=1e-9)
+
+
+def test_probabilities_with_weights_are_decided_as_in_memory():
+    y, s = probabilities()
+    w = weighted_problem()["weight"]
+    found = streaming.scan_boundary(halves(y, s, w))
+    assert found.scale == "probability"
+    assert_close(found, find_boundary(y, s, sample_weight=w), s, 2.0)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, "all", "few"])
+def test_bad_weights_get_the_sentence_of_memory(bad):
+    y, s, w = weighted_problem().values()
+    if bad == "all":
+        w[:] = 0
+    elif bad == "few":
+        w[y == 1] *= 1e-3
+    else:
+        w[[5, 500, 1700]] = bad
+    assert_same_refusal(
+        lambda: find_boundary(y, s, sample_weight=w),
+        lambda: streaming.scan_boundary(halves(y, s, w)),
+    )
+
+
+@pytest.mark.parametrize("curve", ["clopper-pearson", "support"])
+def test_curves_that_count_rows_refuse_weights(curve):
+    y, s, w = weighted_problem().values()
+    assert_same_refusal(
+        lambda: find_boundary(y, s, curve=curve, sample_weight=w),
+        lambda: streaming.scan_boundary(halves(y, s, w), curve=curve),
+    )
+
+
+def test_uneven_weights_are_warned_of_as_in_memory():
+    y, s, w = weighted_problem().values()
+    w[:50] *= 300
+    said = []
+    for find in (
+        lambda: find_boundary(y, s, sample_weight=w),
+        lambda: streaming.scan_boundary(halves(y, s, w)),
+    ):
+        with pytest.warns(boundshift.BoundaryWarning, match="Kish") as warned:
+            find()
+        said.append([str(warning.message) for warning in warned])
+    assert said[0] == said[1]
+
+
+def test_a_weighted_certificate_is_that_of_memory():
+    y, s, w = weighted_problem().values()
+    found = streaming.scan_certificate(halves(y, s, w), 1.25)
+    expected = boundshift.certify(y, s, 1.25, sample_weight=w)
+    assert found.errors == pytest.approx(expected.errors, rel=1e-12)
+    assert replace(found, errors=expected.errors) == expected
+
+
+@pytest.mark.parametrize("curve", ["blend", "smoothed", "kth-point", "support"])
+def test_probabilities_are_decided_as_in_memory(curve):
+    y, s = problem()
+    s = 1 / (1 + np.exp(2.5 - s))
+    found = streaming.scan_boundary(halves(y, s), curve=curve)
+    assert found.scale == "probability"
+    assert_same_boundary(found, y, s, curve=curve)
+    raw = streaming.scan_boundary(halves(y, s), curve=curve, scale="raw")
+    assert_same_boundary(raw, y, s, curve=curve, scale="raw")
+
+
+def test_a_late_score_beyond_one_makes_all_of_them_scores():
+    y, s = probabilities()
+    s[-1] = 1.5
+    found = streaming.scan_boundary(halves(y, s))
+    assert found.scale == "raw"
+    assert_same_boundary(found, y, s)
+    with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\].*1 outside.* in chunk 1"):
+        streaming.scan_boundary(halves(y, s), scale="probability")
+
+
+def test_hard_labels_are_decided_as_they_are():
+    y, s = probabilities()
+    s = (s > 0.1).astype(float)
+    found = streaming.scan_boundary(halves(y, s), curve="kth-point")
+    assert (found.scale, found.threshold) == ("raw", 0.5)
+
+
+def test_words_need_a_positive_class_where_the_rule_does_not_treat_them_alike():
+    y, s = problem(2)
+    words, rule = np.where(y == 1, "fraud", "good"), Floors(recall=0.9)
+    assert_same_refusal(
+        lambda: find_boundary(words, s, rule=rule),
+        lambda: streaming.scan_boundary(halves(words, s), rule=rule),
+    )
+
+
+@pytest.mark.parametrize("kinds", [1, 3])
+def test_other_than_two_classes_are_refused_as_in_memory(kinds):
+    y, s = np.arange(9) % kinds, np.arange(9.0)
+    assert_same_refusal(
+        lambda: find_boundary(y, s),
+        lambda: streaming.scan_boundary([(y[:4], s[:4]), (y[4:], s[4:])]),
+    )
+
+
+@pytest.mark.parametrize(("curve", "rule"), [("blend", "g-mean"), ("kth-point", "sum")])
+def test_groups_are_decided_as_in_memory(curve, rule):
+    rows = grouped_problem()
+    how = {"curve": curve, "rule": rule}
+    assert_same_groups(streaming.scan_boundaries(halves(*rows.values()), **how), rows, **how)
+
+
+def test_probabilities_of_groups_are_decided_on_one_scale():
+    rows = grouped_problem()
+    s = np.round(1 / (1 + np.exp(2.5 - rows["score"])), 2)
+    rows["score"] = np.where((s > 0.6) & (rows["label"] == 1), 1.0, s)
+    found = streaming.scan_boundaries(halves(*rows.values()))
+    assert {boundary.scale for boundary in found.values()} == {"probability"}
+    assert_same_groups(found, rows)
+
+
+@pytest.mark.parametrize("curve", ["blend", "student-t", "kth-point"])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_many_classes_are_decided_as_in_memory(curve, is_weighted):
+    rows = many_classes()
+    scores = np.column_stack([rows[name] for name in rows if name != "label"])
+    columns = [rows["label"], scores]
+    if is_weighted:
+        rows["weight"] = np.random.default_rng(0).choice([0.0, 0.5, 2.0], ROWS)
+        columns.append(rows["weight"])
+    found = streaming.scan_biases(halves(*columns), curve=curve)
+    assert_same_biases(found, rows, curve)
+
+
+def test_a_class_without_a_column_is_refused():
+    rows = many_classes((0, 1, 2))
+    y, *scores = rows.values()
+    y[2500] = 7
+    with pytest.raises(InvalidInputError, match=r"one of the classes \[0, 1, 2\].*got 7 in 1"):
+        streaming.scan_biases(halves(y, np.column_stack(scores)), labels=[0, 1, 2])
+
+
+# --- Progress -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("progress", [True, None, False])
+def test_bars_are_drawn_of_each_pass_if_asked_for(progress, capsys):
+    streaming.scan_boundary(halves(*problem()), curve="kth-point", progress=progress)
+    streaming.scan_boundaries(halves(*grouped_problem().values()), progress=progress)
+    said = capsys.readouterr()
+    assert [name in said.err for name in ("pass 1", "pass 2", "groups")] == [progress is True] * 3
+    assert said.out == ""
+
+
+@pytest.mark.parametrize("progress", ["bar", 3, 1])
+def test_what_cannot_show_progress_is_refused(progress):
+    with pytest.raises(InvalidInputError, match="`progress` must be True, None or a function"):
+        streaming.scan_boundary(halves(*problem()), progress=progress)
+
+
+def test_without_rich_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with pytest.raises(boundshift.MissingExtraError, match="cli"):
+        streaming.scan_boundary(halves(*problem()), progress=True)

@@ -1,0 +1,325 @@
+"""Every engine by the suite, and what only one of them has. Spark is tested beside this folder."""
+
+import os
+import signal
+import time
+from functools import partial
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from boundshift import InvalidInputError, certify, find_boundary, streaming
+from boundshift.boundary import decide, decide_on
+from boundshift.streaming import frames
+from boundshift.streaming.chunks import ColumnNames
+from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
+from tests.streaming.test_files import table_of
+
+
+def chunk_of(part):
+    """Return labels, scores, one column or a matrix, and what else there is."""
+    part = dict(part)
+    scores = [part.pop(name) for name in list(part) if name.startswith("score")]
+    joined = scores[0] if len(scores) == 1 else np.column_stack(scores)
+    return part.pop("label"), joined, *part.values()
+
+
+class TestChunks(EngineSuite):
+    second = "chunk 1"
+    has_names = False
+
+    @pytest.fixture(params=["list", "function"])
+    def frame(self, request):
+        def chunks(parts):
+            made = [chunk_of(part) for part in parts]
+            return made if request.param == "list" else lambda: iter(made)
+
+        return chunks
+
+
+class TestArrowTable(EngineSuite):
+    second = "rows"
+
+    @pytest.fixture
+    def frame(self):
+        return table_of
+
+
+def polars_frame(parts):
+    """Return all parts as one frame."""
+    parts = [part for part in parts if len(part["label"])]
+    columns = [
+        pl.concat([pl.Series(name, list(part[name])) for part in parts]) for name in parts[0]
+    ]
+    return pl.DataFrame([pl.Series("id", np.arange(len(columns[0]))), *columns])
+
+
+class TestPolarsFrame(EngineSuite):
+    second = "rows"
+
+    @pytest.fixture
+    def frame(self):
+        return polars_frame
+
+
+class TestPolarsLazyFrame(EngineSuite):
+    second = "batch 1"
+
+    @pytest.fixture
+    def frame(self, monkeypatch):
+        def lazy(parts):
+            monkeypatch.setattr(frames, "_ROWS_OF_A_BATCH", max(len(parts[0]["label"]), 1))
+            return polars_frame(parts).lazy()
+
+        return lazy
+
+
+@pytest.fixture
+def connection():
+    """Return a database in memory."""
+    with duckdb.connect() as connection:
+        yield connection
+
+
+def relation_of(connection, parts):
+    """Return all parts as a table of the database."""
+    connection.register("arrow_rows", table_of(parts))
+    connection.execute("CREATE OR REPLACE TABLE scores AS SELECT * FROM arrow_rows")
+    return connection.table("scores")
+
+
+class TestDuckDB(EngineSuite):
+    second = "the relation"
+
+    @pytest.fixture
+    def frame(self, connection):
+        return lambda parts: relation_of(connection, parts)
+
+
+def dask_series(values):
+    """Return a pandas column, of a nullable kind if it has missing values."""
+    values = list(values)
+    if not any(v is None for v in values):
+        return pd.Series(values)
+    kinds = {int: "Int64", float: "Float64", str: "string"}
+    return pd.Series(values, dtype=kinds[type(values[0])])
+
+
+def dask_frame(parts):
+    """Return a frame with a partition for each part."""
+    made = [
+        pd.DataFrame({name: dask_series(v) for name, v in part.items()}).assign(id=0)
+        for part in parts
+    ]
+    # The partition that lacks a value says which kinds are nullable.
+    kinds = max((f for f in made if len(f)), key=lambda f: f.isna().sum().sum()).dtypes
+    return dd.from_delayed([dask.delayed(f.astype(kinds)) for f in made], verify_meta=False)
+
+
+class TestDask(EngineSuite):
+    second = "partition 1"
+
+    @pytest.fixture
+    def frame(self):
+        with dask.config.set(scheduler="threads"):
+            yield dask_frame
+
+
+@pytest.mark.tool("DuckDB", 'streaming.scan_boundary(relation, label="ill", score="margin")')
+@pytest.mark.tool("Polars", 'streaming.scan_boundary(lazy, label="ill", score="margin")')
+@pytest.mark.parametrize("library", ["duckdb", "polars"])
+def test_a_query_over_files_is_data(connection, tmp_path, library):
+    y, s = problem()
+    for i, part in enumerate(parts_of((y, s), [1000, 2000])):
+        pa.parquet.write_table(table_of([part]), tmp_path / f"part-{i}.parquet")
+    query = f"SELECT label = 1 AS ill, score * 2 AS margin FROM '{tmp_path}/*.parquet'"
+    lazy = pl.scan_parquet(tmp_path / "*.parquet").select(
+        (pl.col("label") == 1).alias("ill"), (2 * pl.col("score")).alias("margin")
+    )
+    data = connection.sql(query) if library == "duckdb" else lazy
+    found = streaming.scan_boundary(data, label="ill", score="margin")
+    assert_same_boundary(found, y == 1, 2 * s)
+
+
+def test_rows_drawn_anew_in_each_pass_are_noticed(connection):
+    query = "SELECT i % 2 AS label, random() + i % 2 AS score FROM range(20000) t(i)"
+    with pytest.raises(InvalidInputError, match="must be the same in every pass"):
+        streaming.scan_boundary(connection.sql(query), curve="kth-point")
+
+
+def test_names_are_names_whatever_they_hold(connection):
+    y, s = problem()
+    connection.register("arrow_rows", pa.table({"a.b": y, 'x"y; --': s}))
+    how = {"label": "a.b", "score": 'x"y; --', "curve": "kth-point"}
+    found = streaming.scan_boundary(connection.table("arrow_rows"), **how)
+    assert_same_boundary(found, y, s, curve="kth-point")
+
+
+@pytest.mark.parametrize("kind", [pl.Float32, pl.Int64, pl.Decimal(9, 3), pl.UInt8])
+def test_scores_of_any_number(kind):
+    y, s = problem()
+    scores = pl.Series(np.round((s - s.min()) * 10)).cast(kind)
+    expected = scores.cast(pl.Float64).to_numpy()
+    for data in (
+        pl.LazyFrame({"label": y, "score": scores}),
+        table_of([{"label": y, "score": scores.to_arrow()}]),
+    ):
+        found = streaming.scan_boundary(data, curve="kth-point")
+        assert_same_boundary(found, y, expected, curve="kth-point")
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["unused", "good", "fraud"])])
+def test_labels_that_are_categories(kind):
+    y, s = problem()
+    words = np.where(y == 1, "fraud", "good")
+    lazy = pl.LazyFrame({"label": pl.Series(words.tolist(), dtype=kind), "score": s})
+    found = streaming.scan_boundary(lazy, pos_label="fraud")
+    assert_same_boundary(found, words, s, pos_label="fraud")
+
+
+@pytest.mark.tool("Dask", 'find_boundary(frame.label, frame.score, curve="smoothed")')
+def test_dask_series_and_arrays_of_other_chunks():
+    y, s = problem()
+    frame = dask_frame(parts_of((y, s), [1000, 2000]))
+    found = find_boundary(frame.label, frame.score, curve="smoothed")
+    assert_same_boundary(found, y, s, curve="smoothed")
+    arrays = da.from_array(y, chunks=700), da.from_array(s, chunks=1100)
+    assert_same_boundary(find_boundary(*arrays, curve="smoothed"), y, s, curve="smoothed")
+    assert certify(*arrays, 1.0) == certify(y, s, 1.0)
+    labels = arrays[1].map_blocks(found.predict, dtype=y.dtype)
+    assert np.array_equal(labels.compute(), found.predict(s))
+
+
+def test_series_and_arrays_in_memory_are_read_at_once(tmp_path):
+    y, s = problem()
+    np.save(tmp_path / "s.npy", s)
+    mapped = np.load(tmp_path / "s.npy", mmap_mode="r")
+    expected = find_boundary(y, s)
+    for pair in (
+        (pl.Series(y), pl.Series(s)),
+        (pa.array(y), pa.chunked_array([s])),
+        (y, pa.array(s)),
+    ):
+        assert find_boundary(*pair) == expected
+    assert_same_boundary(
+        find_boundary(y.tolist(), mapped, curve="smoothed"), y, s, curve="smoothed"
+    )
+    assert certify(y, mapped, 1.0) == certify(y, s, 1.0)
+
+
+REFUSED = {
+    "pl.col": (lambda y, s: (pl.col("y"), pl.col("s")), r"boundshift\.streaming\.scan_boundary"),
+    "relations": (
+        lambda y, s: (duckdb.sql("SELECT 1 AS y"), duckdb.sql("SELECT 1 AS s")),
+        r"boundshift\.streaming\.scan_boundary",
+    ),
+    "partitions": (
+        lambda y, s: (
+            dd.from_pandas(pd.Series(y), npartitions=1),
+            dd.from_pandas(pd.Series(s), npartitions=2),
+        ),
+        "same partitions",
+    ),
+    "lengths": (lambda y, s: (da.from_array(y), da.from_array(s[1:])), "same length"),
+    "a matrix": (lambda y, s: (da.from_array(y), da.zeros((len(y), 2))), "one-dimensional"),
+    "two kinds": (lambda y, s: (da.from_array(y), [s]), "of one kind"),
+    "iterators": (lambda y, s: (iter([y]), iter([s])), "read once"),
+    "words": (lambda y, s: ([y], [s.astype(str)]), "must be real numbers"),
+    "a matrix of chunks": (lambda y, s: ([y], lambda: [np.zeros((len(y), 2))]), "one-dimensional"),
+    "chunks of other lengths": (lambda y, s: ([y], [s[:2]]), "got 3000 labels and 2 scores"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_labels_and_scores_that_do_not_belong_together_are_refused(case):
+    make, words = REFUSED[case]
+    with pytest.raises(InvalidInputError, match=words):
+        find_boundary(*make(*problem()))
+
+
+@pytest.mark.parametrize(
+    "data", [5, duckdb, pl.Series([1.0]), da.zeros(3), pa.array([1.0]), pl.col("score")], ids=str
+)
+def test_what_is_no_data_is_refused(data, connection):
+    with pytest.raises(InvalidInputError, match="`data` must be"):
+        streaming.scan_boundary(connection if data is duckdb else data)
+
+
+@pytest.mark.parametrize(
+    ("scores", "remedy"),
+    [
+        (pl.col("score"), "to_sql"),
+        (pl.LazyFrame({"score": [1.0]}), "to_sql"),
+        (duckdb, "to_sql"),
+        (da.zeros(3), "map_blocks"),
+    ],
+    ids=str,
+)
+def test_predict_names_the_way_to_label_a_lazy_column(scores, remedy):
+    with pytest.raises(InvalidInputError, match=remedy):
+        find_boundary(*problem()).predict(
+            duckdb.ColumnExpression("score") if scores is duckdb else scores
+        )
+
+
+@pytest.mark.parametrize("label", ["it's", "a\nb", 'x"`]'])
+def test_a_frame_is_labelled_by_the_expression_of_the_boundary(connection, label):
+    y, s = problem()
+    boundary = find_boundary(np.where(y == 1, label, "no"), s, pos_label=label)
+    s = np.append(s[:50], boundary.threshold)
+    expected = [*boundary.predict(s).tolist(), None, None]
+    connection.register("given", pa.table({"score": pa.array([*s, np.nan, None])}))
+    rows = connection.table("given").select(boundary.to_sql("score", dialect="duckdb"))
+    assert [row[0] for row in rows.fetchall()] == expected
+
+
+def _slowly(y, s, mark):
+    """Return a part; the first reader's process is killed in mid-run."""
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return y, s
+    time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_killed_worker_changes_nothing(cluster, tmp_path):
+    y, s = problem()
+    before = {w["pid"] for w in cluster.run(lambda: {"pid": os.getpid()}).values()}
+    slowly = dask.delayed(_slowly, pure=False)
+    parts = [
+        slowly(*part.values(), str(tmp_path / "mark" if i == 3 else tmp_path))
+        for i, part in enumerate(parts_of((y, s), [500] * 6))
+    ]
+    source = frames.DaskSource(parts, ColumnNames())
+    found = decide_on(source, partial(decide, curve="smoothed"))
+    assert_same_boundary(found, y, s, curve="smoothed")
+    cluster.wait_for_workers(2, timeout=30)
+    after = {w["pid"] for w in cluster.run(lambda: {"pid": os.getpid()}).values()}
+    assert before != after
+
+
+@pytest.mark.usefixtures("cluster")
+def test_the_example_of_training_with_dask_runs(capsys, monkeypatch):
+    import importlib.util
+    from pathlib import Path
+
+    path = Path(__file__).parents[2] / "examples" / "dask_incremental.py"
+    spec = importlib.util.spec_from_file_location("dask_incremental", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "ROWS", 20_000)
+    monkeypatch.setattr(module, "CHUNK", 5_000)
+    module.main()
+    untouched, shifted = (
+        float(line.split()[-1]) for line in capsys.readouterr().out.splitlines()[-2:]
+    )
+    assert shifted > untouched + 0.1

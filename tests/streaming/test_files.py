@@ -1,0 +1,289 @@
+"""Files: the suite in every format, names and folders, damage, Excel."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from datetime import datetime
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from boundshift import InvalidInputError, streaming
+from boundshift.app.tables import read_frame, write_frame
+from boundshift.streaming.read import read
+from boundshift.streaming.tables import column_names
+from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
+
+
+def table_of(parts):
+    """Return all parts as one table, a record batch each."""
+    parts = [part for part in parts if len(part["label"])]
+    columns = {name: pa.chunked_array([pa.array(p[name]) for p in parts]) for name in parts[0]}
+    return pa.table({"id": np.arange(len(columns["label"]))} | columns)
+
+
+def write_lines(table, path):
+    rows = [json.dumps(row, default=float) for row in table.to_pylist()]
+    path.write_text("\n".join(rows).replace("NaN", "null") + "\n")
+
+
+WRITERS = {
+    "parquet": pa.parquet.write_table,
+    "feather": pa.feather.write_feather,
+    "csv": pa.csv.write_csv,
+    "tsv": lambda table, path: pa.csv.write_csv(table, path, pa.csv.WriteOptions(delimiter="\t")),
+    "jsonl": write_lines,
+}
+
+
+def write(folder, parts, ending="parquet"):
+    """Write a file for each part that has rows, and return the glob of all."""
+    for i, part in enumerate(part for part in parts if len(part["label"])):
+        WRITERS[ending](table_of([part]), folder / f"part-{i}.{ending}")
+    return f"{folder}/part-*"
+
+
+@pytest.mark.parametrize("ending", WRITERS, scope="class")
+class TestFiles(EngineSuite):
+    second = "part-1"
+
+    @pytest.fixture
+    def frame(self, ending, tmp_path_factory):
+        return lambda parts: write(tmp_path_factory.mktemp("files"), parts, ending)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with the problem in one Parquet file."""
+    write(tmp_path, parts_of(problem(), [3000]))
+    return tmp_path
+
+
+def test_folders_lists_and_compressed_files(tmp_path):
+    y, s = problem()
+    first, second = parts_of((y, s), [1000, 2000])
+    write(tmp_path, [first])
+    lines = [
+        f"{a},{b}" for a, b in zip(*(values.tolist() for values in second.values()), strict=True)
+    ]
+    for ending, codec in (("gz", "gzip"), ("bz2", "bz2"), ("zst", "zstd")):
+        path = tmp_path / f"rest.csv.{ending}"
+        with pa.CompressedOutputStream(str(path), codec) as file:
+            file.write("\n".join(["label,score", *lines]).encode())
+        for data in ([tmp_path / "part-0.parquet", path], tmp_path):
+            assert_same_boundary(streaming.scan_boundary(data), y, s)
+        path.unlink()
+
+
+def test_progress_counts_the_parts(tmp_path):
+    data, seen = write(tmp_path, parts_of(problem(), [1000, 2000])), []
+    streaming.scan_boundary(data, progress=lambda *call: seen.append(call))
+    assert seen[:2] == [("pass 1", 1, 2), ("pass 1", 2, 2)]
+
+
+UNUSABLE = {
+    "nothing-*.parquet": (None, "matches none"),
+    "scores.xlsx": (b"", "end in .*got 'scores.xlsx'"),
+    "scores.parquet.gz": (b"", "end in .*got 'scores.parquet.gz'"),
+    "broken.parquet": (b"no", r"broken\.parquet must be a whole Parquet file"),
+    "other.csv": (b"label,margin\n1,2\n", r"'label', 'margin' of other\.csv, got 'score'"),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_files_that_cannot_be_used_are_refused(folder, name):
+    content, words = UNUSABLE[name]
+    if content is not None:
+        (folder / name).write_bytes(content)
+    with pytest.raises(InvalidInputError, match=words):
+        streaming.scan_boundary([folder / "part-0.parquet", folder / name])
+
+
+def test_an_element_is_for_spark_alone(folder):
+    for data in ([problem()], folder):
+        with pytest.raises(InvalidInputError, match="`element` must be left out but for a Spark"):
+            streaming.scan_boundary(data, element=0)
+
+
+def test_a_missing_library_is_named():
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from boundshift import MissingExtraError, streaming\n"
+        "try: streaming.scan_boundary('a.parquet')\n"
+        "except MissingExtraError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ".[arrow]" in done.stdout
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_whole_numbers_at_the_start_are_no_type(tmp_path, ending):
+    y, s = np.arange(400_000) % 2, np.zeros(400_000)
+    s[-30_000:] = np.linspace(-1, 1, 30_000) + 2 * y[-30_000:]
+    path = tmp_path / f"scores.{ending}"
+    lines = ['{{"label": {}, "score": {}}}', "{},{}"][ending == "csv"]
+    text = [lines.format(a, int(b) if b == 0 else b) for a, b in zip(y, s.tolist(), strict=True)]
+    path.write_text("\n".join((["label,score"] if ending == "csv" else []) + text) + "\n")
+    assert_same_boundary(streaming.scan_boundary(path, curve="kth-point"), y, s, curve="kth-point")
+
+
+@pytest.mark.parametrize(("ending", "mark"), [("csv", ";"), ("tsv", "\t"), ("txt", "|")])
+def test_values_are_separated_by_what_the_header_has(tmp_path, ending, mark):
+    y, s = problem()
+    lines = [f"score{mark}label", *(f"{b}{mark}{a}" for a, b in zip(y, s.tolist(), strict=True))]
+    (tmp_path / f"scores.{ending}").write_text("\n".join(lines) + "\n")
+    assert_same_boundary(streaming.scan_boundary(tmp_path), y, s)
+
+
+@pytest.mark.parametrize(
+    "aside", [".ipynb_checkpoints/copy", "_temporary/0/part-7", "_delta_log/x", ".hidden", "_part"]
+)
+def test_what_stands_aside_in_a_folder_is_no_data(folder, aside):
+    copy = folder / f"{aside}.parquet"
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_bytes((folder / "part-0.parquet").read_bytes())
+    for data in (folder, f"{folder}/**/*.parquet"):
+        assert sum(streaming.scan_boundary(data).n_samples) == 3000
+    assert sum(streaming.scan_boundary(copy).n_samples) == 3000
+
+
+def test_a_partition_may_begin_with_an_underscore(tmp_path):
+    (tmp_path / "_day=1").mkdir()
+    write(tmp_path / "_day=1", parts_of(problem(), [3000]))
+    assert sum(streaming.scan_boundary(tmp_path).n_samples) == 3000
+
+
+def test_rows_that_come_between_passes_are_noticed(tmp_path):
+    y, s = problem()
+    lines = [f"{int(a)},{float(b)}" for a, b in zip(y, s, strict=True)]
+    path = tmp_path / "t.csv"
+    path.write_text("label,score\n" + "\n".join(lines) + "\n")
+
+    def append(*progress):
+        with path.open("a") as file:
+            file.write("1,0.5\n" * 500)
+
+    with pytest.raises(InvalidInputError, match="written to meanwhile"):
+        streaming.scan_boundary(path, progress=append)
+
+
+def test_a_look_at_parquet_reads_the_first_rows_of_a_group(tmp_path, monkeypatch):
+    y = np.arange(200_000) % 3 == 0
+    source = read(write(tmp_path, [{"label": y, "score": y + 0.0}]))
+    monkeypatch.setattr(
+        pa.parquet.ParquetFile, "read_row_group", lambda *_, **__: pytest.fail("read whole")
+    )
+    (peeked,) = source.peek()
+    assert 0 < len(peeked) < len(y)
+
+
+# --- Excel ----------------------------------------------------------------------------------------
+
+
+def save(path, *sheets):
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for rows in sheets:
+        sheet = book.create_sheet()
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_cells_are_read_as_a_csv_file_has_them(tmp_path):
+    rows = [
+        ["day", "score", "n", "ill"],
+        [datetime(2026, 3, 1), 0.1, 3.0, True],
+        [None, 1e-9, 2, "x"],
+    ]
+    path = save(tmp_path / "t.xlsx", rows)
+    assert column_names(path) == ["day", "score", "n", "ill"]
+    assert read_frame(path).to_numpy().tolist() == [
+        ["2026-03-01", "0.1", "3", "True"],
+        ["", "1e-09", "2", "x"],
+    ]
+
+
+def test_empty_sheets_rows_and_columns_at_the_edge_are_no_cells(tmp_path):
+    path = save(tmp_path / "t.xlsx", [], [[None, None], ["a", "b", None], [None], [1, None, None]])
+    assert read_frame(path).to_numpy().tolist() == [["1", ""]]
+
+
+def test_of_two_sheets_none_is_chosen(tmp_path):
+    path = save(tmp_path / "t.xlsx", [["a"], [1]], [["b"], [2]])
+    with pytest.raises(InvalidInputError, match=r"one sheet with cells, and .* has 2: 'Sheet"):
+        read_frame(path)
+
+
+def test_a_cell_without_a_name_above_it_is_refused(tmp_path):
+    path = save(tmp_path / "t.xlsx", [["a"], [1, "stray"]])
+    with pytest.raises(InvalidInputError, match="names 1 while a row has more cells, as 'stray'"):
+        read_frame(path)
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", b""])
+def test_what_is_no_workbook_is_refused(tmp_path, content):
+    (tmp_path / "t.xlsx").write_bytes(content)
+    with pytest.raises(InvalidInputError, match="must be a whole Excel file"):
+        read_frame(tmp_path / "t.xlsx")
+
+
+def test_an_empty_workbook_has_no_rows(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"must have rows, but .* is empty"):
+        read_frame(save(tmp_path / "t.xlsx", []))
+
+
+def test_text_that_looks_like_a_formula_is_written_as_text(tmp_path):
+    write_frame(pd.DataFrame({"name": ["=1+1", None], "score": [0.1, 2.5]}), tmp_path / "t.xlsx")
+    rows = list(openpyxl.load_workbook(tmp_path / "t.xlsx").active.iter_rows())
+    assert [cell.data_type for cell in rows[1]] == ["s", "n"]
+    assert [[cell.value for cell in row] for row in rows[1:]] == [["=1+1", 0.1], [None, 2.5]]
+
+
+def test_letters_that_a_workbook_cannot_hold_are_refused(tmp_path):
+    with pytest.raises(InvalidInputError, match="Write CSV or Parquet"):
+        write_frame(pd.DataFrame({"name": ["a\x00"]}), tmp_path / "t.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def rewrite(path, part, change):
+    """Write a workbook again with one part of its archive changed."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts[part] = change(parts[part])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize("declared", [b"A1:B50", b"A1", b"A1:A200", b"A1:Z9"])
+def test_rows_and_columns_outside_the_declared_dimension_are_read(tmp_path, declared):
+    rows = [["score", "ill"], *([i / 7, "yes" if i % 3 else "no"] for i in range(120))]
+    path = save(tmp_path / "t.xlsx", rows)
+    whole = read_frame(path)
+    sheet = "xl/worksheets/sheet1.xml"
+    rewrite(path, sheet, lambda xml: xml.replace(b"A1:B121", declared))
+    assert len(whole) == 120
+    pd.testing.assert_frame_equal(read_frame(path), whole)
+
+
+def test_a_damaged_workbook_is_refused_wherever_it_is_damaged(tmp_path):
+    path = save(tmp_path / "t.xlsx", [["a", "b"], *([i, i * i] for i in range(300))])
+    content = path.read_bytes()
+    refused = 0
+    for place in range(40, len(content) - 20, len(content) // 60):
+        damaged = content[:place] + bytes(20) + content[place + 20 :]
+        path.write_bytes(damaged)
+        try:
+            read_frame(path)
+        except InvalidInputError as error:
+            refused += "must be a whole Excel file" in str(error)
+    assert refused > 20
