@@ -106,18 +106,20 @@ def to_onnx(clf: Any, X: Any) -> Any:
     labels = _as_labels(shifter.classes_)
     require("onnx")
     graph = Graph()
+    # One model's probabilities are read, not computed from log-odds.
+    is_read = not is_mean and response.method == "predict_proba"
     bases, scores = [], []
     for number, part in enumerate(parts):
         base, raw, own = _write_part(graph, part, outer.transformers, response, X, number)
         bases.append(base)
         columns = class_columns(part, shifter.classes_)
-        scores.append(_write_scores(graph, raw, own, columns, len(labels), is_mean))
+        scores.append(_write_scores(graph, raw, own, columns, len(labels), is_read))
     for other in bases[1:]:
         bases[0].graph.node.extend(other.graph.node)
         bases[0].graph.initializer.extend(other.graph.initializer)
     score = _write_mean(graph, scores, len(labels), response) if is_mean else scores[0]
     if response.is_log_odds:
-        _write_probabilities(graph, score, len(labels), response, is_mean)
+        _write_probabilities(graph, score, len(labels), is_read)
     _write_decision(graph, shifter, labels, score)
     exported = _assemble(bases[0], graph, shifter.classes_, response.is_log_odds)
     _check(exported, clf, unwrap(parts[0]).last, X)
@@ -253,11 +255,11 @@ def _make_inputs(X: Any, steps: list[Any]) -> list[Any]:
 
 
 def _write_scores(
-    graph: Graph, raw: str, response: Response, columns: Any, n_classes: int, is_mean: bool
+    graph: Graph, raw: str, response: Response, columns: Any, n_classes: int, is_read: bool
 ) -> str:
     """Write what `Response.scores` does, with the classes in the classifier's order.
 
-    Both probabilities of two classes stay, unless they go into a mean.
+    Of two classes both probabilities stay if they are read.
     """
     if len(columns) < n_classes:
         raise InvalidInputError(
@@ -271,7 +273,7 @@ def _write_scores(
     if not is_sorted:
         order = graph.constant(np.argsort(columns), np.int64)
         raw = graph.add("Gather", raw, order, axis=1)
-    if n_classes == 2 and not is_mean and response.method == "predict_proba":
+    if n_classes == 2 and is_read:
         return raw
     if response.floor is not None:
         raw = graph.add("Log", graph.add("Max", raw, graph.constant(response.floor)))
@@ -290,13 +292,11 @@ def _write_mean(graph: Graph, scores: list[str], n_classes: int, response: Respo
     return graph.add("Div", graph.add("Sum", *scores), graph.constant(float(len(scores))))
 
 
-def _write_probabilities(
-    graph: Graph, score: str, n_classes: int, response: Response, is_mean: bool
-) -> None:
+def _write_probabilities(graph: Graph, score: str, n_classes: int, is_read: bool) -> None:
     """Write what `predict_proba` returns."""
     if n_classes > 2:
         graph.add("Softmax", score, axis=1, output=_PROBABILITIES)
-    elif not is_mean and response.method == "predict_proba":
+    elif is_read:
         graph.add("Identity", score, output=_PROBABILITIES)
     else:
         columns = [

@@ -1,0 +1,207 @@
+"""What a classifier refuses: the argument, the value and the remedy are in the sentence."""
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from sklearn.datasets import make_classification
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from boundshift import BoundShiftClassifier, Cost, Floors, InvalidInputError, SupportRadius
+from boundshift.models import shift_module
+
+N = 300
+X, Y = make_classification(N, n_features=6, weights=[0.85], random_state=0)
+SORTED = np.argsort(Y, kind="stable")
+THREE = np.where(X[:, 0] > 1, 2, Y)
+EVEN, ODD = np.arange(N)[::2], np.arange(N)[1::2]
+NEGATIVE = np.flatnonzero(Y == 0)[:20]
+LINEAR, FOREST = LogisticRegression(), RandomForestClassifier(3)
+FLOORS = {"rule": Floors(recall=0.6)}
+
+
+def fit(model=LINEAR, rows=X, labels=Y, given=None, **options):
+    return BoundShiftClassifier(model, **options).fit(rows, labels, **(given or {}))
+
+
+def spent():
+    splits = iter([(EVEN, ODD)])
+    list(splits)
+    return splits
+
+
+def weights(value, n=N):
+    found = np.ones(n, dtype=object)
+    found[7] = value
+    return {"given": {"sample_weight": found}}
+
+
+def oob(model=FOREST, **options):
+    return {"model": model, "cv": "oob", **options}
+
+
+# What is asked for, and words of the answer.
+WRONG = {
+    "a curve": ({"curve": "x"}, "`curve` must be an ErrorCurve or one of"),
+    "a rule": ({"rule": "x"}, "`rule` must be a Rule or one of"),
+    "a class": ({"pos_label": 2}, "`pos_label` must be one of the labels 0 and 1, got 2"),
+    "a budget": ({"curve": SupportRadius(budget=10_000)}, "a number of points from 0 to 300"),
+    "many classes": ({"multi_class": "x"}, "'joint', 'pairwise', 'one-vs-rest', got 'x'"),
+    "a response": ({"response_method": "x"}, "`response_method` must be 'auto'"),
+    "an ensemble": ({"ensemble": 2}, "`ensemble` must be True, False or 'auto', got 2"),
+    "a word for cv": ({"cv": "x"}, "`cv` must be one of 'prefit', 'oob', got 'x'"),
+    "no score": ({"model": LinearRegression()}, "got LinearRegression without. Use"),
+    "no margin": ({"response_method": "margin"}, "must have known margins, got Logistic"),
+    "one class": ({"labels": Y * 0}, "at least two classes, got 1 class(es): [0]"),
+    "one class with weight": (
+        {"given": {"sample_weight": 1.0 - Y}},
+        "`y` with a `sample_weight` above 0 must hold at least two classes",
+    ),
+    "a class among many": ({"labels": THREE, "pos_label": 2}, "`pos_label` must be None with more"),
+    "unknown labels": (
+        {"model": LogisticRegression().fit(X, Y), "cv": "prefit", "labels": Y + 1},
+        "knows ([0, 1]), got [2] too. Encode",
+    ),
+    "costs of many classes": (
+        {"labels": THREE, "given": {"row_cost": np.ones(N)}},
+        "`row_cost` must go with two classes, got 3",
+    ),
+    "weights with a bound": (
+        {"given": {"sample_weight": np.ones(N)}, "curve": "dkw"},
+        "`sample_weight` must be left out with the curve 'dkw'",
+    ),
+    "groups for nothing": ({"given": {"groups": np.zeros(N)}}, "Use cv=GroupKFold"),
+    "weights for neighbours": (
+        {
+            "model": make_pipeline(StandardScaler(), KNeighborsClassifier()),
+            "given": {"sample_weight": np.ones(N)},
+        },
+        "weights for KNeighborsClassifier, which takes",
+    ),
+    "few weights": ({"given": {"sample_weight": np.ones(N - 1)}}, "one value for each of 300 rows"),
+    "a table of weights": ({"given": {"sample_weight": np.ones((N, 2))}}, "one-dimensional"),
+    "a negative weight": (weights(-1.0), "`sample_weight` must be"),
+    "a missing weight": (weights(np.nan), "`sample_weight` must be"),
+    "a word as weight": (weights("x"), "`sample_weight` must be"),
+    "a training part of one class": (
+        {"rows": X[SORTED], "labels": Y[SORTED], "cv": KFold(3)},
+        "got only [0] in part 3 of 3. Use an int",
+    ),
+    "shared rows": (
+        {"cv": [(np.append(EVEN, 1), ODD), (ODD, EVEN)]},
+        "got 1 row(s) in both of part 1 of 2",
+    ),
+    "no split": ({"cv": []}, "must give at least one split, got none"),
+    "a spent generator": ({"cv": spent()}, "must give at least one split, got none"),
+    "test parts of one class": (
+        {"cv": [(np.setdiff1d(np.arange(N), NEGATIVE), NEGATIVE)]},
+        "at least two classes in all, got [0]",
+    ),
+    "rows that are no rows": ({"cv": [([0.5], [1])]}, "`cv` must be an int, a splitter or pairs"),
+    "a generator of numbers": ({"random_state": np.random.default_rng(0)}, "got a Generator. Draw"),
+    "a negative seed": ({"random_state": -1}, "`random_state` must be a whole number from 0"),
+    "a seed and floors": ({"random_state": 1.5, **FLOORS}, "`random_state` must be a whole number"),
+    "a function fitted": ({"model": len}, "`cv` must be 'prefit' for a builtin_function"),
+    "a mean of nothing": ({"cv": None, "ensemble": True}, "`ensemble` must be False or 'auto'"),
+    "a mean of one row": (
+        {"rows": X[:12], "labels": np.arange(12) == 7, "ensemble": True},
+        "a class of one row, which no fold can leave out",
+    ),
+    "a mean of kernels": (
+        {"model": SVC(kernel="precomputed"), "rows": rbf_kernel(X), "ensemble": True},
+        "with a precomputed kernel, got True",
+    ),
+    "no bags": (oob(LINEAR), "a model without bags, got LogisticRegression"),
+    "no bootstrap": (oob(ExtraTreesClassifier()), "`bootstrap` must be True for cv='oob'"),
+    "a mean of bags": (oob(ensemble=True), "`ensemble` must be False or 'auto' with cv='oob'"),
+    "a margin of bags": (
+        oob(response_method="decision_function"),
+        "`response_method` must be 'auto' or 'predict_proba' with cv='oob'",
+    ),
+    "steps that see labels": (
+        oob(make_pipeline(SelectKBest(k=3), FOREST)),
+        "must not learn from labels for cv='oob', got 'selectkbest'",
+    ),
+    "equally frequent classes": (
+        {"labels": np.array(["a", "b"])[np.arange(N) % 2], "rule": Cost(false_negative=2)},
+        "both are equally frequent",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_fit_that_cannot_be_gets_a_sentence(name):
+    asked, words = WRONG[name]
+    with pytest.raises(InvalidInputError) as caught:
+        fit(**asked)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("cv", [3.5, [(1, 2)], [1, 2], [("a", "b")], {}], ids=str)
+@pytest.mark.parametrize("options", [{}, FLOORS], ids=["plain", "floors"])
+def test_what_gives_no_rows_is_no_cv(cv, options):
+    with pytest.raises(ValueError, match="cv"):
+        fit(cv=cv, **options)
+
+
+# A model whose intercept cannot carry the shift.
+STAYING = {
+    "no margins": (lambda: fit(FOREST, ensemble=False), "must be the model's own margins"),
+    "no intercept": (lambda: fit(GaussianNB(), ensemble=False), "the shift, got GaussianNB"),
+    "a mean": (lambda: fit(FOREST, ensemble=True), "got the mean of 5 RandomForestClassifiers"),
+    "votes of pairs": (lambda: fit(SVC(), labels=THREE, ensemble=False), "two classes, got one of"),
+    "dart": (
+        lambda: fit(xgboost.XGBClassifier(n_estimators=3, booster="dart"), cv=None),
+        "booster='dart'",
+    ),
+    "linear trees": (
+        lambda: fit(lightgbm.LGBMClassifier(linear_tree=True, verbose=-1, n_jobs=1), cv=None),
+        "linear_tree=True",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STAYING)
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_shift_that_no_intercept_can_carry_gets_a_sentence(name):
+    make, words = STAYING[name]
+    with pytest.raises(InvalidInputError) as caught:
+        make().shifted_estimator()
+    assert words in str(caught.value)
+
+
+def test_only_modules_are_shifted_in_place():
+    with pytest.raises(InvalidInputError, match="must be a PyTorch module, got LogisticRegression"):
+        shift_module(LINEAR, 1.0)
+
+
+def test_what_is_not_fitted():
+    with pytest.raises(NotFittedError):
+        BoundShiftClassifier(LINEAR).shifted_estimator()
+    with pytest.raises(NotFittedError):
+        fit(cv="prefit", model=LogisticRegression())
+
+
+def test_one_class_is_positive_only_of_two():
+    with pytest.raises(InvalidInputError, match="must be two for one class to be positive, got 3"):
+        fit(labels=THREE).positive_scores(X)
+
+
+def test_weights_that_nobody_requested():
+    import sklearn
+
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(UnsetMetadataPassedError),
+    ):
+        fit(given={"sample_weight": np.ones(N)})

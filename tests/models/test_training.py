@@ -1,0 +1,204 @@
+"""Rows that decide: out-of-bag, held out for a promise, or of a kernel."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    ClopperPearson,
+    Cost,
+    Floors,
+    Smoothed,
+    Status,
+    certify,
+    find_boundary,
+)
+from boundshift.models.training import find_demands, hold_out
+
+# Out of bag.
+
+BAG_X, BAG_Y = make_classification(400, weights=[0.9], flip_y=0.02, random_state=0)
+BAGS = {
+    "forest": RandomForestClassifier(30, random_state=0),
+    "extra trees": ExtraTreesClassifier(30, bootstrap=True, random_state=0),
+    "bagging": BaggingClassifier(n_estimators=30, random_state=0),
+    "pipeline": make_pipeline(StandardScaler(), RandomForestClassifier(30, random_state=0)),
+}
+
+
+@pytest.mark.parametrize("name", BAGS)
+def test_out_of_bag_probabilities_decide(name):
+    clf = BoundShiftClassifier(BAGS[name], cv="oob", curve="smoothed", rule="sum")
+    clf.fit(BAG_X, BAG_Y)
+    forest = clone(BAGS[name])
+    last = forest[-1] if name == "pipeline" else forest
+    last.set_params(oob_score=True)
+    forest.fit(BAG_X, BAG_Y)
+    p = last.oob_decision_function_[:, 1]
+    assert clf.boundary_ == find_boundary(BAG_Y, p, curve="smoothed", rule="sum")
+    own = clf.estimator_.predict_proba(BAG_X)[:, 1]
+    np.testing.assert_array_equal(clf.predict(BAG_X), 1 * (own > clf.threshold_))
+    assert not hasattr(clf, "estimators_")
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, BaggingClassifier])
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_rows_without_a_bag_do_not_decide(kind):
+    clf = BoundShiftClassifier(kind(n_estimators=4, random_state=0), cv="oob").fit(BAG_X, BAG_Y)
+    assert 0 < sum(clf.boundary_.n_samples) < len(BAG_Y)
+
+
+def test_a_floor_is_decided_on_rows_kept_apart():
+    clf = BoundShiftClassifier(BAGS["forest"], cv="oob", rule=Floors(recall=0.6))
+    assert sum(clf.fit(BAG_X, BAG_Y).boundary_.n_samples) < len(BAG_Y)
+
+
+# A kernel.
+
+
+def test_a_precomputed_kernel_is_cut_both_ways():
+    kernel = rbf_kernel(BAG_X, gamma=0.1)
+    found = BoundShiftClassifier(SVC(kernel="precomputed"), cv=3).fit(kernel, BAG_Y)
+    scores = cross_val_predict(
+        SVC(gamma=0.1), BAG_X, BAG_Y, cv=StratifiedKFold(3), method="decision_function"
+    )
+    assert found.threshold_ == pytest.approx(find_boundary(BAG_Y, scores).threshold, abs=1e-6)
+    assert found.predict(kernel[:7]).shape == (7,)
+    # It cannot be cut for a promise.
+    model = BoundShiftClassifier(SVC(kernel="precomputed"), rule=Floors(recall=0.8), cv=None)
+    with pytest.warns(BoundaryWarning, match="not promised"):
+        model.fit(kernel, BAG_Y)
+
+
+# Floors are promised of the deployed model, or said not to be.
+
+N_FEATURES = 60
+
+
+def draw(rng, n_samples):
+    y = np.repeat([0, 1], n_samples)
+    return rng.normal(size=(len(y), N_FEATURES)) + 0.3 * y[:, None], y
+
+
+X, Y = draw(np.random.default_rng(0), (300, 150))
+
+
+def promise(model=None, recall=0.8, **options):
+    rule = options.pop("rule", Floors(recall=recall))
+    return BoundShiftClassifier(model or LogisticRegression(), rule=rule, **options)
+
+
+@pytest.mark.parametrize("floor", [0.7, 0.9, 0.95])
+def test_the_fewest_rows_are_those_that_can_promise_a_floor_if_none_is_wrong(floor):
+    ((least, good, rows),) = find_demands(ClopperPearson(), Floors(recall=floor), {0: 900, 1: 50})
+    assert rows == 50
+    assert good > least
+    assert stats.beta.ppf(0.95, 1, least) <= 1 - floor < stats.beta.ppf(0.95, 1, least - 1)
+
+
+def test_which_rules_demand_rows():
+    counts = {0: 300, 1: 150}
+    assert find_demands(ClopperPearson(), Cost(), counts) is None
+    assert find_demands(Smoothed(), Floors(recall=0.8), counts) is None
+    alone, both, promised = (
+        find_demands(ClopperPearson(), floors, counts)
+        for floors in (
+            Floors(recall=0.8),
+            Floors(recall=0.8, flagged=0.02),
+            Floors(recall=0.8, flagged=0.02, confidence=0.95),
+        )
+    )
+    assert alone == both
+    assert len(promised) == 2
+
+
+def test_the_boundary_rests_on_rows_that_the_model_has_not_seen():
+    model = promise(LogisticRegression(C=1e4), ensemble=False).fit(X, Y)
+    share = model.boundary_.n_samples[1] / 150
+    assert 0.2 <= share <= 0.5
+    train, held = hold_out(Y, share, 5, None, None, {})
+    assert model.boundary_.status is Status.OPTIMAL
+    assert model.boundary_.n_samples == (np.sum(Y[held] == 0), np.sum(Y[held] == 1))
+    plain = LogisticRegression(C=1e4).fit(X[train], Y[train])
+    np.testing.assert_allclose(model.estimator_.coef_, plain.coef_)
+    assert model.certificate_.status == "certified"
+    again = certify(Y[held], model.positive_scores(X[held]), model.boundary_, chosen_here=True)
+    # The negative class has no floor, the positive one a better bound than every boundary has.
+    assert model.certificate_.error_bounds[0] == again.error_bounds[0]
+    assert model.certificate_.error_bounds[1] <= 0.2 < again.error_bounds[1]
+    assert f"{len(held)} of 450 rows were held out of training" in model.boundary_.summary()
+
+
+@pytest.mark.parametrize("rule", [Floors(recall=0.8, confidence=None), Floors(flagged=0.2)])
+def test_an_estimate_holds_nothing_out(rule):
+    assert sum(promise(rule=rule).fit(X, Y).boundary_.n_samples) == 450
+
+
+def test_the_floor_is_kept_by_the_deployed_model_of_many_features():
+    rng = np.random.default_rng(1)
+    kept = []
+    for _ in range(60):
+        model = promise(LogisticRegression(C=1e4), cv=2).fit(*draw(rng, (100, 100)))
+        assert model.boundary_.status is Status.OPTIMAL
+        coef = model.estimator_.coef_[0]
+        # The score of a positive row is normal: its true recall is known.
+        mean = 0.3 * coef.sum() + model.shifted_estimator().intercept_[0]
+        kept.append(stats.norm.sf(0, mean, np.linalg.norm(coef)) >= 0.8)
+    assert np.mean(kept) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 60)
+
+
+def test_with_too_few_rows_it_says_not_promised_and_how_many_it_takes():
+    few = np.r_[:100, 300:350]
+    model = promise(recall=0.9)
+    with pytest.warns(BoundaryWarning, match="29 rows kept apart, so 58 in all .* there are 50"):
+        model.fit(X[few], Y[few])
+    assert model.boundary_.status is Status.NOT_PROMISED
+    assert model.certificate_.status == "cross-fitted"
+    assert sum(model.boundary_.n_samples) == 150
+
+
+def test_training_rows_promise_nothing():
+    model = promise(cv=None)
+    with pytest.warns(BoundaryWarning, match="which flatter it"):
+        model.fit(X, Y)
+    assert model.boundary_.status is Status.NOT_PROMISED
+    assert model.certificate_.status == "nominal"
+
+
+def test_a_model_trained_elsewhere_needs_no_rows_kept_apart():
+    model = promise(LogisticRegression().fit(X[::2], Y[::2]), cv="prefit").fit(X[1::2], Y[1::2])
+    assert model.boundary_.status is Status.OPTIMAL
+    assert sum(model.boundary_.n_samples) == 225
+
+
+def test_rows_that_belong_together_stay_together():
+    groups = np.arange(len(Y)) % 90
+    splits = list(GroupKFold(5).split(X, Y, groups))
+    train, held = hold_out(Y, 0.3, splits, None, X, {})
+    assert not set(groups[held]) & set(groups[train])
+    assert np.sum(Y[held] == 1) >= 45
+    assert sum(promise(cv=splits).fit(X, Y).boundary_.n_samples) == 90
+    assert promise(cv=StratifiedKFold(4)).fit(X, Y).boundary_.n_samples == (75, 38)
+
+
+def test_a_seed_draws_other_rows_and_none_always_the_same():
+    first, again = (hold_out(Y, 0.3, 5, None, None, {})[1] for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    assert set(first) != set(hold_out(Y, 0.3, 5, 1, None, {})[1])
+
+
+def test_the_rarer_class_is_the_rarer_one_among_rows_kept_apart():
+    y = np.repeat([1, 0], [50, 51])
+    _, held = hold_out(y, 0.5, 5, None, None, {})
+    assert np.mean(y[held]) < 0.5
