@@ -62,12 +62,6 @@ def read_names(names: Mapping[str, object] | None, labels: tuple[Any, Any]) -> N
     A name such as "sick" goes before the unit. A plural ("churners") stands alone, as does a
     phrase with "with", "of", "who" or the unit in it. If only the positive class has a name, the
     negative class is "other".
-
-    Examples
-    --------
-    >>> told = read_names({"positive": "churners", "unit": "customers"}, (0, 1))
-    >>> told.positives, told.negatives, read_names(None, (0, 1)).positives
-    ('churners', 'other customers', 'rows of class 1')
     """
     given = dict(names or {})
     unknown = sorted(set(given) - set(_KEYS))
@@ -104,24 +98,12 @@ def metric_title(key: str) -> str:
 
 
 def number(value: float, form: str = ".4g") -> str:
-    """Return a number with a true minus.
-
-    Examples
-    --------
-    >>> number(-4.19816), number(-0.5, ".1%"), number(12345, ",")
-    ('−4.198', '−50.0%', '12,345')
-    """
+    """Return a number with a true minus."""
     return f"{value:{form}}".replace("-", "−")
 
 
 def percent(share: float) -> str:
-    """Return a share in percent with one digit, ties to even: complements add up to 100%.
-
-    Examples
-    --------
-    >>> percent(0.1235), percent(0.8765)
-    ('12.4%', '87.6%')
-    """
+    """Return a share in percent with one digit, ties to even: complements add up to 100%."""
     return f"{number(round(round(1000 * share, 6)) / 10, '.1f')}%"
 
 
@@ -146,13 +128,7 @@ def sure(confidence: float) -> str:
 
 
 def claim(bound: str, confidence: float, given: str = "") -> str:
-    """Return a bound that holds in the long run.
-
-    Examples
-    --------
-    >>> claim("at most 5.0%", 0.95)
-    'in the long run at most 5.0% with 95% confidence'
-    """
+    """Return a bound that holds in the long run."""
     return f"in the long run{given} {bound} with {sure(confidence)}"
 
 
@@ -162,28 +138,14 @@ def sentence(reason: str) -> str:
 
 
 def decision(boundary: Any, threshold: str = "", score: str = "score") -> str:
-    """Return what a boundary decides; its threshold in four digits, unless it is spelled out.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> decision(boundshift.find_boundary([0, 0, 1, 1], [0, 1, 4, 5], curve="dkw"))
-    'Predict 1 if score > 2.5, else 0'
-    """
+    """Return what a boundary decides; its threshold in four digits, unless it is spelled out."""
     negative, positive = boundary.labels
     cut = threshold or number(boundary.threshold)
     return f"Predict {positive} if {score} > {cut}, else {negative}"
 
 
 def claim_text(boundary: Any) -> str:
-    """Return which curve claims the errors of a boundary, and what its claim is worth.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> claim_text(boundshift.find_boundary([0, 0, 1, 1], [0, 1, 4, 5]))
-    'Claim of the curve “blend”: an estimate of the error, not a bound on it.'
-    """
+    """Return which curve claims the errors of a boundary, and what its claim is worth."""
     worth = boundary.curve.claim.value
     negated = ", once the scores are negated" if boundary.status is Status.REVERSED else ""
     return f"Claim of the curve “{boundary.curve.name}”{negated}: {worth[0].lower()}{worth[1:]}"

@@ -259,7 +259,7 @@ def test_the_table_of_thresholds_is_downloaded(page, tmp_path):
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", settings)
     browser.find_element("id", "download").click()
     path = tmp_path / "thresholds.csv"
-    until(lambda: path.exists() and path.read_text(encoding="utf-8").count("\n") == 1002)
+    until(lambda: path.exists() and path.read_text(encoding="utf-8").count("\n") > 1000)
     y, s = TEST
     table = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
     for row in table[::100]:

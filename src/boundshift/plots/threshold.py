@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift.boundary import Boundary
+from boundshift.curves import Exact, SupportRadius
+from boundshift.curves.paper import SupportProblem
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import METRICS, metrics_of_errors, settle_costs
 from boundshift.plots.canvas import (
@@ -31,7 +33,7 @@ from boundshift.plots.canvas import (
     line_key,
     percent_axis,
 )
-from boundshift.plots.profile import rule_values
+from boundshift.rules import Sum
 from boundshift.rules.binary import Cost, as_prevalence, frequencies
 from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
@@ -48,7 +50,7 @@ Wrong = tuple[NDArray[np.intp], NDArray[np.intp]]
 # Metrics of one class need the whole confidence for that class alone.
 _OF_ONE_CLASS = ("recall", "specificity")
 _LEAST_SEEN = 0.002  # a plateau narrower than this share of the axis cannot be seen
-_N_PROBABILITIES = 400
+_N_PROBABILITIES, _MOST_LEVELS = 400, 512
 _REACH = 5.0  # a decision curve ends at this many times the prevalence
 
 
@@ -212,9 +214,7 @@ class ThresholdDisplay(ScoreDisplay):
             boundary=boundary,
             old_threshold=old,
             confidence=confidence,
-            rule_values=rule_values(
-                sample, thresholds, boundary.curve, boundary.rule, boundary.scale
-            ),
+            rule_values=_rule_values(sample, thresholds, boundary),
             interval=interval,
             y_name="on the wrong side",
             y_limits=(0.0, 1.02),
@@ -542,3 +542,44 @@ def _count_decided(
         )
     wrong = [int(np.sum((truth == label) & (decided != label))) for label in labels]
     return np.full(n, wrong[0]), np.full(n, wrong[1])
+
+
+def _rule_values(sample: ScoreSample, thresholds: FloatArray, boundary: Boundary) -> FloatArray:
+    r"""Return the rule at every threshold, NaN where it has no value.
+
+    Thresholds are in the units of the given scores. For a curve the rule is taken of both claims.
+    The paper's own problem has no curve: at a threshold t and a slack level both confidences
+    follow, :math:`u_i = |t - \text{edge}_i|/a_i - c`, and the loss at t is the least over the
+    levels.
+    """
+    curve, rule = boundary.curve, boundary.rule
+    if boundary.scale == "probability":
+        sample = sample.on_scale("auto")
+    t = sample.from_units(thresholds)
+    if isinstance(curve, SupportRadius) and rule == Sum():
+        if sample.is_reversed:  # The paper claims nothing there.
+            return np.full(len(t), 2.0)
+        return _paper_loss(sample, t, curve)
+    negative, positive = curve.errors(sample)(t)
+    return rule.value(negative, positive, sample.n_samples)
+
+
+def _paper_loss(sample: ScoreSample, t: FloatArray, curve: SupportRadius) -> FloatArray:
+    """Return the least loss over the slack levels at each threshold."""
+    problem = SupportProblem(sample, curve.resolve(sum(sample.n_samples), sample.labels))
+    best = Exact().solve(problem) if min(sample.n_samples) > 1 else None
+    if best is None:
+        return np.full(len(t), np.nan)
+    level = np.linspace(0, problem.last, _MOST_LEVELS).astype(np.int64)
+    levels = problem.levels(np.unique(np.append(level, best.level.level)))
+    levels = levels.take(levels.feasible)
+    facing = np.stack([t, -t])[:, :, None]
+    distance = facing - levels.edge[:, None, :]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        u = distance / levels.step[:, None, :] - problem.settings.constant
+        # A class of radius zero is certain as soon as the threshold has passed it.
+        u = np.where(levels.step[:, None, :] == 0, np.where(distance >= 0, np.inf, -1.0), u)
+        delta = np.where(u >= -1e-9, np.exp(-0.5 * u**2), np.nan)
+    losses = (levels.weight[:, None, :] * delta).sum(axis=0) + levels.constant
+    least = np.nanmin(np.where(np.isnan(losses), np.inf, losses), axis=1)
+    return np.where(np.isfinite(least), least, np.nan)

@@ -62,13 +62,6 @@ class RowDetails:
         Weight of each row, if the boundary was chosen by weights.
     column : str, default=None
         Name of the costs or weights.
-
-    Examples
-    --------
-    >>> RowDetails(groups={"town": ["Bonn", "Rome"]}).check(3)
-    Traceback (most recent call last):
-        ...
-    boundshift.exceptions.InvalidInputError: `groups` must have one value for each of 3 rows, ...
     """
 
     probability: ArrayLike | None = None
@@ -137,13 +130,6 @@ class PairedRows:
     Intervals are from a Poisson bootstrap. Rows of one class with the same two decisions form one
     of eight independent cells; the sum of a large cell is drawn from a normal distribution with
     mean :math:`\sum a_i` and variance :math:`\sum a_i^2`.
-
-    Examples
-    --------
-    >>> truth = np.array([False, False, True, True])
-    >>> rows = PairedRows(truth, np.array([0, 0, 0, 0]) > 0, np.array([0, 1, 0, 1]) > 0)
-    >>> rows.errors("old"), rows.errors("new")
-    ((0.0, 1.0), (0.5, 0.5))
     """
 
     is_positive: BoolArray

@@ -30,7 +30,7 @@ from boundshift.view.rows import (
 )
 from boundshift.words import METRICS_COMPARED, metric_title, percent, sure
 
-N_STOPS = 1001
+_N_STOPS = 1001
 _OURS = ("boundshift", "shifted")  # methods that are set off from the others
 _N_BINS = 60
 _MOST_POINTS = 400  # a class with more rows is drawn as a histogram only
@@ -62,28 +62,14 @@ def panels(evidence: Evidence) -> Facts:
 def _stops(evidence: Evidence, axis: ScoreAxis, marks: dict[str, float]) -> Facts:
     """Return the stops of the slider, with exact counts and bounds at each.
 
-    Each mark is a stop itself, in the place of the nearest one. Bounds hold at all stops at once,
-    so that a reader may choose freely. Those of "together" (negatives above, positives below and
-    above) hold jointly, for what depends on both classes.
+    Both marks are stops themselves. Bounds hold at all stops at once, so that a reader may choose
+    freely. Those of "together" (negatives above, positives below and above) hold jointly, for what
+    depends on both classes.
     """
-    thresholds = axis.score(np.linspace(0, 1, N_STOPS))
-    short = np.array([float(f"{t:.6g}") for t in thresholds])  # easy to copy
-    thresholds = short if np.all(np.diff(short) > 0) else thresholds
-    taken: dict[str, int] = {}
-    following, ordered = 0, sorted(marks, key=lambda name: marks[name])
-    for left, name in enumerate(ordered):
-        mark = marks[name]
-        same = [n for n in taken if marks[n] == mark]
-        if same:
-            taken[name] = taken[same[0]]
-            continue
-        nearest = round(float(axis.place(mark)) * (N_STOPS - 1))
-        nearest = min(max(nearest, following), N_STOPS - len(ordered) + left)
-        thresholds[nearest] = mark
-        # A probability of 0 or 1 has no place on an axis of log-odds, yet must keep its rank.
-        np.minimum(thresholds[:nearest], mark, out=thresholds[:nearest])
-        np.maximum(thresholds[nearest:], mark, out=thresholds[nearest:])
-        taken[name], following = nearest, nearest + 1
+    grid = axis.score(np.linspace(0, 1, _N_STOPS))
+    short = np.array([float(f"{t:.6g}") for t in grid])  # easy to copy
+    grid = short if np.all(np.diff(short) > 0) else grid
+    thresholds = np.unique([*grid, *marks.values()])
     sample, delta = evidence.judging, 1 - evidence.confidence
     wrong, n = count_wrong_at(sample, thresholds), sample.n_samples
     counted = ((wrong[0], n[0]), (wrong[1], n[1]), (n[1] - wrong[1], n[1]))
@@ -93,7 +79,7 @@ def _stops(evidence: Evidence, axis: ScoreAxis, marks: dict[str, float]) -> Fact
         "wrong": [counts.tolist() for counts in wrong],
         "bounds": [_bounds(*counts, delta) for counts in counted[:2]],
         "together": [_bounds(*counts, delta / 3) for counts in counted],
-        "marks": taken,
+        "marks": {name: int(np.searchsorted(thresholds, t)) for name, t in marks.items()},
     }
 
 

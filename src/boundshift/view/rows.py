@@ -31,13 +31,7 @@ def settle_boundary(
 ) -> tuple[Boundary, ScoreSample]:
     """Return the boundary to show, found unless it is given, and the sample to show it on.
 
-    A given boundary brings its labels, its curve and its rule along.
-
-    Examples
-    --------
-    >>> boundary, sample = settle_boundary(["a", "a", "b", "b"], [0, 1, 4, 5], curve="kth-point")
-    >>> boundary.threshold, sample.labels
-    (2.5, ('a', 'b'))
+    A given boundary has its own labels, curve and rule.
     """
     if boundary is None:
         alike = choose_claims(curve, rule)[1].alike
@@ -153,15 +147,7 @@ class Lane:
 
 
 def make_lanes(boundary: Boundary, scores: tuple[ArrayLike, ArrayLike]) -> list[Lane]:
-    """Return the lanes of the negative and the positive class.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 4, 3, 5], curve="kth-point")
-    >>> [lane.solid.tolist() for lane in make_lanes(boundary, ([0, 1, 4], [3, 5]))]
-    [[True, True, False], [True, True]]
-    """
+    """Return the lanes of the negative and the positive class."""
     negative, positive = (np.asarray(values, dtype=np.float64) for values in scores)
     geometry, cut = boundary.geometry, boundary.threshold
     if geometry is None:
