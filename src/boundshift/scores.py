@@ -31,24 +31,19 @@ from boundshift.validation import (
 
 Scale = Literal["auto", "probability", "raw"]
 SCALES = ("auto", "probability", "raw")
-"""What scores may be said to be."""
 
-NORMAL_IQR = 1.3489795003921634
-"""Interquartile range of a standard normal distribution."""
 LEAST_WEIGHT = 2.0
 """Least sum of a class's weights: a spread needs two rows."""
 LARGEST_SCORE = 1e290
 """Largest magnitude of a score: sums of larger ones may overflow."""
+# Interquartile range of a standard normal distribution.
+_NORMAL_IQR = 1.3489795003921634
 # A repeated score is an atom if it holds this share of a class, or of both together.
 _ATOM_SHARE, _ATOM_ROWS = 1e-3, 2
-# Relative rounding error of sums of weights; a rank this close to the next score belongs to it.
-_ROUNDING = 1e-9
-# How far beyond all other log-odds an exact 0 and an exact 1 stand.
+# Rounding error of a weight, and of a sum of weights relative to it.
+_ROUNDING, _SUM_ROUNDING = 1e-9, 1e-12
 _LOG_2 = math.log(2.0)
-_LEAST, _MOST = 5e-324, 1.0 - 2.0**-53
-# Log-odds that spread over no more doubles than this may have lost the order of the scores.
-_NEIGHBOURS = 8
-# Doubles around a probability among which its exact threshold lies.
+# Doubles on either side of a rounded probability among which its exact threshold lies.
 _NEAR = 1 << 12
 
 
@@ -84,7 +79,8 @@ class Scores:
     @cached_property
     def _before(self) -> NDArray[Any]:
         """Count before each entry, and of all at the end."""
-        assert self.count is not None
+        if self.count is None:
+            return np.arange(len(self.value) + 1)
         return np.concatenate([np.zeros(1, self.count.dtype), np.cumsum(self.count)])
 
     @property
@@ -114,7 +110,7 @@ class Scores:
 
     @property
     def positions(self) -> FloatArray:
-        """The entries' scores."""
+        """Scores at which the count may change."""
         return self.value
 
     @property
@@ -127,31 +123,24 @@ class Scores:
         """Largest score."""
         return float((self.value if self.ends is None else self.ends[1])[-1])
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """Mean."""
-        return self.median + self._mean_above_median
-
-    @cached_property
-    def _mean_above_median(self) -> float:
-        """Distance of the mean from the median, to which a common offset costs no digits."""
-        deviation = self.value - self.median
+        deviation = self.value - self.median  # a common offset costs no digits
         if self.count is None:
-            return float(deviation.mean())
-        return float(self.count @ deviation) / float(self.n)
+            return self.median + float(deviation.mean())
+        return self.median + float(self.count @ deviation) / float(self.n)
 
     @cached_property
     def median(self) -> float:
         """Middle score, or the mean of the two middle ones."""
-        if self.count is None:
-            first, last = (self.n - 1) // 2, self.n // 2
-        else:
-            after, rounding = self._before[1:], 1e-12 * self.n
-            first = int(np.searchsorted(after, self.n / 2 - rounding, side="left"))
-            last = int(np.searchsorted(after, self.n / 2 + rounding, side="right"))
-            last = min(last, len(after) - 1)
-        low, high = self.value[first], self.value[last]
+        half = self.n / 2
+        low, high = self.at(np.array([half - 2 * self._rounding, half]))
         return float(low + (high - low) / 2)
+
+    @property
+    def _rounding(self) -> float:
+        return _ROUNDING + _SUM_ROUNDING * float(self.n)
 
     @cached_property
     def std(self) -> float:
@@ -179,15 +168,16 @@ class Scores:
         return place if self.count is None else self._before[place]
 
     def at(self, rank: ArrayLike) -> FloatArray:
-        """Return the scores at ranks from 0 to n − 1."""
-        place = np.asarray(rank)
-        if self.count is not None:
-            place = np.searchsorted(self._before, place + _ROUNDING, side="right") - 1
-            place = np.minimum(place, len(self.value) - 1)
-        return np.asarray(self.value[place])
+        """Return the scores at ranks from 0 to n − 1; a fraction belongs to the rank below it."""
+        place = np.asarray(rank) + self._rounding
+        if self.count is None:
+            entry = place.astype(np.int64)
+        else:
+            entry = np.searchsorted(self._before, place, side="right") - 1
+        return np.asarray(self.value[np.minimum(entry, len(self.value) - 1)])
 
     def points(self) -> tuple[FloatArray, NDArray[Any] | None]:
-        """Return the scores and their counts; None counts each once."""
+        """Return the known scores and their counts; None counts each once."""
         return self.value, self.count
 
     def binned(self, low: float, high: float, cell: float) -> FloatArray:
@@ -204,18 +194,13 @@ class Scores:
         size = n_nodes(low, high, cell)
         offset = self.value - low
         np.clip(offset, 0.0, high - low, out=offset)
-        if self.count is None:
-            # The scores of a cell are a run of the sorted ones.
-            first = np.searchsorted(offset, cell * np.arange(size))
-            at_node = np.diff(first, append=len(offset)).astype(np.float64)
-            filled, to_next = np.flatnonzero(at_node), np.zeros(size)
-            to_next[filled] = np.add.reduceat(offset, first[filled]) / cell
-            to_next[filled] -= at_node[filled] * filled
-        else:
-            offset /= cell
-            node = offset.astype(np.int64)
-            at_node = np.bincount(node, self.count, size).astype(np.float64)
-            to_next = np.bincount(node, (offset - node) * self.count, size).astype(np.float64)
+        # The entries of a cell are a run of the sorted ones.
+        first = np.searchsorted(offset, cell * np.arange(size))
+        before = first if self.count is None else self._before[first]
+        at_node = np.diff(before, append=self.n).astype(np.float64)
+        filled, to_next = np.flatnonzero(np.diff(first, append=len(offset))), np.zeros(size)
+        amount = offset if self.count is None else offset * self.count
+        to_next[filled] = np.add.reduceat(amount, first[filled]) / cell - at_node[filled] * filled
         at_node -= to_next
         at_node[1:] += to_next[:-1]
         return at_node
@@ -223,15 +208,17 @@ class Scores:
     def without(self, atoms: FloatArray) -> Scores | None:
         """Return the entries at none of these values, None if there are none."""
         kept = ~is_among(self.value, atoms)
-        return self._some(kept) if kept.any() else None
+        count = None if self.count is None else self.count[kept]
+        ends = None if self.ends is None else (self.ends[0][kept], self.ends[1][kept])
+        return Scores(self.value[kept], count, ends) if kept.any() else None
 
     def mirrored(self) -> Scores:
         """Return the scores with their sign changed."""
         count = None if self.count is None else self.count[::-1]
         ends = None if self.ends is None else (-self.ends[1][::-1], -self.ends[0][::-1])
         mirror = Scores(-self.value[::-1], count, ends)
-        # What is known of the scores is known of their mirror image.
-        for name, sign in (("_mean_above_median", -1.0), ("median", -1.0), ("std", 1.0)):
+        # What is known of the scores is known of their mirror image, to the last digit.
+        for name, sign in (("mean", -1.0), ("median", -1.0), ("std", 1.0)):
             if name in self.__dict__:
                 mirror.__dict__[name] = sign * self.__dict__[name]
         return mirror
@@ -245,11 +232,6 @@ class Scores:
         inside = self.value[first : np.searchsorted(self.value, high)]
         return inside[[0, -1]] if len(inside) else inside
 
-    def _some(self, kept: BoolArray) -> Scores:
-        count = None if self.count is None else self.count[kept]
-        ends = None if self.ends is None else (self.ends[0][kept], self.ends[1][kept])
-        return Scores(self.value[kept], count, ends)
-
 
 def n_nodes(low: float, high: float, cell: float) -> int:
     """Return the number of nodes a cell apart, from `low` to the first one beyond `high`."""
@@ -257,13 +239,7 @@ def n_nodes(low: float, high: float, cell: float) -> int:
 
 
 def is_among(values: FloatArray, atoms: FloatArray) -> BoolArray:
-    """Return which values are among the atoms, which are in ascending order.
-
-    Examples
-    --------
-    >>> is_among(np.array([0.0, 1.0, 2.0]), np.array([1.0])).tolist()
-    [False, True, False]
-    """
+    """Return which values are among the atoms, which are in ascending order."""
     if not len(atoms):
         return np.zeros(len(values), dtype=np.bool_)
     place = np.minimum(np.searchsorted(atoms, values), len(atoms) - 1)
@@ -295,18 +271,12 @@ def robust_std(scores: Scores) -> float:
     2.965...
     """
     first, third = quantiles(scores, [0.25, 0.75])
-    normal = float(third - first) / NORMAL_IQR
+    normal = float(third - first) / _NORMAL_IQR
     return min(scores.std, 2 * normal) if normal > 0 else scores.std
 
 
 def pooled_spread(parts: list[tuple[float, float]], total: float) -> float:
-    """Return the root of the weighted mean of squared spreads, given pairs (weight, spread).
-
-    Examples
-    --------
-    >>> pooled_spread([(1, 3e-200), (1, 4e-200)], 1)
-    5e-200
-    """
+    """Return the root of the weighted mean of squared spreads, given pairs (weight, spread)."""
     unit = _power_of_two(max(spread for _, spread in parts))
     return unit * math.sqrt(sum(times * (spread / unit) ** 2 for times, spread in parts) / total)
 
@@ -333,12 +303,14 @@ class LogOdds:
     high: float = math.inf
 
     @classmethod
-    def of_extremes(cls, least: float, most: float, *, zeros: bool, ones: bool) -> LogOdds:
-        """Return the log-odds of a sample, given the extremes of those that are finite.
+    def of_extremes(cls, least: float, most: float, *, zeros: bool, ones: bool) -> LogOdds | None:
+        """Return the log-odds of a sample, given the extremes of its finite ones.
 
         An exact 0 counts as half the odds of the least positive score, an exact 1 as twice those
-        of the largest below 1.
+        of the largest below 1. None for hard labels, which have no odds, and equal scores.
         """
+        if least > most or (least == most and not (zeros or ones)):
+            return None
         return cls(least - _LOG_2 if zeros else -math.inf, most + _LOG_2 if ones else math.inf)
 
     def of(self, scores: FloatArray) -> FloatArray:
@@ -361,11 +333,7 @@ class LogOdds:
 
     def of_sorted(self, scores: FloatArray) -> FloatArray:
         """Return the log-odds of sorted probabilities, sorted although logarithms are rounded."""
-        found = self.of(scores)
-        # To look is quicker than to mend, which is seldom needed.
-        if bool((found[1:] >= found[:-1]).all()):
-            return found
-        return np.maximum.accumulate(found)
+        return np.maximum.accumulate(self.of(scores))
 
     def place(self, thresholds: ArrayLike) -> FloatArray:
         """Return where thresholds on probabilities stand among the log-odds."""
@@ -404,13 +372,12 @@ class LogOdds:
         if value >= self.high:
             return 1.0
         if value < self.low:  # an exact 0 is positive, too
-            return -max(float(expit(value)), _LEAST)
-        # Positive doubles are in the order of their bits.
-        least, guess, most = (
-            int(np.float64(p).view(np.int64)) for p in (_LEAST, expit(value), _MOST)
-        )
-        near = np.arange(max(guess - _NEAR, least), min(guess + _NEAR, most) + 1).view(np.float64)
-        passed = np.count_nonzero(np.maximum.accumulate(self.of(near)) <= value)
+            return -max(float(expit(value)), 5e-324)
+        # `expit` is 0 below 2e-308. The bits of positive doubles are in the doubles' order.
+        nearly = np.float64(math.exp(value) if value < -700 else expit(value))
+        bits = nearly.view(np.int64) + np.arange(-_NEAR, _NEAR + 1)
+        near = np.clip(bits, 1, np.float64(1.0).view(np.int64) - 1).view(np.float64)
+        passed = np.count_nonzero(self.of_sorted(near) <= value)
         return float(near[passed - 1]) if passed else 0.0
 
     def middle(self, low: float, high: float) -> float:
@@ -424,30 +391,6 @@ class LogOdds:
         first, second = self.of(np.array([low, high])).tolist()
         found = self.to_threshold(first + (second - first) / 2)
         return min(max(found, low), float(np.nextafter(high, -np.inf)))
-
-
-def have_odds(least: float, most: float, *, saturated: bool) -> bool:
-    """Return whether log-odds tell scores apart, given the extremes of those that are finite.
-
-    Hard labels have no odds. Scores that are equal, or differ in their last digits only, have no
-    scale.
-
-    Examples
-    --------
-    >>> have_odds(-1.0, 2.0, saturated=False), have_odds(-1.0, -1.0, saturated=False)
-    (True, False)
-    """
-    if least > most:
-        return False
-    return saturated or most - least > _NEIGHBOURS * float(np.spacing(max(abs(least), abs(most))))
-
-
-def not_probabilities(found: str) -> InvalidInputError:
-    """Return the error for scores that are called probabilities and are none."""
-    return InvalidInputError(
-        f"`y_score` must lie in [0, 1] with scale='probability', got {found}. "
-        "Pass probabilities, or scale='raw' for scores of any kind."
-    )
 
 
 # --- Both classes ---------------------------------------------------------------------------------
@@ -487,8 +430,8 @@ class ScoreSample:
     ) -> ScoreSample:
         """Collect and sort labelled scores.
 
-        With ``alike=False``, for rules that do not treat both classes alike, words as labels need
-        a `pos_label`. Rows without weight are left out.
+        With ``alike=False``, for rules that are not symmetric in the classes, words as labels
+        need a `pos_label`. Rows without weight are left out.
 
         Raises
         ------
@@ -504,29 +447,33 @@ class ScoreSample:
         """
         weight = None
         if sample_weight is not None:
-            y_true, y_score, weight = _weighted_rows(y_true, y_score, sample_weight)
+            y_true, y_score = as_labels(y_true), as_scores(y_score)
+            weight = as_weights(sample_weight, len(y_score))
+            used = weight > 0
+            if len(y_score) and not used.any():
+                raise no_weights()
+            if len(y_true) == len(y_score):  # else `as_rows` refuses them
+                y_true, y_score, weight = y_true[used], y_score[used], weight[used]
         is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=alike)
-        values: list[FloatArray] = []
-        counts: list[FloatArray | None] = []
+        classes: list[Scores] = []
         for mine in (~is_positive, is_positive):
             own = scores[mine]
             if weight is None:
                 own.sort()
-                counts.append(None)
+                classes.append(Scores(own))
             else:
                 order = np.argsort(own, kind="stable")
-                own = own[order]
-                counts.append(weight[mine][order])
-            values.append(own)
-        _check_finite(*values)
-        check_magnitude(max(max(abs(v[0]), abs(v[-1])) for v in values))
-        return cls(Scores(values[0], counts[0]), Scores(values[1], counts[1]), labels)
+                classes.append(Scores(own[order], weight[mine][order]))
+        _check_finite(*(c.value for c in classes))
+        sample = cls(classes[0], classes[1], labels)
+        check_magnitude(max(map(abs, sample.extremes)))
+        return sample
 
     def on_scale(self, scale: Scale) -> ScoreSample:
         """Return the sample on which to decide: on log-odds where its scores are probabilities.
 
         With "auto" they are if all lie in [0, 1], unless all are the same or none lies inside:
-        hard labels have no odds. Those are decided as they are, and everything is with "raw".
+        hard labels have no odds. Those are decided as given, and everything is with "raw".
 
         Parameters
         ----------
@@ -550,16 +497,14 @@ class ScoreSample:
         return ScoreSample(negative, positive, self.labels, log_odds)
 
     def are_probabilities(self, scale: Scale) -> bool:
-        """Return whether the scores are raw, lie in [0, 1], and are not to be taken as they are."""
+        """Return whether the scores lie in [0, 1], on a scale that makes them probabilities."""
         as_choice("scale", scale, SCALES)
         if scale == "raw" or self.log_odds is not None:
             return False
         low, high = self.extremes
-        if low >= 0 and high <= 1:
-            return True
-        if scale == "probability":
+        if scale == "probability" and not 0 <= low <= high <= 1:
             raise not_probabilities(f"scores from {low:.6g} to {high:.6g}")
-        return False
+        return low >= 0 and high <= 1
 
     def find_log_odds(self) -> LogOdds | None:
         """Return how scores in [0, 1] become log-odds, None if all are the same or hard labels."""
@@ -568,8 +513,6 @@ class ScoreSample:
         if not len(ends):
             return None
         least, most = LogOdds().of(np.array([ends.min(), ends.max()])).tolist()
-        if not have_odds(least, most, saturated=low == 0 or high == 1):
-            return None
         return LogOdds.of_extremes(least, most, zeros=low == 0, ones=high == 1)
 
     @cached_property
@@ -589,7 +532,7 @@ class ScoreSample:
         classes = (self.negative, self.positive)
         points = [c.points() for c in classes]
         merged = np.concatenate([values for values, _ in points])
-        merged.sort(kind="stable")  # which is quick where runs are in order already
+        merged.sort(kind="stable")  # quick, as it merges two sorted runs
         least = _ATOM_ROWS * (1.0 - _ROUNDING)
         heavy = [values[counts >= least] for values, counts in points if counts is not None]
         repeated = np.unique(np.concatenate([merged[1:][merged[1:] == merged[:-1]], *heavy]))
@@ -634,8 +577,7 @@ class ScoreSample:
         (['a', 'b', 'b'], [5.0, 1.0, 2.0])
         """
         scores = [c.at(np.arange(c.n)) for c in (self.negative, self.positive)]
-        labels = np.repeat(np.array(self.labels), self.n_samples)
-        return labels, np.concatenate(scores)
+        return np.repeat(np.array(self.labels), self.n_samples), np.concatenate(scores)
 
     @property
     def n_samples(self) -> tuple[int, int]:
@@ -698,18 +640,15 @@ class ScoreSample:
         return ScoreSample(self.positive.mirrored(), self.negative.mirrored(), self.labels[::-1])
 
 
-def _weighted_rows(
-    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike
-) -> tuple[NDArray[Any], FloatArray, FloatArray]:
-    """Return labels, scores and weights of the rows that have a weight."""
-    y, s = as_labels(y_true), as_scores(y_score)
-    weight = as_weights(sample_weight, len(s))
-    if len(y) != len(s):
-        as_rows(y, s)  # which raises
-    used = weight > 0
-    if len(s) and not used.any():
-        raise no_weights()
-    return y[used], s[used], weight[used]
+# --- Refusals and doubts --------------------------------------------------------------------------
+
+
+def not_probabilities(found: str) -> InvalidInputError:
+    """Return the error for scores that are called probabilities and are none."""
+    return InvalidInputError(
+        f"`y_score` must lie in [0, 1] with scale='probability', got {found}. "
+        "Pass probabilities, or scale='raw' for scores of any kind."
+    )
 
 
 def _check_finite(*sorted_values: FloatArray) -> None:

@@ -25,7 +25,6 @@ from boundshift.scores import (
     Scores,
     ScoreSample,
     check_magnitude,
-    have_odds,
     not_probabilities,
 )
 from boundshift.streaming.cells import Cells, CellScores, Grid, Questions
@@ -256,10 +255,10 @@ class Scan:
             check_magnitude(max(abs(least), abs(most)))
             return True
         zeros, ones = sum(c.totals[0, [0, -1]] for c in self._found) > 0
-        if not have_odds(least, most, saturated=bool(zeros or ones)):
+        log_odds = LogOdds.of_extremes(least, most, zeros=bool(zeros), ones=bool(ones))
+        if log_odds is None:
             self._scale = "raw"
             return False
-        log_odds = LogOdds.of_extremes(least, most, zeros=bool(zeros), ones=bool(ones))
         self._request = replace(request, log_odds=log_odds)
         return True
 
