@@ -19,25 +19,30 @@ import math
 import numbers
 import sys
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from operator import gt
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import hypergeom
 
 from boundshift.boundary import Boundary
 from boundshift.curves.counts import ConfidenceCurve
 from boundshift.curves.floors import most_wrong
 from boundshift.curves.uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.promises.clusters import as_clusters, bound_mean, cluster_errors
 from boundshift.result.records import Record
 from boundshift.rules import Floors
 from boundshift.scores import ScoreSample
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.read import find_source
-from boundshift.validation import as_choice, as_positive, as_share
+from boundshift.typing import BoolArray, FloatArray, IndexArray
+from boundshift.validation import as_choice, as_positive, as_rows, as_share
 
 Scores = Literal["held-out", "out-of-fold", "training"]
 CertificateStatus = Literal["certified", "cross-fitted", "nominal"]
@@ -122,7 +127,8 @@ class Certificate(Record):
     joint : bool
         Whether the confidence is that of all classes' bounds together.
     method : str
-        "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows.
+        "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows,
+        "betting" for rows in clusters.
     status : {"certified", "cross-fitted", "nominal"}
         Whether the bounds hold for the deployed model, are about the models of a
         cross-validation, or come from rows that are no basis for a guarantee.
@@ -135,6 +141,9 @@ class Certificate(Record):
         one number, as with many classes.
     scale : {"raw", "probability"} or None, default=None
         Of the boundary's scores, where a :class:`~boundshift.Boundary` was certified.
+    n_clusters : tuple of int or None, default=None
+        Clusters of each class, where rows come in clusters. The error rate is then the average
+        over clusters, each counting once.
     """
 
     error_bounds: tuple[float, ...]
@@ -144,12 +153,13 @@ class Certificate(Record):
     labels: tuple[Any, ...]
     confidence: float
     joint: bool
-    method: Literal["clopper-pearson", "uniform"]
+    method: Literal["clopper-pearson", "uniform", "betting"]
     status: CertificateStatus
     reason: str
     floors: tuple[float, ...]
     threshold: float | None = None
     scale: str | None = None
+    n_clusters: tuple[int, ...] | None = None
 
     _format: ClassVar[str] = "boundshift.certificate"
 
@@ -202,6 +212,7 @@ class Certificate(Record):
         joint = self.joint if joint is None else joint
         if (confidence, joint) == (self.confidence, self.joint):
             return self
+        self._need_counts("at")
         again = certify_counts(
             self.wrong,
             self.n_samples,
@@ -213,6 +224,61 @@ class Certificate(Record):
         )
         kept = ("errors", "status", "reason", "scale")
         return replace(again, **{name: getattr(self, name) for name in kept})
+
+    def next_rows(self, m: int) -> tuple[int, ...]:
+        r"""Return how many of the next m rows of each class will be wrong at most.
+
+        Each limit holds with the certificate's confidence, over both the rows of this certificate
+        and the next ones; of rows that are exchangeable with these.
+
+        Parameters
+        ----------
+        m : int
+            Number of further rows of each class.
+
+        Returns
+        -------
+        tuple of int
+            One limit per class, in the order of `labels`.
+
+        Notes
+        -----
+        Given k + j errors among n + m rows, the number among the first n is hypergeometric. The
+        limit is the greatest j at which k or fewer of them have a probability above
+        :math:`\delta` (Thatcher 1964, Journal of the Royal Statistical Society B 26). It is exact
+        for discrete counts, where m times the bound is too low.
+
+        Examples
+        --------
+        >>> certify_counts((30, 10), (300, 100), ("healthy", "sick")).next_rows(100)
+        (16, 19)
+        """
+        if not isinstance(m, numbers.Integral) or isinstance(m, bool) or m < 1:
+            raise InvalidInputError(
+                f"`m` must be a whole number of at least 1, got {m!r}. Use 100, for example."
+            )
+        self._need_counts("next_rows")
+        if self.method == "uniform":
+            raise InvalidInputError(
+                "`next_rows` must have a threshold fixed before these rows, got one chosen on "
+                "them. Certify on other rows."
+            )
+        delta = (1.0 - self.confidence) / (len(self.labels) if self.joint else 1)
+
+        def limit(k: int, n: int) -> int:
+            def is_beyond(j: int) -> bool:
+                return bool(hypergeom.cdf(k, n + m, k + j, n) <= delta)
+
+            return bisect_left(range(1, int(m) + 1), True, key=is_beyond)
+
+        return tuple(limit(k, n) for k, n in zip(self.wrong, self.n_samples, strict=True))
+
+    def _need_counts(self, name: str) -> None:
+        if self.n_clusters is not None:
+            raise InvalidInputError(
+                f"`{name}` must have a certificate of single rows, got one of clusters, whose "
+                "bounds follow from no counts. Certify the rows again."
+            )
 
     def rates(
         self,
@@ -257,6 +323,7 @@ class Certificate(Record):
                 f"`rates` must have a certificate of two classes, got {len(self.n_samples)}. "
                 "Certify one class against the rest."
             )
+        self._need_counts("rates")
         as_positive("false_positive", false_positive, "Use 1.")
         as_positive("false_negative", false_negative, "Use 1.")
         if prevalence is None and self.method != "uniform":
@@ -333,6 +400,9 @@ class Certificate(Record):
             return "confidence"
         if self.scale not in (None, "raw", "probability"):
             return "scale"
+        clusters = self.n_samples if self.n_clusters is None else self.n_clusters
+        if len(clusters) != len(self.labels) or any(map(gt, clusters, self.n_samples)):
+            return "n_clusters"
         return None if self.threshold is None or math.isfinite(self.threshold) else "threshold"
 
 
@@ -366,6 +436,7 @@ def certify(
     chosen_here: bool = False,
     joint: bool = False,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> Certificate:
     r"""Bound each class's error rate at a boundary.
 
@@ -394,6 +465,11 @@ def certify(
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row. The certificate is then *nominal*: its bounds are those of Kish's
         effective number of rows of each class, :math:`(\sum w)^2 / \sum w^2`, rounded down.
+    cluster : array-like of shape (n_samples,), default=None
+        Id of each row's cluster, such as the patient, where rows of a cluster resemble each other
+        and clusters are independent. The error rate bounded is the average over clusters: a
+        cluster of many rows counts as much as one of few. If large clusters have other error
+        rates than small ones, that differs from the rate among rows.
 
     Returns
     -------
@@ -433,6 +509,11 @@ def certify(
     as_choice("scores", scores, tuple(_WORTH))
     t, pos_label = read_threshold(threshold, pos_label)
     source = find_source(y_true, y_score, sample_weight)
+    if cluster is not None and (chosen_here or sample_weight is not None or source is not None):
+        raise InvalidInputError(
+            "`cluster` must go with a threshold fixed before and unweighted rows in memory, got "
+            "another request. Hold out whole clusters that have not chosen the threshold."
+        )
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "threshold": t}
     claims["chosen_here"] = chosen_here
 
@@ -446,6 +527,9 @@ def certify(
     else:
         rows = ScoreSample.from_labels(y_true, y_score, pos_label, sample_weight=sample_weight)
         found, sample = claim(rows)
+    if cluster is not None:
+        is_positive, known, _ = as_rows(y_true, y_score, pos_label)
+        found = _certify_clusters(found, is_positive, known, as_clusters(cluster, len(known)))
     if isinstance(threshold, Boundary):
         found = replace(found, scale=threshold.scale)
         threshold.check_scale(*sample.extremes, int(sum(sample.n_samples)))
@@ -458,6 +542,27 @@ def certify(
             stacklevel=2,
         )
     return found
+
+
+def _certify_clusters(
+    found: Certificate, is_positive: BoolArray, scores: FloatArray, cluster: IndexArray
+) -> Certificate:
+    """Return a certificate of rows in clusters, given the one of single rows."""
+    assert found.threshold is not None
+    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
+    is_wrong = (scores > found.threshold) != is_positive
+    parts = [
+        cluster_errors(is_wrong[chosen], cluster[chosen]) for chosen in (~is_positive, is_positive)
+    ]
+    return replace(
+        found,
+        error_bounds=tuple(bound_mean(errors, delta) for errors in parts),
+        errors=tuple(float(errors.mean()) for errors in parts),
+        floors=tuple(bound_mean(np.zeros(len(errors)), delta) for errors in parts),
+        n_clusters=tuple(map(len, parts)),
+        method="betting",
+        reason=f"{found.reason}; clusters are independent, and the rates are averages over them",
+    )
 
 
 def read_threshold(threshold: float | Boundary, pos_label: object) -> tuple[float, object]:

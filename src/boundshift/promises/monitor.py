@@ -24,6 +24,7 @@ from scipy.special import xlogy
 from boundshift.boundary import check_probabilities, look_like_probabilities
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.promises.certificate import Certificate
+from boundshift.promises.clusters import as_clusters
 from boundshift.result.records import Record, read_json
 from boundshift.typing import FloatArray
 from boundshift.validation import as_labels, as_scores, as_share, is_finite
@@ -122,6 +123,9 @@ class Bet:
     bound: float = 1.0
     n_samples: int = 0
     wrong: int = 0
+    # Rows, or clusters of rows, and the log likelihood ratio of all of them for each rate.
+    steps: int = 0
+    log_ratios: list[float] = field(default_factory=lambda: [0.0] * len(ODDS_RATIOS))
     log_e_value: float = 0.0
     # For each rate: log of the sum over starts of weight / likelihood ratio before the start.
     log_starts: list[float] = field(default_factory=lambda: [-math.inf] * len(ODDS_RATIOS))
@@ -132,9 +136,9 @@ class Bet:
 
     def is_possible(self, rows: int) -> bool:
         """Return whether a stored bet is consistent with this number of rows."""
-        counts = [self.n_samples, self.wrong, self.last[0]]
+        counts = [self.n_samples, self.wrong, self.steps, self.last[0]]
         counts += [count for point in self.points for count in (point[0], *point[2:4])]
-        evidence = [self.log_e_value, *(point[4] for point in self.points)]
+        evidence = [self.log_e_value, *self.log_ratios, *(point[4] for point in self.points)]
         if self.alarm is not None:
             of_alarm = (self.alarm.row, self.alarm.since_row, self.alarm.wrong)
             counts += [*of_alarm, self.alarm.n_samples]
@@ -143,35 +147,32 @@ class Bet:
             all(isinstance(count, int) and 0 <= count <= rows for count in counts)
             and self.wrong <= self.n_samples
             and all(map(math.isfinite, evidence))
-            and len(self.log_starts) == len(ODDS_RATIOS)
+            and len(self.log_starts) == len(self.log_ratios) == len(ODDS_RATIOS)
             and all(value < math.inf for value in self.log_starts)
         )
 
-    def extend(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
-        """Add rows, and return the log evidence after each."""
-        parts = [self._take(is_wrong[i : i + _CHUNK]) for i in range(0, len(is_wrong), _CHUNK)]
+    def extend(self, shares: FloatArray) -> FloatArray:
+        """Add steps, each with its share of wrong rows; return the log evidence after each."""
+        parts = [self._take(shares[i : i + _CHUNK]) for i in range(0, len(shares), _CHUNK)]
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def _take(self, is_wrong: NDArray[np.bool_]) -> FloatArray:
-        """Add a chunk; every number depends on counts and the previous row only."""
-        n = self.n_samples + np.arange(1, len(is_wrong) + 1)
-        wrong = self.wrong + np.cumsum(is_wrong)
-        self.n_samples, self.wrong = int(n[-1]), int(wrong[-1])
+    def _take(self, shares: FloatArray) -> FloatArray:
+        """Add a chunk; sums are taken step by step, so that batches do not matter."""
+        step = self.steps + np.arange(1, len(shares) + 1)
+        self.steps += len(shares)
         if not 0 < self.bound < 1:
-            return np.zeros(len(n))
-        # Log likelihood ratios of a wrong and of a right row, for each rate bet on.
+            return np.zeros(len(step))
+        # Likelihood ratios of a wrong and of a right row for each rate, averaged over each step.
         odds = np.array(ODDS_RATIOS)
         base = 1 - self.bound + odds * self.bound
-        rise, fall = np.log(odds / base), -np.log(base)
-        after = np.multiply.outer(wrong, rise) + np.multiply.outer(n - wrong, fall)
-        k, m = wrong - is_wrong, n - 1
-        before = np.multiply.outer(k, rise) + np.multiply.outer(m - k, fall)
-        spread = np.log1p(1 / n) / ((1 + np.log(n)) * (1 + np.log(n + 1)))
-        terms = np.log(spread)[:, None] - before
+        ratios = np.log((1 + np.multiply.outer(shares, odds - 1)) / base)
+        logs = np.cumsum(np.vstack([self.log_ratios, ratios]), axis=0)
+        spread = np.log1p(1 / step) / ((1 + np.log(step)) * (1 + np.log(step + 1)))
+        terms = np.log(spread)[:, None] - logs[:-1]
         starts = np.logaddexp.accumulate(np.vstack([self.log_starts, terms]), axis=0)[1:]
-        self.log_starts = starts[-1].tolist()
-        begun = np.logaddexp.reduce(starts + after, axis=1) - math.log(len(rise))
-        log_e: FloatArray = np.logaddexp(begun, -np.log1p(np.log(n + 1)))
+        self.log_ratios, self.log_starts = logs[-1].tolist(), starts[-1].tolist()
+        begun = np.logaddexp.reduce(starts + logs[1:], axis=1) - math.log(len(odds))
+        log_e: FloatArray = np.logaddexp(begun, -np.log1p(np.log(step + 1)))
         self.log_e_value = float(log_e[-1])
         return log_e
 
@@ -187,7 +188,7 @@ class _State(Record):
     classes: list[Bet]
 
     _format: ClassVar[str] = "boundshift.monitor"
-    _version: ClassVar[int] = 2
+    _version: ClassVar[int] = 3
 
     def _impossible(self) -> str | None:
         if not isinstance(self.rows, int) or self.rows < 0:
@@ -238,6 +239,9 @@ class Monitor:
     a probability of at most :math:`\alpha` plus that of a wrong bound: .05 + 2 × .05 with two
     classes certified singly at 95%.
 
+    A cluster of rows is one step: the mean of its rows' likelihood ratios has the same property
+    if the cluster's expected share of wrong rows is at most b.
+
     The state depends on the order of the rows, not on how they are batched.
 
     References
@@ -285,7 +289,12 @@ class Monitor:
         self._bets = [Bet(bound) for bound in certificate.error_bounds]
 
     def update(
-        self, y_true: ArrayLike, y_score: ArrayLike, when: ArrayLike | object = None
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        when: ArrayLike | object = None,
+        *,
+        cluster: ArrayLike | None = None,
     ) -> Self:
         """Add labelled rows in the order of their arrival.
 
@@ -297,6 +306,10 @@ class Monitor:
             Scores, on the scale of the threshold: probabilities if those of the boundary were.
         when : date, datetime, str, number, or array-like of these, default=None
             One date for all rows or one for each. It is reported and does not affect the evidence.
+        cluster : array-like of shape (n_samples,), default=None
+            Id of each row's cluster, such as the patient. A cluster counts as one step, by the
+            mean of its rows, so pass all rows of a cluster in one update. Needed for a
+            certificate of clusters.
 
         Returns
         -------
@@ -323,7 +336,7 @@ class Monitor:
         classes = self._read_labels("y_true", y_true, len(scores))
         if len(scores) and self.threshold == self.certificate.threshold:
             self._check_scale(float(scores.min()), float(scores.max()), classes)
-        self._take(classes, (scores > self.threshold) != (classes == 1), when)
+        self._take(classes, (scores > self.threshold) != (classes == 1), when, cluster)
         return self
 
     def _check_scale(self, low: float, high: float, classes: NDArray[np.intp]) -> None:
@@ -345,7 +358,12 @@ class Monitor:
             )
 
     def update_predictions(
-        self, y_true: ArrayLike, y_pred: ArrayLike, when: ArrayLike | object = None
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        when: ArrayLike | object = None,
+        *,
+        cluster: ArrayLike | None = None,
     ) -> Self:
         """Add labelled rows with their predictions, for any number of classes.
 
@@ -353,7 +371,7 @@ class Monitor:
         ----------
         y_true, y_pred : array-like of shape (n_samples,)
             Labels of the certificate.
-        when
+        when, cluster
             As in :meth:`update`.
 
         Returns
@@ -362,7 +380,7 @@ class Monitor:
         """
         predicted = self._read_labels("y_pred", y_pred, None)
         classes = self._read_labels("y_true", y_true, len(predicted))
-        self._take(classes, predicted != classes, when)
+        self._take(classes, predicted != classes, when, cluster)
         return self
 
     def _read_labels(self, name: str, values: ArrayLike, n: int | None) -> NDArray[np.intp]:
@@ -386,14 +404,29 @@ class Monitor:
         return places
 
     def _take(
-        self, classes: NDArray[np.intp], is_wrong: NDArray[np.bool_], when: ArrayLike | object
+        self,
+        classes: NDArray[np.intp],
+        is_wrong: NDArray[np.bool_],
+        when: ArrayLike | object,
+        cluster: ArrayLike | None,
     ) -> None:
         """Add rows, given the place of each class and whether the prediction is wrong."""
         date_at = _read_dates(when, len(classes))
+        if cluster is None and self.certificate.n_clusters is not None:
+            raise InvalidInputError(
+                "`cluster` must be given with a certificate of clusters, got None. Pass the id of "
+                "each row's cluster."
+            )
+        ids = None if cluster is None else as_clusters(cluster, len(classes))
         for place in range(len(self._bets)):
             chosen = np.flatnonzero(classes == place)
+            if ids is not None:  # clusters in the order of their last rows
+                last = np.full(len(classes), -1)
+                np.maximum.at(last, ids[chosen], chosen)
+                chosen = chosen[np.argsort(last[ids[chosen]], kind="stable")]
             if len(chosen):
-                self._take_class(place, is_wrong[chosen], chosen, date_at)
+                of_cluster = None if ids is None else ids[chosen]
+                self._take_class(place, is_wrong[chosen], chosen, of_cluster, date_at)
         self._rows += len(classes)
 
     def _take_class(
@@ -401,23 +434,29 @@ class Monitor:
         place: int,
         is_wrong: NDArray[np.bool_],
         chosen: NDArray[np.intp],
+        cluster: NDArray[np.intp] | None,
         date_at: Callable[[int], When],
     ) -> None:
-        """Add rows of one class; keep points for the path, and the first alarm."""
+        """Add rows of one class, clusters one after the other; keep points and the first alarm."""
         bet = self._bets[place]
-        n = bet.n_samples + np.arange(1, len(chosen) + 1)
-        wrong = bet.wrong + np.cumsum(is_wrong)
-        log_e = bet.extend(is_wrong)
+        ends = np.arange(len(chosen))
+        if cluster is not None:
+            ends = np.append(np.flatnonzero(np.diff(cluster)), len(chosen) - 1)
+        n, wrong = ends + 1, np.cumsum(is_wrong)[ends]
+        shares = np.diff(wrong, prepend=0) / np.diff(n, prepend=0)
+        n, wrong, rows = bet.n_samples + n, bet.wrong + wrong, chosen[ends]
+        kept = _is_kept(bet.steps + np.arange(1, len(ends) + 1))
+        log_e = bet.extend(shares)
+        bet.n_samples, bet.wrong = int(n[-1]), int(wrong[-1])
         enough = np.flatnonzero(log_e >= math.log(self.e_value_needed))
         first = int(enough[0]) if len(enough) and bet.alarm is None else -1
-        kept = _is_kept(n)
         for i in np.flatnonzero(kept | (np.arange(len(n)) == first)).tolist():
-            point = (self._rows + int(chosen[i]) + 1, date_at(int(chosen[i])))
+            point = (self._rows + int(rows[i]) + 1, date_at(int(rows[i])))
             if i == first:
                 bet.alarm = self._alarm(place, bet, *point, int(n[i]), int(wrong[i]))
             if kept[i]:
                 bet.points.append((*point, int(n[i]), int(wrong[i]), float(log_e[i])))
-        bet.last = (self._rows + int(chosen[-1]) + 1, date_at(int(chosen[-1])))
+        bet.last = (self._rows + int(rows[-1]) + 1, date_at(int(rows[-1])))
 
     def _alarm(self, place: int, bet: Bet, row: int, when: When, n: int, wrong: int) -> Alarm:
         """Return the alarm of a class, with the most likely start of the excess errors."""

@@ -1,0 +1,152 @@
+"""Certificates, next rows and monitors of rows that come in clusters."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from boundshift import Certificate, InvalidInputError, Monitor, certify
+from boundshift.promises.certificate import certify_counts
+
+
+def draw_clusters(rng, n, size, rate, correlation):
+    """Return scores of a class at the threshold 0, wrong if above it, and the ids of clusters."""
+    if correlation == 0:
+        rates = np.full(n, rate)
+    else:
+        a = (1 - correlation) / correlation
+        rates = rng.beta(a * rate, a * (1 - rate), n)
+    return np.where(rng.random(n * size) < np.repeat(rates, size), 1.0, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("n", "size", "rate", "correlation"),
+    [
+        (60, 10, 0.1, 0.5),
+        (200, 10, 0.1, 0.5),
+        (30, 5, 0.3, 0.9),
+        (100, 1, 0.1, 0),
+        (80, 4, 0.02, 0.3),
+    ],
+)
+def test_the_bound_of_clusters_holds(n, size, rate, correlation):
+    rng, runs, broken, naive = np.random.default_rng(0), 300, 0, 0
+    ids = np.repeat(np.arange(n), size)
+    y = np.append(np.zeros(n * size), 1)
+    for _ in range(runs):
+        s = np.append(draw_clusters(rng, n, size, rate, correlation), 1.0)
+        broken += certify(y, s, 0.0, cluster=np.append(ids, n)).error_bounds[0] < rate
+        naive += certify(y, s, 0.0).error_bounds[0] < rate
+    assert stats.binom.sf(broken - 1, runs, 0.05) > 1e-3
+    if size == 10:
+        assert stats.binom.sf(naive - 1, runs, 0.05) < 1e-6
+
+
+def test_the_rate_is_the_average_over_clusters():
+    y = np.repeat([0, 1], [12, 4])
+    s = np.concatenate([[1.0] * 9, [-1.0] * 3, [1.0] * 4])  # nine wrong rows in one cluster
+    ids = np.concatenate([[7] * 9, [1, 2, 3], [7, 7, 8, 9]])
+    found = certify(y, s, 0.0, cluster=ids)
+    assert found.errors == (0.25, 0.0)
+    assert (found.n_clusters, found.n_samples, found.wrong) == ((4, 3), (12, 4), (9, 0))
+    assert "averages over them" in found.reason
+    assert Certificate.from_json(found.to_json()) == found
+    shuffled = np.random.default_rng(0).permutation(16)
+    assert certify(y[shuffled], s[shuffled], 0.0, cluster=ids[shuffled]) == found
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"cluster": [1, 2]}, "one id for each of 4 rows, got 2"),
+        ({"chosen_here": True}, "`cluster` must go with a threshold fixed before"),
+        ({"sample_weight": [1.0] * 4}, "`cluster` must go with"),
+        ({"cluster": [1, None, 2, 3]}, "`cluster` must hold a label"),
+    ],
+)
+def test_requests_that_clusters_cannot_answer_are_refused(change, words):
+    given = {"y_true": [0, 0, 1, 1], "y_score": [0, 1, 0, 1], "threshold": 0.5, "cluster": [1] * 4}
+    with pytest.raises(InvalidInputError, match=words):
+        certify(**(given | change))
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda c: c.rates(), lambda c: c.at(0.9), lambda c: c.next_rows(9)]
+)
+def test_clusters_have_no_counts(ask):
+    found = certify([0, 0, 1, 1], [0, 1, 0, 1], 0.5, cluster=[1, 2, 3, 4])
+    with pytest.raises(InvalidInputError, match="certificate of single rows"):
+        ask(found)
+
+
+@pytest.mark.parametrize(("n", "m", "rate"), [(300, 100, 0.1), (30, 50, 0.2), (59, 500, 0.01)])
+def test_next_rows_hold_over_all_outcomes(n, m, rate):
+    """Summed over both binomial counts, each with its probability."""
+    k = np.arange(n + 1)
+    limits = np.array([certify_counts((i, 0), (n, 1), (0, 1)).next_rows(m)[0] for i in k])
+    failed = np.sum(stats.binom.pmf(k, n, rate) * stats.binom.sf(limits, m, rate))
+    assert failed <= 0.05
+    # One error less would break the limit somewhere: at a count that it was computed for.
+    total = limits[3] + 3
+    assert (
+        stats.hypergeom.cdf(3, n + m, total, n)
+        > 0.05
+        >= stats.hypergeom.cdf(3, n + m, total + 1, n)
+    )
+
+
+@pytest.mark.parametrize("m", [0, 2.5, True, "ten"])
+def test_next_rows_are_a_whole_number(m):
+    with pytest.raises(InvalidInputError, match="`m` must be a whole number"):
+        certify_counts((1, 1), (50, 50), (0, 1)).next_rows(m)
+
+
+def test_next_rows_need_a_threshold_fixed_before():
+    with pytest.raises(InvalidInputError, match="fixed before"):
+        certify_counts((1, 1), (50, 50), (0, 1), chosen_here=True).next_rows(10)
+
+
+def certified_clusters(n=400):
+    """Return a certificate of clusters with an error rate of 0.1 in both classes."""
+    y = np.repeat([0, 1], [2 * n, 2 * n])
+    s = np.tile(np.repeat([1.0, -1.0], [20, 180]), 8)[: 4 * n] * np.where(y, -1, 1)
+    return certify(y, s, 0.0, cluster=np.repeat(np.arange(2 * n), 2))
+
+
+@pytest.mark.parametrize("correlation", [0.5, 0.9])
+def test_a_monitor_of_clusters_raises_few_false_alarms_and_a_true_one(correlation):
+    certificate = certified_clusters()
+    bound, size, n = certificate.error_bounds[0], 10, 400
+    alarms = {1.0: 0, 2.5: 0}
+    for times in alarms:
+        rng = np.random.default_rng(0)
+        for _ in range(40):
+            s = draw_clusters(rng, n, size, times * bound, correlation)
+            ids = np.repeat(np.arange(n), size)
+            alarms[times] += bool(
+                Monitor(certificate).update(np.zeros(n * size), s, cluster=ids).alarms
+            )
+    assert alarms[1.0] <= 3
+    assert alarms[2.5] >= 35
+
+
+def test_clusters_count_whole_in_any_batches_and_any_order_of_their_rows():
+    certificate = certified_clusters()
+    rng = np.random.default_rng(1)
+    ids = np.repeat(np.arange(60), 3)
+    y, s = (rng.random(180) < 0.4).astype(int), rng.normal(size=180)
+    whole = Monitor(certificate).update(y, s, cluster=ids)
+    parts = Monitor(certificate)
+    for rows in np.split(np.arange(180), [30, 33, 150]):
+        parts.update(y[rows], s[rows], cluster=ids[rows])
+    assert parts == whole
+    assert whole.n_samples == (int(np.sum(y == 0)), int(np.sum(y == 1)))
+    assert Monitor.from_json(whole.to_json()) == whole
+
+
+def test_single_rows_are_clusters_of_one():
+    certificate = certified_clusters()
+    y, s = np.tile([0, 1], 50), np.random.default_rng(2).normal(size=100)
+    rows = Monitor(certify(y, s, 0.0)).update(y, s)
+    assert rows == Monitor(certify(y, s, 0.0)).update(y, s, cluster=np.arange(100))
+    with pytest.raises(InvalidInputError, match="certificate of clusters, got None"):
+        Monitor(certificate).update(y, s)
