@@ -151,12 +151,12 @@ class Bet:
             and all(value < math.inf for value in self.log_starts)
         )
 
-    def extend(self, shares: FloatArray) -> FloatArray:
+    def extend(self, shares: NDArray[Any]) -> FloatArray:
         """Add steps, each with its share of wrong rows; return the log evidence after each."""
         parts = [self._take(shares[i : i + _CHUNK]) for i in range(0, len(shares), _CHUNK)]
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def _take(self, shares: FloatArray) -> FloatArray:
+    def _take(self, shares: NDArray[Any]) -> FloatArray:
         """Add a chunk; sums are taken step by step, so that batches do not matter."""
         step = self.steps + np.arange(1, len(shares) + 1)
         self.steps += len(shares)
@@ -442,7 +442,7 @@ class Monitor:
         ends = np.arange(len(chosen))
         if cluster is not None:
             ends = np.append(np.flatnonzero(np.diff(cluster)), len(chosen) - 1)
-        n, wrong = ends + 1, np.cumsum(is_wrong)[ends]
+        n, wrong = ends + 1, np.cumsum(is_wrong, dtype=np.int64)[ends]
         shares = np.diff(wrong, prepend=0) / np.diff(n, prepend=0)
         n, wrong, rows = bet.n_samples + n, bet.wrong + wrong, chosen[ends]
         kept = _is_kept(bet.steps + np.arange(1, len(ends) + 1))
