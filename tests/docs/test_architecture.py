@@ -2,7 +2,6 @@
 
 import re
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -66,33 +65,6 @@ def test_a_path_is_what_runs(path):
     run, shown = files_run(path), listed(path.__name__)
     assert set(shown) <= set(run)
     assert [name for name in run if name not in shown and not name.startswith(CLAIMS)] == []
-
-
-@pytest.mark.parametrize("path", ["memory", "paper", "classifier"])
-def test_a_title_counts_its_files(path):
-    titles = re.findall(r", (\d+) files:\n+<!-- path (\w+) -->", TEXT)
-    assert {name: int(number) for number, name in titles}[path] == len(listed(path))
-
-
-def test_the_stations_of_a_report_are_passed(tmp_path):
-    pytest.importorskip("jinja2")
-    table = tmp_path / "table.csv"
-    y, s = scores()
-    rows = zip(s, y, strict=True)
-    table.write_text("a,ill\n" + "".join(f"{a},{b}\n" for a, b in rows), encoding="utf-8")
-    from typer.testing import CliRunner
-
-    from boundshift.app import app
-
-    def fit():
-        arguments = ["fit", str(table), "--target", "ill", "--out", str(tmp_path / "out")]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            assert CliRunner().invoke(app, [*arguments, "--force"]).exit_code == 0
-
-    run, shown = files_run(fit, twice=False), listed("report")
-    assert len(shown) == 9
-    assert set(shown) <= set(run)
 
 
 def test_files_on_the_way_to_an_engine_are_there_and_those_of_any_engine_run():
