@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import hashlib
-import io
 import json
 import math
-from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pandas as pd
 from joblib import Memory, Parallel, delayed
 
 from boundshift.exceptions import InvalidInputError
@@ -74,58 +73,43 @@ class ScoreCache:
 
 
 def write_records(
-    path: Path, records: Sequence[Any], *, digits: int, without: Container[str] = ()
+    path: Path, records: Sequence[Any], *, digits: int, without: Sequence[str] = ()
 ) -> Path:
     """Write dataclasses as comma-separated text, compressed if the name ends in ``.gz``."""
-    names = [field.name for field in fields(records[0]) if field.name not in without]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    for record in records:
-        values = (getattr(record, name) for name in names)
-        writer.writerow([f"{v:.{digits}g}" if isinstance(v, float) else str(v) for v in values])
-    raw = text.getvalue().encode("utf-8")
+    table = pd.DataFrame(map(asdict, records)).drop(columns=list(without))
+    raw = table.to_csv(
+        index=False, float_format=f"%.{digits}g", na_rep="nan", lineterminator="\n"
+    ).encode()
     # Without a time in it, the same records give the same file.
     return write_whole(path, gzip.compress(raw, mtime=0) if path.suffix == ".gz" else raw)
 
 
 def read_records(path: Path, kind: type[Record]) -> list[Record]:
     """Read what :func:`write_records` wrote; a field that was left out has its default."""
-    readers: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": "True".__eq__}
-    lines = csv.DictReader(io.StringIO(_raw(path).decode("utf-8")))
-    there = set(lines.fieldnames or ())
-    read = [(f.name, readers[str(f.type)]) for f in fields(kind) if f.name in there]  # type: ignore[arg-type]
-    return [kind(**{name: reader(line[name]) for name, reader in read}) for line in lines]
+    known = {f.name: str(f.type) for f in fields(kind)}  # type: ignore[arg-type]
+    text = [name for name, written in known.items() if written == "str"]
+    table = pd.read_csv(
+        path, na_values=dict.fromkeys(set(known) - set(text), "nan"), keep_default_na=False
+    )
+    table = table.astype({n: known[n] for n in table.columns})
+    return [kind(**row) for row in table.to_dict("records")]
 
 
 def checksum(path: Path) -> str:
     """Return the SHA-256 of a file of records, as text, however it is compressed."""
-    return hashlib.sha256(_raw(path)).hexdigest()
-
-
-def _raw(path: Path) -> bytes:
     raw = path.read_bytes()
-    return gzip.decompress(raw) if path.suffix == ".gz" else raw
+    return hashlib.sha256(gzip.decompress(raw) if path.suffix == ".gz" else raw).hexdigest()
 
 
 def to_json(facts: Any, *, digits: int = 6) -> str:
-    """Write facts as JSON, a line for what holds plain values only; NaN becomes null.
+    """Write facts as JSON with rounded numbers; NaN becomes null.
 
     Examples
     --------
-    >>> print(to_json({"a": {"b": 1 / 3, "c": float("nan")}, "d": [1, 2]}, digits=3))
-    {
-    "a": {"b": 0.333, "c": null},
-    "d": [1, 2]
-    }
+    >>> to_json({"a": 1 / 3, "b": [float("nan"), 2]}, digits=3)
+    '{"a": 0.333, "b": [null, 2]}'
     """
-    inner = facts.values() if isinstance(facts, dict) else facts
-    if not isinstance(facts, dict | list) or not any(isinstance(v, dict | list) for v in inner):
-        return json.dumps(_plain(facts, digits))
-    if isinstance(facts, dict):
-        parts = [f"{json.dumps(key)}: {to_json(v, digits=digits)}" for key, v in facts.items()]
-        return "{\n" + ",\n".join(parts) + "\n}"
-    return "[\n" + ",\n".join(to_json(each, digits=digits) for each in facts) + "\n]"
+    return json.dumps(_plain(facts, digits))
 
 
 def _plain(value: Any, digits: int) -> Any:

@@ -58,7 +58,7 @@ def test_links_within_the_repository_lead_somewhere(page):
 
 
 def test_demo_table_is_what_the_demo_prints():
-    runs = [demo._Run(seed) for seed in range(demo._N_DRAWS)]
+    runs = [demo.DemoRun(seed) for seed in range(demo.N_DRAWS)]
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", between("demo"), flags=re.MULTILINE)
     shown = {name: cells for name, *cells in rows}
     assert list(shown) == list(runs[0].before)

@@ -7,7 +7,7 @@ from lab import demo
 
 @pytest.fixture(autouse=True)
 def _few_draws(monkeypatch):
-    monkeypatch.setattr(demo, "_N_DRAWS", 2)
+    monkeypatch.setattr(demo, "N_DRAWS", 2)
 
 
 def figures_of(text):
@@ -34,18 +34,7 @@ def test_demo_prints_every_figure_and_writes_a_picture(tmp_path, capsys):
     assert [p.name for p in path.parent.iterdir()] == ["demo.png"]
 
 
-def test_figures_are_those_of_the_recalls(tmp_path, capsys):
-    demo.main(tmp_path / "demo.png")
-    figures = figures_of(capsys.readouterr().out)
-    for side in (0, 1):
-        low, high = figures["recall of class 0"][side], figures["recall of class 1"][side]
-        assert figures["G-mean"][side] == pytest.approx((low * high) ** 0.5, abs=2e-3)
-        assert figures["accuracy"][side] == pytest.approx((low + high) / 2, abs=2e-3)
-        f1 = 2 * high / (2 * high + (1 - low) + (1 - high))
-        assert figures["F1"][side] == pytest.approx(f1, abs=2e-3)
-
-
-def test_without_matplotlib_the_table_is_printed_and_the_cure_named(tmp_path, capsys, monkeypatch):
+def test_without_matplotlib_the_table_is_printed_and_the_extra_named(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert demo.main(tmp_path / "demo.png") == 1
     printed = capsys.readouterr()
