@@ -207,7 +207,12 @@ class Cells:
         for before, found in zip(self.totals[:, 0, wanted], totals[:, 0], strict=True):
             now = np.bincount(owner, found, len(wanted))
             if (before != now).any():
-                raise changed_rows(before[before != now][0], now[before != now][0])
+                i = int(np.argmax(before != now))
+                raise InvalidInputError(
+                    f"Chunks must be the same in every pass, got {before[i]:.15g} rows in a range "
+                    f"of scores in one pass and {now[i]:.15g} in the next. Pass a list, or a "
+                    "function that makes the same chunks again."
+                )
         kept = np.ones(len(self.tops), dtype=np.bool_)
         kept[wanted] = False
         # What is not collected is known to be no wider than its least and largest score.
@@ -219,29 +224,16 @@ class Cells:
         known = np.zeros((2, 3, len(values)))
         for own, (value, weight, row) in zip(known, points, strict=True):
             own[:, np.searchsorted(values, value)] = row, weight, weight * value
+        lows = np.concatenate([self.lows[kept], lows[parts], values])
         tops = np.concatenate([self.tops[kept], highs[parts], values])
+        totals = np.concatenate([self.totals[:, :, kept], totals[:, :, parts], known], axis=2)
         order = np.argsort(tops, kind="stable")
-        return Cells(
-            np.concatenate([self.lows[kept], lows[parts], values])[order],
-            tops[order],
-            np.concatenate([self.totals[:, :, kept], totals[:, :, parts], known], axis=2)[
-                :, :, order
-            ],
-        )
+        return Cells(lows[order], tops[order], totals[:, :, order])
 
 
 def _totals(classes: list[Any], size: int) -> FloatArray:
     """Return the totals of both classes; a class without rows has zeros."""
     return np.stack([np.broadcast_to(np.float64(c.totals), (3, size)) for c in classes])
-
-
-def changed_rows(before: float, now: float) -> InvalidInputError:
-    """Return the error for rows that are not the same in every pass."""
-    return InvalidInputError(
-        f"Chunks must be the same in every pass, got {before:.15g} rows in a range of scores in "
-        f"one pass and {now:.15g} in the next. Pass a list, or a function that makes the same "
-        "chunks again."
-    )
 
 
 def _cut(low: float, top: float, pieces: int) -> FloatArray:

@@ -18,8 +18,6 @@ from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.typing import FloatArray
 from boundshift.validation import as_column, check_weight_shape
 
-_ONE_COLUMN = "Pass the column of the positive class, for example `proba[:, 1]`."
-
 
 @dataclass(frozen=True)
 class ColumnNames:
@@ -50,8 +48,7 @@ class ColumnNames:
     @property
     def all(self) -> list[str]:
         """All columns: labels, scores, weights, groups."""
-        rest = [name for name in (self.weight, self.by) if name is not None]
-        return [self.label, *self.scores, *rest]
+        return [name for _, name in self._asked]
 
     @property
     def numbers(self) -> dict[str, str]:
@@ -70,16 +67,19 @@ class ColumnNames:
             None if self.by is None else "by",
         )
 
+    @property
+    def _asked(self) -> list[tuple[str, str]]:
+        """Columns with the argument that named them."""
+        score = "scores" if isinstance(self.score, tuple) else "score"
+        beside = [("weight", self.weight), ("by", self.by)]
+        asked = [("label", self.label), *((score, name) for name in self.scores)]
+        return asked + [(argument, name) for argument, name in beside if name is not None]
+
     def check(self, names: Sequence[str], location: str = "") -> None:
         """Raise unless all are names of columns."""
-        of = f" of {location}" if location else ""
-        score = "scores" if isinstance(self.score, tuple) else "score"
-        asked: list[tuple[str, object]] = [("label", self.label)]
-        asked += [(score, column) for column in self.scores]
-        asked += [("weight", self.weight)] if self.weight is not None else []
-        asked += [("by", self.by)] if self.by is not None else []
-        for argument, column in asked:
+        for argument, column in self._asked:
             if not isinstance(column, str) or column not in names:
+                of = f" of {location}" if location else ""
                 raise InvalidInputError(
                     f"`{argument}` must name one of the columns {', '.join(map(repr, names))}{of}, "
                     f"got {column!r}."
@@ -102,10 +102,8 @@ class Chunk:
         The labels that the integers in `labels` index; -1 is a missing label.
     weights : array of shape (n,), default=None
         How often each row counts; None for once.
-    groups : array of shape (n,), default=None
-        The index of each row's group in `group_names`; -1 is a missing one.
-    group_names : tuple, default=()
-        The groups.
+    groups, group_names : array of shape (n,) and tuple, default=None
+        Groups, in the form of `labels` and `categories`.
     """
 
     labels: NDArray[Any]
@@ -114,20 +112,16 @@ class Chunk:
     categories: tuple[Any, ...] | None = None
     weights: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
-    group_names: tuple[Any, ...] = ()
+    group_names: tuple[Any, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def take(self, which: slice | NDArray[Any]) -> Chunk:
         """Return some of the rows."""
-        return replace(
-            self,
-            labels=self.labels[which],
-            scores=self.scores[which],
-            weights=None if self.weights is None else self.weights[which],
-            groups=None if self.groups is None else self.groups[which],
-        )
+        columns = ("labels", "scores", "weights", "groups")
+        given = {name: getattr(self, name) for name in columns}
+        return replace(self, **{name: v[which] for name, v in given.items() if v is not None})
 
     def counted(self) -> Chunk:
         """Return the rows whose weight is not 0."""
@@ -137,10 +131,11 @@ class Chunk:
 
     def mask_of(self, label: object) -> NDArray[np.bool_]:
         """Return whether each row has a label."""
-        if self.categories is None:
-            return np.asarray(self.labels == label, dtype=np.bool_)
-        codes = [code for code, category in enumerate(self.categories) if category == label]
-        return np.isin(self.labels, codes) if len(codes) != 1 else self.labels == codes[0]
+        return _equal(self.labels, self.categories, label)
+
+    def of_group(self, name: object) -> Chunk:
+        """Return the rows of a group."""
+        return self.take(np.flatnonzero(_equal(self.groups, self.group_names, name)))
 
     def label_counts(self) -> Counter[Any]:
         """Return how many rows have each label, None where it is missing.
@@ -157,16 +152,24 @@ class Chunk:
         return _count(self.groups, self.group_names)
 
 
+def _equal(values: Any, names: tuple[Any, ...] | None, wanted: object) -> NDArray[np.bool_]:
+    if names is None:
+        return np.asarray(values == wanted, dtype=np.bool_)
+    codes = [code for code, name in enumerate(names) if name == wanted]
+    return np.isin(values, codes) if len(codes) != 1 else np.asarray(values == codes[0])
+
+
 def _count(values: Any, names: tuple[Any, ...] | None) -> Counter[Any]:
     """Return how often each value occurs, or each name whose index the values are."""
     is_missing = np.asarray(values != values if names is None else values < 0, dtype=np.bool_)
-    known = values[~is_missing]
+    known: Any = values[~is_missing]
     if names is None:
-        distinct, counts = (part.tolist() for part in np.unique(known, return_counts=True))
+        known, counts = np.unique(known, return_counts=True)
+        known = known.tolist()
     else:
-        distinct, counts = list(names), np.bincount(known, minlength=len(names)).tolist()
+        known, counts = names, np.bincount(known, minlength=len(names))
     found: Counter[Any] = Counter()
-    for value, n in zip(distinct, counts, strict=True):
+    for value, n in zip(known, counts.tolist(), strict=True):
         if n:
             found[value] += n
     if missing := int(np.count_nonzero(is_missing)):
@@ -191,7 +194,7 @@ def as_chunk(
         How often each row counts, and its group.
     """
     columns = [_numbers(column, location) for column in scores]
-    y, categories = _values(labels)
+    y, categories = _values(labels, "y_true")
     for s in columns:
         check_lengths(len(y), len(s), location)
     joined = columns[0] if len(columns) == 1 else np.column_stack([np.empty((len(y), 0)), *columns])
@@ -201,13 +204,8 @@ def as_chunk(
         check_weight_shape(found.shape, len(y))
         chunk = replace(chunk, weights=found)
     if groups is not None:
-        codes, names = _values(groups, "by")
-        if names is None:
-            is_missing = np.asarray(codes != codes, dtype=np.bool_)
-            known, inverse = np.unique(codes[~is_missing], return_inverse=True)
-            codes, names = np.full(len(is_missing), -1), tuple(known.tolist())
-            codes[~is_missing] = inverse
-        chunk = replace(chunk, groups=codes, group_names=names)
+        values, names = _values(groups, "by")
+        chunk = replace(chunk, groups=values, group_names=names)
     return chunk
 
 
@@ -233,9 +231,7 @@ def arrow() -> Any:
 
 def as_labels(column: Any, name: str, where: str) -> Any:
     """Return an Arrow column of labels, bytes as the text that they are; refuse other kinds."""
-    import pyarrow as pa
-
-    kind = column.type
+    pa, kind = arrow(), column.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         with contextlib.suppress(pa.ArrowInvalid):
             return column.cast(pa.string())
@@ -250,49 +246,50 @@ def as_labels(column: Any, name: str, where: str) -> Any:
 def _numbers(scores: Any, location: str, name: str = "y_score") -> FloatArray:
     """Return scores, or weights, as an array of numbers, NaN where missing."""
     if type(scores).__module__.startswith("pyarrow."):
-        return _arrow_numbers(scores, location, name)
+        pa, scores = arrow(), _whole(scores)
+        kinds = pa.types
+        if kinds.is_dictionary(scores.type):
+            scores = scores.dictionary_decode()
+        kind = scores.type
+        if kinds.is_decimal(kind) or kinds.is_float16(kind) or kinds.is_null(kind):
+            scores = scores.cast(pa.float64(), safe=False)
+        elif not (kinds.is_floating(kind) or kinds.is_integer(kind)):
+            raise not_real_numbers(f"{kind} values in {location}", name)
+        elif scores.null_count:
+            scores = scores.cast(pa.float64(), safe=False)
+        return np.asarray(scores.to_numpy(zero_copy_only=False))
     is_plain = isinstance(getattr(scores, "dtype", None), np.dtype) and scores.dtype.kind in "biuf"
-    if hasattr(scores, "to_numpy") and hasattr(scores, "isna") and not is_plain:
-        # pandas has several values that mean "missing".
-        try:
+    try:
+        if hasattr(scores, "to_numpy") and hasattr(scores, "isna") and not is_plain:
+            # pandas has several values that mean "missing".
             scores = scores.to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError) as error:
-            raise not_real_numbers(f"{error} in {location}", name) from None
-    array = as_column(name, scores, _ONE_COLUMN)
-    if array.dtype.kind == "O":
-        try:
+        remedy = "Pass the column of the positive class, for example `proba[:, 1]`."
+        array = as_column(name, scores, remedy)
+        if array.dtype.kind == "O":
             array = np.array([np.nan if v is None else v for v in array], dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise not_real_numbers(f"{error} in {location}", name) from None
+    except InvalidInputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise not_real_numbers(f"{error} in {location}", name) from None
     if array.dtype.kind not in "biuf":
         raise not_real_numbers(f"{array.dtype} values in {location}", name)
     return array
 
 
-def _arrow_numbers(scores: Any, location: str, name: str) -> FloatArray:
-    """Return an Arrow array as numbers, NaN where null."""
-    import pyarrow as pa
-
-    scores = _whole(scores)
-    kind = scores.type
-    if pa.types.is_dictionary(kind):
-        scores, kind = scores.dictionary_decode(), kind.value_type
-    if pa.types.is_null(kind):
-        return np.full(len(scores), np.nan)
-    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
-        raise not_real_numbers(f"{kind} values in {location}", name)
-    if pa.types.is_decimal(kind) or pa.types.is_float16(kind) or scores.null_count:
-        scores = scores.cast(pa.float64(), safe=False)
-    return np.asarray(scores.to_numpy(zero_copy_only=False))
-
-
-def _values(labels: Any, name: str = "y_true") -> tuple[NDArray[Any], tuple[Any, ...] | None]:
+def _values(labels: Any, name: str) -> tuple[NDArray[Any], tuple[Any, ...] | None]:
     """Return labels as an array, or as codes and the categories for which they stand."""
     if type(labels).__module__.startswith("pyarrow."):
-        return _arrow_values(labels)
-    if hasattr(labels, "factorize"):
-        if getattr(labels.dtype, "kind", "O") in "biuf" and not labels.hasnans:
-            return as_column(name, labels, "Pass one value for each row."), None
+        pa, labels = arrow(), _whole(labels)
+        kinds, kind = pa.types, labels.type
+        is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
+        if is_number and not labels.null_count:
+            return np.asarray(labels.to_numpy(zero_copy_only=False)), None
+        if not kinds.is_dictionary(kind):
+            labels = labels.dictionary_encode()
+        codes = labels.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        return np.asarray(codes), tuple(labels.dictionary.to_pylist())
+    is_series = hasattr(labels, "factorize")
+    if is_series and (getattr(labels.dtype, "kind", "O") not in "biuf" or labels.hasnans):
         codes, categories = labels.astype(object).factorize()
         return codes, tuple(categories.tolist())
     array = as_column(name, labels, "Pass one value for each row.")
@@ -303,25 +300,9 @@ def _values(labels: Any, name: str = "y_true") -> tuple[NDArray[Any], tuple[Any,
     return np.array(coded, dtype=np.int64), tuple(known)
 
 
-def _arrow_values(labels: Any) -> tuple[NDArray[Any], tuple[Any, ...] | None]:
-    """Return labels as numbers, or as codes and the categories for which they stand."""
-    import pyarrow as pa
-
-    labels = _whole(labels)
-    kind = labels.type
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    if (is_number or pa.types.is_boolean(kind)) and not labels.null_count:
-        return np.asarray(labels.to_numpy(zero_copy_only=False)), None
-    if not pa.types.is_dictionary(kind):
-        labels = labels.dictionary_encode()
-    codes = labels.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.asarray(codes), tuple(labels.dictionary.to_pylist())
-
-
 def _whole(array: Any) -> Any:
     """Return an array, or a chunked array, as one array."""
-    import pyarrow as pa
-
+    pa = arrow()
     if not isinstance(array, pa.ChunkedArray):
         return array
     if array.num_chunks == 1:

@@ -339,21 +339,12 @@ def _check_faults(faults: Counter[tuple[str, str, str]]) -> None:
 
 @contextmanager
 def show_progress(progress: Progress | bool | None) -> Iterator[Progress | None]:
-    """Yield what a pass calls: the function given, one that draws bars for True, or None.
-
-    Examples
-    --------
-    >>> with show_progress(print) as show:
-    ...     show("pass 1", 3, 4)
-    pass 1 3 4
-    """
+    """Yield what a pass calls: the function given, one that draws bars for True, or None."""
     if progress is True:
         with draw_bars() as show:
             yield show
-    elif progress is None or progress is False:
-        yield None
-    elif callable(progress):
-        yield progress
+    elif progress is None or progress is False or callable(progress):
+        yield progress or None
     else:
         raise InvalidInputError(
             "`progress` must be True, None or a function of a name, the parts read and all parts, "
@@ -372,16 +363,15 @@ def draw_bars(*, only_in_terminal: bool = False) -> Iterator[Progress]:
         from rich.console import Console
     except ImportError as error:
         raise MissingExtraError("rich", "cli") from error
-    columns = (
+    console = Console(stderr=True)
+    with bars.Progress(
         bars.TextColumn("{task.description:<9}"),
         bars.BarColumn(),
         bars.MofNCompleteColumn(),
         bars.TimeElapsedColumn(),
-    )
-    console = Console(stderr=True)
-    is_hidden = only_in_terminal and not console.is_terminal
-    with bars.Progress(
-        *columns, console=console, disable=is_hidden, transient=only_in_terminal
+        console=console,
+        disable=only_in_terminal and not console.is_terminal,
+        transient=only_in_terminal,
     ) as drawn:
         tasks: dict[str, Any] = {}
 

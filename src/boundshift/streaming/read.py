@@ -293,13 +293,9 @@ def _chunks_arrays(given: dict[str, Any]) -> PartSource:
     """Return the source of chunks of labels, chunks of scores, and chunks of weights if any."""
     for name, value in given.items():
         _refuse_iterator(name, value)
-
-    def chunks() -> Iterator[Chunk]:
-        rows = zip_longest(*map(_iterate, given.values()), fillvalue=())
-        for i, (labels, scores, *weights) in enumerate(rows):
-            yield as_chunk(labels, (scores,), f"chunk {i}", *weights)
-
-    return PartSource(chunks, "sample_weight" in given)
+    columns = given.values()
+    together = lambda: zip_longest(*map(_iterate, columns), fillvalue=())  # noqa: E731
+    return _chunks_columns(together, ColumnNames())
 
 
 def _chunks_columns(pairs: Any, names: ColumnNames) -> PartSource:

@@ -289,9 +289,7 @@ def rows_of_pair(labels: tuple[Any, Any], columns: tuple[int, int], chunk: Chunk
 
 def rows_of_group(name: Any, chunk: Chunk) -> Chunk:
     """Return the rows of a group."""
-    assert chunk.groups is not None
-    codes = [i for i, known in enumerate(chunk.group_names) if known == name]
-    return chunk.take(np.flatnonzero(np.isin(chunk.groups, codes)))
+    return chunk.of_group(name)
 
 
 def all_rows(chunk: Chunk) -> Chunk:
