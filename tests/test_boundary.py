@@ -163,7 +163,7 @@ def test_constant_scores_have_no_boundary_but_get_a_finite_one(value):
 
 
 def test_the_default_says_that_identical_classes_are_a_guess():
-    with pytest.warns(BoundaryWarning, match="may be no better than a guess"):
+    with pytest.warns(BoundaryWarning, match="may be no better than chance"):
         found = find_boundary([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 4] * 2)
     assert found.status is Status.CHANCE
     assert 1 <= found.threshold <= 4
@@ -172,7 +172,7 @@ def test_the_default_says_that_identical_classes_are_a_guess():
 def test_a_wider_class_in_the_same_place_is_not_said_to_be_a_guess():
     # A class with a far tail can be caught by it, so "no boundary is better" would be false.
     y, scores = np.repeat([0, 1], [30, 30]), np.tile([-1.0, 0.0, 1.0], 20) * np.repeat([1, 3], 30)
-    with pytest.warns(BoundaryWarning, match="may be no better than a guess"):
+    with pytest.warns(BoundaryWarning, match="may be no better than chance"):
         found = find_boundary(y, scores, curve="empirical", rule="sum")
     assert (found.status, sum(found.errors)) == (Status.CHANCE, pytest.approx(2 / 3))
 

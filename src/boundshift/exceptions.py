@@ -3,18 +3,16 @@
 ::
 
     ValueError
-      InvalidInputError        what was given cannot be used: rule, value, cure
+      InvalidInputError        input that cannot be used: rule, value, remedy
     ImportError
       MissingExtraError        an optional dependency is not installed
     UserWarning
-      BoundaryWarning          a boundary was found, but not by the method asked for
+      BoundaryWarning          a boundary that needs a second look
 """
-
-__all__ = ["BoundaryWarning", "InvalidInputError", "MissingExtraError"]
 
 
 class InvalidInputError(ValueError):
-    """What was given cannot be used; the message says the rule, the value and the cure."""
+    """Input that cannot be used; the message has the rule, the value and the remedy."""
 
 
 class MissingExtraError(ImportError):

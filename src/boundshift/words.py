@@ -70,18 +70,18 @@ def read_names(names: Mapping[str, object] | None, labels: tuple[Any, Any]) -> N
             f"`names` must have the keys {', '.join(map(repr, _KEYS))}, got {unknown[0]!r}. "
             "Leave out what needs no name."
         )
-    told = {key: str(value) for key, value in given.items() if value not in (None, "")}
-    unit = told.get("unit", "rows")
-    if "positive" in told:
-        told.setdefault("negative", "other")
+    said = {key: str(value) for key, value in given.items() if value not in (None, "")}
+    unit = said.get("unit", "rows")
+    if "positive" in said:
+        said.setdefault("negative", "other")
     phrases, short = [], []
     for key, label in zip(("negative", "positive"), labels, strict=True):
-        name = told.get(key)
+        name = said.get(key)
         phrases.append(f"{unit} of class {label}" if name is None else _phrase(name, unit))
         short.append(f"class {label}" if name is None else name)
     if short[0] == "other":
         short[0] = phrases[0]
-    title = told.get("title", f"Telling {short[1]} from {short[0]}")
+    title = said.get("title", f"Telling {short[1]} from {short[0]}")
     return Names(phrases[1], phrases[0], short[1], short[0], title, unit)
 
 
@@ -157,7 +157,7 @@ def class_rows(boundary: Any) -> list[tuple[str, tuple[Any, ...]]]:
     if boundary.geometry is not None:
         geometry = boundary.geometry
         rows += [
-            ("points given up", geometry.slack),
+            ("slack", geometry.slack),
             ("mean of the kept", geometry.means),
             ("radius", geometry.radii),
             ("confidence radius", geometry.confidence_radii),

@@ -29,7 +29,7 @@ def test_demo_prints_every_figure_and_writes_a_picture(tmp_path, capsys):
         "recall of class 1",
     ]
     assert figures["G-mean"][1] > figures["G-mean"][0]
-    assert "points given up" in printed
+    assert "slack" in printed
     assert path.read_bytes().startswith(b"\x89PNG")
     assert [p.name for p in path.parent.iterdir()] == ["demo.png"]
 

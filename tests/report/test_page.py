@@ -106,7 +106,7 @@ def test_facts_read_back_from_json_make_the_same_page(page):
 def test_only_the_papers_method_has_means_and_radii(page):
     y, s = rows()
     paper = Report(collect_facts(y, s, boundary=find_boundary(y, s, curve="support"))).html
-    for mark in ('class="mean', 'class="radius"', "key thick", "points given up", "delta"):
+    for mark in ('class="mean', 'class="radius"', "key thick", "slack", "delta"):
         assert mark in paper
         assert mark not in page.split("</style>")[1]
 
