@@ -17,9 +17,9 @@ from boundshift.curves.counts import ConfidenceCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.records import Record, as_label
 from boundshift.result.sql import group_expression
-from boundshift.rules import MCC, Cost, FBeta, Kappa, Markedness, Metric, Rule
+from boundshift.rules import MCC, Cost, FBeta, Floors, Kappa, Markedness, Metric, Rule
 from boundshift.scores import Scale, ScoreSample
-from boundshift.search import ErrorsAt, Found, search_between, search_line
+from boundshift.search import ErrorsAt, Found, search_between, search_gaps, search_line
 from boundshift.status import Status
 from boundshift.typing import FloatArray
 from boundshift.validation import as_column, as_known_scores, as_positive, as_rows, count_missing
@@ -359,27 +359,9 @@ class _Shrunk(ErrorCurve):
         errors = self.errors(sample)
         if not isinstance(self.own, CountCurve):
             return search_line(errors, rule, sample)
-        # Counts change at scores only; of the gaps between all of them the best is taken.
-        parts = [everyone.negative.positions, everyone.positive.positions]
-        values = np.unique(np.concatenate(parts))
-        beyond = (everyone.spread or abs(values[0]) or 1.0) / len(values)
-        edges = np.concatenate([[values[0] - beyond], values, [values[-1] + beyond]])
-        above, below = errors(edges[:-1])
-        losses = rule.value(above, below, sample.n_samples)
-        # Between two edges no loss is less than that of the better end for each class.
-        least = rule.value(np.append(above[1:], above[-1]), below, sample.n_samples)
-        deciding = edges[1:][least <= losses.min() + 1e-12]
-        for c in (everyone.negative, everyone.positive, sample.negative, sample.positive):
-            c.request_exact(deciding)
-        first = int(np.argmin(losses))
-        run = losses[first:] <= losses[first] + 1e-12
-        low = float(edges[first])
-        high = float(edges[first + (len(run) if run.all() else int(np.argmin(run)))])
-        threshold = low + (high - low) / 2
-        threshold = threshold if threshold < high else low  # no double lies between
-        negative, positive = errors(np.array([threshold]))
-        found = float(negative[0]), float(positive[0])
-        return Found(threshold, (low, high), found, float(losses[first]))
+        # The share flagged does not grow with both errors, so every gap is a candidate.
+        every_gap = isinstance(rule, Floors) and rule.flagged is not None
+        return (search_between if every_gap else search_gaps)(errors, rule, sample, everyone)
 
 
 def _encode(

@@ -92,7 +92,9 @@ def gap_edges(sample: ScoreSample) -> FloatArray:
     return np.concatenate([[first], distinct, [distinct[-1] + beyond]])
 
 
-def search_gaps(errors: ErrorsAt, rule: Rule, sample: ScoreSample) -> Found:
+def search_gaps(
+    errors: ErrorsAt, rule: Rule, sample: ScoreSample, everyone: ScoreSample | None = None
+) -> Found:
     """Return the best gap between scores, merged with neighbours of the same value.
 
     Parameters
@@ -103,8 +105,10 @@ def search_gaps(errors: ErrorsAt, rule: Rule, sample: ScoreSample) -> Found:
         What to minimise.
     sample : ScoreSample
         Scores of both classes.
+    everyone : ScoreSample, default=None
+        Whose scores bound the gaps; None takes the sample.
     """
-    edges, sizes = gap_edges(sample), sample.n_samples
+    edges, sizes = gap_edges(everyone or sample), sample.n_samples
     last_gap = len(edges) - 2
 
     def value(gap: Any) -> FloatArray:
@@ -139,8 +143,9 @@ def search_gaps(errors: ErrorsAt, rule: Rule, sample: ScoreSample) -> Found:
         beside = np.clip(np.add.outer([end, low], [-1, 0, 1]).ravel(), 0, last_gap)
         deciding = np.concatenate([first, beside, np.array(passed, dtype=np.int64)])
     # A position may stand for scores below it, so the gaps on both its sides bound it.
-    for c in (sample.negative, sample.positive):
-        c.request_exact(edges[deciding + 1])
+    for rows in {sample, everyone or sample}:
+        rows.negative.request_exact(edges[deciding + 1])
+        rows.positive.request_exact(edges[deciding + 1])
     start, stop = float(edges[low]), float(edges[high + 1])
     return _found(errors, rule, sample, _middle(start, stop), start, stop)
 
