@@ -100,7 +100,7 @@ def test_a_sampler_of_imbalanced_learn_is_applied_in_training_only():
     "model.fit(X[:900], Y[:900], eval_set=[(X[900:], Y[900:])], verbose=False)",
 )
 def test_rows_to_stop_by_reach_xgboost():
-    booster = XGBClassifier(n_estimators=30, early_stopping_rounds=3)
+    booster = XGBClassifier(n_estimators=30, early_stopping_rounds=3, n_jobs=1)
     model = BoundShiftClassifier(booster, ensemble=False)
     model.fit(X[:900], Y[:900], eval_set=[(X[900:], Y[900:])], verbose=False)
     assert model.estimator_.best_iteration < 29
@@ -112,10 +112,10 @@ def test_rows_to_stop_by_reach_xgboost():
     "model.fit(X[:900], Y[:900], eval_X=(X[900:],), eval_y=(Y[900:],))",
 )
 def test_rows_to_stop_by_reach_lightgbm():
-    booster = LGBMClassifier(n_estimators=300, early_stopping_rounds=3, verbose=-1)
+    booster = LGBMClassifier(n_estimators=60, early_stopping_rounds=3, verbose=-1, n_jobs=1)
     model = BoundShiftClassifier(booster, ensemble=False)
     model.fit(X[:900], Y[:900], eval_X=(X[900:],), eval_y=(Y[900:],))
-    assert model.estimator_.best_iteration_ < 300
+    assert model.estimator_.best_iteration_ < 60
 
 
 @pytest.mark.tool("scikit-learn: stacking, inside and around", "BoundShiftClassifier(stack, cv=3)")

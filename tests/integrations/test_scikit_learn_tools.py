@@ -1,8 +1,5 @@
 """Tools that support scikit-learn's TunedThresholdClassifierCV support ours: the real packages."""
 
-import subprocess
-import sys
-
 import pytest
 import skore
 from sklearn.datasets import make_classification
@@ -63,27 +60,3 @@ def test_scorers_of_scores_are_those_of_the_model(rows, shifted, name, scorer):
             score(model, X, y)
         return
     assert score(model, X, y) == score(model.estimator_, X, y)
-
-
-AUTOLOG = """
-import sys
-import mlflow
-from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
-from boundshift import BoundShiftClassifier
-
-mlflow.set_tracking_uri("sqlite:///" + sys.argv[1] + "/autolog.db")
-number = mlflow.create_experiment("autolog", artifact_location="file://" + sys.argv[1] + "/autolog")
-mlflow.sklearn.autolog(silent=True)
-with mlflow.start_run(experiment_id=number):
-    BoundShiftClassifier(LogisticRegression(), cv=2).fit(*make_classification(200, random_state=0))
-for model in mlflow.search_logged_models(experiment_ids=[number], output_format="list"):
-    print(type(mlflow.sklearn.load_model(model.model_uri)).__name__)
-"""
-
-
-def test_autolog_keeps_the_models_inside_and_never_ours(tmp_path):
-    # In a process of its own, since autolog changes every class of scikit-learn for good.
-    command = [sys.executable, "-W", "ignore", "-c", AUTOLOG, str(tmp_path)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert set(said.split()) == {"LogisticRegression"}

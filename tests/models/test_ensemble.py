@@ -9,7 +9,6 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.model_selection import (
-    GroupKFold,
     RepeatedStratifiedKFold,
     StratifiedShuffleSplit,
     TimeSeriesSplit,
@@ -178,29 +177,6 @@ def test_auto_is_a_mean_where_the_folds_train_on_every_row(two, cv, deploys_mean
     assert len(getattr(clf, "estimators_", [])) == (deploys_mean or 0)
     asked = BoundShiftClassifier(LogisticRegression(), cv=cv, ensemble=True).fit(X, y)
     assert asked.boundary_ == clf.boundary_
-
-
-def test_groups_go_to_the_splitter_without_routing(two):
-    X, y = two
-    groups = np.arange(len(y)) % 6
-    clf = BoundShiftClassifier(LogisticRegression(), cv=GroupKFold(3)).fit(X, y, groups=groups)
-    splits = list(GroupKFold(3).split(X, y, groups))
-    expected = BoundShiftClassifier(LogisticRegression(), cv=splits).fit(X, y)
-    assert clf.threshold_ == expected.threshold_
-
-
-@pytest.mark.parametrize("options", [{"cv": None}, {"cv": "prefit"}])
-def test_there_is_no_mean_without_folds(two, options):
-    X, y = two
-    inner = LogisticRegression().fit(X, y)
-    with pytest.raises(InvalidInputError, match="`ensemble` must be False or 'auto' with"):
-        BoundShiftClassifier(inner, ensemble=True, **options).fit(X, y)
-
-
-def test_the_only_row_of_a_class_leaves_no_mean():
-    X, y = np.arange(12.0)[:, None], np.repeat([0, 1], [11, 1])
-    with pytest.raises(InvalidInputError, match="class of one row, which no fold can leave out"):
-        BoundShiftClassifier(LogisticRegression(), ensemble=True).fit(X, y)
 
 
 def test_a_class_that_a_part_does_not_know_has_the_mean_of_the_others():

@@ -8,7 +8,6 @@ import lightgbm
 import numpy as np
 import onnxruntime
 import pandas
-import polars
 import pytest
 import scipy.sparse
 import xgboost
@@ -33,7 +32,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
@@ -44,7 +43,7 @@ from boundshift import BoundShiftClassifier, InvalidInputError, MissingExtraErro
 from boundshift.models.scoring import unwrap
 from boundshift.status import Status
 
-ROWS = 10_000
+ROWS = 2000
 TRAINED = 600
 KINDS = {
     "logistic regression": LogisticRegression(),
@@ -202,28 +201,6 @@ def test_early_stopping_stops_there_too():
         np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
 
 
-def test_native_boosters():
-    X, y = draw(3)
-    params = {"objective": "multi:softprob", "num_class": 3}
-    rows = xgboost.DMatrix(X[:TRAINED], y[:TRAINED])
-    first = xgboost.train(params, rows, num_boost_round=5)
-    second = lightgbm.train(
-        {"objective": "multiclass", "num_class": 3, "verbose": -1},
-        lightgbm.Dataset(X[:TRAINED], y[:TRAINED]),
-        num_boost_round=5,
-    )
-    for booster in (first, second):
-        clf = BoundShiftClassifier(booster, cv="prefit").fit(X[TRAINED:2000], y[TRAINED:2000])
-        np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
-
-
-def test_counts():
-    _, y = draw(2)
-    counts = np.random.default_rng(0).poisson(np.where(y[:, None], [1, 2, 9], [5, 5, 2])) * 1.0
-    clf = fit(MultinomialNB(), counts, y)
-    np.testing.assert_array_equal(run(to_onnx(clf, counts), counts)[0], clf.predict(counts))
-
-
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1.0, 2.0], [7, 300]], ids=str)
 def test_labels_of_any_kind(labels):
     X, y = draw(2)
@@ -288,30 +265,6 @@ def test_classes_of_any_order(model, n_classes):
     best = np.sort(decisive(clf, X).reshape(len(X), -1), axis=1)[differs]
     assert (np.diff(best[:, -2:]) < 1e-12).all()
     assert np.mean(label == y) > 0.7
-
-
-@pytest.mark.parametrize("library", [pandas, polars])
-def test_a_frame_with_categories(library):
-    X, y = draw(2)
-    colour = np.array(["red", "green", "blue"])[(X[:, 2] > 0).astype(int) + (X[:, 3] > 1)]
-    frame = library.DataFrame({"a": X[:, 0], "b": X[:, 1], "colour": colour})
-    before = make_column_transformer(
-        (make_pipeline(SimpleImputer(), StandardScaler()), ["a", "b"]),
-        (OneHotEncoder(sparse_output=False), ["colour"]),
-    )
-    clf = BoundShiftClassifier(make_pipeline(before, LogisticRegression()), cv=2)
-    clf.fit(frame[:TRAINED], y[:TRAINED])
-    model = to_onnx(clf, frame)
-    assert [given.name for given in model.graph.input] == ["a", "b", "colour"]
-    np.testing.assert_array_equal(run(model, frame)[0], clf.predict(frame))
-
-
-def test_a_search_around_a_pipeline():
-    X, y = draw(2)
-    inner = make_pipeline(StandardScaler(), LogisticRegression())
-    search = GridSearchCV(inner, {"logisticregression__C": [0.1, 1.0]}, cv=2)
-    clf = fit(search, X, y)
-    np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
 
 
 @pytest.mark.parametrize("inner", [LogisticRegression(), AdaBoostClassifier(n_estimators=3)])
@@ -459,10 +412,10 @@ def agree_on_frame(estimator, frame, y):
 
 
 @pytest.mark.parametrize("name", SIZED)
-@pytest.mark.parametrize("steps", [(), (StandardScaler(),), (MinMaxScaler(),)], ids=str)
-def test_columns_of_a_frame_keep_their_digits(name, steps):
+@pytest.mark.parametrize("step", [StandardScaler(), MinMaxScaler()], ids=str)
+def test_columns_of_a_frame_keep_their_digits(name, step):
     frame, y = frame_of_sizes()
-    agree_on_frame(make_pipeline(SimpleImputer(), *steps, SIZED[name]), frame, y)
+    agree_on_frame(make_pipeline(SimpleImputer(), step, SIZED[name]), frame, y)
 
 
 @pytest.mark.parametrize("name", SIZED)
@@ -482,17 +435,6 @@ def test_whole_numbers_in_an_array_keep_their_digits():
     X = frame[["whole", "few"]].to_numpy()
     clf = fit(make_pipeline(StandardScaler(), SIZED["forest"]), X, y)
     np.testing.assert_array_equal(run(to_onnx(clf, X), X.astype(float))[0], clf.predict(X))
-
-
-def test_columns_with_numbers_as_names():
-    frame, y = frame_of_sizes()
-    frame.columns = range(4)
-    clf = fit(make_pipeline(SimpleImputer(), SIZED["linear"]), frame, y)
-    model = to_onnx(clf, frame)
-    frame.columns = [str(name) for name in frame.columns]
-    label = run(model, frame)[0]
-    frame.columns = range(4)
-    np.testing.assert_array_equal(label, clf.predict(frame))
 
 
 @pytest.mark.parametrize("name", ["label", "decision_score", "probabilities", "boundshift_add_1"])

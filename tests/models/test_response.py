@@ -1,16 +1,11 @@
 import numpy as np
 import pytest
 from scipy.special import softmax
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import SVC
+from sklearn.linear_model import LinearRegression
 
 from boundshift import InvalidInputError
 from boundshift.models.scoring import (
     Response,
-    are_log_odds,
-    check_response_method,
     choose_method,
     find_methods,
     probabilities,
@@ -35,37 +30,8 @@ def read(classes, response, method, known):
     return read_response(Scorer(classes, response), None, method, np.array(known))
 
 
-@pytest.mark.parametrize(
-    ("estimator", "methods"),
-    [
-        (LogisticRegression(), ("decision_function", "predict_proba")),
-        (SVC(), ("decision_function",)),
-        (GaussianNB(), ("margin", "predict_proba")),
-        (RandomForestClassifier(), ("predict_proba",)),
-    ],
-    ids=str,
-)
-def test_a_margin_is_read_before_probabilities(estimator, methods):
-    assert find_methods(estimator) == methods
-
-
 def test_a_function_is_taken_as_it_is():
     assert find_methods(LinearRegression(), len) == (len,)
-
-
-@pytest.mark.parametrize("method", ["auto", "decision_function", "predict_proba"])
-def test_an_estimator_without_a_score_says_what_to_do(method):
-    with pytest.raises(InvalidInputError) as caught:
-        check_response_method(method, LinearRegression())
-    message = str(caught.value)
-    assert "`estimator` must have" in message
-    assert "got LinearRegression without" in message
-    assert "pass a function" in message
-
-
-def test_an_unknown_method_lists_the_known_ones():
-    with pytest.raises(InvalidInputError, match=r"must be 'auto', .* got 'predict'"):
-        check_response_method("predict", LogisticRegression())
 
 
 # Which of them becomes the score.
@@ -144,12 +110,6 @@ def test_probabilities_become_log_odds_and_zeros_half_the_smallest_positive_one(
     np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
-def test_scores_rise_with_the_probability_also_at_the_floor():
-    learned = Response.learn("predict_proba", np.array([[0.7, 0.3], [0.2, 0.8]]))
-    p = np.linspace(0, 1, 1001)
-    assert (np.diff(learned.scores(np.stack([1 - p, p], axis=1))) >= 0).all()
-
-
 def test_two_columns_of_a_function_become_their_difference():
     raw = np.array([[1.0, 4.0], [2.0, 0.5]])
     assert Response.learn(len, raw).scores(raw).tolist() == [3.0, -1.5]
@@ -179,9 +139,3 @@ def test_probabilities_of_many_classes_are_the_softmax():
     expected = powers / powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(probabilities(scores), expected, rtol=1e-13)
     np.testing.assert_allclose(probabilities(scores, log=True), np.log(expected), rtol=1e-10)
-
-
-def test_two_columns_are_log_odds_by_their_difference():
-    p = np.array([[0.2, 0.8], [0.6, 0.4]])
-    assert are_log_odds(np.log(p) - 3, p)
-    assert not are_log_odds(np.log(p) * 1.01, p)

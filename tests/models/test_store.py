@@ -16,23 +16,15 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.ensemble import (
-    AdaBoostClassifier,
-    BaggingClassifier,
-    ExtraTreesClassifier,
-    GradientBoostingClassifier,
     HistGradientBoostingClassifier,
-    RandomForestClassifier,
-    StackingClassifier,
-    VotingClassifier,
 )
 from sklearn.feature_selection import SelectKBest
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -40,7 +32,6 @@ from sklearn.preprocessing import (
     OneHotEncoder,
     StandardScaler,
 )
-from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import (
@@ -123,11 +114,6 @@ def test_json_has_no_word_that_json_does_not_know(boundary):
     assert all(math.isnan(error) for error in Boundary.from_json(text).errors)
 
 
-def test_labels_of_numpy_become_plain(boundary):
-    stored = replace(boundary, labels=(np.int64(3), np.str_("x"))).to_dict()
-    assert [type(label) for label in stored["labels"]] == [int, str]
-
-
 def test_an_unknown_field_is_left_aside(boundary):
     assert Boundary.from_dict(boundary.to_dict() | {"later": 1}) == boundary
 
@@ -190,26 +176,11 @@ def test_curves_rules_and_splitters_as_parameters_need_no_trust(data, tmp_path, 
     assert (copy.boundary_.curve, copy.boundary_.rule) == (curve, rule)
 
 
+# Other models of scikit-learn are stored in `test_matrix.py`.
 PARTS = {
-    "tree": DecisionTreeClassifier(max_depth=3),
-    "forest": RandomForestClassifier(5),
-    "extra trees": ExtraTreesClassifier(5),
-    "boosting": GradientBoostingClassifier(n_estimators=5),
     "hist boosting": HistGradientBoostingClassifier(max_iter=5),
-    "bagging": BaggingClassifier(n_estimators=3),
-    "ada boost": AdaBoostClassifier(n_estimators=3),
-    "network": MLPClassifier((4,), max_iter=5),
-    "svm": SVC(),
     "gaussian process": GaussianProcessClassifier(),
-    "sigmoid": CalibratedClassifierCV(LinearSVC(), cv=2),
     "isotonic": CalibratedClassifierCV(GaussianNB(), method="isotonic", cv=2),
-    "voting": VotingClassifier(
-        [("a", LogisticRegression()), ("b", RandomForestClassifier(3))], voting="soft"
-    ),
-    "stacking": StackingClassifier(
-        [("a", LogisticRegression()), ("b", RandomForestClassifier(3))], cv=2
-    ),
-    "search": GridSearchCV(LogisticRegression(), {"C": [1, 2]}, cv=2),
 }
 
 
@@ -251,14 +222,6 @@ def test_functions_stay_refused(data, tmp_path, function):
     path = save(model, tmp_path / "model.skops")
     with pytest.raises(InvalidInputError, match=r"`trusted` must name every type"):
         load(path)
-
-
-def test_a_pipeline_and_a_search_with_one_inside(data, tmp_path):
-    X, y = data
-    inner = make_pipeline(StandardScaler(), BoundShiftClassifier(LogisticRegression(), cv=2))
-    search = GridSearchCV(inner, {"boundshiftclassifier__curve": ["dkw", None]}, cv=2).fit(X, y)
-    path = save(search, tmp_path / "search.skops")
-    same(load(path), search, X)
 
 
 @dataclass(frozen=True)
@@ -380,14 +343,6 @@ def test_models_of_this_version_load():
 def test_models_of_an_earlier_version_are_refused(name):
     with pytest.raises(InvalidInputError, match="must"):
         load(STORED[-2] / f"{name}.skops")
-
-
-def test_the_threshold_of_an_edited_boundary_decides(data, fitted):
-    X, _ = data
-    copy = pickle.loads(pickle.dumps(fitted))
-    copy.boundary_ = replace(copy.boundary_, threshold=0.9)
-    assert copy.threshold_ == 0.9
-    np.testing.assert_array_equal(copy.predict(X), 1 * (fitted.predict_proba(X)[:, 1] > 0.9))
 
 
 def test_stored_files_can_be_made_again(tmp_path):
