@@ -6,11 +6,8 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from boundshift import (
     Boundary,
@@ -95,19 +92,6 @@ def test_parts_of_a_row_are_the_row(curve):
     check()
 
 
-@pytest.mark.parametrize("curve", ESTIMATING)
-def test_a_weight_of_one_is_no_weight(problem, curve):
-    y, s, _ = problem
-    weighted = find_boundary(y, s, curve=curve, sample_weight=np.ones(325))
-    assert weighted.threshold == pytest.approx(find_boundary(y, s, curve=curve).threshold, abs=1e-9)
-
-
-def test_heavier_positives_lower_the_boundary_of_a_cost(problem):
-    y, s, _ = problem
-    heavy = find_boundary(y, s, rule="cost", sample_weight=np.where(y == 1, 50, 1))
-    assert heavy.threshold < find_boundary(y, s, rule="cost").threshold - 0.5
-
-
 def test_a_weighted_record_is_stored_and_comes_back(problem):
     y, s, w = problem
     found = find_boundary(y, s, sample_weight=w + 0.25)
@@ -145,6 +129,8 @@ def test_weights_that_are_all_the_same_are_not_uneven(problem, weight):
         (np.full(325, 1e160), r"must sum to at most 1e\+15, got 3.25e\+162"),
         (np.full(325, 1e308), r"must sum to at most 1e\+15, got inf"),
         (["x"] * 325, "must be real numbers"),
+        (np.zeros(325), r"must be above 0 .* for every row"),
+        (np.ma.masked_array(np.ones(325), np.arange(325) == 3), "`sample_weight` must"),
     ],
 )
 def test_bad_weights_get_a_sentence(problem, weight, message):
@@ -240,23 +226,6 @@ def test_in_fit_a_weight_is_the_row_as_many_times_where_folds_keep_copies_togeth
         np.testing.assert_allclose(weighted.biases_, repeated.biases_, atol=1e-3)
 
 
-def test_weights_reach_the_boundary_of_a_trained_model(table):
-    X, y, w = table
-    inner = LogisticRegression().fit(X, y)
-    found = BoundShiftClassifier(inner, cv="prefit", rule="cost").fit(X, y, sample_weight=w)
-    scores = inner.predict_proba(X)[:, 1]
-    expected = find_boundary(y, scores, rule="cost", sample_weight=w)
-    assert found.threshold_ == pytest.approx(expected.threshold)
-    assert found.certificate_.status == "nominal"
-
-
-def test_weights_of_a_pipeline_s_step_count_in_the_decision(table):
-    X, y, w = table
-    model = BoundShiftClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
-    model.fit(X, y, logisticregression__sample_weight=w)
-    assert model.boundary_.n_samples == (w[y == 0].sum(), w[y == 1].sum())
-
-
 @pytest.mark.parametrize("counts", [True, False])
 def test_with_routing_the_boundary_is_asked_for_by_name(table, counts):
     X, y, w = table
@@ -282,31 +251,6 @@ def test_a_row_cost_decides_in_the_classifier_and_the_model_does_not_see_it(tabl
     assert routed.threshold_ == plain.threshold_
     others = [cost[(plain.positive_scores(X) > t) != y].sum() for t in np.linspace(0.02, 0.98, 81)]
     assert cost[plain.predict(X) != y].sum() < np.median(others)
-
-
-def test_costs_are_amounts_of_either_class_called_positive(table):
-    X, y, _ = table
-    cost = np.random.default_rng(0).exponential(100, 220)
-    inner = LogisticRegression().fit(X, y)
-    one, other = (
-        BoundShiftClassifier(inner, cv="prefit", pos_label=label).fit(X, y, row_cost=cost)
-        for label in (0, 1)
-    )
-    np.testing.assert_array_equal(one.predict(X), other.predict(X))
-
-
-@pytest.mark.parametrize("label", [0, 1])
-def test_two_columns_of_costs_decide_in_the_classifier(table, label):
-    X, y, _ = table
-    both = np.random.default_rng(0).exponential(100, (220, 2)) * [1, 9]
-    model = BoundShiftClassifier(LogisticRegression(), pos_label=label)
-    found = clone(model).fit(X, y, row_cost=both)
-    own = np.where(y == label, both[:, 1], both[:, 0])
-    assert found.boundary_ == clone(model).fit(X, y, row_cost=own).boundary_
-    assert (
-        found.report(X, y, row_cost=both).facts["goal"]
-        == found.report(X, y, row_cost=own).facts["goal"]
-    )
 
 
 @pytest.mark.parametrize(
@@ -347,31 +291,3 @@ def test_a_weighted_certificate_is_nominal_and_counts_effective_rows(problem):
         assert found.n_samples[k] == int(mine.sum() ** 2 / (mine**2).sum())
     assert found.at(0.99).errors == found.errors
     assert "effective" in str(found)
-
-
-def test_equal_weights_are_as_certain_as_the_rows(problem):
-    y, s, _ = problem
-    plain, weighted = certify(y, s, 1.0), certify(y, s, 1.0, sample_weight=np.full(325, 3.0))
-    assert weighted.error_bounds == pytest.approx(plain.error_bounds)
-    assert weighted.n_samples == plain.n_samples
-
-
-def test_weights_that_are_all_nought_are_refused():
-    with pytest.raises(
-        InvalidInputError, match=r"`sample_weight` must be above 0 .* for every row"
-    ):
-        find_boundary([0, 0, 1, 1], [0, 1, 2, 3], sample_weight=np.zeros(4))
-
-
-@pytest.mark.parametrize("masked", ["y_true", "y_score", "sample_weight"])
-def test_masked_values_do_not_count_with_weights(masked):
-    given = {"y_true": [0, 0, 1, 1], "y_score": [0.0, 1.0, 2.0, 3.0], "sample_weight": [5.0] * 4}
-    given[masked] = np.ma.masked_array(given[masked], [0, 0, 0, 1])
-    with pytest.raises(InvalidInputError, match=f"`{masked}` must"):
-        find_boundary(**given)
-
-
-@pytest.mark.parametrize("weight", [["a"] * 4, [1j] * 4, [10**400] * 4])
-def test_weights_that_are_no_numbers_are_refused(weight):
-    with pytest.raises(InvalidInputError, match="`sample_weight` must be real numbers"):
-        find_boundary([0, 0, 1, 1], [0, 1, 2, 3], sample_weight=weight)

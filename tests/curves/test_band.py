@@ -37,16 +37,6 @@ def test_the_crossing_probability_is_that_of_another_recursion(n: int, level: fl
     assert crossing_probability(n, level) == pytest.approx(bolshev(n, level), rel=1e-5)
 
 
-def test_two_rows_by_hand() -> None:
-    b = quantiles(2, 0.1)
-    assert crossing_probability(2, 0.1) == pytest.approx(1 - (b[1] ** 2 - (b[1] - b[0]) ** 2))
-
-
-@pytest.mark.parametrize(("n", "expected"), [(20, 0.231), (100, 0.058), (400, 0.016)])
-def test_the_bound_with_no_row_wrong_is_that_of_the_exact_band(n: int, expected: float) -> None:
-    assert uniform_bound(0, n, 0.05).item() == pytest.approx(expected, abs=6e-4)
-
-
 @pytest.mark.parametrize("n", [2, 13, 100, 499, 501, 1999, 2000])
 @pytest.mark.parametrize("delta", [0.3, 0.05, 0.0125, 1e-4])
 def test_the_level_never_exceeds_the_exact_one_and_stays_near(n: int, delta: float) -> None:

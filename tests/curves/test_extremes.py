@@ -1,12 +1,11 @@
 """Scores of very different sizes, and scores that differ in their last digit."""
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from boundshift import InvalidInputError, find_boundary, threshold_interval
+from boundshift import InvalidInputError, find_boundary
 
 ROBUST = ["blend", "logistic", "smoothed"]
 SHAPES = [*ROBUST, "student-t"]
@@ -74,12 +73,3 @@ def test_doubles_that_lie_a_few_steps_apart_are_told_apart(curve, steps):
     y = np.repeat([0, 1], [50, 5])
     s = np.where(y == 1, 1.0 + steps * np.spacing(1.0), 1.0)
     assert find_boundary(y, s, curve=curve).wrong == (0, 0)
-
-
-def test_threads_leave_the_filters_of_warnings_as_they_are():
-    y, s = problem()
-    before = list(warnings.filters)
-    with ThreadPoolExecutor(8) as pool:
-        tasks = [pool.submit(threshold_interval, y, s, n_resamples=5) for _ in range(16)]
-        assert len({task.result() for task in tasks}) > 1
-    assert warnings.filters == before

@@ -144,23 +144,6 @@ def test_a_precision_that_rises_and_falls_is_kept_and_found(floor, prevalence):
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-@pytest.mark.parametrize("name", ["precision", "npv"])
-def test_what_is_said_to_be_reached_is_promised_when_asked_for(name):
-    rng = np.random.default_rng(6)
-    met = 0
-    for _ in range(60):
-        y, s = draw_heavy_tails(rng, int(rng.integers(20, 800)), 0.4, 1.0)
-        found = find_boundary(y, s, rule=Floors(**{name: 0.97}))
-        if found.status is not Status.UNMET or "(0 is reached)" in found.message:
-            continue
-        reached = float(found.message.split("(")[1].split(" is reached")[0])
-        again = find_boundary(y, s, rule=Floors(**{name: reached}))
-        assert again.status is not Status.UNMET
-        met += 1
-    assert met > 30
-
-
-@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_two_floors_lowered_to_what_is_reached_are_promised():
     rng = np.random.default_rng(7)
     met = 0

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from functools import cache
 from math import erf, sqrt
 
 import numpy as np
@@ -18,12 +19,14 @@ from boundshift.rules import GMean, as_rule
 from boundshift.scores import ScoreSample, robust_std
 
 
+@cache
 def forest_scores(trees):
     X, y = make_classification(1200, 8, weights=[0.9], random_state=3)
     model = RandomForestClassifier(trees, random_state=0)
     return y, cross_val_predict(model, X, y, method="predict_proba")[:, 1]
 
 
+@cache
 def stump_scores():
     X, y = make_classification(1200, 8, weights=[0.9], random_state=3)
     model = GradientBoostingClassifier(n_estimators=8, max_depth=1, random_state=0)
@@ -44,7 +47,7 @@ PROBLEMS = {
     "integers": lambda: drawn_scores("integers"),
     "zero-inflated": lambda: drawn_scores("zero-inflated"),
     "stumps": stump_scores,
-    **{f"forest of {n}": (lambda n=n: forest_scores(n)) for n in (10, 100, 500)},
+    **{f"forest of {n}": (lambda n=n: forest_scores(n)) for n in (10, 100)},
 }
 
 
@@ -118,24 +121,6 @@ def test_a_table_of_counts_decides_as_its_rows(curve):
     found = find_boundary(rows[0], rows[1], curve=curve, sample_weight=counts)
     assert found.threshold == pytest.approx(expected.threshold)
     assert found.errors == pytest.approx(expected.errors)
-
-
-@pytest.mark.parametrize("curve", ["blend", "smoothed", "logistic", "student-t"])
-@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
-def test_passes_decide_as_memory_does(problem, curve):
-    y, s = problem()
-    expected = find_boundary(y, s, curve=curve)
-    found = find_boundary([y[:500], y[500:]], [s[:500], s[500:]], curve=curve)
-    assert found.wrong == expected.wrong
-    assert found.errors == pytest.approx(expected.errors, abs=1e-3)
-
-
-def test_a_mirrored_problem_has_the_mirrored_boundary():
-    y, s = drawn_scores("zero-inflated")
-    found = find_boundary(y, s, scale="raw", rule="sum")
-    mirrored = find_boundary(1 - y, -s, scale="raw", rule="sum")
-    assert mirrored.threshold == pytest.approx(-found.threshold)
-    assert mirrored.errors == pytest.approx(found.errors[::-1])
 
 
 def test_rows_of_tiny_atoms_are_spread():

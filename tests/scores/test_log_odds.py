@@ -64,30 +64,3 @@ def test_exact_zeros_and_ones_stand_half_the_odds_beyond_the_others():
     # Odds of 0.2 are 1/4, of 0.75 they are 3.
     assert decided.negative.minimum == pytest.approx(np.log(1 / 8))
     assert decided.positive.maximum == pytest.approx(np.log(6))
-
-
-@pytest.mark.parametrize(
-    ("negative", "positive"),
-    [([0.0, 1.0], [0.0, 1.0]), ([0.3, 0.3], [0.3]), ([0.0], [0.0]), ([0.5], [1.5]), ([-0.1], [1])],
-)
-def test_hard_labels_constants_and_other_scores_stay_as_they_are(negative, positive):
-    sample = sample_of(np.array(negative, float), np.array(positive, float))
-    assert sample.on_scale("auto") is sample
-
-
-def test_log_odds_of_neighbouring_doubles_stay_in_order():
-    """A logarithm of these falls where the probability rises by its last digit."""
-    near = np.float64(0.3).view(np.int64) + np.arange(200_000)
-    p = near.view(np.float64)
-    plain = LogOdds().of(p)
-    sorted_ = LogOdds().of_sorted(p)
-    assert np.all(np.diff(sorted_) >= 0)
-    np.testing.assert_array_equal(sorted_, np.maximum.accumulate(plain))
-
-
-def test_log_odds_that_are_not_in_order_are_mended():
-    class Falling(LogOdds):
-        def of(self, scores):
-            return np.array([1.0, 0.5, 2.0])
-
-    assert Falling().of_sorted(np.zeros(3)).tolist() == [1.0, 1.0, 2.0]

@@ -50,11 +50,6 @@ def test_mean_keeps_its_digits_at_a_large_offset():
     assert Scores(values).mean - 1e9 == pytest.approx(exact, abs=2e-7)
 
 
-def test_counts_are_of_scores_at_most_t():
-    scores = Scores(np.array([0.0, 1.0, 1.0, 3.0]))
-    assert scores.count_at_most([-1, 0, 1, 2, 3]).tolist() == [0, 1, 3, 3, 4]
-
-
 @pytest.mark.parametrize("factor", [1e280, 1e-280, 2.0**900])
 def test_spreads_of_huge_and_tiny_scores_are_those_of_the_rest(factor):
     s = np.random.default_rng(0).normal(size=20)
@@ -74,17 +69,6 @@ def test_mirroring_negates_scores_and_swaps_classes():
     assert sample.negative.value.tolist() == [-5.0]
     assert sample.positive.value.tolist() == [-1.0, 0.0]
     assert sample.labels == ("b", "a")
-
-
-def test_reversing_negates_scores_and_keeps_classes():
-    sample = ScoreSample.from_labels(["a", "a", "b"], [0.0, 1.0, 5.0]).reversed()
-    assert sample.negative.value.tolist() == [-1.0, 0.0]
-    assert sample.positive.value.tolist() == [-5.0]
-    assert sample.labels == ("a", "b")
-
-
-def test_spread_is_that_of_both_classes():
-    assert ScoreSample.from_labels([0, 0, 1, 1], [0.0, 9.0, -3.0, 5.0]).spread == 12.0
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
