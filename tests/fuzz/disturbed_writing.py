@@ -13,10 +13,8 @@ from pathlib import Path
 
 from boundshift import Boundary, InvalidInputError, load
 from boundshift.app.fit import fit_table
-from boundshift.app.folder import FILES, check_folder, report_facts, write_folder
+from boundshift.app.folder import FILES, report_facts, write_folder
 from boundshift.datasets import load_hepatitis
-
-ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 100
 
 
 def is_whole(folder):
@@ -46,7 +44,7 @@ def code_of(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def kill(fitted, facts, folder):
+def kill(fitted, facts, folder, rounds):
     """Kill a writer at a random moment; the folder is always there, and always whole."""
     out, other = folder / "fit", folder / "other"
     other.write_text("mine")
@@ -56,34 +54,33 @@ def kill(fitted, facts, folder):
         write_folder(fitted, facts, out, force=True)
         times.append(time.perf_counter() - began)
     killed = 0
-    for number in range(ROUNDS):
+    for number in range(rounds):
         child = in_child(lambda: write_folder(fitted, facts, out, force=True))
         # From early to late, so that a few rounds meet a writer at work too.
-        time.sleep(1.2 * min(times) * random.uniform(number, number + 1) / ROUNDS)
+        time.sleep(1.2 * min(times) * random.uniform(number, number + 1) / rounds)
         os.kill(child, signal.SIGKILL)
         killed += code_of(child) == -signal.SIGKILL
         assert is_whole(out)
-    assert killed > ROUNDS // 4, killed
+    assert killed > rounds // 4, killed
     assert other.read_text() == "mine"
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".fit.")}
     assert names == {"fit", "other"}, names
 
 
-def race(fitted, facts, folder):
+def race(fitted, facts, folder, rounds):
     """Let two runs write one folder: one succeeds, one is told, nothing is mixed."""
-    for number in range(ROUNDS):
+    for number in range(rounds):
         out = folder / f"fit{number}"
-        before = check_folder(out, force=False)
         children = [
-            in_child(lambda: write_folder(fitted, facts, out, instead_of=before))  # noqa: B023
+            in_child(lambda: write_folder(fitted, facts, out))  # noqa: B023
             for _ in range(2)
         ]
         assert sorted(map(code_of, children)) == [0, 3]
         assert is_whole(out)
-    assert len(list(folder.iterdir())) == ROUNDS
+    assert len(list(folder.iterdir())) == rounds
 
 
-def full(fitted, facts, folder):
+def full(fitted, facts, folder, rounds):
     """Let files end where a disk would: the old folder stays, and no part of a new one."""
     out = folder / "fit"
     write_folder(fitted, facts, out)
@@ -95,14 +92,15 @@ def full(fitted, facts, folder):
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         write_folder(fitted, facts, out, force=True)
 
-    for share in (0, 0.01, 0.1, 0.5, 0.9)[:ROUNDS]:
+    for share in (0, 0.01, 0.1, 0.5, 0.9)[:rounds]:
         assert code_of(in_child(lambda: limited(int(share * largest)))) == 3  # noqa: B023
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before
         assert [path.name for path in folder.iterdir()] == ["fit"]
 
 
 if __name__ == "__main__":
+    what, folder, *rounds = sys.argv[1:]
     shared = fit_table(load_hepatitis(as_frame=True).frame, "target")
-    {"kill": kill, "race": race, "full": full}[sys.argv[1]](
-        shared, report_facts(shared, "fit"), Path(sys.argv[2])
+    {"kill": kill, "race": race, "full": full}[what](
+        shared, report_facts(shared, "fit"), Path(folder), int(*rounds or [100])
     )

@@ -206,7 +206,7 @@ def fit(
         from boundshift.app.tables import read_frame
         from boundshift.promises.zone import zone_of
 
-        before = check_folder(out, force)
+        check_folder(out, force)
         allowed = read_zone_errors(zone)
         if allowed is not None and seen:
             raise InvalidInputError(
@@ -235,7 +235,7 @@ def fit(
         )
         found = None if allowed is None else zone_of(fitted.test, allowed, goal.confidence)
         facts = report_facts(fitted, out, called.names(), zone=found)
-        written = write_folder(fitted, facts, out, force=force, instead_of=before, zone=found)
+        written = write_folder(fitted, facts, out, force=force, zone=found)
     print_notes(fitted.notes)
     print_table(["column", "read as", "why"], fitted.columns.described())
     shown = ["g_mean", "f1", "recall_negative", "recall_positive"]

@@ -22,7 +22,6 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.validation import has_fit_parameter
 
 from boundshift.app.columns import (
     BESIDE,
@@ -43,10 +42,9 @@ from boundshift.app.comparison import (
 )
 from boundshift.app.scores import Show, resampled_interval
 from boundshift.app.tables import drop_labels, positive_note, read_target, with_gaps
-from boundshift.boundary import Boundary, check_row_cost, choose_claims
+from boundshift.boundary import Boundary, choose_claims
 from boundshift.classifier import BoundShiftClassifier
-from boundshift.curves import ErrorCurve, SupportRadius
-from boundshift.curves.counts import ConfidenceCurve
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.models.store import load
@@ -197,7 +195,6 @@ def fit_table(
     alike = choose_claims(curve, rule)[1].alike and cost_column is None
     table = _read_table(frame, target, positive, ignore, alike, roles, by, beside, loaded)
     estimator = make_model(str(model), table.columns) if loaded is None else loaded
-    _check_weighable(beside, None if is_file else estimator, curve, rule)
     classes = np.array([0, 1]) if loaded is None else _labels_of(estimator, table.labels)
     y, labels = table.rows.y, table.labels
     copies, repeated = find_copies(table.rows.X, y)
@@ -310,31 +307,6 @@ def _check_beside(
     return RowColumn(name, role)
 
 
-def _check_weighable(
-    beside: RowColumn | None,
-    untrained: Any,
-    curve: str | ErrorCurve | None,
-    rule: str | Rule | None,
-) -> None:
-    """Raise if the boundary, or the model to be trained, cannot take weights or costs by row."""
-    if beside is None:
-        return
-    if beside.role is Role.COST:
-        check_row_cost(curve, rule, None)
-        return
-    chosen = choose_claims(curve, rule)[0]
-    if isinstance(chosen, ConfidenceCurve | SupportRadius):
-        raise InvalidInputError(
-            f"--weight must go with a curve that estimates errors, got '{chosen.name}', "
-            "which counts rows. Use --curve blend; floors are then estimated, not promised."
-        )
-    if untrained is not None and not has_fit_parameter(untrained[-1], "sample_weight"):
-        raise InvalidInputError(
-            "--weight must go with a model that can be trained on weighted rows, got "
-            f"{type(untrained[-1]).__name__}. Use --model logistic, forest or boosting."
-        )
-
-
 def _read_table(
     frame: Any,
     target: str,
@@ -378,20 +350,13 @@ def _read_beside(frame: Any, beside: RowColumn) -> FloatArray:
         Role.WEIGHT: "Write how often the row counts",
         Role.COST: "Write what is lost if the row is decided wrongly",
     }
-    remedy = f"{wanted[beside.role]}, or drop the row."
     values = np.asarray(read_numbers(frame[beside.name], beside.name), dtype=np.float64)
-    lacking = int(np.isnan(values).sum())
-    if lacking:
-        raise InvalidInputError(
-            f"{beside.role.value} must have a number in every row, but column '{beside.name}' "
-            f"lacks {lacking} of {len(values)}. {remedy}"
-        )
     bad = values[~(np.isfinite(values) & (values >= 0))]
     if len(bad) or not values.any():
-        shown = f"{bad[0]:g}" if len(bad) else "zeros only"
+        shown = f"{bad[0]:g} in {len(bad)} rows" if len(bad) else "zeros only"
         raise InvalidInputError(
             f"{beside.role.value} must be finite numbers of at least 0, not all of them 0, got "
-            f"{shown} in column '{beside.name}'. {remedy}"
+            f"{shown} in column '{beside.name}'. {wanted[beside.role]}, or drop the row."
         )
     return values
 

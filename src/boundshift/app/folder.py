@@ -38,10 +38,6 @@ _FORMAT = "boundshift.columns"
 _VERSION = 3
 _LARGEST = 16 << 20
 
-# Which folder stands at a place, as the file system numbers it: device and inode.
-Identity = tuple[int, int]
-NOTHING: Identity = (0, 0)
-
 
 def write_folder(
     fitted: FittedTable,
@@ -49,31 +45,17 @@ def write_folder(
     out: str | Path,
     *,
     force: bool = False,
-    instead_of: Identity | None = None,
     zone: Zone | None = None,
 ) -> list[Path]:
     """Write report, model, boundary, certificate, comparison and columns; all of them or none.
 
-    Parameters
-    ----------
-    fitted : FittedTable
-        From :func:`~boundshift.app.fit.fit_table`.
-    facts : mapping
-        From :func:`report_facts`.
-    out : str or Path
-        Folder to make; with `force` one that an earlier fit left there is replaced.
-    instead_of : pair of int, default=None
-        What :func:`check_folder` found before the fit began; a folder that has come since then is
-        not replaced. None looks now.
-    zone : Zone, default=None
-        Written as zone.json.
+    `facts` are from :func:`report_facts`. With `force`, a folder that an earlier fit left is
+    replaced. `zone` is written as zone.json.
     """
     from boundshift.models.store import save
     from boundshift.report import Report
 
-    found = check_folder(Path(out), force)
-    if instead_of is not None and found != instead_of:
-        raise _appeared(Path(out))
+    check_folder(Path(out), force)
     place = Path(os.path.realpath(out))
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name[:100]}.") as passing:
@@ -88,66 +70,42 @@ def write_folder(
         write_whole(fresh / "columns.json", _columns_json(fitted))
         if zone is not None:
             write_whole(fresh / ZONE_FILE, zone.to_json() + "\n")
-        if found != NOTHING:  # The new files are as closed to others as the old ones.
-            for old in (place, *(place / name for name in (*FILES, ZONE_FILE))):
-                new = fresh / old.relative_to(place)
-                if old.exists() and new.exists():
-                    new.chmod(stat.S_IMODE(old.stat().st_mode))
-        put_in_place(fresh, place, found)
+        # The new files are as closed to others as the old ones.
+        for old in (place, *(place / name for name in (*FILES, ZONE_FILE))):
+            new = fresh / old.relative_to(place)
+            if old.exists() and new.exists():
+                new.chmod(stat.S_IMODE(old.stat().st_mode))
+        put_in_place(fresh, place, force)
     names = FILES if zone is None else (*FILES, ZONE_FILE)
     return [Path(out) / name for name in names]
 
 
-def put_in_place(fresh: Path, place: Path, instead_of: Identity) -> None:
-    """Give a folder its name; the one that had it is left where the fresh one was."""
-    if instead_of == NOTHING:
-        try:
-            fresh.rename(place)  # Fails where a folder with anything in it, or a file, has come.
-        except OSError as error:
-            if os.path.lexists(place):
-                raise _appeared(place) from error
-            raise
-        return
-    _swap(fresh, place)
-    if _identity(fresh) != instead_of:
-        _swap(fresh, place)
-        raise _appeared(place)
-
-
-def _swap(fresh: Path, place: Path) -> None:
-    """Exchange two folders, in steps where the system has no single one."""
-    if exchange(fresh, place):
-        return
-    aside = fresh.with_name("old")
-    place.rename(aside)
+def put_in_place(fresh: Path, place: Path, force: bool) -> None:
+    """Give a folder its name; with `force`, one of a fit that had it ends where that one was."""
+    if force and place.is_dir():
+        check_folder(place, force)
+        if exchange(fresh, place):
+            return
+        place.rename(fresh.with_name("old"))  # In steps, where the system has no single one.
     try:
-        fresh.rename(place)
-    except OSError:
-        aside.rename(place)
+        fresh.rename(place)  # Fails where a folder with anything in it, or a file, has come.
+    except OSError as error:
+        if os.path.lexists(place):
+            raise InvalidInputError(
+                f"'{place}' must be left as it was until the fit is written, but another run wrote "
+                "it meanwhile. It is left as it is: run the fit again with another --out."
+            ) from error
         raise
-    aside.rename(fresh)
 
 
-def _identity(path: Path) -> Identity:
-    facts = path.stat()
-    return facts.st_dev, facts.st_ino
-
-
-def _appeared(out: Path) -> InvalidInputError:
-    return InvalidInputError(
-        f"'{out}' must be left as it was until the fit is written, but another run wrote it "
-        "meanwhile. It is left as it is: run the fit again with another --out."
-    )
-
-
-def check_folder(out: Path, force: bool) -> Identity:
-    """Return what stands at a place, and raise if it may not be replaced.
+def check_folder(out: Path, force: bool) -> None:
+    """Raise if something stands at a place that may not be replaced.
 
     Only what a fit wrote is ever replaced: files of our names, with our columns.json among them,
     and nothing else; or an empty folder.
     """
     if not os.path.lexists(out):
-        return NOTHING
+        return
     if not force:
         raise InvalidInputError(
             f"'{out}' exists already and is left as it is. Choose another --out, or use --force to "
@@ -155,7 +113,7 @@ def check_folder(out: Path, force: bool) -> Identity:
         )
     if not out.is_dir():
         if out.is_symlink() and not out.exists():
-            return NOTHING
+            return
         raise InvalidInputError(
             f"'{out}' is no folder, and is left as it is. Choose another --out."
         )
@@ -169,7 +127,6 @@ def check_folder(out: Path, force: bool) -> Identity:
             f"'{out}' holds '{foreign[0].name}', which no fit has written, and is left as it is. "
             "Choose another --out."
         )
-    return _identity(out)
 
 
 def _is_fit(folder: Path) -> bool:
