@@ -8,8 +8,6 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
 
 from boundshift import (
     BoundaryWarning,
@@ -19,9 +17,8 @@ from boundshift import (
     find_boundary,
     save,
 )
-from boundshift.app import fit as training
 from boundshift.app.columns import Role
-from boundshift.app.fit import fit_table, make_model, make_preparation
+from boundshift.app.fit import fit_table, make_model
 from boundshift.app.folder import report_facts, write_folder
 from boundshift.app.predict import predict_table
 
@@ -93,20 +90,14 @@ def test_equal_weights_are_none_and_a_row_of_weight_0_is_no_row(table):
     frame = table[["age", "dose", "ill"]].assign(times=1)
     plain = fit_table(frame.drop(columns="times"), "ill")
     wild = frame.assign(age=frame["age"] * 100, ill=1 - frame["ill"], times=0).iloc[:150]
-    both = fit_table(pd.concat([frame, wild]), "ill", weight="times")
+    unlabelled = frame.iloc[:3].assign(ill=None, times=None)  # needs no weight
+    both = fit_table(pd.concat([frame, wild, unlabelled]), "ill", weight="times")
     alone = fit_table(frame, "ill", weight="times")
     assert alone.boundary.threshold == pytest.approx(plain.boundary.threshold)
     assert alone.certificate.wrong == plain.certificate.wrong
     assert both.boundary.threshold == alone.boundary.threshold
     assert sum(both.test.n_samples) == sum(alone.test.n_samples)
     assert "150 rows with a weight of 0 are left out." in both.notes
-
-
-def test_a_row_without_a_label_needs_no_weight(table, weighted):
-    more = table.drop(columns="loss").astype({"ill": object})
-    lacking = more.iloc[:3].assign(ill=None, times=None)
-    fitted = fit_table(pd.concat([more, lacking]), "ill", weight="times", rule="cost")
-    assert replace(fitted.boundary, labels=weighted.boundary.labels) == weighted.boundary
 
 
 def test_a_warning_of_uneven_weights_names_the_table_s_class(table):
@@ -192,15 +183,6 @@ def test_a_column_that_a_trained_model_reads_is_refused(table, tmp_path):
         fit_table(table, "ill", model=tmp_path / "m.skops", weight="age")
 
 
-def test_a_model_without_weights_gets_a_sentence(table, monkeypatch):
-    def neighbours(name, columns):
-        return Pipeline([("columns", make_preparation(columns)), ("k", KNeighborsClassifier())])
-
-    monkeypatch.setattr(training, "make_model", neighbours)
-    with pytest.raises(InvalidInputError, match="trained on weighted rows, got KNeighbors"):
-        fit_table(table, "ill", weight="times")
-
-
 WRONG = {
     "no such column": ({"weight": "time"}, {}, "time"),
     "the target": ({"weight": "ill"}, {}, "'ill' as --weight and as the target"),
@@ -210,14 +192,18 @@ WRONG = {
         "'loss' as --cost-column and as --drop",
     ),
     "both": ({"weight": "times", "cost_column": "loss"}, {}, "a weight or a cost"),
-    "missing": ({"weight": "times"}, {"times": np.nan}, "'times' lacks 1 of 400"),
-    "negative": ({"cost_column": "loss"}, {"loss": -2.5}, "at least 0, .* got -2.5 in column"),
+    "missing": ({"weight": "times"}, {"times": np.nan}, "got nan in 1 rows in column 'times'"),
+    "negative": ({"cost_column": "loss"}, {"loss": -2.5}, "at least 0, .* got -2.5 in 1 rows"),
     "zeros": ({"cost_column": "loss"}, {"loss": [0] * 400}, "got zeros only in column 'loss'"),
     "no weight": ({"weight": "times"}, {"times": [0] * 400}, "got zeros only in column 'times'"),
     "infinite": ({"weight": "times"}, {"times": np.inf}, "finite numbers .* got inf"),
     "words": ({"weight": "times"}, {"times": "often"}, "'times' .* got 'often'"),
-    "a promise": ({"weight": "times", "curve": "clopper-pearson"}, {}, "counts rows. Use --curve"),
-    "the paper": ({"weight": "times", "curve": "paper"}, {}, "counts rows. Use --curve"),
+    "a promise": (
+        {"weight": "times", "curve": "clopper-pearson"},
+        {},
+        "must be left out",
+    ),
+    "the paper": ({"weight": "times", "curve": "paper"}, {}, "must be left out"),
     "costs with a rule": ({"cost_column": "loss", "rule": "f1"}, {}, "`row_cost` must go without"),
 }
 
