@@ -155,7 +155,7 @@ def test_a_promise_of_the_choice_itself_is_not_contradicted():
     assert "nothing is certified" in by_folds["sentence"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 40), st.integers(1, 40), st.floats(0.05, 1.0))
 def test_a_floor_is_never_called_met_without_a_bound(missed, found, floor):
     n = missed + found
@@ -294,6 +294,15 @@ def test_a_worse_metric_is_called_worse():
     facts = collect_facts(y, s, boundary=found, test=(y, s + 3.0), old_threshold=3.5)
     assert facts["goal"]["state"] == "worse"
     assert ". Worse: " in facts["goal"]["sentence"]
+
+
+def test_a_cap_is_bounded_from_above_only():
+    facts, (_, s) = report_on(Floors(flagged=0.1))
+    cap, share = facts["goal"]["floors"][0], np.mean(s > facts["boundary"]["threshold"])
+    assert cap["reached"] == facts["goal"]["aim"]["now"] == pytest.approx(share)
+    assert cap["shown"] > share
+    assert facts["goal"]["aim"]["shown"] is None
+    assert [text[:23] for text in certified(facts["goal"])] == ["in the long run at most"]
 
 
 @pytest.mark.parametrize("rate", RATES)

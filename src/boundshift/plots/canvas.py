@@ -18,9 +18,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.boundary import Boundary
-from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.rules import Rule
 from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
 from boundshift.validation import as_choice
@@ -150,20 +148,10 @@ class DecidedSample(NamedTuple):
 
 
 def decide(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    boundary: Boundary | None = None,
-    old_threshold: float | None = None,
-    curve: str | ErrorCurve | None = None,
-    rule: str | Rule | None = None,
-    pos_label: object = None,
+    y_true: ArrayLike, y_score: ArrayLike, *, old_threshold: float | None = None, **known: Any
 ) -> DecidedSample:
-    """Return what to draw; the boundary is found unless it is given."""
-    found, sample = settle_boundary(
-        y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label
-    )
-    return DecidedSample(found, sample, old_threshold)
+    """Return what to draw; the boundary is found unless it is among what is known."""
+    return DecidedSample(*settle_boundary(y_true, y_score, **known), old_threshold)
 
 
 class ScoreDisplay(Display):

@@ -89,7 +89,7 @@ def collect_facts(
         What the model is called.
     names : mapping, default=None
         What things are called: "positive" and "negative" ("sick", "healthy"), "unit"
-        ("patients"), "title". Labels stand in for those that are missing.
+        ("patients"), "title". Missing names are made from the labels.
     interval : pair of float, default=None
         What :func:`~boundshift.threshold_interval` returned.
     deploy : str or sequence of str, default=None
@@ -180,7 +180,7 @@ def collect_facts(
         **sentences(evidence),
         "comparison": compare(None if comparison is None else list(comparison), evidence),
         "columns": columns,
-        "deploy": _deploy(deploy, evidence),
+        "deploy": deploy.splitlines() if isinstance(deploy, str) else deploy or _deploy(evidence),
         "shell": shell or _decide("{threshold}", boundary.labels),
         "top": top,
         "drawn": deciding.n_samples,
@@ -200,10 +200,8 @@ def _together(certificate: Certificate) -> list[float]:
     return [float(bound(k, n, delta)) for k, n in counts]
 
 
-def _deploy(lines: str | Sequence[str] | None, evidence: Evidence) -> list[str]:
-    """Return the lines of code that put the boundary to use."""
-    if lines is not None:
-        return lines.splitlines() if isinstance(lines, str) else [str(line) for line in lines]
+def _deploy(evidence: Evidence) -> list[str]:
+    """Return lines of code that compare scores with the boundary."""
     negative, positive = evidence.boundary.labels
     # Responses of scikit-learn point to the greater label, which is the last column.
     points_up = bool(positive > negative)
