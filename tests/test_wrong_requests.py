@@ -23,6 +23,7 @@ from boundshift import (
     certify,
     find_boundaries,
     find_boundary,
+    threshold_interval,
 )
 from boundshift.rules import GMean, Youden, as_rule
 
@@ -183,6 +184,10 @@ WRONG = {
     "a threshold in words": (lambda: certify(Y, S, "0.5"), "`threshold` must be"),
     "a threshold of money": (lambda: certify(Y, S, Decimal("0.5")), "`threshold` must be"),
     "a threshold beyond floats": (lambda: certify(Y, S, 10**400), "`threshold` must be"),
+    "a seed below 0": (
+        lambda: threshold_interval(Y, S, n_resamples=2, random_state=-1),
+        "`random_state` must be a whole number from 0",
+    ),
     # The paper's settings.
     "alpha 0": (lambda: paper(alpha=0), "got 0. Use alpha=1"),
     "alpha pair": (lambda: paper(alpha=(1, 0)), "got 0. Use alpha=1"),

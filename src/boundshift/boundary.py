@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.curves import ClopperPearson, Empirical, ErrorCurve, as_curve
+from boundshift.curves import Blend, ClopperPearson, Empirical, ErrorCurve, as_curve
 from boundshift.curves.base import Solution, status_of
 from boundshift.curves.paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -498,14 +498,18 @@ def choose_claims(
     >>> choose_claims("paper")[1]
     Sum()
     """
-    chosen = None if rule is None else as_rule(rule)
+    chosen = rule if rule is None or isinstance(rule, Rule) else as_rule(rule)
     claims: ErrorCurve
-    if curve is not None:
+    if isinstance(curve, ErrorCurve):
+        claims = curve
+    elif curve is not None:
         claims = as_curve(curve)
     elif isinstance(chosen, Floors):
         claims = Empirical() if chosen.level is None else ClopperPearson(chosen.level)
+    elif chosen is None or chosen.own_curve is None:
+        claims = Blend()
     else:
-        claims = as_curve(getattr(chosen, "own_curve", None) or "blend")
+        claims = as_curve(chosen.own_curve)
     return claims, chosen or claims.default_rule
 
 

@@ -41,13 +41,7 @@ def as_choice(name: str, value: object, choices: Sequence[object]) -> Any:
 
 
 def nearest_name(given: object, names: Iterable[str]) -> str:
-    """Return a sentence that suggests the name nearest to a mistyped one, or nothing.
-
-    Examples
-    --------
-    >>> nearest_name("minmax", ["sum", "minimax"])
-    " Did you mean 'minimax'?"
-    """
+    """Return a sentence that suggests the name nearest to a mistyped one, or nothing."""
     near = difflib.get_close_matches(str(given).lower(), list(names), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
@@ -72,13 +66,7 @@ def as_object(
 
 
 def is_finite(value: object) -> bool:
-    """Return whether a value is a real number that a float can hold.
-
-    Examples
-    --------
-    >>> is_finite(0.5), is_finite("0.5"), is_finite(float("inf")), is_finite(10**400)
-    (True, False, False, False)
-    """
+    """Return whether a value is a real number that a float can hold."""
     try:
         return isinstance(value, numbers.Real) and math.isfinite(float(value))
     except OverflowError:
@@ -115,13 +103,7 @@ def as_share(name: str, value: object, remedy: str = "Use 0.95, for example.") -
 
 
 def as_pair(name: str, value: object, remedy: str = "") -> tuple[float, float]:
-    """Return one positive number, or one per class, as (negative, positive).
-
-    Examples
-    --------
-    >>> as_pair("alpha", 2), as_pair("alpha", [1, 3])
-    ((2.0, 2.0), (1.0, 3.0))
-    """
+    """Return one positive number, or one per class, as (negative, positive)."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, numbers.Real):
@@ -135,14 +117,7 @@ def as_pair(name: str, value: object, remedy: str = "") -> tuple[float, float]:
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """Return the generator of random numbers of a seed.
-
-    Examples
-    --------
-    >>> as_generator(-1)
-    Traceback (most recent call last):
-    boundshift.exceptions.InvalidInputError: `random_state` must be a whole number from 0, ...
-    """
+    """Return the generator of random numbers of a seed."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
     try:
@@ -162,11 +137,6 @@ def as_column(name: str, values: ArrayLike, remedy: str, n_rows: int | None = No
 
     An array of shape (n, 1) is a column. Masked values are refused, since NumPy would use what the
     mask hides.
-
-    Examples
-    --------
-    >>> as_column("by", [["a"], ["b"]], "Pass one group for each row.").tolist()
-    ['a', 'b']
     """
     masked = _count_masked(values)
     if masked:
@@ -259,13 +229,7 @@ def _as_float64(name: str, array: NDArray[Any], remedy: str) -> NDArray[np.float
 
 
 def count_missing(values: NDArray[Any]) -> int:
-    """Return how many values are NaN, NaT, None or pandas.NA.
-
-    Examples
-    --------
-    >>> count_missing(np.array(["a", None, float("nan")], dtype=object))
-    2
-    """
+    """Return how many values are NaN, NaT, None or pandas.NA."""
     if values.dtype.kind == "O":
         return sum(value is None or not _is_same(value, value) for value in values.flat)
     return int(np.count_nonzero(values != values))
@@ -285,13 +249,7 @@ def _is_same(one: Any, other: Any) -> bool:
 def as_rows(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None, *, alike: bool = True
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], tuple[Any, Any]]:
-    """Return which rows are positive, their scores, and the labels (negative, positive).
-
-    Examples
-    --------
-    >>> as_rows(["no", "yes", "no"], [[0.1], [0.7], [0.4]])
-    (array([False,  True, False]), array([0.1, 0.7, 0.4]), ('no', 'yes'))
-    """
+    """Return which rows are positive, their scores, and the labels (negative, positive)."""
     y, scores = as_labels(y_true), as_scores(y_score)
     if len(y) != len(scores):
         raise InvalidInputError(
@@ -349,12 +307,6 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> None:
 
     A list is looked at as it is: NumPy would turn NaN among words into the word "nan". Arrays of
     other shapes pass.
-
-    Examples
-    --------
-    >>> check_labels(["yes", "no", "Yes "])
-    Traceback (most recent call last):
-    boundshift.exceptions.InvalidInputError: Labels must differ by more than blanks or case, ...
     """
     if np.asarray(y_true).ndim == 1:
         labels = as_column(name, y_true, "Pass one label for each row.")
@@ -506,13 +458,7 @@ def no_weights() -> InvalidInputError:
 
 
 def as_row_cost(row_cost: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    """Return costs as numbers of at least 0: one for each row, or one for either error.
-
-    Examples
-    --------
-    >>> as_row_cost([[3, 1], [5, 2]], 2).tolist()
-    [[3.0, 1.0], [5.0, 2.0]]
-    """
+    """Return costs as numbers of at least 0: one for each row, or one for either error."""
     try:
         table: Any = np.ma.asanyarray(row_cost)
     except ValueError:  # rows of different lengths
@@ -532,13 +478,7 @@ def as_row_cost(row_cost: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 
 def own_cost(cost: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return what each row costs if it is decided wrongly; of two columns that of its class.
-
-    Examples
-    --------
-    >>> own_cost(np.array([[3.0, 1.0], [5.0, 2.0]]), np.array([False, True])).tolist()
-    [3.0, 2.0]
-    """
+    """Return what each row costs if it is decided wrongly; of two columns that of its class."""
     own = cost if cost.ndim == 1 else np.where(is_positive, cost[:, 1], cost[:, 0])
     if not own.any():
         raise InvalidInputError(f"`row_cost` must not be all 0, got zeros only. {_COSTS}")

@@ -4,8 +4,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from boundshift import BoundaryWarning, find_boundary
-from boundshift.result.html import boundary_html
+from boundshift import BoundaryWarning, find_boundary, find_zone
 
 
 class Tags(HTMLParser):
@@ -65,11 +64,14 @@ def test_the_picture_puts_the_cut_between_the_means(boundary):
 
 def test_labels_are_escaped():
     hostile = "<script>alert(1)</script>"
-    page = boundary_html(
-        find_boundary(["a", "a", hostile, hostile], [0, 1, 5, 6], pos_label=hostile)
-    )
-    assert "<script" not in page
-    assert "&lt;script&gt;" in page
+    y = ["a"] * 90 + [hostile] * 90
+    for found in (
+        find_boundary(y, range(180), pos_label=hostile),
+        find_zone(y, range(180), pos_label=hostile),
+    ):
+        page = found._repr_html_()
+        assert "<script" not in page
+        assert "&lt;script&gt;" in page
 
 
 def test_nothing_is_loaded(boundary):

@@ -21,15 +21,7 @@ _SOFT = '<div style="opacity:.75;margin-top:6px">'
 
 
 def boundary_html(boundary: Any) -> str:
-    """Return HTML for a :class:`~boundshift.Boundary`, with labels escaped.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> boundary = boundshift.find_boundary(["<b>", "<b>", "x", "x"], [0, 1, 4, 5])
-    >>> "&lt;b&gt;" in boundary_html(boundary), "<b>x" in boundary_html(boundary)
-    (True, False)
-    """
+    """Return HTML for a :class:`~boundshift.Boundary`, with labels escaped."""
     return (
         f'{_BOX}<div style="font-size:1.1em;font-weight:600">{escape(decision(boundary))}</div>'
         f'<div style="opacity:.75;margin-bottom:6px">{escape(boundary.message)}</div>'
@@ -40,15 +32,7 @@ def boundary_html(boundary: Any) -> str:
 
 
 def zone_html(zone: Any) -> str:
-    """Return HTML for a :class:`~boundshift.Zone`: a bar in three parts, and what they promise.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> zone = boundshift.find_zone(["<b>"] * 90 + ["x"] * 90, list(range(180)))
-    >>> "&lt;b&gt;" in zone_html(zone), "<b>" in zone_html(zone)
-    (True, False)
-    """
+    """Return HTML for a :class:`~boundshift.Zone`: a bar in three parts, and what they promise."""
     negative, positive = (escape(str(label)) for label in zone.labels)
     parts = (
         (f"{negative} up to {number(zone.low)}", _COLORS[0], isfinite(zone.low)),
