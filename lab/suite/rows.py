@@ -11,19 +11,19 @@ only up to chance: k of n rows are wrong. Two counts are therefore kept apart:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from boundshift.promises.certificate import Certificate, Scores, certify_counts
 from boundshift.typing import FloatArray
 from lab.data.common import CommonDataset
-from lab.methods import METRICS, Decision, Method, Outcome, failed_row, judge
+from lab.methods import Decision, Method, Outcome, failed_row, judge
 from lab.suite.data import half_of
 from lab.suite.train import Fit, FittedSplit, SuiteCache
 
@@ -112,7 +112,9 @@ def certify_decision(fitted: FittedSplit, method: Method, decision: Decision) ->
     Rows held out give a certified claim. A threshold chosen on training scores is checked on these,
     as somebody would who has nothing else, which is nominal. All else is checked out-of-fold.
     """
-    scores = _scores_of(method)
+    scores: Scores = "out-of-fold"
+    if method.source == "held-out" or (method.source == "training" and not method.fixed):
+        scores = method.source
     y, s = fitted.sample("fold-models" if method.source == "fold-models" else scores)
     above = s > decision.threshold
     return certify_counts(
@@ -123,13 +125,6 @@ def certify_decision(fitted: FittedSplit, method: Method, decision: Decision) ->
         chosen_here=not method.fixed,
         scores=scores,
     )
-
-
-def _scores_of(method: Method) -> Scores:
-    """Return the scores that a method's certificate rests on."""
-    if method.source == "held-out":
-        return "held-out"
-    return "training" if method.source == "training" and not method.fixed else "out-of-fold"
 
 
 @dataclass(frozen=True)
@@ -194,7 +189,6 @@ class FitFacts(NamedTuple):
 
     dataset: str
     family: str
-    half: str
     model: str
     seed: int
     n_minority: int
@@ -205,7 +199,6 @@ class Blocks(NamedTuple):
     """A metric of every method in every block."""
 
     names: list[tuple[str, ...]]
-    methods: list[str]
     values: FloatArray
 
 
@@ -215,29 +208,16 @@ class Results:
     def __init__(self, rows: Iterable[SuiteRow]) -> None:
         self.rows = list(rows)
         self.methods = list(dict.fromkeys(row.method for row in self.rows))
-        firsts = [row for row in self.rows if row.method == self.methods[0]]
-        means = _mean_auc(firsts)
-        self.fits = [
-            FitFacts(
-                r.dataset,
-                r.family,
-                r.half,
-                r.model,
-                r.seed,
-                r.n_minority,
-                means[r.dataset, r.model],
-            )
-            for r in firsts
-        ]
-        place = {(f.dataset, f.model, f.seed): i for i, f in enumerate(self.fits)}
-        column = {name: i for i, name in enumerate(self.methods)}
-        shape = (len(self.fits), len(self.methods))
-        self._values = {name: np.full(shape, bad) for name, bad in USELESS.items()}
-        for row in self.rows:
-            if row.status != "FAILED":
-                at = place[row.dataset, row.model, row.seed], column[row.method]
-                for name in METRICS:
-                    self._values[name][at] = getattr(row, name)
+        names = ("family", "model", "dataset", "seed", "method", "n_minority", "auc", "status")
+        frame = pd.DataFrame({n: [getattr(r, n) for r in self.rows] for n in (*names, *USELESS)})
+        frame.loc[frame["status"] == "FAILED", list(USELESS)] = list(USELESS.values())
+        self._values = frame.pivot(
+            index=["family", "model", "dataset", "seed"], columns="method", values=list(USELESS)
+        )
+        fits = frame[frame["method"] == self.methods[0]]
+        auc = fits.groupby(["dataset", "model"])["auc"].transform("mean")
+        columns = fits.assign(auc=auc)[list(FitFacts._fields)]
+        self.fits = [FitFacts(*fit) for fit in columns.itertuples(index=False, name=None)]
 
     def of(self, method: str) -> list[SuiteRow]:
         """Return the rows of a method."""
@@ -256,33 +236,13 @@ class Results:
         self, metric: str, methods: Sequence[str] | None = None, unit: Unit = "family and model"
     ) -> Blocks:
         """Average a metric over seeds, then data sets of a family, then models if asked."""
-        methods = self.methods if methods is None else methods
-        names, weights = self._weights(unit)
-        columns = [self.methods.index(name) for name in methods]
-        return Blocks(names, list(methods), weights @ self._values[metric][:, columns])
-
-    def _weights(self, unit: Unit) -> tuple[list[tuple[str, ...]], FloatArray]:
-        """Return the blocks and the weight of every training in each."""
-        fits = self.fits
-        seeds = Counter((f.dataset, f.model) for f in fits)
-        datasets = Counter(key[:2] for key in {(f.family, f.model, f.dataset) for f in fits})
-        models = Counter(key[0] for key in {(f.family, f.model) for f in fits})
-        together = unit == "family"
-        keys = [(f.family,) if together else (f.family, f.model) for f in fits]
-        names: list[tuple[str, ...]] = list(dict.fromkeys(keys))
-        weights = np.zeros((len(names), len(fits)))
-        for i, (f, key) in enumerate(zip(fits, keys, strict=True)):
-            alike = seeds[f.dataset, f.model] * datasets[f.family, f.model]
-            weights[names.index(key), i] = 1 / (alike * (models[f.family] if together else 1))
-        return names, weights
-
-
-def _mean_auc(rows: Iterable[SuiteRow]) -> dict[tuple[str, str], float]:
-    """Return the mean over seeds for each data set and model; what failed has none."""
-    known: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
-        known.setdefault((row.dataset, row.model), []).append(row.auc)
-    return {key: float(np.mean(values)) for key, values in known.items()}
+        means = self._values[metric][list(methods or self.methods)]
+        for levels in (["family", "model", "dataset"], ["family", "model"]):
+            means = means.groupby(level=levels).mean()
+        if unit == "family":
+            means = means.groupby(level=["family"]).mean()
+        names = [name if isinstance(name, tuple) else (name,) for name in means.index]
+        return Blocks(names, means.to_numpy(dtype=np.float64))
 
 
 UNTOUCHED, CLAIRVOYANT = "untouched", "clairvoyant"
