@@ -37,11 +37,17 @@ def test_the_crossing_probability_is_that_of_another_recursion(n: int, level: fl
     assert crossing_probability(n, level) == pytest.approx(bolshev(n, level), rel=1e-5)
 
 
-@pytest.mark.parametrize("n", [2, 13, 100, 499, 501, 1999, 2000])
+@pytest.mark.parametrize("n", [1500, 2500])
+def test_groups_of_bounds_err_to_the_safe_side(n: int) -> None:
+    exact, grouped = (crossing_probability(n, 1e-3, size) for size in (0.0, 0.2))
+    assert exact < grouped < 1.3 * exact
+
+
+@pytest.mark.parametrize("n", [2, 13, 100, 499, 501, 2000, 2001, 9000])
 @pytest.mark.parametrize("delta", [0.3, 0.05, 0.0125, 1e-4])
 def test_the_level_never_exceeds_the_exact_one_and_stays_near(n: int, delta: float) -> None:
     reached = crossing_probability(n, local_level(n, delta))
-    assert 0.99 * delta <= reached <= delta
+    assert (0.99 if n <= 2000 else 0.6) * delta <= reached <= delta
 
 
 @pytest.mark.parametrize("n", [5, 40, 300])

@@ -492,9 +492,9 @@ def certify(
     Notes
     -----
     For k of n rows on the wrong side of a threshold fixed before, Clopper and Pearson's bound at
-    :math:`1 - \delta`. For a threshold chosen here, the exact band of equal local levels up to
-    2,000 rows of a class (:mod:`boundshift.curves.uniform`); beyond, the smaller of the DKW band
-    at :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
+    :math:`1 - \delta`. For a threshold chosen here, the band of equal local levels up
+    to 50,000 rows of a class (:mod:`boundshift.curves.uniform`); beyond, the smaller of the DKW
+    band at :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
 
     Examples
     --------
