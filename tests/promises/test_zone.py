@@ -48,6 +48,11 @@ def test_tied_scores_keep_their_promises():
     assert kept / RUNS >= 0.95 - 2 * (0.05 * 0.95 / RUNS) ** 0.5
 
 
+def test_one_error_is_that_of_both_classes():
+    rows = draw(np.random.default_rng(2), 300, 100, 2.0)
+    assert find_zone(*rows, errors=0.1) == find_zone(*rows, errors=(0.1, 0.1))
+
+
 def test_one_row_more_would_break_a_promise():
     rng = np.random.default_rng(2)
     y, s = draw(rng, 500, 200, 2.0)
@@ -163,7 +168,7 @@ def test_rows_between_get_the_label_for_unsure():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: find_zone([0, 1], [0, 1], errors=0.05), "`errors` must be a pair"),
+        (lambda: find_zone([0, 1], [0, 1], errors=[0.05]), "`errors` must be one number or a pair"),
         (lambda: find_zone([0, 1], [0, 1], errors=(0, 0.05)), "`errors` must be a positive"),
         (lambda: find_zone([0, 1], [0, 1], errors=(0.05, 1)), "`errors` must be between"),
         (lambda: find_zone([0, 1], [1, 0]), "`y_score` must be higher"),
