@@ -94,10 +94,12 @@ class Grid:
         with np.errstate(over="ignore"):
             place = scores * self.scale
         np.ceil(place, out=place)
-        place -= self.first - self.start
-        np.clip(place, self.start - 1, self.start + self.inner, out=place)
+        place -= self.first
+        np.clip(place, -1, self.inner, out=place)
         cell = place.astype(np.intp)
-        tail = np.flatnonzero((cell < self.start) | (cell >= self.start + self.inner))
+        # A negative number is a large one without its sign.
+        tail = np.flatnonzero(cell.view(np.uintp) >= self.inner)
+        cell += self.start
         cell[tail] = np.searchsorted(self.tops, scores[tail], side="left")
         return cell
 
@@ -233,7 +235,7 @@ class Cells:
 
 def _totals(classes: list[Any], size: int) -> FloatArray:
     """Return the totals of both classes; a class without rows has zeros."""
-    return np.stack([np.broadcast_to(np.float64(c.totals), (3, size)) for c in classes])
+    return np.stack([c.totals if len(c.totals) else np.zeros((3, size)) for c in classes])
 
 
 def _cut(low: float, top: float, pieces: int) -> FloatArray:

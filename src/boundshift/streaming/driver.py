@@ -254,7 +254,7 @@ class Scan:
         if request.log_odds is None:
             check_magnitude(max(abs(least), abs(most)))
             return True
-        zeros, ones = sum(c.totals[0, [0, -1]] for c in self._found) > 0
+        zeros, ones = sum(c.totals[0][[0, -1]] for c in self._found) > 0
         log_odds = LogOdds.of_extremes(least, most, zeros=bool(zeros), ones=bool(ones))
         if log_odds is None:
             self._scale = "raw"
@@ -288,7 +288,7 @@ class Scan:
         ends = [float(found.lows), float(found.highs)]
         if (log_odds := self._request.log_odds) is not None:
             both = ((0, log_odds.low), (-1, log_odds.high))
-            ends += [value for cell, value in both if found.totals[0, cell]]
+            ends += [value for cell, value in both if found.totals[0][cell]]
         finite = [end for end in ends if np.isfinite(end)]
         return min(finite), max(finite)
 

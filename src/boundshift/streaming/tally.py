@@ -23,6 +23,8 @@ OUTSIDE = "outside [0, 1]"
 
 # Rows worked on at a time, so that temporary arrays stay small.
 _ROWS = 1 << 19
+# Rows among which both labels are looked for first.
+_FIRST_ROWS = 10_000
 # Labels that are kept for an error message.
 _MOST_LABELS = 8
 # Most classes or groups that are told apart.
@@ -35,7 +37,7 @@ class ClassTally:
 
     Parameters
     ----------
-    totals : array of shape (3, k)
+    totals : three arrays of shape (k,), or none
         Number of rows in each cell or range, their weight, and their sum of weighted scores.
     lows, highs : float, or arrays of shape (k,)
         Least and largest finite score: of the class in the first pass, of each range in a look.
@@ -45,7 +47,7 @@ class ClassTally:
         Scores collected, the weight of each, and its number of rows.
     """
 
-    totals: Any = 0.0
+    totals: Any = ()
     lows: Any = np.inf
     highs: Any = -np.inf
     squared_weights: float = 0.0
@@ -54,11 +56,15 @@ class ClassTally:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(np.sum(self.totals[0])) if np.ndim(self.totals) else 0
+        return int(np.sum(self.totals[0])) if len(self.totals) else 0
 
     def merge(self, other: ClassTally) -> None:
         """Add what was found in other rows."""
-        self.totals = self.totals + other.totals
+        if len(other.totals):
+            if not len(self.totals):
+                self.totals = np.zeros((3, len(other.totals[0])))
+            for total, more in zip(self.totals, other.totals, strict=True):
+                total += more
         self.lows = np.minimum(self.lows, other.lows)
         self.highs = np.maximum(self.highs, other.highs)
         self.squared_weights += other.squared_weights
@@ -140,9 +146,9 @@ class ScanRequest:
     labels: tuple[Any, ...] = ()
     look: Look | None = None
 
-    def tally(self, chunks: Iterable[Chunk]) -> Tally:
-        """Return what is found in some chunks."""
-        tally = Tally()
+    def tally(self, chunks: Iterable[Chunk], tally: Tally | None = None) -> Tally:
+        """Return what is found in some chunks, added to a tally if one is given."""
+        tally = Tally() if tally is None else tally
         for chunk in chunks:
             rows = _with_good_weights(chunk, tally)
             for start in range(0, len(rows), _ROWS):
@@ -178,7 +184,7 @@ class ScanRequest:
             squares = 0.0 if weights is None else float(np.square(weights[codes == code]).sum())
             tally.of(label).merge(
                 ClassTally(
-                    np.stack([counted[code], held[code], sums[code]]),
+                    (counted[code], held[code], sums[code]),
                     scores[key == first].min(initial=np.inf),
                     scores[key == last].max(initial=-np.inf),
                     squares,
@@ -236,7 +242,7 @@ def _look_into(look: Look, scores: FloatArray, weights: FloatArray) -> ClassTall
     lows[held], highs[held] = scores[(last - rows)[held]], scores[last[held] - 1]
     taken = look.collected[part]
     points = _distinct(np.stack([scores, weights, np.ones(len(scores))])[:, taken])
-    return ClassTally(np.stack([rows, *sums]), lows, highs, points=[points])
+    return ClassTally((rows, *sums), lows, highs, points=[points])
 
 
 def _with_good_weights(chunk: Chunk, tally: Tally) -> Chunk:
@@ -255,6 +261,9 @@ def _with_good_weights(chunk: Chunk, tally: Tally) -> Chunk:
 def _coded(rows: Chunk, tally: Tally) -> tuple[Chunk, IntArray, list[Any]]:
     """Return the rows that have a label, the index of each one's label, and the labels."""
     labels = list(tally.classes)[:2]
+    if not labels:  # The first rows tell without sorting all of them.
+        found = rows.take(slice(_FIRST_ROWS)).label_counts()
+        labels = [label for label in found if label is not None][:2]
     masks = [rows.mask_of(label) for label in labels]
     if sum(map(np.count_nonzero, masks)) != len(rows):
         found = rows.label_counts()
@@ -320,7 +329,7 @@ class JointRequest:
         total = JointTally({number: Tally() for number, _, _ in self.parts})
         for chunk in chunks:
             for number, view, request in self.parts:
-                total.parts[number].merge(request.tally([view(chunk)]))
+                request.tally([view(chunk)], total.parts[number])
         return total
 
 
