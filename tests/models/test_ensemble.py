@@ -5,9 +5,8 @@ import pytest
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     StratifiedShuffleSplit,
@@ -45,21 +44,16 @@ def two():
 
 LINEAR = {
     "logistic regression": LogisticRegression(max_iter=2000),
-    "machine": LinearSVC(random_state=0, max_iter=20_000),
     "ridge": RidgeClassifier(),
-    "discriminant": LinearDiscriminantAnalysis(),
     "standardised": make_pipeline(StandardScaler(), LogisticRegression()),
     "no middle": make_pipeline(StandardScaler(with_mean=False), LogisticRegression()),
     "two scalers": make_pipeline(StandardScaler(), StandardScaler(), RidgeClassifier()),
     "products": make_pipeline(
         PolynomialFeatures(2), StandardScaler(), LogisticRegression(max_iter=2000)
     ),
-    "by gradient": make_pipeline(StandardScaler(), SGDClassifier(random_state=0)),
 }
 MANY = {
     "forest": RandomForestClassifier(10, random_state=0),
-    "boosting": HistGradientBoostingClassifier(max_iter=5),
-    "bayes": GaussianNB(),
     "kernel": make_pipeline(StandardScaler(), SVC()),
     "to a range": make_pipeline(MinMaxScaler((-1, 3)), LinearSVC(random_state=0)),
 }

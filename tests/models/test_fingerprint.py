@@ -81,25 +81,15 @@ def test_whole_numbers_repeat_by_chance(levels):
     assert fitted.certify(rows[1000:], y[1000:]).status == "certified"
 
 
-def test_half_of_the_rows_is_found_among_natural_repeats():
-    rng = np.random.default_rng(0)
-    rows, y = rng.integers(0, 7, (1500, 4)), rng.integers(0, 2, 1500)
-    known = Fingerprint.of(rows[:1000], y[:1000])
-    assert known.count(rows[1000:], y[1000:]) == 0
-    half = np.r_[0:250, 1000:1250]
-    assert known.count(rows[half], y[half]) == pytest.approx(250, abs=40)
-    assert known.explain(rows[half], y[half]).startswith("about ")
-
-
 def test_fresh_rows_are_taken_for_others_less_often_than_stated():
     rng = np.random.default_rng(1)
     taken = 0
-    for _ in range(1000):
+    for _ in range(500):
         m, n = rng.integers(10, 200, 2)
         rows = rng.integers(0, rng.integers(2, 30), (m + n, 2))
         known = Fingerprint.of(rows[:m], np.zeros(m))
         taken += known.count(rows[m:], np.zeros(n)) > 0
-    assert taken <= 6  # 1 is expected; more than 6 have a probability of 1e-4
+    assert taken <= 4  # 0.5 is expected; more than 4 have a probability of 2e-4
 
 
 def test_of_many_rows_some_are_kept_and_the_number_is_an_estimate():
@@ -112,10 +102,6 @@ def test_of_many_rows_some_are_kept_and_the_number_is_an_estimate():
     assert known.explain(rows[used], y[used]).startswith("about ")
     fresh = rng.normal(size=(4000, 3))
     assert known.count(fresh, y[:4000]) == 0
-
-
-def test_another_label_is_another_row(fitted):
-    assert fitted.fingerprint_.count(X[FIT], 1 - Y[FIT]) == 0
 
 
 def test_rows_without_weight_were_not_used():
@@ -181,16 +167,9 @@ def test_equal_numbers_have_equal_hashes_in_every_container(kind):
     assert hash_rows(kind(rows), Y[:200]).tolist() == hash_rows(rows, Y[:200] * 1.0).tolist()
 
 
-def test_days_have_equal_hashes_in_pandas_and_polars():
-    days = pandas.DataFrame({"day": pandas.to_datetime(["2026-01-01", "2026-01-02", None])})
-    expected = hash_rows(days, [0, 0, 0]).tolist()
-    assert hash_rows(polars.from_pandas(days), [0, 0, 0]).tolist() == expected
-    assert len(set(expected)) == 3
-
-
-def test_columns_are_not_exchanged_unseen():
-    one, two = hash_rows([[1, 2], [2, 1]], [0, 0]).tolist()
-    assert one != two
+def test_order_and_label_change_the_hash():
+    found = hash_rows([[1, 2], [2, 1], [1, 2]], [0, 0, 1]).tolist()
+    assert len(set(found)) == 3
 
 
 def test_a_sparse_matrix_is_left_as_it_is():

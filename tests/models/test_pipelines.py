@@ -6,11 +6,9 @@ import polars
 import pytest
 import sklearn
 import sklearn.ensemble
-from imblearn.over_sampling import SMOTE
 from imblearn.pipeline import make_pipeline as make_sampling_pipeline
 from imblearn.under_sampling import RandomUnderSampler
 from lightgbm import LGBMClassifier
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.impute import SimpleImputer
@@ -19,8 +17,6 @@ from sklearn.metrics import balanced_accuracy_score, get_scorer, recall_score
 from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import LinearSVC
-from xgboost import XGBClassifier
 
 from boundshift import BoundShiftClassifier, find_boundary, load, save
 
@@ -74,17 +70,6 @@ def test_a_sampler_inside_sees_training_rows_only(data):
     assert sum(clf.boundary_.n_samples) == len(y)
 
 
-def test_a_sampler_before_a_booster(data):
-    X, y = data
-    booster = XGBClassifier(n_estimators=10, n_jobs=1)
-    inner = make_sampling_pipeline(StandardScaler(), SMOTE(random_state=0), booster)
-    clf = BoundShiftClassifier(inner, cv=3, ensemble=False).fit(X, y)
-    rows = clf.estimator_[0].transform(X)
-    own = clf.estimator_[-1].predict_proba(rows)[:, 1].astype(np.float64)
-    np.testing.assert_array_equal(clf.positive_scores(X), own)
-    np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
-
-
 @pytest.mark.parametrize("library", [pandas, polars])
 @pytest.mark.parametrize(
     "inner",
@@ -101,16 +86,6 @@ def test_a_frame_with_categories_and_missing_values(library, inner, tmp_path):
         assert recall_score(y, model.predict(frame)) > 0.6
     copy = load(save(inside, tmp_path / "model.skops"), trusted=True)
     np.testing.assert_array_equal(copy.predict(frame), inside.predict(frame))
-
-
-def test_calibration_inside(data):
-    X, y = data
-    calibrated = CalibratedClassifierCV(LinearSVC(random_state=0), cv=3)
-    clf = BoundShiftClassifier(calibrated.fit(X[:450], y[:450]), cv="prefit")
-    clf.fit(X[450:], y[450:])
-    p = calibrated.predict_proba(X)
-    np.testing.assert_array_equal(clf.predict_proba(X), p)
-    assert clf.boundary_ == find_boundary(y[450:], p[450:, 1])
 
 
 def test_weights_are_routed_to_fits_and_scores(data, routing):

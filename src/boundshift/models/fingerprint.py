@@ -1,12 +1,11 @@
 r"""Hashes of the rows of `fit`, by which these rows are recognised later.
 
 Fresh rows may equal rows of `fit` by chance, as whole numbers often do. *Rows count as used in fit
-if more of their values occur on both sides than chance explains.* Pool the hashes of `fit` with
-those of the rows in question. If both samples have one distribution, a value that occurs s times
-lies on both sides with probability :math:`1 - w^s - (1 - w)^s`, where w is the share of the rows in
-question. The number of such values is compared with a binomial distribution of their mean
-probability, whose upper tail is the larger one (W. Hoeffding, Annals of Mathematical Statistics 27,
-1956).
+if more of their values occur in both samples than chance explains.* Pool the hashes of `fit` with
+those of the new rows. If both samples have one distribution, a value that occurs s times is in both
+with probability :math:`1 - w^s - (1 - w)^s`, where w is the share of the new rows. The number of
+such values is compared with a binomial distribution of their mean probability, whose upper tail is
+the larger one (W. Hoeffding, Annals of Mathematical Statistics 27, 1956).
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.stats import binom
 from sklearn.utils import _safe_indexing
-
-__all__ = ["Fingerprint", "hash_rows"]
 
 Hashes = NDArray[np.uint64]
 
@@ -59,7 +56,7 @@ class Fingerprint:
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Return the fingerprint of rows; those without weight were not used."""
+        """Return the fingerprint of the rows with weight."""
         rows = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
         n = len(rows)
         if n > _MOST_KEPT:
@@ -67,7 +64,7 @@ class Fingerprint:
         return cls(hash_rows(_safe_indexing(X, rows), _safe_indexing(y, rows)), n)
 
     def count(self, X: Any, y: Any) -> int:
-        """Return how many rows were used in `fit`, 0 if chance explains those that are found.
+        """Return how many rows were used in `fit`, 0 if chance explains the matches.
 
         It is exact if all rows of `fit` are kept and none of them occurs twice, else an estimate.
         """
@@ -75,7 +72,14 @@ class Fingerprint:
         if not len(shown):
             return 0
         found = float(np.isin(shown, self.hashes).mean())
-        if not found or self._chance(shown) >= _LEVEL:
+        if not found:
+            return 0
+        values, counts = np.unique(np.concatenate([self.hashes, shown]), return_counts=True)
+        values, counts = values[counts > 1], counts[counts > 1]
+        in_both = int(np.sum(np.isin(values, self.hashes) & np.isin(values, shown)))
+        w = len(shown) / (len(self.hashes) + len(shown))
+        likely = float(np.mean(1.0 - w**counts - (1.0 - w) ** counts))
+        if binom.sf(in_both - 1, len(values), likely) >= _LEVEL:
             return 0
         # A row that was not used is found with this probability (Good and Turing's estimate).
         by_chance = self._repeated
@@ -91,15 +95,6 @@ class Fingerprint:
         is_exact = len(self.hashes) == self.n_samples and not self._repeated
         return f"{'' if is_exact else 'about '}{used:,} of these {len(y):,} rows were used in fit"
 
-    def _chance(self, shown: Hashes) -> float:
-        """Return the p-value of the values on both sides if both have one distribution."""
-        values, counts = np.unique(np.concatenate([self.hashes, shown]), return_counts=True)
-        values, counts = values[counts > 1], counts[counts > 1]
-        on_both = int(np.sum(np.isin(values, self.hashes) & np.isin(values, shown)))
-        w = len(shown) / (len(self.hashes) + len(shown))
-        likely = float(np.mean(1.0 - w**counts - (1.0 - w) ** counts))
-        return float(binom.sf(on_both - 1, len(values), likely))
-
     @property
     def _repeated(self) -> float:
         """Share of the kept rows that occur more than once among them."""
@@ -111,17 +106,15 @@ def hash_rows(X: Any, y: Any) -> Hashes:
     """Return a hash of each row and its label, the same for equal values in any container.
 
     Numbers are compared as float64, all else as text.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> rows = [[1, "a"], [0, "b"]]
-    >>> bool(np.all(hash_rows(rows, [0, 1]) == hash_rows(pandas.DataFrame(rows), [0, 1])))
-    True
     """
     labels = _hash_columns([_as_array(y)], 0)
     if issparse(X):
-        return _mix(labels + _hash_sparse(X))
+        X = X.tocsr(copy=True)  # type: ignore[attr-defined]
+        X.sum_duplicates()
+        # A zero adds nothing, stored or not.
+        keys = _mix(np.asarray(X.indices).astype(np.uint64) + np.uint64(1))
+        sums = np.concatenate([[np.uint64(0)], np.cumsum(_keyed(_bits(X.data), keys))])
+        return _mix(labels + np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]]))
     if hasattr(X, "columns"):
         # pandas may have two columns of one name.
         given = X.items() if hasattr(X, "items") else ((c, X[c]) for c in X.columns)
@@ -139,15 +132,6 @@ def _hash_columns(columns: list[NDArray[Any]], first: int) -> Hashes:
     for column, key in zip(columns, keys, strict=True):
         total += _keyed(_bits(column), key)
     return total
-
-
-def _hash_sparse(X: Any) -> Hashes:
-    """Return the sum of the hashes of each row's values; a zero adds nothing, stored or not."""
-    X = X.tocsr(copy=True)
-    X.sum_duplicates()
-    keys = _mix(np.asarray(X.indices).astype(np.uint64) + np.uint64(1))
-    sums = np.concatenate([[np.uint64(0)], np.cumsum(_keyed(_bits(X.data), keys))])
-    return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
 
 
 def _keyed(bits: Hashes, key: Any) -> Hashes:

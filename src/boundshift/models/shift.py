@@ -26,8 +26,6 @@ from boundshift.models.mean import MeanOfModels
 from boundshift.models.scoring import Response, class_columns, is_a, look_up, unwrap
 from boundshift.typing import FloatArray
 
-__all__ = ["ShiftExportMixin", "shift_intercept", "shift_module"]
-
 
 class ShiftExportMixin:
     """Exports a fitted classifier's shift into the intercept of its model."""
@@ -42,9 +40,9 @@ class ShiftExportMixin:
     def shifted_estimator(self) -> Any:
         """Return a copy of the model whose own intercept carries the shift.
 
-        It predicts what this classifier predicts, and needs nothing of boundshift. Linear models,
+        It predicts what this classifier predicts, and does not need boundshift. Linear models,
         SVC with two classes, MLPClassifier, gradient boosting, XGBoost, LightGBM, CatBoost,
-        PyTorch and skorch can carry it, and pipelines that end in one of them. Margins and
+        PyTorch and skorch can carry the shift, and pipelines that end in one of them. Margins and
         probabilities of the copy move with its labels: these are not the model's own.
 
         Returns
@@ -93,7 +91,7 @@ class ShiftExportMixin:
             )
         columns = class_columns(self.estimator_, self.classes_)
         if len(columns) > 2:
-            return shift_intercept(self.estimator_, self.biases_[columns])
+            return _shift_intercept(self.estimator_, self.biases_[columns])
         boundary = self.boundary_
         threshold = boundary.threshold
         if boundary.scale == "probability":
@@ -108,36 +106,31 @@ class ShiftExportMixin:
             # A row at the boundary is negative: here it belongs to the second class.
             threshold = float(np.nextafter(-threshold, -np.inf))
         sign = 1.0 if columns[0] < columns[1] else -1.0
-        return shift_intercept(self.estimator_, np.array([-sign * threshold]))
+        return _shift_intercept(self.estimator_, np.array([-sign * threshold]))
 
 
-def shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
+def _shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
     """Return a copy of a fitted model that adds `offsets` to its margins.
 
     They are minus the threshold with two classes, else each class's bias.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    >>> lower = shift_intercept(model, np.array([1.0]))
-    >>> (lower.intercept_ - model.intercept_).tolist()
-    [1.0]
     """
     parts = unwrap(estimator)
     whole = copy.deepcopy(parts.whole)
     last = unwrap(whole).last
-    _keep_best_iteration(parts.last, last)
     add = look_up(last, _ADDERS)
-    if add is not None:
-        add(last, offsets)
-        return whole
-    raise InvalidInputError(
-        f"`estimator` must be a model whose intercept can carry the shift, got "
-        f"{type(last).__name__}. Linear models, SVC with two classes, MLPClassifier, gradient "
-        "boosting, XGBoost, LightGBM, CatBoost, PyTorch and skorch can, and pipelines that end in "
-        "one; keep the BoundShiftClassifier itself for others."
-    )
+    if add is None:
+        raise InvalidInputError(
+            "`estimator` must be a model whose intercept can carry the shift, got "
+            f"{type(last).__name__}. Linear models, SVC with two classes, MLPClassifier, gradient "
+            "boosting, XGBoost, LightGBM, CatBoost, PyTorch and skorch can, and pipelines that end "
+            "in one; keep the BoundShiftClassifier itself for others."
+        )
+    if is_a(last, "lightgbm", "LGBMClassifier") or is_a(last, "lightgbm", "Booster"):
+        # A copied Booster forgets where early stopping stopped.
+        booster, copied = (getattr(model, "booster_", model) for model in (parts.last, last))
+        copied.best_iteration = booster.best_iteration
+    add(last, offsets)
+    return whole
 
 
 def _offsets_for(offsets: FloatArray, size: int, what: str) -> FloatArray:
@@ -150,14 +143,6 @@ def _offsets_for(offsets: FloatArray, size: int, what: str) -> FloatArray:
         f"The outputs of {what} must be one per class ({len(offsets)}), got {size}. "
         "Keep the BoundShiftClassifier itself for this model."
     )
-
-
-def _keep_best_iteration(model: Any, copied: Any) -> None:
-    """Hand on where early stopping stopped, which a copied Booster of LightGBM forgets."""
-    if is_a(model, "lightgbm", "LGBMClassifier"):
-        model, copied = model.booster_, copied.booster_
-    if is_a(model, "lightgbm", "Booster"):
-        copied.best_iteration = model.best_iteration
 
 
 def _add_to_intercept(model: Any, offsets: FloatArray) -> None:
@@ -189,10 +174,8 @@ def _add_to_first_trees(model: Any, offsets: FloatArray) -> None:
 
 
 def _add_to_baseline(model: Any, offsets: FloatArray) -> None:
-    size = model._baseline_prediction.shape[1]
-    model._baseline_prediction = model._baseline_prediction + _offsets_for(
-        offsets, size, "boosting"
-    )
+    baseline = model._baseline_prediction
+    model._baseline_prediction = baseline + _offsets_for(offsets, baseline.shape[1], "boosting")
 
 
 def _shift_xgboost(booster: Any, offsets: FloatArray) -> None:
@@ -203,7 +186,7 @@ def _shift_xgboost(booster: Any, offsets: FloatArray) -> None:
         int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in model["model"]["trees"]
     ):
         raise InvalidInputError(
-            "`estimator` must boost trees with one number a leaf to carry the shift, got "
+            "`estimator` must boost trees with one number per leaf to carry the shift, got "
             f"booster={model['name']!r}. Keep the BoundShiftClassifier itself for this model."
         )
     trees, classes = model["model"]["trees"], model["model"]["tree_info"]
@@ -221,7 +204,7 @@ def _shift_lightgbm(booster: Any, offsets: FloatArray) -> None:
     stored = booster.dump_model()
     if any("leaf_const" in json.dumps(tree) for tree in stored["tree_info"]):
         raise InvalidInputError(
-            "`estimator` must have one number a leaf to carry the shift, got linear_tree=True. "
+            "`estimator` must have one number per leaf to carry the shift, got linear_tree=True. "
             "Keep the BoundShiftClassifier itself for this model."
         )
     for index, offset in enumerate(offsets):
