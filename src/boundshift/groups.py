@@ -14,6 +14,7 @@ from boundshift.boundary import Boundary, choose_claims, decide
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves.base import Claim, PairCurve
 from boundshift.curves.counts import ConfidenceCurve
+from boundshift.curves.smooth import shrunk
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.records import Record, as_label
 from boundshift.result.sql import group_expression
@@ -21,7 +22,6 @@ from boundshift.rules import MCC, Cost, FBeta, Floors, Kappa, Markedness, Metric
 from boundshift.scores import Scale, ScoreSample
 from boundshift.search import ErrorsAt, Found, search_between, search_gaps, search_line
 from boundshift.status import Status
-from boundshift.typing import FloatArray
 from boundshift.validation import as_column, as_known_scores, as_positive, as_rows, count_missing
 
 ROWS = 20.0
@@ -335,16 +335,7 @@ class _Shrunk(ErrorCurve):
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to both classes' mixed error rates."""
         own, common = self.own.errors(sample), self.own.errors(self.everyone)
-        shares = [n / (n + self.rows) for n in sample.n_samples]
-
-        def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-            first, second = (
-                share * mine + (1.0 - share) * theirs
-                for share, mine, theirs in zip(shares, own(t), common(t), strict=True)
-            )
-            return first, second
-
-        return at
+        return shrunk(own, common, sample.n_samples, self.rows)
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         everyone = self.everyone

@@ -112,8 +112,8 @@ def test_support_is_the_best_of_all_numbers_given_up(radius: str, centre: str) -
         claim = m / 25 + (1 - delta) / (n + 1) + delta
         expected = np.where(u >= 0, np.minimum(expected, claim), expected)
         kept.remove(max(kept, key=lambda s: abs(s - middle)))
-    tail = curve.tails(ScoreSample(sample, sample))[0]
-    np.testing.assert_allclose(tail(t), expected, rtol=1e-9)
+    claims = curve.errors(ScoreSample(sample, sample))(t)[0]
+    np.testing.assert_allclose(claims, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("curve", COUNT_CURVES, ids=lambda c: c.name)

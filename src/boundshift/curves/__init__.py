@@ -2,7 +2,7 @@
 
 | name | claim |
 |---|---|
-| ``"blend"`` | average case: smoothed, leaning on the logistic where rows are few; the default |
+| ``"blend"`` | average case: smoothed, shrunk towards the logistic where rows are few; default |
 | ``"logistic"`` | average case, log-odds linear in the score |
 | ``"smoothed"`` | average case, smooth density |
 | ``"empirical"`` | the share as counted on these rows |

@@ -206,21 +206,6 @@ class PairCurve(ErrorCurve):
     spreads_rows: ClassVar[bool] = True
     """Whether a row counts on both sides of a boundary nearby; atoms never do."""
 
-    @abstractmethod
-    def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
-        """Return both classes' tails, as `ShapeCurve.tail` does; the positive one's mirrored.
-
-        Parameters
-        ----------
-        sample : ScoreSample
-            Scores of both classes.
-        """
-
-    def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the function from boundaries to the claimed error rates (negative, positive)."""
-        negative, positive = self.tails(sample)
-        return lambda t: (negative(t), positive(-t))
-
     def bends(self, sample: ScoreSample) -> FloatArray | None:
         """Return the scores between which both tails are smooth, None if these are not known.
 
@@ -265,13 +250,14 @@ class ShapeCurve(PairCurve):
             is unknown takes it.
         """
 
-    def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
-        """Return both classes' tails; the positive one's in mirrored scores."""
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
         atoms = sample.atoms
         negative = self._tail_with_atoms(sample.negative, atoms, sample.pooled_std)
         # A row at the boundary is negative: below it for one class, beyond it for the other.
         mirrored = sample.positive.mirrored(), -atoms[::-1], sample.pooled_std
-        return negative, self._tail_with_atoms(*mirrored, side="left")
+        positive = self._tail_with_atoms(*mirrored, side="left")
+        return lambda t: (negative(t), positive(-t))
 
     def _tail_with_atoms(
         self,

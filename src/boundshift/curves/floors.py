@@ -101,17 +101,7 @@ class _Gaps(NamedTuple):
 
 
 def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Found:
-    """Return the best boundary among those that meet every floor as estimated.
-
-    Parameters
-    ----------
-    bound : callable
-        From rows on the wrong side, and all rows of a class, to the estimated error.
-    rule : Floors
-        What must be met, and what is best then.
-    sample : ScoreSample
-        Scores of both classes, in memory.
-    """
+    """Return the best boundary among those that meet every floor as estimated by a bound."""
     gaps = _Gaps.of(sample)
     claims = bound(gaps.alarms, gaps.n_samples[0]), bound(gaps.misses, gaps.n_samples[1])
     reached = reached_rates(*claims, frequencies(rule.prevalence, gaps.n_samples))
@@ -127,16 +117,7 @@ def search_promises(
 ) -> tuple[Found, dict[str, float]]:
     """Return the best boundary that keeps every floor with probability 1 − delta, and shortfalls.
 
-    Parameters
-    ----------
-    bound : callable
-        From rows on the wrong side, all rows of a class, and a delta, to the claimed error.
-    rule : Floors
-        What must be kept, and what is best then.
-    sample : ScoreSample
-        Scores of both classes, in memory.
-    delta : float
-        Probability with which any of the floors may fail.
+    The bound takes rows on the wrong side, all rows of a class, and a delta.
     """
     gaps, each = _Gaps.of(sample), delta / len(rule.promised)
 
@@ -375,16 +356,7 @@ def describe_unmet(
 ) -> str:
     """Return the message for floors that are not met: which, by how much, and the remedy.
 
-    Parameters
-    ----------
-    rule : Floors
-        What was asked for.
-    unmet : dict
-        By how much each floor is missed at the boundary that comes nearest.
-    n_samples : tuple of int
-        Rows of each class.
-    delta : float or None
-        Probability with which a promise may fail; None for estimates.
+    `delta` is the probability with which a promise may fail; None for estimates.
     """
     said = []
     for name, short in unmet.items():

@@ -36,7 +36,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule, Sum
 from boundshift.rules.base import changed_repr
 from boundshift.scores import Scores, ScoreSample, refuse_weights
-from boundshift.search import Found
+from boundshift.search import ErrorsAt, Found
 from boundshift.status import Status
 from boundshift.typing import FloatArray, IntArray
 from boundshift.validation import as_choice, as_pair, as_positive, as_weight, is_finite
@@ -846,9 +846,10 @@ class SupportRadius(PairCurve):
             return solve_paper(sample, self, fall_back=True)
         return solution
 
-    def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
-        """Return both classes' tails; the positive one's in mirrored scores."""
-        return self._tail(sample.negative), self._tail(sample.positive.mirrored())
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        negative, positive = self._tail(sample.negative), self._tail(sample.positive.mirrored())
+        return lambda t: (negative(t), positive(-t))
 
     def _tail(self, scores: Scores) -> Tail:
         """Return the least claim over the slack levels of one class."""

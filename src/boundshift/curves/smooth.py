@@ -11,7 +11,7 @@ from boundshift.curves.base import Claim, PairCurve, ShapeCurve, Tail, count_abo
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 from boundshift.scores import Scores, ScoreSample, n_nodes, pooled_spread, robust_std
-from boundshift.search import Found
+from boundshift.search import ErrorsAt, Found
 from boundshift.typing import FloatArray
 from boundshift.validation import as_positive
 
@@ -21,7 +21,7 @@ _KERNEL_REACH = 9 * _CELLS_PER_BANDWIDTH  # a normal tail beyond 9 is below 1e-1
 _MOST_KERNEL_CELLS = 1 << 16
 _OFFSETS = np.arange(-_KERNEL_REACH, _KERNEL_REACH + 1)
 _ROUNDED_OFF = ndtr(_OFFSETS / _CELLS_PER_BANDWIDTH) - (_OFFSETS > 0) - 0.5 * (_OFFSETS == 0)
-# StudentT: a row farther off than so many robust standard deviations is refused.
+# StudentT: the most robust standard deviations between a row and its class's median.
 _MOST_SPREADS = 1e9
 # Logistic: the grid and the penalty of the fit.
 CELLS_PER_SPREAD = 64
@@ -41,8 +41,8 @@ class Smoothed(ShapeCurve):
     The interquartile range keeps an outlier from smoothing everything else away. Scores are
     counted on a grid of 32 cells a bandwidth, so the cost does not grow with the number of
     boundaries looked at; the error of that is below 1e-4 within 1,024 bandwidths of the class's
-    median, and rows beyond count as if they stood there. A class of one row, or of rows that are
-    all alike, leans on the spread within both classes.
+    median, and rows beyond count as if they stood there. A class of one row, or of equal rows,
+    takes the spread within both classes.
 
     Parameters
     ----------
@@ -103,8 +103,8 @@ def _tail_on_grid(scores: Scores, h: float) -> tuple[float, FloatArray, FloatArr
 class StudentT(ShapeCurve):
     """Predictive tail of a normal class whose mean and spread are estimated.
 
-    A class of one row, or of rows that are all alike, leans on the spread within both classes.
-    Mean and spread follow a single row that is far off; one that is absurdly far off is refused.
+    A class of one row, or of equal rows, takes the spread within both classes. A single far row
+    moves mean and spread; one that is absurdly far is refused.
 
     Examples
     --------
@@ -135,20 +135,15 @@ class StudentT(ShapeCurve):
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         for scores in (sample.negative, sample.positive):
-            _check_spread(scores)
+            usual = robust_std(scores)
+            farthest = max(scores.maximum - scores.median, scores.median - scores.minimum)
+            if usual and farthest > _MOST_SPREADS * usual:
+                raise InvalidInputError(
+                    "`y_score` must be about normal in each class for the curve 'student-t', got "
+                    f"a row {farthest / usual:.0e} spreads away from the median of its class. Drop "
+                    "such rows, or use the curve 'blend', which no single row can move far."
+                )
         return super()._search(sample, rule)
-
-
-def _check_spread(scores: Scores) -> None:
-    """Raise if a row is so far off that mean and spread say nothing of the others."""
-    usual = robust_std(scores)
-    farthest = max(scores.maximum - scores.median, scores.median - scores.minimum)
-    if usual and farthest > _MOST_SPREADS * usual:
-        raise InvalidInputError(
-            "`y_score` must be about normal in each class for the curve 'student-t', got a row "
-            f"{farthest / usual:.0e} spreads away from the middle of its class. Drop such rows, "
-            "or use the curve 'blend', which no single row can carry away."
-        )
 
 
 @dataclass(frozen=True)
@@ -159,22 +154,21 @@ class Logistic(PairCurve):
               U_-(t) = \frac{\sum_{s_j > t} 1 - \pi(s_j)}{\sum_j 1 - \pi(s_j)}, \qquad
               U_+(t) = \frac{\sum_{s_j \le t} \pi(s_j)}{\sum_j \pi(s_j)}
 
-    with a and b of greatest likelihood. Every row speaks for both classes, by its probability to
-    belong to each, so a rare class leans on all rows and not on its few own. The sum of both is
-    least where :math:`\pi` equals the share of the positive class.
+    with a and b of greatest likelihood. Every row counts for both classes, by its probability to
+    belong to each, so a rare class draws on all rows. The sum of both errors is least where
+    :math:`\pi` equals the share of the positive class.
 
     Scores are counted on a grid of 64 cells a standard deviation, so the cost does not grow with
     the number of boundaries looked at; the error of that is below 1e-4 as long as all scores lie
-    within 3 spreads of both medians. Scores beyond count as if they stood there, so that one row
-    far away cannot turn the calibration, which changes the tails by more (up to 0.17 was seen with
-    heavy tails). Where the classes are apart a small penalty, 1e-6 times a² in units of the
-    spread, keeps a finite.
+    within 3 spreads of both medians. Scores beyond count as if they stood there, so one far row
+    cannot turn the calibration; with heavy tails this changes the errors by up to 0.17. Where the
+    classes are apart a small penalty, 1e-6 times a² in units of the spread, keeps a finite.
 
     Examples
     --------
     >>> sample = ScoreSample.from_labels([0, 0, 0, 0, 1, 1], [0.0, 1.0, 2.0, 4.0, 3.0, 5.0])
-    >>> negative, positive = Logistic().tails(sample)
-    >>> negative(np.array([2.5])).round(2).tolist(), positive(np.array([-2.5])).round(2).tolist()
+    >>> negative, positive = Logistic().errors(sample)(np.array([2.5]))
+    >>> negative.round(2).tolist(), positive.round(2).tolist()
     ([0.3], [0.1])
     """
 
@@ -184,8 +178,8 @@ class Logistic(PairCurve):
     formula = "share beyond t, each row counted by its calibrated probability of the class"
     reference = "Platt 1999, Probabilistic outputs for support vector machines"
 
-    def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
-        """Return both classes' tails; the positive one's in mirrored scores."""
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
         low, middle, high, cell = _grid(sample)
         atoms, classes = sample.atoms, (sample.negative, sample.positive)
         size = n_nodes(low, high, cell)
@@ -205,15 +199,15 @@ class Logistic(PairCurve):
         atoms_above = count_above(atoms, other[1])
         atoms_below = count_above(-atoms[::-1], own[1][::-1], "left")
 
-        def negative(t: FloatArray) -> FloatArray:
-            spread = np.interp(t - middle, nodes, above, left=other[0].sum(), right=0.0)
-            return np.asarray(np.clip((spread + atoms_above(t)) / total, 0.0, 1.0))
+        def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+            right = np.interp(t - middle, nodes, above, left=other[0].sum(), right=0.0)
+            left = np.interp(t - middle, nodes, below, left=0.0, right=own[0].sum())
+            return (
+                np.clip((right + atoms_above(t)) / total, 0.0, 1.0),
+                np.clip((left + atoms_below(-t)) / own_total, 0.0, 1.0),
+            )
 
-        def positive(t: FloatArray) -> FloatArray:
-            spread = np.interp(-t - middle, nodes, below, left=0.0, right=own[0].sum())
-            return np.asarray(np.clip((spread + atoms_below(t)) / own_total, 0.0, 1.0))
-
-        return negative, positive
+        return at
 
     def bends(self, sample: ScoreSample) -> FloatArray:
         """Return the scores at which the tails bend: the nodes of the grid, and nowhere else."""
@@ -284,18 +278,18 @@ def _amount_above(weight: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Blend(PairCurve):
-    r"""A class leans on the pooled calibration in proportion to how little it knows of itself.
+    r"""Smoothed error of a class, shrunk towards the calibration of all rows where it has few.
 
     .. math:: U_i(t) = \frac{n_i}{n_i + m}\, U_i^{\text{smoothed}}(t)
               + \frac{m}{n_i + m}\, U_i^{\text{logistic}}(t)
 
-    With a few rows of a class its error is read off a logistic calibration, in which every row of
-    both classes speaks; with many, off its own kernel-smoothed scores, which assume no shape.
+    With few rows of a class its error comes from a logistic calibration on the rows of both
+    classes; with many, from its own kernel-smoothed scores, which assume no shape.
 
     Parameters
     ----------
     rows : float, default=10
-        The number m of rows at which both count alike.
+        The number m of rows at which both have equal weight.
 
     Examples
     --------
@@ -310,7 +304,7 @@ class Blend(PairCurve):
     claim = Claim.AVERAGE_CASE
     assumptions = "Smooth densities; linear log-odds only as far as a class has few rows."
     formula = "n/(n + m) smoothed + m/(n + m) logistic, class by class"
-    reference = "Efron & Morris 1975, JASA 70, on leaning small groups on the whole"
+    reference = "Efron & Morris 1975, JASA 70, on shrinking small groups towards the whole"
 
     rows: float = 10.0
 
@@ -318,24 +312,24 @@ class Blend(PairCurve):
         rows = as_positive("rows", self.rows, "Use 10, or 0 for the smoothed curve.", zero=True)
         object.__setattr__(self, "rows", rows)
 
-    def tails(self, sample: ScoreSample) -> tuple[Tail, Tail]:
-        """Return both classes' tails; the positive one's in mirrored scores."""
-        own, pooled = Smoothed().tails(sample), Logistic().tails(sample)
-        return (
-            _mixed(own[0], pooled[0], sample.n_samples[0], self.rows),
-            _mixed(own[1], pooled[1], sample.n_samples[1], self.rows),
-        )
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        own, pooled = Smoothed().errors(sample), Logistic().errors(sample)
+        return shrunk(own, pooled, sample.n_samples, self.rows)
 
     def bends(self, sample: ScoreSample) -> FloatArray:
         """Return the scores at which the calibration bends."""
         return Logistic().bends(sample)
 
 
-def _mixed(own: Tail, pooled: Tail, n: float, rows: float) -> Tail:
-    """Return the average of two tails, weighted by what the class knows of itself."""
-    share = n / (n + rows)
+def shrunk(
+    own: ErrorsAt, pooled: ErrorsAt, n_samples: tuple[float, float], rows: float
+) -> ErrorsAt:
+    """Return a class's own errors, shrunk towards pooled ones as if these were of some rows."""
+    first, second = (n / (n + rows) for n in n_samples)
 
-    def above(t: FloatArray) -> FloatArray:
-        return share * own(t) + (1.0 - share) * pooled(t)
+    def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        (a, b), (c, d) = own(t), pooled(t)
+        return first * a + (1.0 - first) * c, second * b + (1.0 - second) * d
 
-    return above
+    return at
