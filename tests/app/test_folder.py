@@ -13,8 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from boundshift import InvalidInputError, load, save
 from boundshift.app import folder
 from boundshift.app.fit import fit_table
-from boundshift.app.folder import FILES, put_in_place, report_facts, write_folder
-from boundshift.app.predict import predict_table
+from boundshift.app.folder import FILES, predict_table, put_in_place, report_facts, write_folder
 from boundshift.datasets import load_hepatitis
 from tests.fuzz import disturbed_writing
 

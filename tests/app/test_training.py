@@ -19,8 +19,7 @@ from boundshift import (
     threshold_interval,
 )
 from boundshift.app.fit import find_copies, fit_table, split_rows
-from boundshift.app.folder import report_facts
-from boundshift.app.predict import unseen_categories
+from boundshift.app.folder import report_facts, unseen_categories
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
 from boundshift.models.mean import MeanOfModels

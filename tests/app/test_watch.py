@@ -1,9 +1,7 @@
 """The monitor of a deployed model, from call to call."""
 
 import json
-import os
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -13,6 +11,7 @@ from typer.testing import CliRunner
 from boundshift import Monitor, certify
 from boundshift.app import app
 from boundshift.app import watch as watching
+from boundshift.app.watch import watch_table
 
 
 def call(*words):
@@ -57,11 +56,6 @@ def test_goes_on_where_the_last_call_ended(place, tmp_path):
     assert state.alarm.since == "2026-04-01"
 
 
-def test_an_alarm_has_its_exit_code_where_asked(place, tmp_path):
-    write(tmp_path / "rows.csv", 0.7)
-    assert call(place, tmp_path / "rows.csv", *COLUMNS, "--exit-code").exit_code == 3
-
-
 def test_a_file_is_counted_once(place, tmp_path):
     write(tmp_path / "rows.csv", 0.03)
     call(place, tmp_path / "rows.csv", *COLUMNS)
@@ -73,28 +67,13 @@ def test_a_file_is_counted_once(place, tmp_path):
 
 
 def test_calls_at_the_same_time_are_all_counted(place, tmp_path):
-    for k in range(4):
-        write(tmp_path / f"q{k}.csv", 0.03, seed=k)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    calls = [
-        subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "boundshift",
-                "monitor",
-                place,
-                tmp_path / f"q{k}.csv",
-                *COLUMNS,
-            ],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-        )
-        for k in range(4)
-    ]
-    assert [process.wait(timeout=180) for process in calls] == [0] * 4
-    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 400
-    assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
+    files = [tmp_path / f"q{k}.csv" for k in range(8)]
+    for k, path in enumerate(files):
+        write(path, 0.03, seed=k)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda path: watch_table(place, path, label="ill", score="risk"), files))
+    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 800
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
 def test_a_call_that_waits_in_vain_says_so_and_counts_nothing(place, tmp_path, monkeypatch):
@@ -113,7 +92,9 @@ def test_a_call_that_waits_in_vain_says_so_and_counts_nothing(place, tmp_path, m
 
 def test_json_and_a_picture(place, tmp_path):
     write(tmp_path / "rows.csv", 0.7)
-    done = call(place, tmp_path / "rows.csv", *COLUMNS, "--json", "--picture", tmp_path / "p.png")
+    asked = [*COLUMNS, "--json", "--picture", tmp_path / "p.png", "--exit-code"]
+    done = call(place, tmp_path / "rows.csv", *asked)
+    assert done.exit_code == 3
     facts = json.loads(done.stdout)
     assert facts["kept"] is False
     assert facts["alarms"][0]["label"] == "yes"

@@ -19,8 +19,7 @@ from boundshift import (
 )
 from boundshift.app.columns import Role
 from boundshift.app.fit import fit_table, make_model
-from boundshift.app.folder import report_facts, write_folder
-from boundshift.app.predict import predict_table
+from boundshift.app.folder import predict_table, report_facts, write_folder
 
 
 @pytest.fixture(scope="module")

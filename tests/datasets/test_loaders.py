@@ -24,30 +24,18 @@ every_loader = pytest.mark.parametrize("load", LOADERS, ids=lambda load: load.__
 
 
 @every_loader
-def test_sizes_are_the_papers(load):
+def test_a_loader_gives_the_paper_s_rows_with_the_minority_as_1(load):
     bunch = load()
     assert (*bunch.data.shape, bunch.target.sum()) == LOADERS[load]
-
-
-@every_loader
-def test_minority_is_one(load):
-    assert set(load().target.tolist()) == {0, 1}
-    assert load().target.mean() < 0.5
-
-
-@every_loader
-def test_return_x_y_gives_the_bunchs_arrays(load):
+    assert set(bunch.target.tolist()) == {0, 1}
+    assert bunch.target.mean() < 0.5
     X, y = load(return_X_y=True)
-    np.testing.assert_array_equal(X, load().data)
-    np.testing.assert_array_equal(y, load().target)
-
-
-@every_loader
-def test_frame_holds_features_and_target(load):
-    bunch = load(as_frame=True)
-    assert bunch.frame.columns.tolist() == [*bunch.feature_names, "target"]
-    np.testing.assert_array_equal(bunch.data.to_numpy(), load().data)
-    np.testing.assert_array_equal(bunch.frame["target"], load().target)
+    np.testing.assert_array_equal(X, bunch.data)
+    np.testing.assert_array_equal(y, bunch.target)
+    framed = load(as_frame=True)
+    assert framed.frame.columns.tolist() == [*bunch.feature_names, "target"]
+    np.testing.assert_array_equal(framed.data.to_numpy(), bunch.data)
+    np.testing.assert_array_equal(framed.frame["target"], bunch.target)
 
 
 def test_frame_without_pandas_names_the_extra(monkeypatch):

@@ -304,7 +304,7 @@ def fitted_folder() -> Path:
 
 def fit_folder(rng: random.Random) -> None:
     """Attack the reader of fitted folders and of tables for them."""
-    from boundshift.app.predict import predict_table
+    from boundshift.app.folder import predict_table
 
     folder = scratch() / "attacked"
     shutil.rmtree(folder, ignore_errors=True)

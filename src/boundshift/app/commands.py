@@ -285,7 +285,7 @@ def predict(
     """
     with errors(), progress() as show:
         show("predict", 0, 1)
-        from boundshift.app.predict import predict_table
+        from boundshift.app.folder import predict_table
         from boundshift.app.tables import check_writable, write_frame
         from boundshift.promises.zone import Zone
 

@@ -113,13 +113,6 @@ def write_frame(frame: Any, path: str | Path, *, new: bool = False) -> None:
     """Write a pandas DataFrame in the format that the file's name says; "-" is standard output.
 
     With `new`, a file that is there is an error.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> write_frame(pd.DataFrame({"score": [0.5], "prediction": ["yes"]}), "-")
-    score,prediction
-    0.5,yes
     """
     path = Path(path)
     check_writable(path)
@@ -166,14 +159,7 @@ def _as_workbook(frame: Any, path: Path) -> bytes:
 
 
 def with_gaps(column: Any) -> Any:
-    """Return a column with its words for a missing value as missing, and bytes as text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> with_gaps(pd.Series(["a", " ", "NA", b"b"], dtype=object)).tolist()
-    ['a', nan, nan, 'b']
-    """
+    """Return a column with its words for a missing value as missing, and bytes as text."""
     import numpy as np
     from pandas.api import types
 
@@ -228,11 +214,6 @@ def order_classes(
     `values` and `counts` are the labels and their numbers of rows. `positive` is the positive label
     as text; None takes the greater of 0 and 1, -1 and 1, false and true, and else the rarer one. If
     the rule is not symmetric (`alike`), one of two equally frequent words must be named.
-
-    Examples
-    --------
-    >>> order_classes(["malignant", "benign"], [10, 90], None, "finding")
-    ('benign', 'malignant')
     """
     totals: Counter[Any] = Counter()
     for value, count in zip(values, counts, strict=True):
@@ -299,15 +280,7 @@ def _shown(labels: Sequence[Any], counts: Mapping[Any, int] | None = None) -> st
 
 
 def match_label(text: str, labels: Iterable[Any], column: str) -> Any:
-    """Return the label that is written so: exactly, in another case, or as an equal number.
-
-    Examples
-    --------
-    >>> match_label("1", [0, 1], "ill"), match_label("true", [False, True], "ill")
-    (1, True)
-    >>> match_label("yes", ["Yes", "yes"], "ill")
-    'yes'
-    """
+    """Return the label that is written so: exactly, in another case, or as an equal number."""
     labels = list(labels)
     matches: list[Callable[[Any], bool]] = [
         lambda label: text == str(label),
@@ -334,15 +307,7 @@ def _equal(text: str, number: float) -> bool:
 def positive_note(
     positive: str | None, labels: tuple[Any, Any], n_samples: tuple[int, int]
 ) -> list[str]:
-    """Return the note on a positive class that neither the user nor its name chose.
-
-    Examples
-    --------
-    >>> positive_note(None, ("ok", "fraud"), (90, 10))
-    ["The positive class is 'fraud', the rarer one (10 of 100 rows). Use --positive to choose."]
-    >>> positive_note(None, (0, 1), (10, 90)), positive_note("ok", ("fraud", "ok"), (10, 90))
-    ([], [])
-    """
+    """Return the note on a positive class that neither the user nor its name chose."""
     if positive is not None or are_signs(labels):
         return []
     few, all_rows = n_samples[1], sum(n_samples)
@@ -375,14 +340,6 @@ def read_target(
     """Return the rows that have a label, their class as 0 or 1, and the labels.
 
     `positive` and `alike` are as in :func:`order_classes`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"age": range(30), "ill": ["no"] * 20 + ["yes"] * 10})
-    >>> kept, y, labels = read_target(frame, "ill")
-    >>> len(kept), int(y.sum()), labels
-    (30, 10, ('no', 'yes'))
     """
     import numpy as np
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boundshift.app.columns import Cells, Spelling, read_cells
-from boundshift.app.predict import predict_table
+from boundshift.app.folder import predict_table
 from boundshift.app.tables import match_label, read_frame, with_gaps
 from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate

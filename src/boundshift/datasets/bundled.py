@@ -273,13 +273,7 @@ BUNDLED: dict[str, Callable[..., Any]] = {
 
 
 def describe_bundled() -> list[tuple[str, int, int, int, int, float]]:
-    """Return name, rows, columns, classes, rows of the rarer class, and imbalance ratio of each.
-
-    Examples
-    --------
-    >>> describe_bundled()[0]
-    ('pima', 768, 8, 2, 268, 1.8656716417910448)
-    """
+    """Return name, rows, columns, classes, rows of the rarer class, and imbalance ratio of each."""
     found = []
     for name, loader in BUNDLED.items():
         X, y = loader(return_X_y=True)
@@ -289,13 +283,7 @@ def describe_bundled() -> list[tuple[str, int, int, int, int, float]]:
 
 
 def load_table(name: str) -> Any:
-    """Return a data set as one DataFrame, with the class in words in the column ``target``.
-
-    Examples
-    --------
-    >>> load_table("pima")["target"].value_counts().to_dict()
-    {'no diabetes': 500, 'diabetes': 268}
-    """
+    """Return a data set as one DataFrame, with the class in words in the column ``target``."""
     if name not in BUNDLED:
         near = get_close_matches(name, BUNDLED, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
