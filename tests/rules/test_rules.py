@@ -64,7 +64,7 @@ METRICS = {
 def test_with_counts_a_rule_is_the_best_of_its_metric_over_all_gaps(name):
     metric = METRICS[name]
 
-    @many(25)
+    @many(15)
     @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 30), st.booleans())
     def check(seed, p, n, tied):
         rng = np.random.default_rng(seed)
