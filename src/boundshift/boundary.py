@@ -54,7 +54,7 @@ class Boundary(Record):
         The curve's claim on the share of each class on the wrong side; with the status REVERSED,
         after the scores are negated. Use :func:`~boundshift.certify` for a bound that holds.
     wrong : tuple of int
-        Rows of each class, among those that decided, on the wrong side of the threshold.
+        Rows of each class on the wrong side of the threshold, among the rows that decided.
     loss : float
         The rule's minimum; infinite where a fallback is used.
     n_samples : tuple of int
@@ -218,7 +218,7 @@ class Boundary(Record):
         InvalidInputError
             If the boundary is on probabilities and a score is outside [0, 1]. Or if the boundary
             is on raw scores, its threshold is outside [0, 1] and all scores are inside, which is
-            unlikely for so many rows.
+            unlikely for that number of rows.
 
         Examples
         --------
@@ -288,7 +288,7 @@ class Boundary(Record):
         Parameters
         ----------
         y_true, y_score : array-like of shape (n_samples,)
-            Labels and scores, those that decided or fresh ones.
+            Labels and scores: the rows that decided, or fresh rows.
         **settings : dict
             ``old_threshold``, ``interval``, ``confidence``, ``ax`` and ``theme``, as in
             :meth:`~boundshift.plots.ThresholdDisplay.from_predictions`.
@@ -335,7 +335,7 @@ class Boundary(Record):
 def look_like_probabilities(low: float, high: float, n_samples: int, share: float) -> bool:
     """Return whether scores are likely probabilities, given the share expected on their side.
 
-    All lie in [0, 1], and so many rows would hardly ever be on one side of a raw threshold.
+    All lie in [0, 1], and that many rows would rarely all fall on one side of a raw threshold.
     """
     return 0.0 <= low < high <= 1.0 and share**n_samples < _UNLIKELY
 
