@@ -261,55 +261,58 @@ def find_boundaries(
                 "group."
             )
     claim, aim = choose_claims(curve, rule)
-    m = rows_to_lean_on(rows, claim)
+    m = shrinkage(rows, claim)
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=aim.alike)
     groups, codes = _encode(by, len(scores))
     everyone = ScoreSample.from_labels(is_positive, scores)
     everyone = replace(everyone, labels=labels).on_scale(scale)
-    common = decide(everyone, claim, aim)
-    boundaries: dict[Any, Boundary] = {}
-    counts: dict[Any, GroupCounts] = {}
+    samples = {}
     for code, group in enumerate(groups):
         mine = codes == code
-        parts = [np.sort(scores[mine & (is_positive == k)]) for k in (False, True)]
-        sample = everyone.part(*parts) if all(len(part) for part in parts) else None
-        boundary = decide_group(group, sample, everyone, common, claim, aim, m)
-        boundaries[group] = boundary
-        t = boundary.threshold
-        counts[group] = GroupCounts(
-            len(parts[0]), len(parts[1]), int(np.sum(parts[0] > t)), int(np.sum(parts[1] <= t))
+        samples[group] = everyone.part(
+            np.sort(scores[mine & ~is_positive]), np.sort(scores[mine & is_positive])
         )
-    warn_of_groups(boundaries, stacklevel=3)
-    return GroupBoundaries(boundaries, common, counts, m)
+    found = decide_groups(samples, everyone, claim, aim, m)
+    warn_of_groups(found.boundaries, stacklevel=3)
+    return found
 
 
-def rows_to_lean_on(rows: float, curve: ErrorCurve) -> float:
+def shrinkage(rows: float, curve: ErrorCurve) -> float:
     """Return the m of `find_boundaries`, 0 for curves that promise or that are the paper's."""
     m = as_positive("rows", rows, "Use 20, or 0 for no shrinkage.", zero=True)
     return 0.0 if isinstance(curve, ConfidenceCurve | SupportRadius) else m
 
 
-def decide_group(
-    group: Any,
-    sample: ScoreSample | None,
+def decide_groups(
+    samples: Mapping[Any, ScoreSample],
     everyone: ScoreSample,
-    common: Boundary,
     curve: ErrorCurve,
     rule: Rule,
     rows: float,
-) -> Boundary:
-    """Return the boundary of a group, shrunk towards that of all rows.
+) -> GroupBoundaries:
+    """Return the boundary of each group's sample, shrunk towards that of all rows."""
+    common = decide(everyone, curve, rule)
+    boundaries, counts = {}, {}
+    for group, sample in samples.items():
+        if all(sample.n_samples):
+            boundary = _decide_group(sample, everyone, curve, rule, rows)
+        else:
+            boundary = common
+            if isinstance(curve, ConfidenceCurve):
+                why = (
+                    f"Group {group!r} lacks rows of a class, so nothing can be promised of it; the "
+                    "common boundary stands in. Collect rows of both classes there."
+                )
+                boundary = replace(common, status=Status.UNMET, detail=why)
+        above, below = sample.count_wrong(sample.from_units([boundary.threshold]))
+        boundaries[group] = boundary
+        counts[group] = GroupCounts(*sample.n_samples, int(above[0]), int(below[0]))
+    return GroupBoundaries(boundaries, common, counts, rows)
 
-    A group that lacks a class has the common boundary, and no promise.
-    """
-    if sample is None and not isinstance(curve, ConfidenceCurve):
-        return common
-    if sample is None:
-        why = (
-            f"Group {group!r} lacks rows of a class, so nothing can be promised of it; the common "
-            "boundary stands in. Collect rows of both classes there."
-        )
-        return replace(common, status=Status.UNMET, detail=why)
+
+def _decide_group(
+    sample: ScoreSample, everyone: ScoreSample, curve: ErrorCurve, rule: Rule, rows: float
+) -> Boundary:
     if not rows:
         return decide(sample, curve, rule)
     used = rule

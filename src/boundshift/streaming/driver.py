@@ -262,11 +262,6 @@ class Scan:
         self._request = replace(request, log_odds=log_odds)
         return True
 
-    @property
-    def has_both_classes(self) -> bool:
-        """Whether there are rows of either class."""
-        return all(c.n_rows for c in self._found)
-
     def sample(self, questions: Questions) -> ScoreSample:
         """Return what is known as a sample, which adds to the questions what it only estimates."""
         negative, positive = (

@@ -16,10 +16,9 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.groups import (
     ROWS,
     GroupBoundaries,
-    GroupCounts,
-    decide_group,
+    decide_groups,
     missing_groups,
-    rows_to_lean_on,
+    shrinkage,
     warn_of_groups,
 )
 from boundshift.multiclass import ClassBiases, decide_biases
@@ -182,7 +181,7 @@ def decide_groups_in_passes(
 
     Given labels take the place of its own.
     """
-    rows = rows_to_lean_on(rows, curve)
+    rows = shrinkage(rows, curve)
     counts = count_values(source, "by", progress)
     if None in counts:
         raise missing_groups()
@@ -201,17 +200,8 @@ def decide_groups_in_passes(
     def decide_all(samples: list[ScoreSample]) -> GroupBoundaries:
         if labels is not None:
             samples = [replace(sample, labels=labels) for sample in samples]
-        all_rows, *parts = samples
-        common = decide(all_rows, curve, rule)
-        boundaries: dict[Any, Boundary] = {}
-        found: dict[Any, GroupCounts] = {}
-        for group, scan, sample in zip(groups, scans[1:], parts, strict=True):
-            own = sample if scan.has_both_classes else None
-            boundary = decide_group(group, own, all_rows, common, curve, rule, rows)
-            above, below = sample.count_wrong(sample.from_units([boundary.threshold]))
-            boundaries[group] = boundary
-            found[group] = GroupCounts(*sample.n_samples, int(above[0]), int(below[0]))
-        return GroupBoundaries(boundaries, common, found, rows)
+        whole, *parts = samples
+        return decide_groups(dict(zip(groups, parts, strict=True)), whole, curve, rule, rows)
 
     problems = list(zip(scans, views, strict=True))
     found, _ = decide_together(source, problems, decide_all, progress=progress)
