@@ -139,7 +139,7 @@ def test_a_metric_decides_as_in_memory():
 @pytest.mark.parametrize("rounding", [None, 2, "float32"])
 def test_many_rows_take_few_passes(curve, rounding):
     rng = np.random.default_rng(1)
-    y = rng.random(200_000) < 0.03
+    y = rng.random(100_000) < 0.03
     s = rng.normal(size=len(y)) + 2 * y
     s = s.astype(np.float32) if rounding == "float32" else s
     s = np.round(s, rounding) if isinstance(rounding, int) else s
@@ -297,8 +297,8 @@ def test_a_narrow_range_far_from_zero(curve):
 
 
 @pytest.mark.parametrize("sentinel", [np.finfo(np.float64).max, -1e300])
-@pytest.mark.parametrize("curve", ["kth-point", "logistic", "smoothed", "blend"])
-@pytest.mark.parametrize("place", [0, 3, 4000])
+@pytest.mark.parametrize("curve", ["kth-point", "blend"])
+@pytest.mark.parametrize("place", [0, 4000])
 def test_a_stand_in_for_a_missing_score_is_refused(curve, sentinel, place):
     rng = np.random.default_rng(9)
     y = rng.random(5000) < 0.1

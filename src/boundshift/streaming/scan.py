@@ -94,7 +94,8 @@ def scan_boundary(
     Returns
     -------
     Boundary
-        That of :func:`boundshift.find_boundary` on the same rows in memory.
+        In the same gap between scores as that of :func:`boundshift.find_boundary` on the same
+        rows in memory, or within its ``resolution``.
 
     Examples
     --------
@@ -396,7 +397,7 @@ def scan_certificate(
 
 def scan_zone(
     data: Any,
-    errors: tuple[float, float] = (0.05, 0.05),
+    errors: float | tuple[float, float] = (0.05, 0.05),
     confidence: float = 0.95,
     *,
     label: str = "label",
