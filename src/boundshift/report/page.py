@@ -45,6 +45,8 @@ from boundshift.writing import is_special, write_whole
 # Parts of the page's one script, in the order in which they need each other.
 _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
 _FRAME_HEIGHT = 900
+_CERTIFICATE = ("status", "certified", "reason", "method", "confidence", "threshold",
+                "errors", "error_bounds", "wrong", "n_samples", "floors")  # fmt: skip
 # In a script element these could end it, open a comment, or end a line of the program.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -171,7 +173,7 @@ def collect_facts(
             for name, c in certificates.items()
         },
         "certificates": {
-            name: vars(c) | {"certified": c.certified} for name, c in certificates.items()
+            name: {key: getattr(c, key) for key in _CERTIFICATE} for name, c in certificates.items()
         },
         "prevalence": {
             "share": evidence.prevalence,
