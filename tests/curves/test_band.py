@@ -57,14 +57,6 @@ def test_all_bounds_hold_together_as_often_as_stated(n: int) -> None:
     assert holds == pytest.approx(0.9, abs=3 * np.sqrt(0.09 / 40_000))
 
 
-def test_it_is_tighter_than_the_bound_beyond_it_up_to_a_fifth_wrong() -> None:
-    k = np.arange(401)
-    band = k / 2000 + np.sqrt(np.log(40) / 4000)
-    counted = stats.beta.isf(0.05 / 4002, k + 1, 2000 - k)
-    assert np.all(uniform_bound(k, 2000, 0.05) < np.minimum(band, counted))
-    assert uniform_bound(0, 2000, 0.05) < 0.75 * counted[0]
-
-
 def test_very_many_rows_have_the_better_of_two_at_half_the_price() -> None:
     n = 10 * MOST_ROWS
     dkw = 0.3 + np.sqrt(np.log(2 / 0.05) / (2 * n))

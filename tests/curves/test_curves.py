@@ -136,13 +136,6 @@ def test_shape_curves_fall_with_the_boundary_within_0_and_1(
     assert np.all((share >= 0) & (share <= 1))
 
 
-@pytest.mark.parametrize("curve", SHAPE_CURVES, ids=lambda c: c.name)
-def test_a_class_of_equal_scores_is_a_step(curve: type[ShapeCurve]) -> None:
-    share = curve().tail(Scores(np.zeros(5)), 0.0)(np.array([-1.0, 1.0]))
-    assert share[0] == 1
-    assert share[1] <= 1 / 6
-
-
 @pytest.mark.parametrize("confidence", [0, 1, -1, 2, "high", True, float("nan")])
 def test_confidence_must_be_between_0_and_1(confidence: object) -> None:
     with pytest.raises(boundshift.InvalidInputError, match="`confidence` must be"):
