@@ -180,10 +180,6 @@ def is_met(facts: Facts) -> bool:
     return is_kept(cells, OURS) and (facts["mapie"] is None or is_thrifty(cells, DEFAULT))
 
 
-def _with_error(share: float, draws: int) -> str:
-    return f"{share:.3f} ± {binomial_error(share, draws):.3f}"
-
-
 def _pooled(cells: list[dict[str, Any]], name: str) -> list[object]:
     """Return the mean gain over cells by draw with its standard error, and the draws."""
     sides = [cell["sides"][name] for cell in cells if cell["sides"][name].get("gain_error")]
@@ -196,36 +192,23 @@ def _pooled(cells: list[dict[str, Any]], name: str) -> list[object]:
 
 
 def tables(facts: Facts) -> Tables:
-    cells = facts["cells"]
-    rows, detail = [], []
+    rows = []
     for asked in PROMISES:
-        mine = [cell for cell in cells if cell["asked"] == asked]
+        mine = [cell for cell in facts["cells"] if cell["asked"] == asked]
         draws = sum(cell["draws"] for cell in mine)
         for name in mine[0]["sides"]:
             sides = [cell["sides"][name] for cell in mine]
-            broken, answered = (sum(side[k] for side in sides) for k in ("broken", "answered"))
+            shares = [
+                1 - sum(side[what] for side in sides) / draws for what in ("answered", "broken")
+            ]
+            said = [f"{share:.3f} ± {binomial_error(share, draws):.3f}" for share in shares]
             worst = max(side["broken"] for side in sides) / facts["draws"]
-            shares = (_with_error(1 - n / draws, draws) for n in (answered, broken))
-            rows.append([describe(asked), name, *shares, worst, *_pooled(mine, name)])
-        for cell in mine:
-            found = [cell["sides"].get(name) for name in (OURS, DEFAULT, SEQUENCE)]
-            answers = (1 - side["answered"] / cell["draws"] if side else "–" for side in found)
-            gains = (
-                f"{side['gain']:+.3f} ± {side['gain_error']:.3f}"
-                if side and side["gain_error"] is not None
-                else "–"
-                for side in found[1:]
-            )
-            detail.append([describe(asked), cell["rows"], cell["prevalence"], *answers, *gains])
+            rows.append([describe(asked), name, *said, worst, *_pooled(mine, name)])
     head = (
         "promise | method | no answer | not broken | broken in the worst cell | ours better by | "
         "draws that both answer"
     )
-    detail_head = (
-        "promise | rows | prevalence | no answer: ours | Holm | fixed sequence | "
-        "ours better than Holm by | than fixed sequence by"
-    )
-    return {"summary": table(head, rows), "cells": table(detail_head, detail)}
+    return {"summary": table(head, rows)}
 
 
 EXPERIMENT = Experiment(collect, tables, is_met)

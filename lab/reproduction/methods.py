@@ -78,7 +78,7 @@ PRINTED = {"paper-grid": "our-method", "paper-exact": "our-method"}
 
 
 def _baseline(name: str, title: str, decide: Decide, source: Source = "out-of-fold") -> Method:
-    return Method(name, "rival", decide, source, title)
+    return Method(name, "baseline", decide, source, title)
 
 
 _BASELINES = (

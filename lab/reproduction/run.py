@@ -238,7 +238,7 @@ def stored_tables() -> dict[str, str]:
     def joined(results: Results, groups: Sequence[Group], problems: Sequence[str]) -> str:
         return "\n".join(str(result_table(results, problem, groups)) for problem in problems)
 
-    groups: tuple[Group, ...] = ("paper", "rival", "ours")
+    groups: tuple[Group, ...] = ("paper", "baseline", "ours")
     return {
         "versions": "\n".join(f"- {count} rows: {text}" for text, count in known.items()),
         "datasets": str(dataset_table(PROBLEMS.values(), "paper")),

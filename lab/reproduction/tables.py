@@ -137,7 +137,7 @@ class Results:
 
 _GROUPS: dict[Group, str] = {
     "paper": "The paper's methods",
-    "rival": "Baselines beyond the paper",
+    "baseline": "Baselines beyond the paper",
     "ours": "This library",
 }
 

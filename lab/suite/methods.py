@@ -93,7 +93,7 @@ def _method(curve: str, rule: str, source: Source) -> Method:
 
 def _group(curve: str, rule: str) -> Group:
     if (curve, rule) in _FOLLOW_UP:
-        return "rival"
+        return "baseline"
     return "ours" if RULES_TRIED[rule].alike else "other aim"
 
 
@@ -102,7 +102,7 @@ def _paper() -> list[Method]:
     return [
         Method(
             f"paper/{curve.__name__}@training",
-            "rival",
+            "baseline",
             by_boundary("training", curve=curve(fallback=0.0)),
             "training",
         )
@@ -120,22 +120,24 @@ def _baselines() -> list[Method]:
         "g-mean": lambda sample: tuned_threshold(*sample, metric="g_mean"),
     }
     return [
-        Method("untouched", "rival", keep_boundary, "training", fixed=True),
-        Method("untouched@held-out", "rival", keep_boundary, "held-out", fixed=True),
-        Method("untouched@fold-models", "rival", keep_boundary, "fold-models", fixed=True),
-        Method("smote", "rival", keep_boundary, "smote"),
-        Method("balanced-weights", "rival", keep_boundary, "balanced"),
-        Method("prior-threshold", "rival", by_probability(prior_threshold, "training")),
+        Method("untouched", "baseline", keep_boundary, "training", fixed=True),
+        Method("untouched@held-out", "baseline", keep_boundary, "held-out", fixed=True),
+        Method("untouched@fold-models", "baseline", keep_boundary, "fold-models", fixed=True),
+        Method("smote", "baseline", keep_boundary, "smote"),
+        Method("balanced-weights", "baseline", keep_boundary, "balanced"),
+        Method("prior-threshold", "baseline", by_probability(prior_threshold, "training")),
         *(
-            Method(f"tuned/{name}", "rival", by_tuner(quality), "out-of-fold")
+            Method(f"tuned/{name}", "baseline", by_tuner(quality), "out-of-fold")
             for name, quality in QUALITIES.items()
         ),
         *(
-            Method(f"bayes-minimum-risk@{s}", "rival", by_probability(bayes_risk_threshold, s), s)
+            Method(
+                f"bayes-minimum-risk@{s}", "baseline", by_probability(bayes_risk_threshold, s), s
+            )
             for s in known
         ),
         *(
-            Method(f"best-cut/{name}@{source}", "rival", _by_scores(rule, source), source)
+            Method(f"best-cut/{name}@{source}", "baseline", _by_scores(rule, source), source)
             for name, rule in best.items()
             for source in sources
         ),

@@ -408,7 +408,7 @@ def coverage_table(facts: Facts, where: str) -> Table:
 
 _GROUPS = {
     "ours": "Curves and rules of this library",
-    "rival": "Baselines",
+    "baseline": "Baselines",
     "other aim": "Rules with another aim",
     "clairvoyant": "The best threshold on the test rows, which nobody knows",
 }

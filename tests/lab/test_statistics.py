@@ -1,4 +1,4 @@
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -29,15 +29,6 @@ def test_friedman_is_the_textbook_formula_with_and_without_ties(digits):
     found = friedman(table)
     assert found.chi_square == pytest.approx(_friedman_by_hand(table))
     assert found.p_value == pytest.approx(chi2.sf(found.chi_square, 4))
-
-
-def test_friedman_agrees_with_all_permutations():
-    table = np.array([[3, 1, 2], [3, 2, 1], [3, 1, 2], [2, 1, 3], [3, 2, 1]], dtype=float)
-    orders = np.array(list(permutations((1.0, 2.0, 3.0))))
-    # Without ties the statistic grows with the squared rank sums.
-    sums = np.array([orders[list(t)].sum(axis=0) for t in product(range(6), repeat=5)])
-    exact = np.mean((sums**2).sum(axis=1) >= (table.sum(axis=0) ** 2).sum())
-    assert friedman(table).p_value == pytest.approx(exact, abs=0.02)
 
 
 def test_methods_that_are_all_alike_are_not_told_apart():
@@ -107,11 +98,6 @@ def test_p_value_is_near_the_exact_one():
     signs = np.array(list(product([0, 1], repeat=12)))
     exact = np.mean(np.abs(signs @ ranks - middle) >= abs(seen - middle))
     assert compare(difference, np.zeros(12)).p_value == pytest.approx(exact, abs=0.03)
-
-
-def test_equal_methods_do_not_differ():
-    pair = compare(np.array([0.1, 0.2]), np.array([0.1, 0.2]))
-    assert (pair.p_value, pair.ties, pair.difference.mean) == (1.0, 2, 0.0)
 
 
 def test_failed_seeds_are_left_out_of_pairs():

@@ -4,13 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import logit
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.svm import SVC
 
 from lab.data.paper import paper_split
-from lab.reproduction import train as classifiers
 from lab.reproduction.train import (
     ClassifierOptions,
     make_classifier,
@@ -47,21 +44,6 @@ def test_the_search_scores_and_probabilities_are_the_authors(split):
     np.testing.assert_allclose(found, RUNS["hepatitis_2/test_proba"], atol=1e-6)
 
 
-def test_where_platt_scaling_is_gone_its_successor_is_used(split, monkeypatch):
-    class Later(SVC):
-        def set_params(self, **params):
-            if "probability" in params:
-                raise ValueError("Invalid parameter 'probability'")
-            return super().set_params(**params)
-
-    monkeypatch.setattr(classifiers, "SVC", Later)
-    model = Later(C=100, gamma=0.001).fit(split.X_train, split.y_train)
-    probable = with_probabilities(model, split.X_train, split.y_train)
-    assert isinstance(probable, CalibratedClassifierCV)
-    order = np.argsort(decision_scores(model, split.X_test))
-    assert (np.diff(probable.predict_proba(split.X_test)[order, 1]) >= 0).all()
-
-
 def test_a_networks_scores_are_the_logits_of_its_probabilities(split, small):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -79,9 +61,3 @@ def test_a_linear_models_unit_is_its_weight_norm(split):
     step = model.coef_[0] / np.linalg.norm(model.coef_)
     moved = decision_scores(model, split.X_train + step) / weight_norm(model)
     np.testing.assert_allclose(moved - along, 1.0)
-
-
-def test_the_digest_sees_only_what_matters():
-    small = ClassifierOptions(grid={"C": [1]})
-    assert small.digest("rbf-machine") != ClassifierOptions().digest("rbf-machine")
-    assert small.digest("network") == ClassifierOptions().digest("network")

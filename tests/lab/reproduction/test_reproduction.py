@@ -226,7 +226,7 @@ def test_deviations_are_those_above_one_hundredth(results):
 
 def test_a_comparison_is_with_the_best_baseline(results):
     line = comparison_table(results).sections["Pima Diabetes"][1]
-    baselines = [m for m in METHODS.values() if m.group == "rival"]
+    baselines = [m for m in METHODS.values() if m.group == "baseline"]
     assert line[2] == baselines[-1].title
     assert line[5] == "2/0/0"
 

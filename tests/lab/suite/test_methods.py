@@ -9,7 +9,6 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from boundshift import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import geometric_mean_score
-from lab.__main__ import main
 from lab.suite import methods
 from lab.suite.data import load_rows, split
 from lab.suite.methods import (
@@ -73,13 +72,6 @@ def test_the_default_is_the_librarys(model, parts, fitted_of):
     )
 
 
-def test_the_prior_threshold_is_the_share_of_rare_rows(parts, fitted_of):
-    fitted = fitted_of("logistic", DATASET)
-    learned = _pipeline("logistic", fitted).fit(parts.train.X, parts.train.y)
-    above = learned.predict_proba(parts.test.X)[:, 1] > parts.train.y.mean()
-    np.testing.assert_array_equal(_predicted(fitted, "prior-threshold"), above)
-
-
 def test_every_method_decides(fitted_of):
     fitted = fitted_of("forest", DATASET)
     undecided = [
@@ -132,11 +124,3 @@ def test_the_baseline_of_the_page_decides(fitted_of, monkeypatch):
     fitted = fitted_of("logistic", DATASET)
     y, s = fitted.out_of_fold
     assert added.decide(fitted).threshold == np.median(s[y == 1])
-
-
-def test_the_options_of_the_page_are_those_of_the_command(capsys):
-    named = re.findall(r"^\| `--(\w+)", PAGE.read_text("utf-8"), re.MULTILINE)
-    with pytest.raises(SystemExit):
-        main(["suite", "--help"])
-    known = re.findall(r"--(\w+)", capsys.readouterr().out)
-    assert set(named) <= set(known)
