@@ -108,7 +108,7 @@ def test_json_and_a_picture(place, tmp_path):
         (("--score", "risk"), "--label"),
         (("--label", "ill"), "--score"),
         ((*COLUMNS, "--confidence", "0.9"), "must stay as the monitor began, 0.95"),
-        (("--score", "risk", "--label", "day"), "must be one of those in column"),
+        (("--score", "risk", "--label", "day"), "must occur in column"),
         ((*COLUMNS, "--picture", "p.xyz"), "must end in one of .png"),
     ],
 )

@@ -292,8 +292,8 @@ def match_label(text: str, labels: Iterable[Any], column: str) -> Any:
             if is_match(label):
                 return label
     raise InvalidInputError(
-        f"A label must be one of those in column '{column}' ({_shown(labels)}), got '{text}'. Use "
-        "one of them."
+        f"A label must occur in column '{column}' ({_shown(labels)}), got '{text}'. Use one of "
+        "these."
     )
 
 
