@@ -81,6 +81,45 @@ def test_a_column_of_single_precision_is_decided_alike():
     )
 
 
+@pytest.mark.parametrize(("share", "gap"), [(0.1, 2.0), (0.3, 1.0), (0.03, 3.0)])
+def test_predictive_values_are_kept_together(share, gap):
+    rng, runs, broken, answered = np.random.default_rng(5), 200, 0, 0
+    for _ in range(runs):
+        y = (rng.random(1000) < share).astype(int)
+        zone = find_zone(y, rng.normal(gap * y), precision=0.5, npv=0.95)
+        # False and true positives, true and false negatives, as shares of all rows to come.
+        alarms, hits = [1 - share, share] * norm.sf(zone.high - np.array([0, gap]))
+        cleared, missed = [1 - share, share] * norm.cdf(zone.low - np.array([0, gap]))
+        broken += hits < 0.5 * (hits + alarms) or cleared < 0.95 * (cleared + missed)
+        answered += np.isfinite(zone.low) and np.isfinite(zone.high)
+    assert binom.sf(broken - 1, runs, 0.05) > 1e-3
+    assert answered > 0.5 * runs or share == 0.3
+
+
+def test_limits_by_predictive_values_that_cross_are_one_boundary():
+    y, s = draw(np.random.default_rng(6), 900, 300, 6.0)
+    zone = find_zone(y, s, precision=0.8, npv=0.9)
+    assert zone.status == "empty"
+    assert Zone.from_json(zone.to_json()) == zone
+    chosen = zone.predict(s, unsure=-1)
+    assert np.mean(y[chosen == 1]) > 0.8
+    assert np.mean(y[chosen == 0] == 0) > 0.9
+
+
+def test_a_predictive_value_out_of_reach_leaves_its_limit_open():
+    zone = find_zone(*draw(np.random.default_rng(7), 900, 20, 1.0), precision=0.99, npv=0.9)
+    assert math.isinf(zone.high)
+    assert "No limit can promise a precision of 0.99" in zone.message
+
+
+@pytest.mark.parametrize(
+    "asked", [{"precision": 0.9}, {"precision": 0.9, "npv": 0.9, "errors": 0.1}]
+)
+def test_predictive_values_are_asked_together(asked):
+    with pytest.raises(InvalidInputError, match="must be given together and without `errors`"):
+        find_zone([0, 1], [0.0, 1.0], **asked)
+
+
 def test_classes_apart_leave_no_zone():
     rng = np.random.default_rng(4)
     y, s = draw(rng, 200, 200, 20.0)

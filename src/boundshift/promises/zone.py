@@ -6,7 +6,7 @@ import math
 import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from boundshift.boundary import (
     answer_in_kind,
     check_probabilities,
+    decide,
     look_like_probabilities,
 )
 from boundshift.curves.uniform import clopper_pearson
@@ -22,7 +23,9 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.result.html import zone_html
 from boundshift.result.records import Record
 from boundshift.result.sql import zone_expression
+from boundshift.rules import Floors
 from boundshift.scores import Scale, Scores, ScoreSample
+from boundshift.status import Status
 from boundshift.typing import FloatArray
 from boundshift.validation import as_known_scores, as_share
 
@@ -39,19 +42,23 @@ class Zone(Record):
         A row is negative iff score ≤ low and positive iff score > high. Infinite where there are
         too few rows for a promise; equal where one boundary keeps both promises.
     errors : tuple of float
-        With the stated confidence, at most these shares of each class are decided wrongly.
+        With the stated confidence, at most these shares of each class are decided wrongly. 1 in a
+        zone by predictive values.
     n_samples : tuple of int
         Rows of each class that the limits were found on.
     labels : tuple
         Labels of the classes.
     confidence : float
-        Of each limit by itself.
+        Of each limit by itself; of both together in a zone by predictive values.
     unsure : tuple of float
         Share of each class, among those rows, that lies between the limits.
     reason : str, default=""
         Why the promises are nominal; empty where they are not.
     scale : {"raw", "probability"} or None, default=None
         Of the scores that found the limits; None if not known.
+    precision, npv : float or None, default=None
+        With the stated confidence, at least this share of the rows predicted positive is
+        positive, and at least this share of the rows predicted negative is negative.
     """
 
     low: float
@@ -63,6 +70,8 @@ class Zone(Record):
     unsure: tuple[float, float]
     reason: str = ""
     scale: str | None = None
+    precision: float | None = None
+    npv: float | None = None
 
     _format: ClassVar[str] = "boundshift.zone"
 
@@ -79,6 +88,8 @@ class Zone(Record):
     def message(self) -> str:
         """What the limits promise, and what a missing promise needs."""
         said = [f"Nominal: {self.reason}."] if self.reason else []
+        if self.precision is not None and self.npv is not None:
+            return " ".join([*said, *self._predictive_values()])
         for i, (limit, kept) in enumerate(((self.high, "above"), (self.low, "up to"))):
             if math.isinf(limit):
                 needed = math.ceil(math.log(1 - self.confidence) / math.log(1 - self.errors[i]))
@@ -93,6 +104,20 @@ class Zone(Record):
                     f"{limit:.6g}, with {self.confidence:g} confidence."
                 )
         return " ".join(said)
+
+    def _predictive_values(self) -> list[str]:
+        """Return what each limit of a zone by predictive values promises."""
+        arms = (
+            ("precision", self.precision, self.high, "above", self.labels[1]),
+            ("NPV", self.npv, self.low, "up to", self.labels[0]),
+        )
+        return [
+            f"No limit can promise a {name} of {share:g}. Collect more rows, or ask for less."
+            if math.isinf(limit)
+            else f"Of the rows {side} {limit:.6g} at least {share:g} are {label!r}, with "
+            f"{self.confidence:g} confidence for both limits together."
+            for name, share, limit, side, label in arms
+        ]
 
     def is_unsure(self, y_score: Any) -> Any:
         """Return which scores lie between the limits, as a mask; arguments as in `predict`."""
@@ -214,6 +239,9 @@ class Zone(Record):
             return "n_samples"
         if self.scale not in (None, "raw", "probability"):
             return "scale"
+        given = [value for value in (self.precision, self.npv) if value is not None]
+        if len(given) == 1 or not all(0 < value < 1 for value in given):
+            return "precision"
         shares = {"errors": self.errors, "unsure": self.unsure, "confidence": (self.confidence,)}
         return next((k for k, v in shares.items() if not 0 <= min(v) <= max(v) <= 1), None)
 
@@ -227,13 +255,15 @@ class Zone(Record):
 def find_zone(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    errors: float | tuple[float, float] = (0.05, 0.05),
+    errors: float | tuple[float, float] | None = None,
     confidence: float = 0.95,
     *,
+    precision: float | None = None,
+    npv: float | None = None,
     pos_label: object = None,
     scale: Scale = "auto",
 ) -> Zone:
-    r"""Find the limits outside of which each class's error rate is promised.
+    r"""Find the limits outside of which error rates or predictive values are promised.
 
     As in the paper's two half-spaces, each class has its own limit.
 
@@ -241,10 +271,15 @@ def find_zone(
     ----------
     y_true, y_score : array-like of shape (n_samples,)
         Labels, and scores of rows that the model has not seen.
-    errors : float or pair of float, default=(0.05, 0.05)
-        Allowed false positive rate and false negative rate; one number for both.
+    errors : float or pair of float, default=None
+        Allowed false positive rate and false negative rate; one number for both. None is 0.05,
+        unless `precision` and `npv` are given.
     confidence : float, default=0.95
-        Of each of the two promises.
+        Of each of the two promises; of both together for `precision` and `npv`.
+    precision, npv : float, default=None
+        Both, instead of `errors`: least share of positives among rows above the upper limit, and
+        of negatives among rows up to the lower one. The rows must be a random sample of those to
+        come, since predictive values depend on the prevalence.
     pos_label : label, default=None
         The positive class; words need it unless both errors are the same.
     scale : {"auto", "probability", "raw"}, default="auto"
@@ -266,6 +301,10 @@ def find_zone(
     Each limit stands in the middle between this score and the next one outwards, of either class.
     That decides no row otherwise and survives a column of single precision.
 
+    Predictive values are tested in sequence, as by :class:`~boundshift.Floors`, each at half of
+    :math:`\delta`; all boundaries that pass hold together. Where the limits cross, one boundary
+    that passes both tests is taken.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -276,8 +315,18 @@ def find_zone(
     >>> zone.predict([0.0, 1.0, 2.0], unsure=-1).tolist()
     [0, -1, 1]
     """
-    allowed = as_errors(errors)
     as_share("confidence", confidence)
+    if precision is not None or npv is not None:
+        if precision is None or npv is None or errors is not None:
+            raise InvalidInputError(
+                "`precision` and `npv` must be given together and without `errors`, got "
+                f"precision={precision!r}, npv={npv!r} and errors={errors!r}. Use "
+                "find_zone(y, s, precision=0.5, npv=0.98), for example."
+            )
+        asked = as_share("precision", precision), as_share("npv", npv)
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+        return _zone_by_values(sample, *asked, confidence, scale)
+    allowed = as_errors((0.05, 0.05) if errors is None else errors)
     alike = allowed[0] == allowed[1]
     sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
     return zone_of(sample, allowed, confidence, scale)
@@ -324,20 +373,50 @@ def zone_of(
         below = [c.between(-math.inf, least)[-1:] for c in classes]
         low = sample.to_units(_middle(np.concatenate(below).max(initial=-math.inf), least))
         high = sample.to_units(_middle(high, np.concatenate(above).min(initial=math.inf)))
-    between = [
-        float(c.count_at_most(high)) - float(c.count_at_most(low))
+    return _zone(sample, low, high, allowed, confidence, scale)
+
+
+def _zone_by_values(
+    sample: ScoreSample, precision: float, npv: float, confidence: float, scale: Scale
+) -> Zone:
+    """Return the zone whose predictive values are promised."""
+    level = (1.0 + confidence) / 2
+
+    def limit(otherwise: float, **asked: Any) -> float:
+        found = decide(sample, rule=Floors(**asked))
+        return otherwise if found.status is Status.UNMET else found.threshold
+
+    high = limit(math.inf, precision=precision, then="recall", confidence=level)
+    low = limit(-math.inf, npv=npv, then="specificity", confidence=level)
+    if low > high:
+        both = limit(math.inf, precision=precision, npv=npv, confidence=confidence)
+        # Where no boundary passes both, the rows up to the upper limit are left open.
+        low, high = (both, both) if math.isfinite(both) else (-math.inf, high)
+    found = _zone(sample, low, high, (1.0, 1.0), confidence, scale)
+    return replace(found, precision=precision, npv=npv)
+
+
+def _zone(
+    sample: ScoreSample,
+    low: float,
+    high: float,
+    errors: tuple[float, float],
+    confidence: float,
+    scale: Scale,
+) -> Zone:
+    unsure = [
+        float(c.count_at_most(high) - c.count_at_most(low)) / c.n
         for c in (sample.negative, sample.positive)
     ]
-    n = sample.n_samples
     return Zone(
         low,
         high,
-        allowed,
-        n,
+        errors,
+        sample.n_samples,
         sample.labels,
         confidence,
-        (between[0] / n[0], between[1] / n[1]),
-        scale="probability" if are_probabilities else "raw",
+        (unsure[0], unsure[1]),
+        scale="probability" if sample.are_probabilities(scale) else "raw",
     )
 
 
