@@ -72,7 +72,7 @@ def rows_needed(
 
     >>> from boundshift import Floors
     >>> rows_needed(Floors(recall=0.9)), rows_needed(Floors(precision=0.9, prevalence=0.01))
-    (29, 12303)
+    (29, 7329)
     """
     if isinstance(error, Floors):
         if confidence is not None or wrong_share or chance is not None or chosen_here:
