@@ -92,11 +92,6 @@ def _phrase(name: str, unit: str) -> str:
     return name if alone else f"{name} {unit}"
 
 
-def metric_title(key: str) -> str:
-    """Return what a metric is called."""
-    return METRIC_TITLES.get(key, key.replace("_", " "))
-
-
 def number(value: float, form: str = ".4g") -> str:
     """Return a number with a true minus."""
     return f"{value:{form}}".replace("-", "−")

@@ -50,6 +50,7 @@ sys.meta_path.insert(0, Missing())
 sys.path.insert(0, SOURCE)
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+import boundshift.plots, boundshift.report
 from boundshift import BoundShiftClassifier
 
 rng = np.random.default_rng(0)

@@ -1,6 +1,5 @@
 """The lanes of both classes: what is solid, hollow and said, and awkward scores."""
 
-import subprocess
 import sys
 from itertools import product
 
@@ -189,9 +188,3 @@ def test_what_cannot_be_drawn_is_refused(problem, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[plot\]"'):
         draw(y, scores)
-
-
-def test_importing_the_plots_does_not_import_matplotlib():
-    code = "import sys, boundshift.plots; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -28,7 +28,7 @@ from boundshift.view.rows import (
     metrics_at,
     name_marks,
 )
-from boundshift.words import METRICS_COMPARED, metric_title, percent, sure
+from boundshift.words import METRIC_TITLES, METRICS_COMPARED, percent, sure
 
 _N_STOPS = 1001
 _OURS = ("boundshift", "shifted")  # methods that are set off from the others
@@ -274,7 +274,8 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
     for key, column in zip(keys, zip(*cells, strict=True), strict=True):
         values = [value for value in column if isinstance(value, float)]
         best = max(values) if key in METRICS_COMPARED and values else None
-        columns.append({"key": key, "title": metric_title(key), "best": best})
+        title = METRIC_TITLES.get(key, key.replace("_", " "))
+        columns.append({"key": key, "title": title, "best": best})
     rows = [
         {"method": str(method["method"]), "ours": method["method"] in _OURS, "values": values}
         for method, values in zip(flat, cells, strict=True)
