@@ -191,9 +191,9 @@ def test_missing_values_that_training_did_not_have(name):
 def test_early_stopping_stops_there_too():
     X, y = draw(2)
     rows = {"eval_set": [(X[TRAINED:1000], y[TRAINED:1000])]}
-    first = xgboost.XGBClassifier(n_estimators=200, learning_rate=0.9, early_stopping_rounds=2)
+    first = xgboost.XGBClassifier(n_estimators=60, learning_rate=0.9, early_stopping_rounds=2)
     first.fit(X[:TRAINED], y[:TRAINED], verbose=False, **rows)
-    second = lightgbm.LGBMClassifier(n_estimators=200, learning_rate=0.9, verbose=-1)
+    second = lightgbm.LGBMClassifier(n_estimators=60, learning_rate=0.9, verbose=-1)
     stop = lightgbm.early_stopping(2, verbose=False)
     second.fit(X[:TRAINED], y[:TRAINED], callbacks=[stop], **rows)
     for trained in (first, second):

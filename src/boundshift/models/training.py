@@ -288,7 +288,7 @@ def find_demands(
         floor = 1.0 - value if name == "flagged" else value
         if floor >= 1.0:
             return [(math.inf, math.inf, 1)]
-        # Of the rows that precision and npv speak of, about this share are of the class.
+        # About this share of the rows behind precision and npv are of the class.
         share = floor if name in ("precision", "npv") else 1.0
         least, good = rows_needed(1.0 - floor, 1.0 - each), start_of(floor, each, 10**9)
         if rule.prevalence is not None and name in ("precision", "npv", "flagged"):
