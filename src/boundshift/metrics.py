@@ -18,6 +18,8 @@ from boundshift.scores import ScoreSample
 from boundshift.typing import FloatArray
 from boundshift.validation import as_column, as_labels, as_real_column, check_labels
 
+__all__ = ["METRICS", "binary_metrics", "geometric_mean_score", "metrics_at"]
+
 METRICS = (
     "recall", "specificity", "precision", "npv", "flagged", "f0.5", "f1", "f2", "mcc", "kappa",
     "youden", "markedness", "g_mean", "balanced_accuracy", "accuracy", "cost", "net_benefit",

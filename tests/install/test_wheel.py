@@ -66,5 +66,5 @@ def test_public_names_are_those_of_the_snapshot(snapshot, module):
 
 def test_public_names_are_few(snapshot):
     names = snapshot["public names"]
-    assert len(names["boundshift"]) <= 51  # the goal is 40
+    assert len(names["boundshift"]) <= 40
     assert len(set().union(*names.values())) <= 160
