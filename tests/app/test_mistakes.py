@@ -41,8 +41,22 @@ MISTAKES = {
     "missing label": (["threshold", "unlabelled.csv", *SCORES], ["must have a label", "1"]),
     "uneven rows": (["threshold", "uneven.csv", *SCORES], ["2 cells", "3"]),
     "column twice": (["threshold", "twice.csv", *SCORES], ["must differ", "'risk'"]),
-    "not UTF-8": (["threshold", "latin.csv", *SCORES], ["UTF-8", "iconv"]),
-    "header not UTF-8": (["threshold", "latin_header.csv", *SCORES], ["UTF-8", "iconv"]),
+    "text of no encoding": (
+        ["threshold", "damaged.csv", *SCORES],
+        ["must be UTF-8, UTF-16 or cp1252 text", "--encoding latin-1"],
+    ),
+    "another encoding": (
+        ["threshold", "damaged.csv", *SCORES, "--encoding", "utf-8"],
+        ["must be utf-8 text", "--encoding"],
+    ),
+    "unknown encoding": (
+        ["fit", "table.csv", "--target", "ill", "--encoding", "windoze"],
+        ["--encoding must be one that Python knows", "'windoze'", "cp1252"],
+    ),
+    "an encoding of Parquet": (
+        ["threshold", "nan.parquet", *SCORES, "--encoding", "cp1252"],
+        ["--encoding must go with a file of text", "nan.parquet"],
+    ),
     "corrupt Parquet": (["threshold", "corrupt.parquet", *SCORES], ["whole Parquet file"]),
     "corrupt Feather": (["threshold", "corrupt.feather", *SCORES], ["whole Feather file"]),
     "corrupt gzip": (["threshold", "corrupt.csv.gz", *SCORES], ["corrupt.csv.gz"]),
@@ -317,8 +331,7 @@ def files(tmp_path, scores, plain_model):
     write("unlabelled.csv", f"risk,ill\n{rows}5,\n")
     write("uneven.csv", f"risk,ill\n{rows}5,yes,really\n")
     write("twice.csv", "risk,ill,risk\n1,no,1\n")
-    write("latin.csv", f"risk,ill\n{rows}5,müde\n", "latin-1")
-    write("latin_header.csv", "risk,ill,Größe\n1,no,2\n", "latin-1")
+    write("damaged.csv", f"risk,ill\n{rows}5,\x81\n", "latin-1")
     write("corrupt.parquet", "PAR1 and nothing else")
     write("corrupt.feather", "ARROW1 and nothing else")
     write("corrupt.csv.gz", "no gzip at all")

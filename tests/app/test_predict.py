@@ -120,6 +120,24 @@ def test_roles_on_the_command_line_overrule_what_is_inferred(run, table, tmp_pat
     assert [words for words in made if words not in shown] == []
 
 
+def test_umlauts_of_windows_reach_report_and_predictions(run, table, tmp_path):
+    german = table.rename(columns={"code": "Größe"}).replace({"yes": "krank für 5 €"})
+    german.to_csv(tmp_path / "t.csv", index=False, sep=";", encoding="cp1252")
+    said = run("fit", "t.csv", "--target", "ill", "--out", "fit").stderr
+    assert "Note: t.csv is not UTF-8 text and is read as cp1252" in said
+    page = (tmp_path / "fit" / "report.html").read_text(encoding="utf-8")
+    assert "Größe" in page
+    assert "krank für 5 €" in page
+    german.to_csv(tmp_path / "utf8.csv", index=False)
+    made = run("predict", "fit", "t.csv", "--keep", "Größe").stdout
+    assert made == run("predict", "fit", "utf8.csv", "--keep", "Größe").stdout
+    assert set(frame_of(made)["prediction"]) == {"no", "krank für 5 €"}
+    both = ["t.csv", "t.csv", "--score", "price", "--label", "ill", "--encoding", "cp1252"]
+    in_passes = run("threshold", *both)
+    assert "krank für 5 €" in in_passes.stdout
+    assert "cp1252" not in in_passes.stderr
+
+
 def frame_of(text):
     return pd.read_csv(io.StringIO(text))
 

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from boundshift.app.tables import (
 )
 from boundshift.streaming import scan_boundary
 from boundshift.streaming import tables as batches
-from boundshift.streaming.tables import column_names
+from boundshift.streaming.tables import Reading, column_names
 from boundshift.validation import order_labels
 
 
@@ -90,15 +91,44 @@ def test_quoted_rows_that_cross_blocks(tmp_path, monkeypatch):
     assert [tuple(row) for row in read_frame(tmp_path / "t.csv").to_numpy()] == rows
 
 
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_text_of_windows_is_read_and_its_encoding_said(tmp_path, monkeypatch, encoding, late):
+    """Also where the first letter beyond ASCII comes after the first block."""
+    monkeypatch.setattr(batches, "_BLOCK", 64)
+    rows = [["1", "a"]] * 50 * late + [["2", "Öl für 5 €"], ["3", "ß"]] * 20
+    names = ["n", "text" if late else "Größe"]
+    text = "".join(f"{a};{b}\r\n" for a, b in [names, *rows])
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = read_frame(tmp_path / "t.csv")
+    assert [list(found.columns), *found.to_numpy().tolist()] == [names, *rows]
+    said = {str(warning.message).partition(". ")[0] for warning in caught}
+    told = f"{tmp_path / 't.csv'} is not UTF-8 text and is read as {encoding}"
+    assert said == (set() if encoding.startswith("utf-8") else {told})
+
+
+def test_an_encoding_that_is_named_is_used(tmp_path):
+    (tmp_path / "t.csv").write_bytes("Größe,b\n1,Ω\n".encode("mac-roman"))
+    found = read_frame(tmp_path / "t.csv", reading=Reading("mac-roman"))
+    assert [*found.columns, *found.to_numpy()[0]] == ["Größe", "b", "1", "Ω"]
+
+
 UNREADABLE = {
-    "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "utf-16"),
     "gzip without its ending": ("t.csv", gzip.compress(b"a,b\n1,2\n"), r"\.gz"),
-    "Latin-1": ("t.csv", "a,b\n1,é\n".encode("latin1"), "latin1"),
+    "half a letter of UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16")[:-1], "utf-16 text"),
+    "UTF-8 with a damaged byte": ("t.csv", "a,b\nö,üä".encode() + b"\xfc\n", "UTF-8"),
+    "zeros": ("t.csv", b"a,b\n1,2\n\0\0\0\n", "must be text, and is binary"),
     "deep JSON": ("t.jsonl", b'{"a":' * 20_000 + b"1" + b"}" * 20_000, "nested"),
     "a quote left open": ("t.csv", b'a,b\n1,"' + b"x\n" * 50, "quote"),
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*is not UTF-8 text")
 @pytest.mark.parametrize("case", UNREADABLE)
 def test_what_cannot_be_read_is_said_with_its_cure(tmp_path, case):
     name, content, words = UNREADABLE[case]

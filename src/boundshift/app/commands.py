@@ -25,6 +25,7 @@ from boundshift.app.cli import (
 )
 from boundshift.app.options import Called, Goal, Origin, Roles, Scored, read_zone_errors
 from boundshift.exceptions import InvalidInputError
+from boundshift.streaming.tables import Reading
 from boundshift.writing import write_whole
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def threshold(
     files: list[Path],
     scored: Scored,
     goal: Goal,
+    reading: Reading,
     weight: str | None = None,
     cost_column: str | None = None,
     by: str | None = None,
@@ -95,6 +97,7 @@ def threshold(
             weight=weight,
             cost=cost_column,
             by=[] if by is None else [by],
+            reading=reading,
             progress=show,
         )
         scale: Any = scored.scale.value
@@ -180,6 +183,7 @@ def fit(
     goal: Goal,
     roles: Roles,
     called: Called,
+    reading: Reading,
     positive: str | None = None,
     ignore: list[str] | None = None,
     model: str = "logistic",
@@ -216,7 +220,7 @@ def fit(
         goal.check_costs_by_row(cost_column)
         curve, rule = (None, None) if cost_column is not None else goal.claims()
         fitted = fit_table(
-            read_frame(file),
+            read_frame(file, reading=reading),
             target,
             positive=positive,
             ignore=ignore or (),
@@ -269,6 +273,7 @@ def _print_sentences(facts: Mapping[str, Any], *, note: bool = False) -> None:
 def predict(
     folder: Path,
     file: Path,
+    reading: Reading,
     out: Path = Path("-"),
     keep: list[str] | None = None,
     threshold: float | None = None,
@@ -304,6 +309,7 @@ def predict(
             top=top,
             zone=limits,
             unsure=unsure,
+            reading=reading,
         )
         show("predict", 1, 1)
     print_notes(notes)
@@ -322,6 +328,7 @@ def report(
     scored: Scored,
     goal: Goal,
     called: Called,
+    reading: Reading,
     test: Path | None = None,
     test_share: float | None = None,
     seed: int = 0,
@@ -366,7 +373,7 @@ def report(
 
         def read(path: Path, positive: str | None, **how: Any) -> ScoreTable:
             columns = [path], scored.score, scored.label
-            return ScoreTable(*columns, positive=positive, progress=show, **how)
+            return ScoreTable(*columns, positive=positive, reading=reading, progress=show, **how)
 
         alike = rule.alike and (allowed is None or allowed[0] == allowed[1])
         table = read(file, scored.positive, alike=alike, by=[] if test else groups)
@@ -419,6 +426,7 @@ def report(
 def compare(
     file: Path,
     roles: Roles,
+    reading: Reading,
     score: str | None = None,
     label: str | None = None,
     target: str | None = None,
@@ -449,7 +457,8 @@ def compare(
             from boundshift.app.scores import ScoreTable
             from boundshift.app.tables import positive_note
 
-            sample = ScoreTable([file], score, label, positive=positive, progress=show).sample
+            read: dict[str, Any] = {"positive": positive, "reading": reading}
+            sample = ScoreTable([file], score, label, progress=show, **read).sample
             table, labels = compare_scores(sample, seed=seed, progress=show), sample.labels
             notes = positive_note(positive, labels, sample.n_samples)
         elif target is not None and score is None and label is None:
@@ -457,7 +466,8 @@ def compare(
             from boundshift.app.tables import read_frame
 
             how: dict[str, Any] = {"positive": positive, "model": model, "seed": seed}
-            fitted = fit_table(read_frame(file), target, roles=by_column, progress=show, **how)
+            frame = read_frame(file, reading=reading)
+            fitted = fit_table(frame, target, roles=by_column, progress=show, **how)
             table, labels, notes = fitted.comparison, fitted.labels, list(fitted.notes)
         else:
             raise InvalidInputError(
@@ -487,6 +497,7 @@ def compare(
 def monitor(
     place: Path,
     file: Path,
+    reading: Reading,
     label: str | None = None,
     score: str | None = None,
     when: str | None = None,
@@ -512,6 +523,7 @@ def monitor(
         from boundshift.app.watch import watch_table
 
         how: dict[str, Any] = {"confidence": confidence, "again": again, "trust": trust}
+        how["reading"] = reading
         watched = watch_table(place, file, label=label, score=score, when=when, **how)
         found = watched.monitor
         if picture is not None:

@@ -25,6 +25,7 @@ from boundshift.models.store import load, save
 from boundshift.promises.zone import Zone
 from boundshift.report.evidence import own_probability
 from boundshift.result.records import as_label, check_format
+from boundshift.streaming.tables import AS_IT_IS, Reading
 from boundshift.writing import exchange, write_whole
 
 FILES = (
@@ -270,6 +271,7 @@ def predict_table(
     top: int | None = None,
     zone: Zone | None = None,
     unsure: str | None = None,
+    reading: Reading = AS_IT_IS,
 ) -> tuple[Any, list[str]]:
     """Apply a model that a fit left in a folder to a new table, whose columns are found by name.
 
@@ -302,7 +304,7 @@ def predict_table(
         _check_boundary(folder / "boundary.json", model.boundary_.threshold, labels)
     features = columns.features
     ids = [name for name in columns.ids if name not in (*keep, *_OURS)]
-    frame = read_frame(source, list(dict.fromkeys([*keep, *features])), ids)
+    frame = read_frame(source, list(dict.fromkeys([*keep, *features])), ids, reading)
     if top is not None and top > len(frame):
         raise InvalidInputError(
             f"`top` must be at most the number of rows, {len(frame)}, got {top}. Use a smaller one."

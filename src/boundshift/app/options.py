@@ -75,6 +75,10 @@ HELP = {
     "compare target": Option("Column to be predicted by a model, instead of scores."),
     "monitor label": Option("Column of labels.", default="the folder's target"),
     "monitor score": Option("Column of scores.", default="the folder's model scores"),
+    # How files are read
+    "encoding": Option(
+        "Encoding of the file's text, such as cp1252.", "NAME", "UTF-8, UTF-16, cp1252 by trial"
+    ),
     # What scores are
     "scale": Option(
         "What the scores are. Probabilities are decided on their log-odds; auto takes scores for "

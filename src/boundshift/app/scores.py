@@ -24,7 +24,7 @@ from boundshift.streaming.chunks import ColumnNames, arrow, as_labels
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.read import Source
 from boundshift.streaming.scan import count_values, decide_groups_in_passes
-from boundshift.streaming.tables import open_table
+from boundshift.streaming.tables import AS_IT_IS, Reading, open_table
 from boundshift.typing import BoolArray, FloatArray
 
 Show = Callable[[str, int, int], None]
@@ -72,6 +72,8 @@ class ScoreTable:
         The positive label as it is written; None is as in :func:`order_classes`.
     alike : bool, default=True
         Whether the rule to come is symmetric in the classes.
+    reading : Reading, default=AS_IT_IS
+        How to read the files.
     progress : callable, default=None
         Called with (what, done, in all).
 
@@ -100,6 +102,7 @@ class ScoreTable:
         weight: str | None = None,
         cost: str | None = None,
         by: Sequence[str] = (),
+        reading: Reading = AS_IT_IS,
         progress: Show | None = None,
     ) -> None:
         if score == label:
@@ -119,7 +122,7 @@ class ScoreTable:
                     "them. Name another column."
                 )
         self._score, self._label, self._positive, self._alike = score, label, positive, alike
-        self._weight, self._cost, self._by = weight, cost, by
+        self._weight, self._cost, self._by, self._reading = weight, cost, by, reading
         self._progress: Show = progress or (lambda what, done, total: None)
         self._rows: ScoreRows | None = None
         if not _needs_passes(files):
@@ -135,7 +138,7 @@ class ScoreTable:
     def _read(self, path: str | Path, numbers: Sequence[str]) -> ScoreRows:
         """Read the columns into memory."""
         pa = arrow()
-        with open_table(path) as opened:
+        with open_table(path, self._reading) as opened:
             is_text = opened.format == "csv"
             words = pa.dictionary(pa.int32(), pa.string()) if is_text else None
             types = dict.fromkeys((self._score, *numbers), pa.float64())
@@ -154,7 +157,8 @@ class ScoreTable:
         """Count the labels in a first pass; return what later passes read, and the rows."""
         from boundshift.streaming.files import are_text, files_columns
 
-        labels = files_columns(files, ColumnNames(self._label, ()), as_text=True)
+        how: dict[str, Any] = {"as_text": True, "reading": self._reading}
+        labels = files_columns(files, ColumnNames(self._label, ()), **how)
         counts = count_values(labels, "label", self._progress)
         if not counts:
             raise InvalidInputError(f"The table must have rows, but {files[0]} has none.")
@@ -168,7 +172,7 @@ class ScoreTable:
         found = [cell for cell, positive in zip(cells, is_positive, strict=True) if positive]
         by = self._by[0] if self._by else None
         names = ColumnNames(self._label, self._score, self._weight, by=by)
-        return files_columns(files, names, found, as_text=True), sum(sizes)
+        return files_columns(files, names, found, **how), sum(sizes)
 
     def _order(self, values: list[Any], counts: list[int]) -> list[bool]:
         """Settle the two labels, and return which values are the positive one."""

@@ -15,8 +15,10 @@ from boundshift.app.cli import visible
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.streaming.chunks import arrow
 from boundshift.streaming.tables import (
+    AS_IT_IS,
     MISSING,
     OpenTable,
+    Reading,
     check_names,
     open_table,
     read_batches,
@@ -66,7 +68,10 @@ def _place(opened: OpenTable, n_rows: int, n_batches: int) -> int:
 
 
 def read_frame(
-    path: str | Path, columns: Sequence[str] | None = None, optional: Sequence[str] = ()
+    path: str | Path,
+    columns: Sequence[str] | None = None,
+    optional: Sequence[str] = (),
+    reading: Reading = AS_IT_IS,
 ) -> Any:
     """Return a table as it is written: cells of text files as text, others in their own types.
 
@@ -85,7 +90,7 @@ def read_frame(
         check_names(opened.name, there, names)
         return names
 
-    with open_table(path) as opened:
+    with open_table(path, reading) as opened:
         # Objects of JSON have names of their own, known when all of them are read.
         is_json = opened.format == "json"
         kind = pa.string() if opened.format == "csv" else None

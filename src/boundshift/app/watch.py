@@ -20,6 +20,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.promises.certificate import Certificate
 from boundshift.promises.monitor import Monitor
 from boundshift.result.records import read_json
+from boundshift.streaming.tables import AS_IT_IS, Reading
 from boundshift.validation import as_share
 from boundshift.writing import write_whole
 
@@ -45,6 +46,7 @@ def watch_table(
     confidence: float | None = None,
     again: bool = False,
     trust: bool = False,
+    reading: Reading = AS_IT_IS,
 ) -> Watched:
     """Count the labelled rows of a file, and keep the state beside the certificate.
 
@@ -64,7 +66,7 @@ def watch_table(
                 note = f"'{source}' has been counted before and is not counted again."
                 return Watched(monitor, state, [f"{note} Use --again if it is."])
             files.append(digest)
-        rows, notes = _read_rows(place, source, monitor, label, score, when, trust)
+        rows, notes = _read_rows(place, source, monitor, label, score, when, trust, reading)
         monitor.update(*rows)
         write_whole(state, json.dumps(monitor.to_dict() | {"files": files}) + "\n")
         return Watched(monitor, state, notes)
@@ -147,6 +149,7 @@ def _read_rows(
     score: str | None,
     when: str | None,
     trust: bool,
+    reading: Reading,
 ) -> tuple[tuple[Any, Any, Any], list[str]]:
     """Return labels, scores and dates of the rows, scored by the folder's model if need be."""
     if label is None:
@@ -159,10 +162,11 @@ def _read_rows(
     carried = [label] if when is None else [label, when]
     notes: list[str] = []
     if score is not None:
-        frame = read_frame(source, [score, *carried])
+        frame = read_frame(source, [score, *carried], reading=reading)
         scores = read_cells(frame[score], Spelling(Cells.NUMBER), score, str(source))
     elif place.is_dir():
-        frame, notes = predict_table(place, source, keep=carried, trust=trust)
+        how: dict[str, Any] = {"keep": carried, "trust": trust, "reading": reading}
+        frame, notes = predict_table(place, source, **how)
         scores = frame["score"]
     else:
         raise InvalidInputError(

@@ -19,8 +19,10 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunks import Chunk, ColumnNames, table_chunk
 from boundshift.streaming.read import PEEKED_ROWS, PartSource
 from boundshift.streaming.tables import (
+    AS_IT_IS,
     FORMATS,
     OpenTable,
+    Reading,
     column_names,
     feather_batch,
     name_format,
@@ -41,6 +43,7 @@ def files_columns(
     positive: Collection[Any] | None = None,
     *,
     as_text: bool = False,
+    reading: Reading = AS_IT_IS,
 ) -> PartSource:
     """Return the source of some columns of files.
 
@@ -54,11 +57,13 @@ def files_columns(
         If given, these labels become the class True and all others the class False.
     as_text : bool, default=False
         Whether labels and groups of CSV and TSV are taken as text.
+    reading : Reading, default=AS_IT_IS
+        Encoding, if it is given.
     """
     readers = [
         partial(_read_part, path, _state_of(path), read, positive)
         for path in find_files(files)
-        for read in _readers_of(path, names, as_text)
+        for read in _readers_of(path, names, as_text, reading)
     ]
     return PartSource(
         [partial(read, None) for read in readers],
@@ -151,10 +156,10 @@ def _expand(name: str) -> list[Path]:
     )
 
 
-def _readers_of(path: Path, names: ColumnNames, as_text: bool) -> list[_Reader]:
+def _readers_of(path: Path, names: ColumnNames, as_text: bool, reading: Reading) -> list[_Reader]:
     """Return readers of the parts of a file that can be read one without the other."""
-    with open_table(path) as opened:
-        names.check(opened.header or column_names(path), path.name)
+    with open_table(path, reading) as opened:
+        names.check(opened.header or column_names(path, reading), path.name)
         if opened.format == "parquet":
             metadata = opened.stream.metadata
             groups = range(metadata.num_row_groups)
@@ -162,7 +167,7 @@ def _readers_of(path: Path, names: ColumnNames, as_text: bool) -> list[_Reader]:
         if opened.format == "feather":
             return [partial(_record_batch, path, i, names) for i in range(opened.size)]
     # Text has to be read from its start.
-    return [partial(_blocks, path, names, as_text)]
+    return [partial(_blocks, path, names, as_text, reading)]
 
 
 def _row_group(
@@ -187,9 +192,11 @@ def _record_batch(path: Path, i: int, names: ColumnNames, most: int | None) -> I
     yield table_chunk(batch, names, f"{path.name}, batch {i}")
 
 
-def _blocks(path: Path, names: ColumnNames, as_text: bool, most: int | None) -> Iterator[Chunk]:
+def _blocks(
+    path: Path, names: ColumnNames, as_text: bool, reading: Reading, most: int | None
+) -> Iterator[Chunk]:
     """Read a file of text, a block at a time; nobody has to read on."""
-    with open_table(path) as opened:
+    with open_table(path, reading) as opened:
         text = pa.string() if as_text and opened.format == "csv" else None
         types = {name: text for name in (names.by, names.label) if name is not None}
         types |= {name: pa.float64() for name in names.numbers}

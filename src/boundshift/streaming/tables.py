@@ -6,11 +6,13 @@ that is never closed, Arrow takes the rest of a CSV file for one cell and says n
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
 import re
 import sys
+import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +23,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
 from boundshift.streaming.chunks import arrow
 
 Format = Literal["csv", "parquet", "feather", "json"]
@@ -54,6 +56,32 @@ _JSON_LINE = '{"score": 0.3, "label": 1}'
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How to read a file that does not say it itself."""
+
+    encoding: str | None = None
+
+    def check(self, path: str | Path, kind: str) -> None:
+        """Raise if a file of this kind has no use for what is given."""
+        if self.encoding is not None and kind not in ("csv", "json"):
+            raise InvalidInputError(
+                f"--encoding must go with a file of text, got {self.encoding!r} for {path}. Leave "
+                "it out."
+            )
+        try:
+            "".encode(self.encoding or "utf-8")
+        except LookupError:
+            raise InvalidInputError(
+                f"--encoding must be one that Python knows, got {self.encoding!r}. Use utf-8, "
+                "utf-16, cp1252 or latin-1, for example."
+            ) from None
+
+
+AS_IT_IS = Reading()
+"""Nothing is given: the encoding is found by trial."""
+
+
+@dataclass(frozen=True)
 class OpenTable:
     """An opened table.
 
@@ -73,6 +101,8 @@ class OpenTable:
         Names of the columns; empty for JSON lines, where every object has its own.
     size : int, default=0
         Bytes of text, rows of Parquet, batches of Feather; 0 if unknown.
+    encoding : str, default=""
+        Of text; empty as long as nothing but ASCII is read.
     """
 
     name: str
@@ -82,18 +112,19 @@ class OpenTable:
     delimiter: str = ","
     header: tuple[str, ...] = ()
     size: int = 0
+    encoding: str = ""
 
 
-def column_names(path: str | Path) -> list[str]:
+def column_names(path: str | Path, reading: Reading = AS_IT_IS) -> list[str]:
     """Return the names of a file's columns."""
-    with open_table(path) as opened:
+    with open_table(path, reading) as opened:
         if opened.format != "json":
             return list(opened.header)
         return list(next(read_batches(opened)).schema.names)
 
 
 @contextmanager
-def open_table(path: str | Path) -> Iterator[OpenTable]:
+def open_table(path: str | Path, reading: Reading = AS_IT_IS) -> Iterator[OpenTable]:
     """Open a file or standard input, and find out how to read it."""
     pa = arrow()
     if str(path) == "-":
@@ -102,14 +133,20 @@ def open_table(path: str | Path) -> Iterator[OpenTable]:
                 "Standard input must be open to be read, and is closed. Name a file, or pipe "
                 "the table into the command."
             )
-        yield _identify(OpenTable("standard input", "csv", sys.stdin.buffer), is_piped=True)
+        reading.check("standard input", "csv")
+        piped = OpenTable(
+            "standard input", "csv", sys.stdin.buffer, encoding=reading.encoding or ""
+        )
+        yield _identify(piped, is_piped=True)
         return
     path = Path(path)
     if path.suffix.lower() == ".xlsx" and path.is_file():
+        reading.check(path, "xlsx")
         text = _workbook_as_csv(path)
         yield _identify(OpenTable(str(path), "csv", io.BytesIO(text), size=len(text)))
         return
-    table = OpenTable(str(path), _format_of(path))
+    table = OpenTable(str(path), _format_of(path), encoding=reading.encoding or "")
+    reading.check(path, table.format)
     with readable(table):
         size = path.stat().st_size
         # Any bytes may name a file, and Arrow takes text for UTF-8.
@@ -150,14 +187,15 @@ def _identify(table: OpenTable, *, is_piped: bool = False) -> OpenTable:
         return _identify_binary(table)
     with readable(table):
         head = _read_head(table.stream)
+        if is_piped and head.startswith((b"PAR1", b"ARROW1")):
+            Reading(table.encoding or None).check(table.name, "binary")
+            whole = arrow().BufferReader(head + table.stream.read())
+            is_parquet = head.startswith(b"PAR1")
+            table = replace(table, format="parquet" if is_parquet else "feather", stream=whole)
+            return _identify_binary(table)
+        table, head = _as_utf8(table, head)
         if is_piped:
-            if head.startswith((b"PAR1", b"ARROW1")):
-                whole = arrow().BufferReader(head + table.stream.read())
-                is_parquet = head.startswith(b"PAR1")
-                table = replace(table, format="parquet" if is_parquet else "feather", stream=whole)
-                return _identify_binary(table)
             table = replace(table, format="json" if head.lstrip()[:1] in (b"{", b"[") else "csv")
-        _check_text(table.name, head)
         if not head.strip():
             raise InvalidInputError(f"The table must have rows, but {table.name} is empty.")
         if table.format == "json":
@@ -165,7 +203,7 @@ def _identify(table: OpenTable, *, is_piped: bool = False) -> OpenTable:
         head = head.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
         first = re.match(_row_pattern(b",;\t|", _newline_of(head)), head)
         stop = first.end() if first else len(head)
-        line = head[:stop].decode("utf-8")
+        line = head[:stop].decode()
     delimiter = max(",;\t|", key=re.sub(r'"[^"]*"', "", line).count)
     try:
         names = next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [""])
@@ -186,19 +224,71 @@ def _read_head(stream: Any) -> bytes:
     return head
 
 
-def _check_text(name: str, head: bytes) -> None:
-    """Raise if bytes are compressed, or of an encoding that has two bytes a letter."""
+def _as_utf8(table: OpenTable, head: bytes) -> tuple[OpenTable, bytes]:
+    """Return a table of text whose stream is read as UTF-8, and the head."""
+    name = table.name
     for ending, magic in _MAGIC.items():
         if head.startswith(magic):
             raise InvalidInputError(
                 f"{name} must be text, and is compressed with {_COMPRESSED[ending]}. Let its name "
                 f"end in {ending}, or decompress it first."
             )
-    if head.startswith(_UTF16) or head[:200].count(0) > len(head[:200]) // 3:
+    encoding = table.encoding or _find_encoding(name, head)
+    if encoding not in ("", "utf-8"):
+        stream = _Recoded(table.stream, encoding)
+        table, head = replace(table, stream=stream, encoding=encoding), stream.recode(head)
+    if b"\0" in head[:200]:
         raise InvalidInputError(
-            f"{name} must be UTF-8 text, and is UTF-16 or binary. Save it as UTF-8, for example "
-            "with: iconv -f utf-16 -t utf-8 old.csv > new.csv"
+            f"{name} must be text, and is binary or not {encoding or 'ASCII'}. Name its "
+            "encoding with --encoding, or save the table as UTF-8."
         )
+    return table, head
+
+
+def _find_encoding(name: str, text: bytes) -> str:
+    """Return the encoding of some text, with a note if it is not UTF-8; "" for ASCII."""
+    start = text[:200]
+    zeros = start[::2].count(0), start[1::2].count(0)
+    if start.startswith(_UTF16):
+        encoding = "utf-16"
+    elif max(zeros) > len(start) // 3 and not min(zeros):
+        encoding = "utf-16-be" if zeros[0] else "utf-16-le"
+    elif text.isascii():
+        return ""
+    else:
+        try:
+            codecs.getincrementaldecoder("utf-8")().decode(text)  # The last letter may be cut.
+            return "utf-8"
+        except UnicodeDecodeError:
+            n_bytes = len(text) - len(text.decode("ascii", "ignore"))
+            n_paired = sum(map(len, re.findall(rb"[\xc2-\xf4][\x80-\xbf]+", text)))
+            if 2 * n_paired > n_bytes:  # UTF-8 with a few damaged bytes.
+                raise
+        encoding = "cp1252"
+        text.decode(encoding)
+    warnings.warn(
+        f"{name} is not UTF-8 text and is read as {encoding}. If letters look wrong, name its "
+        "encoding with --encoding.",
+        BoundaryWarning,
+        stacklevel=2,
+    )
+    return encoding
+
+
+class _Recoded:
+    """A stream of text that hands out UTF-8."""
+
+    def __init__(self, stream: Any, encoding: str) -> None:
+        self._stream, self._decoder = stream, codecs.getincrementaldecoder(encoding)()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def recode(self, text: bytes) -> bytes:
+        return self._decoder.decode(text, final=not text).encode()
+
+    def read(self, size: int) -> bytes:
+        return self.recode(self._stream.read(size))
 
 
 def _check_distinct(name: str, header: Sequence[str]) -> tuple[str, ...]:
@@ -338,6 +428,15 @@ def _json_batches(table: OpenTable) -> Iterator[Any]:
 
 
 def _blocks(table: OpenTable) -> Iterator[bytes]:
+    """Yield the rest of a text in blocks of whole rows, in UTF-8."""
+    encoding = table.encoding
+    for block in _whole_rows(table):
+        encoding = encoding or _find_encoding(table.name, block)
+        is_late = encoding == "cp1252" and not table.encoding
+        yield block.decode(encoding).encode() if is_late else block
+
+
+def _whole_rows(table: OpenTable) -> Iterator[bytes]:
     """Yield the rest of a text in blocks of whole rows; quotes of CSV may enclose a line's end."""
     newline, rest = _newline_of(table.head), table.head
     rows = re.compile(b"(?:%b)*+" % _row_pattern(table.delimiter.encode(), newline))
@@ -463,7 +562,7 @@ def readable(table: OpenTable) -> Iterator[None]:
     pa = arrow()
     try:
         yield
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise InvalidInputError(_explain(table, "UTF-8")) from error
     except pa.ArrowException as error:
         raise InvalidInputError(_explain(table, str(error))) from error
@@ -476,8 +575,8 @@ def _explain(table: OpenTable, message: str) -> str:
     """Return what an error of the reader means."""
     if "invalid UTF8" in message or "UTF-8" in message:
         return (
-            f"{table.name} must be UTF-8 text, and holds bytes that are not. Save it as UTF-8, for "
-            "example with: iconv -f latin1 -t utf-8 old.csv > new.csv"
+            f"{table.name} must be {table.encoding or 'UTF-8, UTF-16 or cp1252'} text, and holds "
+            "bytes that are not. Name its encoding, as --encoding latin-1, or save it as UTF-8."
         )
     if "Empty CSV file" in message:
         return f"The table must have rows, but {table.name} is empty."
