@@ -43,7 +43,7 @@ TORCH ?= 2.13.0
 	$(PYTHON_OLDEST) tests/install/oldest.py > .venv-oldest/floors.txt
 	-.venv-oldest/bin/python -m pip install --quiet uv
 	$(call install,.venv-oldest/bin,--constraint .venv-oldest/floors.txt \
-		--editable ".[arrow$(,)rivals]" hypothesis mpmath pandas polars pytest pytest-xdist)
+		--editable ".[arrow$(,)baselines]" hypothesis mpmath pandas polars pytest pytest-xdist)
 	@touch $@
 
 .venv/.docs: pyproject.toml .venv/.test
@@ -51,7 +51,7 @@ TORCH ?= 2.13.0
 	@touch $@
 
 .venv/.install: pyproject.toml | .venv/bin/python
-	$(call install,$(BIN),--editable ".[cli$(,)plot$(,)rivals$(,)report$(,)files]")
+	$(call install,$(BIN),--editable ".[cli$(,)plot$(,)baselines$(,)report$(,)files]")
 	@touch $@ .venv/.demo
 
 install: .venv/.install  ## the command line with all that a fit and its report need

@@ -61,7 +61,7 @@ def run_suite(
 ) -> SuiteRun:
     """Compare methods on real imbalanced data, and write rows, facts and pages; return all of it.
 
-    Needs the extras ``data``, ``rivals`` and ``plot``. A `size` of "full" has all data sets and
+    Needs the extras ``data``, ``baselines`` and ``plot``. A `size` of "full" has all data sets and
     three splits; "quick" the smallest of each family that has one of at most 1000 rows, and one
     split. `models` and `methods` are names, or patterns of methods; the default method is always
     among them. `rare` are minority rows to train on: 0 for all, and 5, 10, 20, 50, 100 or 200 for

@@ -28,7 +28,7 @@ def test_missing_extra_says_how_to_install_it():
     assert str(error).endswith('In a clone of boundshift, run: pip install ".[plot]"')
 
 
-@pytest.mark.parametrize("extra", ["plot", "rivals", "data", "report"])
+@pytest.mark.parametrize("extra", ["plot", "baselines", "data", "report"])
 def test_extras_that_errors_may_name_exist(extra):
     assert extra in PROJECT["optional-dependencies"]
 
