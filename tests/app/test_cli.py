@@ -165,6 +165,25 @@ def test_no_escape_sequence_reaches_the_terminal(run, scores, more):
     assert "owned" in answer.stdout
 
 
+SAME = [
+    ["--recall-floor 0.9 --confidence 0.8", "--recall-floor 90% --confidence 80"],
+    ["--recall-floor 0.9 --confidence 0.8", "--recall-floor 0,9 --confidence 80%"],
+    ["--recall-floor 1", "--recall-floor 100"],
+    ["--max-flagged 0.2", "--max-flagged 20%"],
+    ["--rule f1 --prevalence 0.025", "--rule f1 --prevalence 2,5"],
+    ["--zone 0.05,0.1", "--zone 5%,10%"],
+    ["--zone 0.05,0.1", "--zone 0,05;0,1"],
+    ["--costs 1,20", "--costs miss=20,alarm=1"],
+    ["--costs 1.5,20", "--costs alarm=1,5;miss=20"],
+]
+
+
+@pytest.mark.parametrize("pair", SAME, ids=lambda pair: pair[1])
+def test_numbers_are_read_as_people_write_them(run, scores, pair):
+    plain, usual = (run("threshold", scores, *SCORES, *way.split(), "--json") for way in pair)
+    assert usual.stdout == plain.stdout
+
+
 def test_one_is_written_with_words_for_classes(run, tmp_path):
     run("datasets", "pima", "--out", "pima.csv")
     with (tmp_path / "pima.csv").open(newline="") as file:

@@ -104,11 +104,15 @@ MISTAKES = {
     ),
     "costs in words": (
         ["threshold", "scores.csv", *SCORES, "--costs", "cheap"],
-        ["two numbers", "'cheap'", "--costs 1,20"],
+        ["two numbers", "'cheap'", "--costs miss=20,alarm=1"],
+    ),
+    "costs of a third kind": (
+        ["threshold", "scores.csv", *SCORES, "--costs", "miss=20,alert=1"],
+        ["two numbers", "'miss=20,alert=1'", "--costs miss=20,alarm=1"],
     ),
     "floor above one": (
-        ["threshold", "scores.csv", *SCORES, "--recall-floor", "90"],
-        ["at most 1", "90", "0.9"],
+        ["threshold", "scores.csv", *SCORES, "--recall-floor", "900"],
+        ["at most 1", "900", "0.9"],
     ),
     "prevalence of nothing": (
         ["threshold", "scores.csv", *SCORES, "--rule", "f1", "--prevalence", "0"],
@@ -125,6 +129,10 @@ MISTAKES = {
     "flag everything": (
         ["threshold", "scores.csv", *SCORES, "--max-flagged", "1"],
         ["--max-flagged must be between 0 and 1", "0.02"],
+    ),
+    "rows for a share": (
+        ["threshold", "scores.csv", *SCORES, "--max-flagged", "50"],
+        ["--max-flagged must be between 0 and 1", "50"],
     ),
     "unknown metric": (
         ["threshold", "scores.csv", *SCORES, "--metric", "jacard"],
@@ -297,6 +305,7 @@ USAGE = {
     "no such option": ["threshold", "scores.csv", *SCORES, "--colour", "red"],
     "score left out": ["threshold", "scores.csv", "--label", "ill"],
     "a number in words": ["threshold", "scores.csv", *SCORES, "--confidence", "high"],
+    "a share in words": ["threshold", "scores.csv", *SCORES, "--recall-floor", "most"],
     "no presets": ["threshold", "scores.csv", *SCORES, "--preset", "paper"],
     "target left out": ["fit", "table.csv"],
 }

@@ -100,7 +100,8 @@ HELP = {
     ),
     "metric": Option("Rule: the best value of a scikit-learn scorer, such as jaccard.", "NAME"),
     "costs": Option(
-        "Rule: the least expected cost, of a false alarm and of a miss, as 1,20.", "A,B"
+        "Rule: the least expected cost. miss=20,alarm=1 is the same as 1,20, false alarm first.",
+        "A,B",
     ),
     "recall_floor": Option(
         "Rule: find at least this share of the positive class, then do the best for --then. Floors "
@@ -128,10 +129,12 @@ HELP = {
     ),
     "confidence": Option(
         "Confidence of the certificate, and of curves that have one (clopper-pearson, dkw, "
-        "bernstein); between 0 and 1."
+        "bernstein); between 0 and 1.",
+        "SHARE",
     ),
     "monitor confidence": Option(
         "One minus the probability that an alarm is ever false; fixed by the first call.",
+        "SHARE",
         default="0.95",
     ),
     "zone": Option(
@@ -180,6 +183,11 @@ HELP = {
 """Options by parameter, or by command and parameter where they differ."""
 _ARGUMENTS = ("file", "files", "folder", "place", "name")
 _NAMES = {"row_id": "--id", "as_json": "--json"}
+_SHARES = ("max_flagged", "test_share")  # Above 1 these could be a number of rows.
+_PERCENTS = (
+    *("recall_floor", "specificity_floor", "precision_floor", "npv_floor"),
+    *("prevalence", "confidence"),
+)
 
 
 def find_option(command: str, name: str, default: Any) -> Any:
@@ -193,6 +201,8 @@ def find_option(command: str, name: str, default: Any) -> Any:
         how["autocompletion"] = lambda: told.choices.split(", ")
     if name == "seed":
         how |= {"min": 0, "max": 2**32 - 1}
+    if name in (*_SHARES, *_PERCENTS):
+        how["parser"] = read_percent if name in _PERCENTS else read_share
     # A flag has one name, unless it is on by default.
     names = () if default is True else (_NAMES.get(name, f"--{name.replace('_', '-')}"),)
     return typer.Option(*names, **how)
@@ -268,11 +278,41 @@ class Roles:
         return roles
 
 
-def read_pair(option: str, text: str, what: str, example: str) -> tuple[float, float]:
-    """Return two numbers written as ``1,20``."""
+def read_share(text: str | float) -> float:
+    """Return a share written as 0.9, 0,9 or 90%.
+
+    Examples
+    --------
+    >>> read_share("0,9"), read_share("12.5 %"), read_percent("90"), read_percent("0.9")
+    (0.9, 0.125, 0.9, 0.9)
+    """
+    bare = str(text).strip()
     try:
-        first, second = (float(part) for part in text.replace(":", ",").split(","))
+        number = float(bare.removesuffix("%").replace(",", "."))
     except ValueError:
+        raise typer.BadParameter(f"it must be a share, got '{text}'. Use 0.9 or 90%.") from None
+    return number / 100 if bare.endswith("%") else number
+
+
+def read_percent(text: str | float) -> float:
+    """Return a share where a number above 1 can only be a percent."""
+    share = read_share(text)
+    return share / 100 if 1 < share <= 100 and "%" not in str(text) else share
+
+
+def read_pair(
+    option: str, text: str, what: str, example: str, names: tuple[str, ...] = ()
+) -> tuple[float, float]:
+    """Return two numbers written as ``1,20``, ``5%,5%`` or ``0,5;0,5``, or by their names."""
+    parts = text.split(";") if ";" in text else text.replace(":", ",").split(",")
+    try:
+        if "=" in text:
+            named = {part.partition("=")[0].strip(): part.partition("=")[2] for part in parts}
+            parts = [named[name] for name in names if len(parts) == len(names)]
+        if names and "%" in text:
+            raise ValueError
+        first, second = map(read_share, parts)
+    except (ValueError, KeyError, typer.BadParameter):
         raise InvalidInputError(
             f"{option} must be {what}, got '{text}'. Use {option} {example}, for example."
         ) from None
@@ -367,7 +407,8 @@ class Goal:
             wanted = Metric(self.metric)
         elif self.costs is not None:
             what = "two numbers, of a false alarm and of a miss"
-            alarm, miss = read_pair("--costs", self.costs, what, "1,20")
+            how = "miss=20,alarm=1", ("alarm", "miss")
+            alarm, miss = read_pair("--costs", self.costs, what, *how)
             wanted = Cost(false_positive=alarm, false_negative=miss)
         elif self.rule is not None:
             wanted = as_rule(self.rule)
