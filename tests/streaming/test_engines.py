@@ -134,8 +134,7 @@ class TestDask(EngineSuite):
 
 @pytest.mark.tool("DuckDB", 'streaming.scan_boundary(relation, label="ill", score="margin")')
 @pytest.mark.tool("Polars", 'streaming.scan_boundary(lazy, label="ill", score="margin")')
-@pytest.mark.parametrize("library", ["duckdb", "polars"])
-def test_a_query_over_files_is_data(connection, tmp_path, library):
+def test_a_query_over_files_is_data(connection, tmp_path):
     y, s = problem()
     for i, part in enumerate(parts_of((y, s), [1000, 2000])):
         pa.parquet.write_table(table_of([part]), tmp_path / f"part-{i}.parquet")
@@ -143,9 +142,12 @@ def test_a_query_over_files_is_data(connection, tmp_path, library):
     lazy = pl.scan_parquet(tmp_path / "*.parquet").select(
         (pl.col("label") == 1).alias("ill"), (2 * pl.col("score")).alias("margin")
     )
-    data = connection.sql(query) if library == "duckdb" else lazy
-    found = streaming.scan_boundary(data, label="ill", score="margin")
-    assert_same_boundary(found, y == 1, 2 * s)
+    relation = connection.sql(query)
+    for found in (
+        streaming.scan_boundary(relation, label="ill", score="margin"),
+        streaming.scan_boundary(lazy, label="ill", score="margin"),
+    ):
+        assert_same_boundary(found, y == 1, 2 * s)
 
 
 def test_rows_drawn_anew_in_each_pass_are_noticed(connection):
