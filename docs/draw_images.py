@@ -11,6 +11,7 @@ import base64
 import io
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -24,12 +25,13 @@ from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
+from boundshift import BoundaryWarning, BoundShiftClassifier, find_boundary, threshold_interval
 from boundshift.datasets import load_heart
 from boundshift.plots import ThresholdDisplay
 from boundshift.report import Report, collect_facts
 from boundshift.writing import write_whole
 
+COLOURS = "#0072B2", "#D55E00"
 IMAGES = Path(__file__).parent / "images"
 NAMES = {
     "positive": "sick",
@@ -88,9 +90,78 @@ def draw_decision(ax: Any) -> None:
             decides, X, response_method="predict", cmap="coolwarm", alpha=0.25, ax=panel
         )
         for label, size in ((0, 5), (1, 30)):
-            panel.scatter(*X[y == label].T, s=size, color=("#0072B2", "#D55E00")[label])
+            panel.scatter(*X[y == label].T, s=size, color=COLOURS[label])
         missed = int(np.sum(decides.predict(X[y == 1]) == 0))
         panel.set_title(f"{title}: {missed} of 10 of class 1 missed")
+
+
+def draw_ties(ax: Any) -> None:
+    """Draw whole-number scores: each value stays whole, the threshold stands between two."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [300, 40])
+    scores = np.round(rng.normal(size=340) + 1.5 * y)
+    boundary = find_boundary(y, scores)
+    for label, side in ((0, -0.18), (1, 0.18)):
+        values, counts = np.unique(scores[y == label], return_counts=True)
+        shares = counts / counts.sum()
+        ax.bar(values + side, shares, width=0.34, color=COLOURS[label], label=f"class {label}")
+    ax.axvspan(*boundary.plateau, color="0.5", alpha=0.18, lw=0, zorder=0, label="equally good")
+    ax.axvline(boundary.threshold, color="0.15", label=f"threshold {boundary.threshold:g}")
+    ax.set(xlabel="score", ylabel="share of the class")
+    ax.legend(loc="upper left", frameon=False)
+
+
+def draw_direction(ax: Any) -> None:
+    """Draw the calibration of scores that point to the positive class, and of reversed ones."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [200, 30])
+    noise = rng.normal(size=230)
+    panels = ax.get_subplotspec().subgridspec(1, 2).subplots(sharey=True)
+    ax.set_axis_off()
+    for panel, direction, name in zip(panels, (1, -1), ("higher", "lower"), strict=True):
+        scores = noise + 1.5 * direction * y
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BoundaryWarning)
+            boundary = find_boundary(y, scores)
+        grid = np.linspace(scores.min(), scores.max(), 200)
+        shares = LogisticRegression(C=np.inf).fit(scores[:, None], y).predict_proba(grid[:, None])
+        # A negative slope is replaced by the share of the positive class.
+        curve = shares[:, 1] if direction > 0 else np.full_like(grid, y.mean())
+        panel.plot(grid, curve, color="0.15", label="calibration")
+        for label in (0, 1):
+            place = label + 0.04 * rng.uniform(-1, 1, np.sum(y == label))
+            mine = scores[y == label]
+            panel.scatter(mine, place, s=9, color=COLOURS[label], label=f"class {label}")
+        panel.axvline(boundary.threshold, color="0.4", ls="--", label="threshold")
+        title = f"class 1 has the {name} scores: {boundary.status.name}"
+        panel.set(xlabel="score", title=title)
+    panels[0].set_ylabel("probability of class 1")
+    panels[1].legend(loc="center right", frameon=True)
+
+
+def draw_fallback(ax: Any) -> None:
+    """Draw three samples that say little, and the boundary that each gets."""
+    rng = np.random.default_rng(0)
+    many = rng.normal(size=60)
+    samples = {
+        "one score": (np.repeat([0, 1], [60, 6]), np.full(66, 1.0)),
+        "two scores": (np.repeat([0, 1], [60, 6]), np.r_[many > 1, [1, 1, 1, 1, 0, 0]]),
+        "one positive row": (np.repeat([0, 1], [60, 1]), np.r_[many, 3.0]),
+    }
+    panels = ax.get_subplotspec().subgridspec(1, 3).subplots(sharey=True)
+    ax.set_axis_off()
+    for panel, (name, (y, scores)) in zip(panels, samples.items(), strict=True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BoundaryWarning)
+            boundary = find_boundary(y, scores.astype(float))
+        for label in (0, 1):
+            mine = scores[y == label].astype(float)
+            place = label + 0.3 * rng.uniform(-1, 1, len(mine))
+            panel.scatter(mine, place, s=12, color=COLOURS[label])
+        panel.axvline(boundary.threshold, color="0.15")
+        panel.set(xlabel="score", title=f"{name}: {boundary.status.name}", ylim=(-0.6, 1.6))
+        panel.margins(x=0.2)
+        panel.set_yticks([0, 1], ["class 0", "class 1"])
 
 
 def report() -> str:
@@ -113,6 +184,9 @@ def report() -> str:
 FIGURES = {
     "boundary": (draw_boundary, (7.2, 5.4)),
     "decision": (draw_decision, (9.0, 5.0)),
+    "ties": (draw_ties, (7.2, 3.2)),
+    "direction": (draw_direction, (9.0, 3.4)),
+    "fallback": (draw_fallback, (9.6, 3.0)),
 }
 
 
