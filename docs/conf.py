@@ -66,7 +66,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
-html_sidebars = {"index": [], "quick_start": []}  # They have no section to navigate.
+html_sidebars = {"index": []}  # It has no section to navigate.
 
 # Formulas are set by a script that is shipped with the pages: reading them needs no network.
 _MATHJAX = "tex-svg.js"

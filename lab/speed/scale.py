@@ -3,8 +3,8 @@
 ``files`` reads Parquet out of core, ``command`` 8 GB of it on the command line; ``duckdb``,
 ``polars``, ``dask`` (two workers of 1 GiB) and ``spark`` (two threads) read by an engine beside a
 bare GROUP BY; ``scaling`` takes the time per row. Each stores its part in lab/results/scale.json,
-and ``page`` writes them into docs/scale.md. Every measurement runs in a process of its own, so that
-its memory is its own.
+and ``page`` writes them into docs/scale_measured.md. Every measurement runs in a process of its
+own, so that its memory is its own.
 
 At their default sizes, on two quiet cores, each takes two to six minutes and at most 4 GB of memory
 (rows in memory to compare with). ``command`` needs 10 GB of disk for a billion rows, the others
@@ -36,7 +36,7 @@ from lab.experiment import RESULTS, ROOT, Facts, environment
 from lab.markdown import fill
 from lab.speed.speed import Row, judged_table
 
-PAGE = ROOT / "docs" / "scale.md"
+PAGE = ROOT / "docs" / "scale_measured.md"
 ROWS_PER_GROUP = 1 << 20
 ROWS_PER_FILE = 10 * ROWS_PER_GROUP
 POSITIVE_SHARE = 0.02
@@ -330,7 +330,7 @@ def main(part: str, rows: int | None = None) -> int:
 
 
 def measured(facts: Facts) -> str:
-    """Return the measured part of docs/scale.md: every figure beside its goal."""
+    """Return the measured part of docs/scale_measured.md: every figure beside its goal."""
     known = [part for part in PARTS if part in facts]
     machine = facts["environment"]
     commits = ", ".join(f"`{part}` {facts[part]['commit'] or 'earlier'}" for part in known)
