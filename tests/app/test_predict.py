@@ -58,7 +58,9 @@ def test_codes_keep_their_zeros_where_no_other_code_is_met(run, fitted, table, t
     result = run("predict", "fit", "-", input=(tmp_path / "few.csv").read_bytes())
     assert "not seen" not in result.stderr
     lines = fitted.splitlines()
-    assert result.stdout.splitlines()[1:] == [lines[i + 1] for i in few.index]
+    assert [line.partition(",")[2] for line in result.stdout.splitlines()[1:]] == [
+        lines[i + 1].partition(",")[2] for i in few.index
+    ]
 
 
 @pytest.mark.parametrize("spell", [str, str.upper, str.lower, lambda t: str(int(t == "True"))])
@@ -118,6 +120,31 @@ def test_roles_on_the_command_line_overrule_what_is_inferred(run, table, tmp_pat
     shown = " ".join(run("fit", "t.csv", "--target", "ill", *roles).stdout.split())
     made = ["price category --category says so", "code left out --drop", "who left out --id"]
     assert [words for words in made if words not in shown] == []
+
+
+def test_a_call_list_has_names_and_says_where_it_is(run, table, tmp_path):
+    day = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(N) % 90, "D")
+    beside = {"name": [f"Jörg {i * 7919 % 9973}" for i in range(N)], "day": day, "why": "x"}
+    table.assign(**beside, times=1).to_csv(tmp_path / "t.csv", index=False)
+    run("fit", "t.csv", "--target", "ill", "--out", "named", "--weight", "times", "--drop", "why")
+    every = run("predict", "named", "t.csv")
+    made = frame_of(every.stdout)
+    assert list(made) == ["name", "day", "why", "score", "probability", "prediction"]
+    assert made["name"].tolist() == beside["name"]
+    n_yes = (made["prediction"] == "yes").sum()
+    assert (
+        every.stderr == f"400 rows, {n_yes} of them flagged as yes, written to standard output.\n"
+    )
+    call = run("predict", "named", "t.csv", "--top", 5, "--out", "call.csv").stderr
+    assert "5 rows, 5 of them flagged as yes, written to call.csv." in call
+    best = made.sort_values("score", ascending=False, kind="stable")["name"][:5]
+    assert pd.read_csv(tmp_path / "call.csv")["name"].tolist() == best.tolist()
+
+
+def test_rows_without_a_name_get_a_number(run, fitted):
+    assert frame_of(fitted)["row"].tolist() == list(range(1, N + 1))
+    top = frame_of(run("predict", "fit", "t.csv", "--top", 3).stdout)["row"]
+    assert top.tolist() == [*frame_of(fitted)["score"].nlargest(3).index + 1]
 
 
 def test_umlauts_of_windows_reach_report_and_predictions(run, table, tmp_path):
@@ -198,7 +225,7 @@ def test_names_of_rows_are_carried_over(run, table, tmp_path):
         assert made["patient_id"].tolist() == named["patient_id"].tolist()[::-1]
     table.to_csv(tmp_path / "bare.csv", index=False)
     made = frame_of(run("predict", "named", "bare.csv").stdout)
-    assert list(made) == ["score", "probability", "prediction"]
+    assert list(made) == ["row", "score", "probability", "prediction"]
 
 
 def test_a_zone_decides_in_the_place_of_the_boundary(run, fitted, table, tmp_path):

@@ -309,13 +309,10 @@ class Columns(dict[str, Column]):
         return {name: column.reason for name, column in self.items() if column.reason is not None}
 
     @property
-    def ids(self) -> list[str]:
-        """Columns left out because they identify rows."""
-        return [
-            name
-            for name, why in self.left_out.items()
-            if why in (Reason.COUNTS, Reason.ID) or (why is Reason.DISTINCT and _is_id(name))
-        ]
+    def carried(self) -> list[str]:
+        """Columns left out that a prediction carries over: ids, names, dates, free text."""
+        no_text = (*BESIDE, Reason.NESTED, Reason.BYTES)
+        return [name for name, why in self.left_out.items() if why not in no_text]
 
     def described(self) -> list[tuple[str, str, str]]:
         """Return every column, what was made of it, and why; features first."""

@@ -290,7 +290,7 @@ def predict(
     """
     with errors(), progress() as show:
         show("predict", 0, 1)
-        from boundshift.app.folder import predict_table
+        from boundshift.app.folder import predict_table, read_columns
         from boundshift.app.tables import check_writable, write_frame
         from boundshift.promises.zone import Zone
 
@@ -315,6 +315,13 @@ def predict(
     print_notes(notes)
     with errors():
         write_frame(predictions, out, new=not force)
+        positive = read_columns(folder)[1][1]
+    flagged = int((predictions["prediction"].map(str) == str(positive)).sum())
+    place = "standard output" if str(out) == "-" else out
+    said = (
+        f"{len(predictions):,} rows, {flagged:,} of them flagged as {positive}, written to {place}."
+    )
+    print_line(said, stderr=True)
 
 
 @command(

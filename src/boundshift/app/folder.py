@@ -281,8 +281,9 @@ def predict_table(
     Returns
     -------
     predictions : pandas.DataFrame
-        Columns that identify rows and those to `keep`; ``score``, that of the positive class before
-        the shift; ``probability``, the model's own of that class, if it has one; ``prediction``.
+        Columns left out of training and those to `keep`, or else the number of the ``row``;
+        ``score``, that of the positive class before the shift; ``probability``, the model's own of
+        that class, if it has one; ``prediction``.
     notes : list of str
         What is unusual about the new table.
     """
@@ -303,14 +304,16 @@ def predict_table(
     if threshold is None and top is None and zone is None:
         _check_boundary(folder / "boundary.json", model.boundary_.threshold, labels)
     features = columns.features
-    ids = [name for name in columns.ids if name not in (*keep, *_OURS)]
-    frame = read_frame(source, list(dict.fromkeys([*keep, *features])), ids, reading)
+    carried = [name for name in columns.carried if name not in (*keep, *_OURS)]
+    frame = read_frame(source, list(dict.fromkeys([*keep, *features])), carried, reading)
     if top is not None and top > len(frame):
         raise InvalidInputError(
             f"`top` must be at most the number of rows, {len(frame)}, got {top}. Use a smaller one."
         )
     X = as_features(frame, columns, "standard input" if str(source) == "-" else str(source))
-    found = frame[[*(name for name in ids if name in frame), *keep]].copy()
+    found = frame[[*(name for name in carried if name in frame), *keep]].copy()
+    if found.columns.empty:
+        found["row"] = np.arange(1, len(frame) + 1)
     with explain(type(getattr(model, "estimator_", model)).__name__):
         found["score"] = scores = model.positive_scores(X)
         own = own_probability(model, X)

@@ -68,7 +68,9 @@ HELP = {
     "cost_column": Option(
         "Column of what is lost if the row is decided wrongly; with no rule or curve.", "COLUMN"
     ),
-    "keep": Option("Column to carry over, as ids always are; may be repeated.", "COLUMN"),
+    "keep": Option(
+        "Column to carry over, as those left out of training always are; may be repeated.", "COLUMN"
+    ),
     "when": Option("Column of dates, to be reported.", "COLUMN"),
     "compare score": Option("Column of scores; with --label."),
     "compare label": Option("Column of labels; with --score."),
