@@ -39,7 +39,7 @@ from boundshift.validation import as_choice, check_labels
 
 
 def _has(name: str) -> Callable[[Any], bool]:
-    """Return a check that the deployed model, or before `fit` the given one, has a method."""
+    # The deployed model, or before `fit` the given one.
     return lambda clf: hasattr(getattr(clf, "estimator_", clf.estimator), name)
 
 
@@ -240,8 +240,8 @@ default="auto"
         params = route_fit(self, y, fit_params)
         scored = train(self, X, y, params)
         curve, rule = choose_claims(self.curve, self.rule)
-        decided = decide_model(scored, curve, rule, self.pos_label, self.multi_class)
-        for doubt in decided.doubts:
+        found, doubts = decide_model(scored, curve, rule, self.pos_label, self.multi_class)
+        for doubt in doubts:
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)
         learned: dict[str, Any] = {
             "estimator_": scored.estimator,
@@ -249,7 +249,7 @@ default="auto"
             "fingerprint_": Fingerprint.of(X, y, params.weights),
             "_response": scored.deployed,
             "_scored": scored,
-            **decided.learned,
+            **found,
         }
         if scored.estimators is not None:
             learned["estimators_"] = scored.estimators
@@ -273,9 +273,10 @@ default="auto"
         """Labelled scores that chose the boundary, of the positive one of two classes."""
         if not hasattr(self, "_scored"):
             raise AttributeError("`deciding_sample_` exists after fit, not in a loaded model")
-        positive = self._positive_column if len(self.classes_) == 2 else None
-        sample: DecidingSample = self._scored.sample(positive)
-        return sample
+        used, is_binary = self._scored, len(self.classes_) == 2
+        scores = used.scores_of(self._positive_column) if is_binary else used.scores
+        y = self.classes_[used.y]
+        return DecidingSample(y, scores, used.weights, used.costs, used.rows, used.origin)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels: by the threshold, or for many classes by the largest score plus bias.
@@ -508,8 +509,7 @@ default="auto"
 
     def _warn_of_reuse(self, X: Any, y: Any) -> str:
         """Warn if rows were used in fit; return how many as a reason, else nothing."""
-        known = getattr(self, "fingerprint_", None)  # none in files of older releases
-        used = "" if known is None else known.explain(X, y)
+        used = self.fingerprint_.explain(X, y)
         if not used:
             return ""
         reason = f"{used}; use rows that the model has not seen"
@@ -543,11 +543,6 @@ default="auto"
         return pack({name: value for name, value in state.items() if name != "_scored"})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if "threshold_" in state:
-            raise InvalidInputError(
-                "A stored BoundShiftClassifier must keep its threshold in `boundary_`, got one "
-                "that an older boundshift stored on another scale. Fit it again."
-            )
         super().__setstate__(unpack(state))
 
     def __sklearn_is_fitted__(self) -> bool:

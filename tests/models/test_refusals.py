@@ -108,9 +108,6 @@ WRONG = {
         "at least two classes in all, got [0]",
     ),
     "rows that are no rows": ({"cv": [([0.5], [1])]}, "`cv` must be an int, a splitter or pairs"),
-    "a generator of numbers": ({"random_state": np.random.default_rng(0)}, "got a Generator. Draw"),
-    "a negative seed": ({"random_state": -1}, "`random_state` must be a whole number from 0"),
-    "a seed and floors": ({"random_state": 1.5, **FLOORS}, "`random_state` must be a whole number"),
     "a function fitted": ({"model": len}, "`cv` must be 'prefit' for a builtin_function"),
     "a mean of nothing": ({"cv": None, "ensemble": True}, "`ensemble` must be False or 'auto'"),
     "a mean of one row": (

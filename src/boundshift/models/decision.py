@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,8 @@ _WILD, _CHANCE, _NEARLY_CONSTANT = 10.0, 4.0, 1e-6
 _STANDARD_ERRORS = 2.0
 
 
-class Decided(NamedTuple):
-    """What is learned of the boundary, by attribute, and what the user should be warned of."""
-
-    learned: dict[str, Any]
-    doubts: list[str]
+# What is learned of the boundary, by attribute, and what the user should be warned of.
+Decided = tuple[dict[str, Any], list[str]]
 
 
 def decide_model(
@@ -68,7 +65,7 @@ def decide_model(
     found, doubts = decide(scored, curve, rule, multi_class)  # type: ignore[arg-type]
     is_wrong = find_winner(_known(scored).scores + found["biases_"]) != y
     found["certificate_"] = _certify(scored, is_wrong)
-    return Decided(found, _doubt_scales(scored) + doubts)
+    return found, _doubt_scales(scored) + doubts
 
 
 def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -> Decided:
@@ -102,7 +99,7 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
         boundary = replace(boundary, errors=(negative, positive))
     else:
         certificate = _certify(scored, (scores > boundary.threshold) != is_positive, boundary)
-    return Decided({"boundary_": boundary, "certificate_": certificate}, doubts)
+    return {"boundary_": boundary, "certificate_": certificate}, doubts
 
 
 def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
@@ -166,7 +163,7 @@ def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Str
             f"{len(loud)} of the {len(found.statuses)} binary problems behind the class "
             f"biases need a second look. First: {loud[0].value}"
         )
-    return Decided({"biases_": found.biases, "boundaries_": found.boundaries}, doubts)
+    return {"biases_": found.biases, "boundaries_": found.boundaries}, doubts
 
 
 def _decide_by_class(
@@ -205,7 +202,7 @@ def _decide_by_class(
             pair: replace(boundary, status=status, detail=detail)
             for pair, boundary in boundaries.items()
         }
-    return Decided({"biases_": biases, "boundaries_": boundaries}, doubts)
+    return {"biases_": biases, "boundaries_": boundaries}, doubts
 
 
 def _known(scored: Scored) -> ClassRows:

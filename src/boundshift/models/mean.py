@@ -127,11 +127,6 @@ def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = Fal
     mean of the other models.
 
     `scores` holds those of all models, one below the other, and `rows` the row of each.
-
-    Examples
-    --------
-    >>> mean_scores(np.array([1.0, 3.0, 2.0, 5.0]), np.array([0, 1, 0, 1])).tolist()
-    [1.5, 4.0]
     """
     columns = scores.reshape(len(scores), -1)
     known = ~np.isnan(columns)
@@ -155,16 +150,6 @@ def collapse_linear(models: Sequence[Any]) -> Any | None:
     """Return one linear model whose scores are the mean of many, or None if there is none.
 
     Steps before the linear models must be StandardScalers, or the same in all models.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), [0, 0, 1, 1]
-    >>> models = [LogisticRegression(C=c).fit(X, y) for c in (1, 3)]
-    >>> one = collapse_linear(models)
-    >>> mean = (models[0].decision_function(X) + models[1].decision_function(X)) / 2
-    >>> bool(np.allclose(one.decision_function(X), mean))
-    True
     """
     parts = [unwrap(model) for model in models]
     first = parts[0].last

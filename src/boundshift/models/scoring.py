@@ -54,16 +54,12 @@ def look_up(model: Any, table: Mapping[tuple[str, str], Handler]) -> Handler | N
 
 
 class Unwrapped(NamedTuple):
-    """A model in its parts.
-
-    `whole` is the model without the search or the frozen estimator around it, `steps` are the named
-    steps before the classifier, `last` is the classifier, and `prefix` names its parameters.
-    """
+    """A model in its parts; `whole` is without the search or the frozen estimator around it."""
 
     whole: Any
-    steps: list[tuple[str, Any]]
-    last: Any
-    prefix: str
+    steps: list[tuple[str, Any]]  # before the classifier
+    last: Any  # the classifier
+    prefix: str  # of its parameters
 
     @property
     def transformers(self) -> list[Any]:
@@ -81,15 +77,6 @@ def unwrap(model: Any, *, pipelines_only: bool = False) -> Unwrapped:
     """Take pipelines, searches and frozen estimators apart.
 
     With `pipelines_only` it stops at a search or a frozen estimator, which has its own parameters.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> parts = unwrap(FrozenEstimator(make_pipeline(StandardScaler(), LogisticRegression(C=3))))
-    >>> parts.transformers, parts.last, parts.prefix
-    ([StandardScaler()], LogisticRegression(C=3), 'logisticregression__')
     """
     steps: list[tuple[str, Any]] = []
     whole, prefix = None, ""
@@ -254,13 +241,6 @@ def find_methods(model: Any, asked: ResponseMethod = "auto") -> tuple[Method, ..
     """Return which responses of a fitted model to read: a margin, probabilities, or both.
 
     Probabilities come last: they tell whether the margin is their log-odds.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> find_methods(RandomForestClassifier()), find_methods(LogisticRegression())
-    (('predict_proba',), ('decision_function', 'predict_proba'))
     """
     step, has_probabilities = unwrap(model).last, hasattr(model, "predict_proba")
     margin: Method | None = None
@@ -347,14 +327,8 @@ def choose_method(
 class Response:
     """How a model's response becomes a score.
 
-    Parameters
-    ----------
-    method : {"margin", "decision_function", "predict_proba"} or callable
-        The response that is read.
-    floor : tuple of float or None, default=None
-        Least probability of each class; None for margins.
-    is_log_odds : bool, default=False
-        Whether the score is the log-odds of the model's probabilities.
+    `floor` is the least probability of each class, None for margins; `is_log_odds` tells whether
+    the score is the log-odds of the model's probabilities.
     """
 
     method: Method
@@ -363,13 +337,7 @@ class Response:
 
     @classmethod
     def learn(cls, method: Method, response: FloatArray, *, is_log_odds: bool = False) -> Response:
-        """Learn the floors from the responses that decide.
-
-        Examples
-        --------
-        >>> Response.learn("predict_proba", np.array([[0.0, 1.0], [0.9, 0.1]])).floor
-        (0.45, 0.05)
-        """
+        """Learn the floors from the responses that decide."""
         if method != "predict_proba":
             return cls(method, is_log_odds=is_log_odds)
         positive = np.where(response > 0, response, np.inf).min(axis=0, initial=1.0)

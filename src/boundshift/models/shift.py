@@ -110,10 +110,7 @@ class ShiftExportMixin:
 
 
 def _shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
-    """Return a copy of a fitted model that adds `offsets` to its margins.
-
-    They are minus the threshold with two classes, else each class's bias.
-    """
+    """Return a copy of a model that adds minus the threshold, or each class's bias, to margins."""
     parts = unwrap(estimator)
     whole = copy.deepcopy(parts.whole)
     last = unwrap(whole).last
@@ -133,22 +130,8 @@ def _shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
     return whole
 
 
-def _offsets_for(offsets: FloatArray, size: int, what: str) -> FloatArray:
-    """Return one offset for each of `size` outputs; of two outputs the second moves."""
-    if len(offsets) == size:
-        return offsets
-    if len(offsets) == 1 and size == 2:
-        return np.array([0.0, offsets[0]])
-    raise InvalidInputError(
-        f"The outputs of {what} must be one per class ({len(offsets)}), got {size}. "
-        "Keep the BoundShiftClassifier itself for this model."
-    )
-
-
 def _add_to_intercept(model: Any, offsets: FloatArray) -> None:
-    intercept = np.asarray(model.intercept_, dtype=np.float64)
-    size = max(intercept.size, np.atleast_2d(model.coef_).shape[0])
-    model.intercept_ = intercept + _offsets_for(offsets, size, type(model).__name__)
+    model.intercept_ = np.asarray(model.intercept_, dtype=np.float64) + offsets
 
 
 def _add_to_machine(model: Any, offsets: FloatArray) -> None:
@@ -163,19 +146,16 @@ def _add_to_machine(model: Any, offsets: FloatArray) -> None:
 
 
 def _add_to_last_layer(model: Any, offsets: FloatArray) -> None:
-    last = model.intercepts_[-1].astype(np.float64)
-    model.intercepts_[-1] = last + _offsets_for(offsets, len(last), "MLPClassifier")
+    model.intercepts_[-1] = model.intercepts_[-1].astype(np.float64) + offsets
 
 
 def _add_to_first_trees(model: Any, offsets: FloatArray) -> None:
-    first = model.estimators_[0]
-    for tree, offset in zip(first, _offsets_for(offsets, len(first), "boosting"), strict=True):
+    for tree, offset in zip(model.estimators_[0], offsets, strict=True):
         tree.tree_.value[:] += offset / model.learning_rate
 
 
 def _add_to_baseline(model: Any, offsets: FloatArray) -> None:
-    baseline = model._baseline_prediction
-    model._baseline_prediction = baseline + _offsets_for(offsets, baseline.shape[1], "boosting")
+    model._baseline_prediction = model._baseline_prediction + offsets
 
 
 def _shift_xgboost(booster: Any, offsets: FloatArray) -> None:
@@ -214,7 +194,6 @@ def _shift_lightgbm(booster: Any, offsets: FloatArray) -> None:
 
 
 def _shift_catboost(model: Any, offsets: FloatArray) -> None:
-    """Add to CatBoost's bias, in place."""
     scale, bias = model.get_scale_and_bias()
     moved = np.atleast_1d(np.asarray(bias, dtype=np.float64)) + offsets
     model.set_scale_and_bias(scale, moved.tolist() if len(moved) > 1 else float(moved[0]))

@@ -32,7 +32,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
     _check_method_params,
-    _num_samples,
     check_is_fitted,
     has_fit_parameter,
 )
@@ -67,8 +66,6 @@ Split = tuple[IndexArray, IndexArray]
 
 # With fewer rows of the rarest class, the mean of the folds' models is deployed.
 MANY_RARE_ROWS = 100
-# Rows on which a collapsed model is compared with the mean that it replaces.
-_CHECKED = 32
 # Parts of out-of-bag rows: some are held out, or judge whether the shift helps.
 _BAG_PARTS = 5
 # Share of the rows that is held out: not too little for the boundary, nor too much for the model.
@@ -142,12 +139,6 @@ class Scored(NamedTuple):
         if self.are_probabilities:
             return self.scores[:, k]
         return self.scores if k == 1 else -self.scores
-
-    def sample(self, positive: int | None) -> DecidingSample:
-        """Return the rows with the scores of one of two classes, or of all of many."""
-        scores = self.scores if positive is None else self.scores_of(positive)
-        y = self.classes[self.y]
-        return DecidingSample(y, scores, self.weights, self.costs, self.rows, self.origin)
 
 
 # What `fit` is given beside rows and labels.
@@ -335,17 +326,11 @@ def hold_out(
     `number` is the class of each row, `share` the share of each class to hold out. With an int as
     `cv`, rows are drawn, the same every time if `random_state` is None. A splitter knows which rows
     belong together, so as many of its test parts are held out as are needed.
-
-    Examples
-    --------
-    >>> train, held = hold_out(np.repeat([1, 0], [20, 80]), 0.25, 5, None, None, {})
-    >>> len(train), len(held), int(np.sum(held < 20))
-    (75, 25, 5)
     """
     totals = np.bincount(number, minlength=2)
     goals = np.ceil(share * totals - 1e-9).astype(int)
     if isinstance(cv, int | np.integer):
-        random = _as_random_state(0 if random_state is None else random_state)
+        random = check_random_state(0 if random_state is None else random_state)
         order = random.permutation(len(number))
         held = np.concatenate([order[number[order] == k][:m] for k, m in enumerate(goals)])
     else:
@@ -418,7 +403,6 @@ class _Trainer:
         return isinstance(self.cv, str) and self.cv == "oob"
 
     def read_trained(self, X: Any, y: NDArray[Any]) -> Scored:
-        """Score the rows with the model given."""
         self._refuse_mean("a model that is trained already", "Train it with cv=5 instead")
         self._check_labels(y)
         estimator = self.clf.estimator
@@ -453,7 +437,7 @@ class _Trainer:
             if crossed is None:
                 self._refuse_mean("a class of one row, which no fold can leave out", "Collect more")
             elif self._may_deploy_mean(is_complete):
-                mean = _deploy_mean(crossed, X)
+                mean = _deploy_mean(crossed)
                 rarest = np.bincount(crossed.y, minlength=len(self.classes)).min()
                 is_one_model = not isinstance(mean.estimator, MeanOfModels)
                 if self.clf.ensemble is True or is_one_model or rarest < MANY_RARE_ROWS:
@@ -648,19 +632,14 @@ def _fit_fold(
     return fold, read_responses(fold, left_out, asked, classes)
 
 
-def _deploy_mean(crossed: Scored, X: Any) -> Scored:
+def _deploy_mean(crossed: Scored) -> Scored:
     """Deploy the mean of the folds' models, as one linear model if there is one."""
     response, models, classes = crossed.response, crossed.estimators, crossed.classes
     assert models is not None
-    mean = MeanOfModels(models, classes, response.method, response.floor, response.is_log_odds)
     one = collapse_linear(models) if response.method == "decision_function" else None
     if one is not None:
-        rows = _safe_indexing(X, np.arange(min(_CHECKED, _num_samples(X))))
-        found, expected = response.read(one, rows, classes), mean.decision_function(rows)
-        if found.ndim == 2:
-            found, expected = (s - s.mean(axis=1, keepdims=True) for s in (found, expected))
-        if np.allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max()):
-            return crossed._replace(estimator=one)
+        return crossed._replace(estimator=one)
+    mean = MeanOfModels(models, classes, response.method, response.floor, response.is_log_odds)
     if crossed.are_probabilities and response.floor is not None:
         # The mean has no exact 0 or 1, so the rows that decide must not have one either.
         crossed = crossed._replace(scores=probabilities(response.scores(crossed.scores)))
@@ -699,27 +678,11 @@ def _given_splits(splits: Any) -> list[Split]:
     return found
 
 
-def _as_random_state(random_state: Any) -> np.random.RandomState:
-    if isinstance(random_state, np.random.Generator):
-        raise InvalidInputError(
-            "`random_state` must be an int, a RandomState or None, as scikit-learn's are, got a "
-            "Generator. Draw an int from it: int(rng.integers(2**31))."
-        )
-    try:
-        random: np.random.RandomState = check_random_state(random_state)
-    except (ValueError, OverflowError):
-        raise InvalidInputError(
-            "`random_state` must be a whole number from 0 to 2**32 - 1, a RandomState or None, "
-            f"got {random_state!r}. Use random_state=0."
-        ) from None
-    return random
-
-
 def set_random_states(estimator: Any, random_state: Any) -> Any:
     """Set every random state of an estimator that is None, unless `random_state` is None."""
     if random_state is None:
         return estimator
-    random = _as_random_state(random_state)
+    random = check_random_state(random_state)
     for name, value in sorted(estimator.get_params(deep=True).items()):
         if value is None and (name == "random_state" or name.endswith("__random_state")):
             estimator.set_params(**{name: int(random.randint(2**31 - 1))})

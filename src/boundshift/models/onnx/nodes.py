@@ -19,16 +19,10 @@ ML_DOMAIN = "ai.onnx.ml"
 
 
 class Graph:
-    """Nodes and constants that follow those of a converter.
-
-    Attributes
-    ----------
-    rounding : float
-        Relative error of the features that the nodes are given.
-    """
+    """Nodes and constants that follow those of a converter."""
 
     def __init__(self) -> None:
-        self.rounding = 0.0
+        self.rounding = 0.0  # relative error of the features that the nodes are given
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 

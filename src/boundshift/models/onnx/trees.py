@@ -42,7 +42,6 @@ def _write(
     """Write the sums over trees; `less` sends a row that equals the threshold to the right."""
     from onnx import numpy_helper
 
-    base = base.astype(np.float64)
     roots: list[int] = []
     columns: list[tuple[NDArray[Any], ...]] = []
     leaves: list[tuple[NDArray[Any], NDArray[Any]]] = []
@@ -50,10 +49,10 @@ def _write(
     for tree in trees:
         target, *arrays = tree
         feature, threshold, left, right, missing, value = map(np.asarray, arrays)
+        if left[0] == -1:  # The node needs splits: both sides of this one have the value.
+            feature = threshold = missing = np.zeros(3)
+            left, right, value = np.array([1, -1, -1]), np.array([2, -1, -1]), value.repeat(3)
         is_leaf = left == -1
-        if is_leaf[0]:
-            base[target] += value[0]
-            continue
         roots.append(n_nodes)
         inner = np.flatnonzero(~is_leaf)
         place = np.where(
@@ -65,13 +64,6 @@ def _write(
         columns.append((feature[inner], threshold[inner], *ends, missing[inner]))
         leaves.append((np.full(is_leaf.sum(), target), value[is_leaf]))
         n_nodes, n_leaves = n_nodes + len(inner), n_leaves + int(is_leaf.sum())
-    if not roots:  # The node needs a tree: one that adds nothing.
-        return _write(
-            graph,
-            x,
-            [Tree(0, [0] * 3, [0.0] * 3, [1, -1, -1], [2, -1, -1], [0] * 3, [0.0] * 3)],
-            base,
-        )
     feature, splits, true, true_leaf, false, false_leaf, missing = (
         np.concatenate(column) for column in zip(*columns, strict=True)
     )
@@ -89,7 +81,7 @@ def _write(
         aggregate_function=_SUM,
         n_targets=len(base),
         tree_roots=roots,
-        nodes_featureids=feature.tolist(),
+        nodes_featureids=feature.astype(int).tolist(),
         nodes_splits=numpy_helper.from_array(splits, "splits"),
         nodes_modes=numpy_helper.from_array(modes, "modes"),
         nodes_truenodeids=true.tolist(),
@@ -211,7 +203,6 @@ def lightgbm(graph: Graph, x: str, model: Any) -> str:
 
 
 def _lightgbm_tree(target: int, root: dict[str, Any]) -> Tree:
-    """Return a nested tree as arrays."""
     nodes, rows = [root], []
     for node in nodes:  # which grows on the way
         if "split_feature" not in node:
