@@ -13,12 +13,11 @@ from sklearn.metrics import (
     balanced_accuracy_score,
     confusion_matrix,
     f1_score,
-    matthews_corrcoef,
     roc_auc_score,
     roc_curve,
 )
 
-from boundshift import BoundaryWarning, InvalidInputError, certify, find_boundary
+from boundshift import BoundaryWarning, Floors, InvalidInputError, certify, find_boundary
 from boundshift.report import Report, RowDetails, collect_facts
 from tests.report.problems import clopper_pearson, facts, rows, uniform
 
@@ -132,7 +131,7 @@ def test_measures_are_those_of_scikit_learn():
         cells = dict(zip(keys, row["values"], strict=True))
         assert cells["f1"] == pytest.approx(f1_score(y, s > t))
         assert cells["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(y, s > t))
-        assert cells["mcc"] == pytest.approx(matthews_corrcoef(y, s > t))
+        assert cells["threshold"] == t
 
 
 def test_a_comparison_that_is_given_is_shown_unchanged():
@@ -165,7 +164,7 @@ def test_seen_rows_certify_nothing():
     assert known["verdict"]["status"] == "nominal"
     assert "confidence" not in known["verdict"]["sentence"]
     assert {c["status"] for c in known["claims"]} == {"nominal"}
-    assert known["diagnosis"]["good_enough"] == "unproved"
+    assert known["diagnosis"]["answer"] == "unproved"
     known = collect_facts(*rows(), scores="out-of-fold")
     assert known["verdict"]["status"] == "cross-fitted"
     assert "at most" not in known["verdict"]["sentence"]
@@ -203,11 +202,30 @@ def test_rare_errors_are_counted_out_of_more_rows():
     assert "miss 3 as before" in verdict["sentence"]
 
 
-@pytest.mark.parametrize(("gap", "answer"), [(5.0, "yes"), (2.0, "with care"), (0.3, "no")])
+@pytest.mark.parametrize(
+    ("gap", "answer"), [(5.0, "use it"), (2.0, "improve it"), (0.3, "do not use it")]
+)
 def test_the_answer_follows_the_separation(gap, answer):
     known = collect_facts(*rows(gap=gap), test=rows(seed=4, gap=gap))
-    assert known["diagnosis"]["good_enough"] == answer
-    assert (finding(known, "proof")["level"] == "bad") == (answer == "no")
+    assert known["diagnosis"]["answer"] == answer
+    assert known["diagnosis"]["next"].lower().startswith(answer)
+    assert (finding(known, "proof")["level"] == "bad") == (gap == 0.3)
+
+
+def test_a_goal_that_is_missed_asks_for_a_better_model():
+    y, s = rows(gap=5.0)
+    found = find_boundary(y, s, rule=Floors(recall=0.9))
+    known = collect_facts(y, s, boundary=found, test=(y, np.where(y == 1, s - 1.5, s)))
+    assert known["goal"]["state"] == "missed"
+    assert known["diagnosis"]["next"].startswith("Improve it: the goal is missed.")
+
+
+def test_the_precision_of_a_few_flagged_rows_is_told_as_a_count():
+    y, s = rows()
+    told = collect_facts(y, s, old_threshold=np.sort(s)[-3], names={"unit": "patients"})
+    hits = int(np.sum(y[np.argsort(s)[-2:]]))
+    end = f"; before, {hits} of 2 flagged patients were hits."
+    assert told["verdict"]["sentence"].endswith(end)
 
 
 def test_a_boundary_far_from_the_best_threshold_is_reported_with_a_remedy():
@@ -243,7 +261,7 @@ def test_a_search_that_fell_back_is_reported():
     y, s = np.repeat([0, 1], 20), np.tile(np.arange(20.0), 2)
     with pytest.warns(BoundaryWarning):
         known = collect_facts(y, s)
-    assert known["diagnosis"]["good_enough"] == "no"
+    assert known["diagnosis"]["answer"] == "do not use it"
     assert finding(known, "status") is not None
 
 
@@ -285,7 +303,7 @@ def test_lines_of_code_turn_responses_to_the_positive_class(squash):
         decision_function = staticmethod(lambda X: -X)
         predict_proba = staticmethod(lambda X: np.column_stack([X, 1 - X]))
 
-    space = {"model": model, "X_new": scores}
+    space = {"np": np, "model": model, "X_new": scores}
     exec("\n".join(known["deploy"]), space)
     assert np.array_equal(space["decisions"], found.predict(scores))
 

@@ -50,20 +50,6 @@ def test_precision_and_recall_at_both_thresholds(known, tested):
     assert np.all(np.diff(recall) >= 0)
 
 
-def test_net_benefit_is_counted(known, tested, details):
-    y, s = tested
-    curve = known["decision_curve"]
-    p = curve["probability"][40]
-    for name, flagged in (
-        ("old", s > 0),
-        ("shifted", s > known["boundary"]["threshold"]),
-        ("own", details.probability > p),
-        ("all", np.ones(len(y), dtype=bool)),
-    ):
-        hits, false = np.mean(flagged & (y == 1)), np.mean(flagged & (y == 0))
-        assert curve["curves"][name][40] == pytest.approx(hits - false * p / (1 - p))
-
-
 def test_calibration_groups_all_rows_and_bounds_each(known, tested, details):
     y, _ = tested
     bins = known["calibration"]["bins"]
@@ -121,17 +107,14 @@ def test_groups_are_counted(known, tested, details):
     )
 
 
-def test_pairs_are_counted_on_the_same_rows(known, tested, details):
-    y, s = tested
-    ours = s > known["boundary"]["threshold"]
-    pairs = {row["method"]: row for row in known["comparison"]["paired"]["rows"]}
-    assert set(pairs) == {"untouched", "coin"}
-    for name, other in (("untouched", s > 0), ("coin", details.decisions["coin"])):
-        found = np.sum(ours & (y == 1)) - np.sum(other & (y == 1))
-        flagged = np.sum(ours & (y == 0)) - np.sum(other & (y == 0))
-        assert (pairs[name]["found_more"], pairs[name]["flagged_more"]) == (found, flagged)
-        low, high = pairs[name]["found_interval"]
-        assert low <= found / 90 <= high
+def test_the_own_threshold_and_the_two_best_others_are_shown(tested):
+    boundary = find_boundary(*rows())
+    cuts = {"boundshift": boundary.threshold, "far": 9.0, "low": -9.0, "own": 0.0}
+    cuts |= {"near": boundary.threshold + 0.1, "nearer": boundary.threshold + 0.05}
+    methods = [{"method": name, "threshold": cut} for name, cut in cuts.items()]
+    table = collect_facts(*rows(), test=tested, boundary=boundary, comparison=methods)["comparison"]
+    assert [row["method"] for row in table["rows"]] == ["boundshift", "own", "near", "nearer"]
+    assert set(table["left_out"]) == {"far", "low"}
 
 
 def test_a_lead_of_one_row_is_said():
@@ -150,7 +133,7 @@ def test_a_lead_of_one_row_is_said():
         for cut in (boundary.threshold, above)
     )
     known = collect_facts(y, s, boundary=boundary, comparison=methods, names=NAMES)
-    assert known["comparison"]["paired"]["lead"] == (
+    assert known["comparison"]["lead"] == (
         f"By G-mean, ours is behind tuned: {ours:.3f} against {tuned:.3f}. "
         "The whole difference is 1 of 100 patients: ours finds 0 more of 40 sick patients and "
         "flags 1 more of 60 healthy patients. Both 95% intervals contain 0."

@@ -17,7 +17,7 @@ from tests.report.problems import NAMES, amounts, rows
 
 STORED = Path(__file__).with_name("facts.json")
 LONG = 8
-OWN = ("message", "claim", "made_by", "table", "threshold")
+OWN = ("message", "claim", "table", "threshold")
 
 
 def report_on(rule=None, details=None, **known):

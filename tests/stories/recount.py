@@ -60,14 +60,6 @@ def short(value):
     return f"{value:.4g}".replace("-", "−")
 
 
-def difference(more, fewer, n):
-    """Return the interval of a difference of shares, in points."""
-    ends = [-(upper(b, n, DELTA / 4) - (1 - upper(n - a, n, DELTA / 4)))
-            for a, b in ((more, fewer), (fewer, more))]  # fmt: skip
-    low, high = ends[0], -ends[1]
-    return low, high
-
-
 class Judged:
     """Labels, scores and thresholds of the rows that judge, and what a page must say of them."""
 
@@ -134,6 +126,12 @@ class Judged:
         now, before = (
             percent(a, a + b) for a, b in ((hits, flagged), (hits_before, flagged_before))
         )
+        change_in_precision = "" if now == before else f" instead of {before}"
+        if change_in_precision and hits_before + flagged_before < 20:
+            change_in_precision = (
+                f"; before, {hits_before} of {hits_before + flagged_before} flagged {unit} were "
+                "hits"
+            )
         instead = "" if alarms == alarms_before else f" instead of {alarms_before}"
         return (
             f"Of {base:,} {positives} the shifted model is expected to miss "
@@ -141,7 +139,7 @@ class Judged:
             f"{most(upper(missed, n, DELTA))} with 95% confidence. Of 1,000 {unit}, with "
             f"{round(1000 * self.share)} {positives} among them, it flags {alarms}{instead}: "
             f"{right} hits and {alarms - right} false alarms, a precision of {now}"
-            f"{'' if now == before else f' instead of {before}'}."
+            f"{change_in_precision}."
         )
 
     def floor_goal(self, wish, floor, right, n):
@@ -199,17 +197,16 @@ class Judged:
         return -1000 * ends[0], 1000 * ends[1]
 
     def claims(self, positives, negatives):
-        """Return the four bounds."""
-        for t, model in ((self.threshold, "shifted model"), (self.own, "unshifted model")):
-            flagged, missed = self.wrong(t)
-            for k, n, verb, who in (
-                (missed, self.n[1], "misses", positives),
-                (flagged, self.n[0], "flags", negatives),
-            ):
-                yield (
-                    f"The {model} {verb} at most {most(upper(k, n, DELTA))} of {who} in the long "
-                    f"run (95% confidence; {k:,} of {n:,} seen)."
-                )
+        """Return both bounds."""
+        flagged, missed = self.wrong(self.threshold)
+        for k, n, verb, who in (
+            (missed, self.n[1], "misses", positives),
+            (flagged, self.n[0], "flags", negatives),
+        ):
+            yield (
+                f"The shifted model {verb} at most {most(upper(k, n, DELTA))} of {who} in the long "
+                f"run (95% confidence; {k:,} of {n:,} seen)."
+            )
 
     def findings(self, positives, negatives):
         """Return the sentences below the slider."""
@@ -313,13 +310,12 @@ class Judged:
         if off:
             yield f"in {off} of {len(groups)} groups of rows"
 
-    def methods(self):
-        """Return the rows of both tables of methods, and each method's errors on these rows."""
+    def methods(self, measure, keeps):
+        """Return the table: ours, the untouched model and the two best others by the goal."""
         negative, positive = self.n
-        ours = self.wrong(self.threshold)
         with (self.folder / "comparison.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        self.errors, self.terminal, paired = {}, [], []
+        self.errors, self.terminal, lines = {}, [], {}
         for row in rows:
             cut = float(row["threshold"]) if row["threshold"] else None
             # Of a retrained model nothing is known but its two recalls, which are counts.
@@ -332,30 +328,19 @@ class Judged:
             truth, made = np.repeat([0, 0, 1, 1], cell), np.repeat([0, 1, 0, 1], cell)
             each = 1 - flagged / negative, 1 - missed / positive
             gmean, f1 = math.sqrt(each[0] * each[1]), sk.f1_score(truth, made)
-            values = [gmean, sum(each) / 2, f1, sk.matthews_corrcoef(truth, made),
-                      sk.accuracy_score(truth, made), each[1], each[0]]  # fmt: skip
+            values = [gmean, sum(each) / 2, f1, sk.accuracy_score(truth, made), each[1], each[0]]
             cells = " ".join(f"{v:.3f}".replace("-", "−") for v in values)
             at = "–" if cut is None else f"{cut:.3f}".replace("-", "−")
-            yield f"{row['method']} {cells} {at}"
+            lines[row["method"]] = f"{row['method']} {cells} {at}"
             self.terminal.append(" ".join([row["method"], *(f"{v:.3f}" for v in
                                            (gmean, f1, each[0], each[1]))]))  # fmt: skip
-            if row["method"] != "boundshift":
-                paired.append((row["method"], cut, missed - ours[1], ours[0] - flagged))
-        now = self.s > self.threshold
-        for name, cut, found, more in paired:
-            told = [f"{found:+d}", f"{more:+d}"]
-            if cut is None:
-                yield re.compile(rf"{re.escape(name)} {signed(told[0])} {BETWEEN} "
-                                 rf"{signed(told[1])} {BETWEEN}")  # fmt: skip
-                continue
-            other = self.s > cut
-            between = []
-            for of_class, n in ((self.y, self.n[1]), (~self.y, self.n[0])):
-                only, lost = np.sum(of_class & now & ~other), np.sum(of_class & other & ~now)
-                ends = difference(only, lost, n)
-                between.append(" to ".join(f"{100 * end:+.1f}" for end in ends))
-            cells = f"{told[0]} {between[0]} {told[1]} {between[1]}"
-            yield f"{name} {cells.replace('-', '−')}"
+        others = [name for name in lines if name not in ("boundshift", "untouched")]
+        others.sort(key=lambda name: -measure(*self.errors[name]))
+        if keeps is not None:
+            others.sort(key=lambda name: not keeps(*self.errors[name]))
+        for name in ("boundshift", "untouched", *others[:2]):
+            yield lines[name]
+        yield f"Not shown: {'; '.join(others[2:])}."
 
     def lead(self, title, measure, text, positives, negatives, keeps=None):
         """Return how far ours is from the best of the others; after :meth:`methods`."""
@@ -416,7 +401,7 @@ class Judged:
         yield "rows {:,} {:,}".format(*found["n_samples"])
         yield "on the wrong side {:,} {:,}".format(*found["wrong"])
         yield "claimed error {} {}".format(*map(short, found["errors"]))
-        yield f"Threshold {self.threshold}, by"
+        yield f"Threshold {self.threshold}."
 
     def script(self, page):
         """Check what the slider shows at each of its stops."""
@@ -429,13 +414,6 @@ class Judged:
             bounds = [upper(k[i], self.n[i], DELTA) for i in (0, 1)]
             assert np.allclose(data["marks"][mark]["bounds"], bounds)
         assert math.isclose(data["prevalence"], self.share)
-
-
-BETWEEN = r"[+−][\d.]+ to [+−][\d.]+"
-
-
-def signed(text):
-    return re.escape(text.replace("-", "−"))
 
 
 def visible(page):
@@ -451,11 +429,9 @@ def visible(page):
 # Said of every page, or random: where the threshold falls, and a difference, by resampling.
 FIXED = (
     "alarms per 1,000",
-    "F1 Matthews",
-    "GMean(tolerance=0.0025)",
+    "F1 accuracy",
     re.compile(r"label \S+ \S+(?= rows)"),
     re.compile(r"'\S+' is [\d.]+"),  # how a cell of the table is read
-    "At a threshold probability of 20% one hit is worth four false alarms",
     re.compile(r"fallen between −?[\d.]+ and −?[\d.]+"),
     re.compile(r"Interval −?[\d.]+ to −?[\d.]+"),
     re.compile(r"The difference lies between \S+ and \S+ \(95%, by resampling\)"),
@@ -463,10 +439,8 @@ FIXED = (
     re.compile(r"\S+ among 100 \S+"),
     re.compile(r"boundshift \d+\.\d+\S*"),
     "95% confidence allows",
-    "with 95% confidence.",
     "with 95% intervals",
     "Both 95% intervals contain 0",
-    re.compile(r"Where an interval contains 0"),
     re.compile(r", [1-9] beyond the edge"),  # of the picture alone
 )
 

@@ -48,24 +48,25 @@ def judge(run, folder):
 
 
 def check_page(folder, name, judged, said, told, positives, negatives, unit, *, columns, groups=(),
-               goal=(), lead=None, keeps=None, made_by=()):  # fmt: skip
+               goal=(), lead=None, keeps=None, notes=()):  # fmt: skip
     """Compare every figure of a page and of the terminal with the recount."""
     page = (folder / name / "report.html").read_text(encoding="utf-8")
     judged.script(page)
+    lead = lead or g_mean(judged)
     must = [
         *goal,
         judged.verdict(positives, unit),
         *judged.tiles(positives, negatives, unit),
         *judged.calibration(positives),
-        *judged.methods(),
+        *judged.methods(lead[1], keeps),
         *judged.details(positives, negatives),
         *judged.claims(positives, negatives),
         *judged.columns(columns),
         f"{len(columns)} used, {len(left_out(folder, name))} left out",
-        *made_by,
+        *notes,
         *(row for column in groups for row in judged.groups(column)),
     ]
-    must += judged.lead(*(lead or g_mean(judged))[:3], positives, negatives, keeps)
+    must += judged.lead(*lead, positives, negatives, keeps)
     absent, left = explain(visible(page), must, list(judged.findings(positives, negatives)))
     assert absent == []
     assert left == []
@@ -89,16 +90,13 @@ def g_mean(judged):
     )
 
 
-BLEND = "Blend(rows=10.0)"
-
-
 def test_fraud_with_amounts_and_ids(judge, folder):
     names = ["--positive-name", "frauds", "--unit", "payments"]
     features = ["amount", "hour", "country", "new_card"]
     judged, said, told = judge("fraud", "fraud", "1", *names, features=features)
     check_page(
         folder, "fraud", judged, said, told, "frauds", "other payments", "payments",
-        columns=features, groups=["country", "new_card"], made_by=[BLEND],
+        columns=features, groups=["country", "new_card"],
     )  # fmt: skip
     assert left_out(folder, "fraud") == ["payment_id", "currency"]
     ids = read_column("fraud_scores.csv", "payment_id")
@@ -121,7 +119,6 @@ def test_churn_with_dates_and_decimal_commas(judge, folder):
         folder, "churn", judged, said, told, "churners", "other customers", "customers",
         columns=features, groups=["plan"], goal=[judged.cost_goal(1, 15, "churners")],
         lead=("cost of 1,000 decisions", saved, lambda value: amount(-value)),
-        made_by=[BLEND, "Cost(false_positive=1.0, false_negative=15.0, prevalence=None)"],
     )  # fmt: skip
     assert {"customer no", "since"} <= set(left_out(folder, "churn"))
 
@@ -135,7 +132,7 @@ def test_screening_at_half_a_percent_with_a_recall_floor(judge, folder):
         folder, "screening", judged, said, told, "ill patients", "healthy patients", "patients",
         columns=features, groups=["sex"], goal=[judged.recall_goal(0.6, "ill patients")],
         keeps=lambda u, v: 1 - v / judged.n[1] >= 0.6,
-        made_by=["ClopperPearson(confidence=0.95)", "Floors(recall=0.6)", judged.held_out()],
+        notes=[judged.held_out()],
     )  # fmt: skip
     page = (folder / "screening" / "report.html").read_text(encoding="utf-8")
     assert "Most alarms are false" in page
@@ -147,7 +144,7 @@ def test_a_call_list_of_fifty_a_week(run, judge, folder):
     judged, said, told = judge("calls", "gives", "True", *names, features=features)
     check_page(
         folder, "calls", judged, said, told, "donors who give", "other donors", "donors",
-        columns=features, groups=["channel"], made_by=[BLEND],
+        columns=features, groups=["channel"],
     )  # fmt: skip
     run("predict", "calls", "next_week.csv", "--top", "50", "--out", "call.csv")
     run("predict", "calls", "next_week.csv", "--out", "week.csv")
@@ -174,7 +171,7 @@ def test_machines_written_twice_and_some_never_inspected(judge, folder):
     assert ignored in told
     check_page(
         folder, "machines", judged, said, told, "broken machines", "sound machines", "machines",
-        columns=features, groups=["site"], made_by=[BLEND, ignored],
+        columns=features, groups=["site"], notes=[ignored],
     )  # fmt: skip
 
 
@@ -200,6 +197,5 @@ def test_loans_that_leave_most_payers_alone_and_find_the_most(judge, folder):
             lambda value: percent(round(value * judged.n[1]), judged.n[1]),
         ),
         keeps=lambda u, v: 1 - u / judged.n[0] >= 0.8,
-        made_by=["ClopperPearson(confidence=0.95)", "Floors(specificity=0.8, then='recall')",
-                 judged.held_out()],
+        notes=[judged.held_out()],
     )  # fmt: skip

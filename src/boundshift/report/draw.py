@@ -19,7 +19,6 @@ _LANE = 170
 _HISTOGRAM, _HISTOGRAM_ALONE = (92, 34), (134, 34)
 _POINTS, _BAR = (106, 134), 154
 _PLOT, _HEIGHT = 240, 230
-_OWN, _SHIFTED = "the model's own threshold", "the shifted boundary"
 
 Facts = dict[str, Any]
 
@@ -96,33 +95,21 @@ def _polyline(places: Sequence[float], shares: Any) -> str:
 
 
 def small_charts(facts: Mapping[str, Any]) -> Facts:
-    """Return precision against recall, the decision curve and the calibration, None without one."""
-    names = facts["names"]
-    found, curve = facts["precision_recall"], facts["decision_curve"]
+    """Return precision against recall, and the calibration, None without one."""
+    found = facts["precision_recall"]
     recall = _Chart((0.0, 1.0), (0.0, 1.0))
     recall.line("curve ink", "every threshold", found["recall"], found["precision"])
     recall.line("dotted", "flagging rows at random", [0, 1], [found["chance"]] * 2)
-    for kind, name, key in (("own", _OWN, "old"), ("new", _SHIFTED, "shifted")):
+    for kind, name, key in (
+        ("own", "the model's own threshold", "old"),
+        ("new", "the shifted boundary", "shifted"),
+    ):
         if at := found["points"][key]:
             recall.point(kind, f"{name}: finds {percent(at[0])}, right in {percent(at[1])}", *at)
-
-    x, curves = curve["probability"], curve["curves"]
-    top = _round_up(max(max(values) for values in curves.values()) or curve["top"])
-    benefit = _Chart((0.0, x[-1]), (-top / 4, top))
-    for kind, name, key in (
-        ("new", _SHIFTED, "shifted"),
-        ("own", _OWN, "old"),
-        ("group", "the model's own probabilities", "own"),
-        ("dotted", "flag all", "all"),
-    ):
-        if key in curves:
-            benefit.line(f"curve {kind}", name, x, curves[key])
-    benefit.line("thin", "flag none", [0, x[-1]], [0, 0])
     return {
         "precision_recall_chart": recall.finish(
-            f"{names['positives']} found (recall)", "alarms that are right (precision)"
+            f"{facts['names']['positives']} found (recall)", "alarms that are right (precision)"
         ),
-        "decision_curve_chart": benefit.finish("threshold probability", "net benefit"),
         "calibration_chart": facts["calibration"] and _calibration(facts["calibration"]["bins"]),
     }
 

@@ -163,7 +163,6 @@ def collect_facts(
         | {
             "message": boundary.message,
             "claim": claim_text(boundary),
-            "made_by": f"{boundary.curve} and {boundary.rule}",
             "table": [{"title": title, "values": pair} for title, pair in class_rows(boundary)],
         },
         "old": {"threshold": evidence.old_threshold},
@@ -211,7 +210,7 @@ def _deploy(evidence: Evidence) -> list[str]:
     if is_probability(evidence.deciding):
         scores = f"model.predict_proba(X_new)[:, {int(points_up)}]"
     line = _decide(repr(evidence.boundary.threshold), evidence.boundary.labels)
-    return ["import numpy as np", f"scores = {scores}  # as in this report", line]
+    return [f"scores = {scores}  # as in this report", line]
 
 
 def _decide(threshold: str, labels: tuple[Any, Any]) -> str:

@@ -34,7 +34,7 @@ _N_STOPS = 1001
 _OURS = ("boundshift", "shifted")  # methods that are set off from the others
 _N_BINS = 60
 _MOST_POINTS = 400  # a class with more rows is drawn as a histogram only
-_BENEFIT_STEPS = 100
+_MOST_BASELINES = 3
 _MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
 
 Facts = dict[str, Any]
@@ -53,7 +53,6 @@ def panels(evidence: Evidence) -> Facts:
         "paper": geometry and _projection(evidence, boundary, axis),
         "stops": stops,
         "precision_recall": _precision_recall(stops, evidence),
-        "decision_curve": _decision_curve(evidence),
         "calibration": _calibration(evidence),
         "subgroups": _subgroups(evidence),
     }
@@ -136,36 +135,6 @@ def _precision_recall(stops: Facts, evidence: Evidence) -> Facts:
     }
 
 
-def _decision_curve(evidence: Evidence) -> Facts:
-    r"""Return the net benefit of both thresholds, of flagging all rows, and of the model's own.
-
-    At a threshold probability p, where one hit is worth :math:`(1 - p)/p` false alarms, the net
-    benefit is the share of hits minus :math:`p/(1 - p)` times the share of false alarms.
-    """
-    prevalence, is_positive = evidence.prevalence, evidence.rows.is_positive
-    # Beyond three times the prevalence little is left to gain.
-    most = min(0.95, max(3 * prevalence, 0.02))
-    chance = np.linspace(most / _BENEFIT_STEPS, most, _BENEFIT_STEPS)
-    errors: dict[str, Any] = {
-        "shifted": evidence.shifted.errors,
-        "old": evidence.old.errors,
-        "all": (1.0, 0.0),
-    }
-    if evidence.details.probability is not None:
-        own = np.asarray(evidence.details.probability)
-        below = [
-            np.searchsorted(np.sort(own[of]), chance, side="right") / np.sum(of)
-            for of in (~is_positive, is_positive)
-        ]
-        errors["own"] = (1 - below[0], below[1])
-    odds = chance / (1 - chance)
-    curves = {
-        name: (prevalence * (1 - misses) - (1 - prevalence) * odds * alarms).tolist()
-        for name, (alarms, misses) in errors.items()
-    }
-    return {"probability": chance.tolist(), "curves": curves, "top": prevalence}
-
-
 @dataclass(frozen=True)
 class Share:
     """A share with Clopper and Pearson's two-sided interval."""
@@ -243,7 +212,7 @@ def _level(value: Any) -> str:
 
 
 def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> Facts:
-    """Return the table of methods, ours beside each of them row by row, and a sentence on it.
+    """Return a table of our boundary and three other methods, and a sentence on the best of them.
 
     Methods have "method" and their metrics, beside it or in a mapping called "metrics". None
     compares the model's own threshold with the boundary.
@@ -254,7 +223,8 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
             "shifted": evidence.boundary.threshold,
         }
         methods = [
-            {"method": name} | metrics_at(evidence.judging, cut) | {"threshold": cut}
+            {"method": name, "threshold": cut}
+            | {key: metrics_at(evidence.judging, cut)[key] for key in METRICS_COMPARED}
             for name, cut in cuts.items()
         ]
     flat = []
@@ -264,8 +234,21 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
                 f"`comparison` must be a list of mappings with the key 'method', got {method!r}. "
                 "Use [{'method': 'untouched', 'g_mean': 0.7}], for example."
             )
-        merged = {**method, **method.get("metrics", {})}
+        merged = {**method, **method.get("metrics", {}), "method": str(method["method"])}
         flat.append({str(key): value for key, value in merged.items() if key != "metrics"})
+    decided = _decisions(flat, evidence)
+    judged = {name: _judge(made, evidence) for name, made in decided.items()}
+    sign = 1 if aim_of(evidence.boundary.rule).greater else -1
+
+    def rank(method: Mapping[str, Any]) -> tuple[Any, ...]:
+        if method.get("threshold") == evidence.old_threshold:
+            return (0,)
+        kept, value = judged.get(method["method"], (False, -sign * np.inf))
+        return (1, not kept, -sign * value)
+
+    ranked = sorted((method for method in flat if method["method"] not in _OURS), key=rank)
+    left_out = [method["method"] for method in ranked[_MOST_BASELINES:]]
+    flat = [method for method in flat if method["method"] not in left_out]
     keys = list(dict.fromkeys(key for method in flat for key in method if key != "method"))
     known = [key for key in METRICS_COMPARED if key in keys]
     keys = known + [key for key in keys if key not in known]
@@ -277,10 +260,12 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
         title = METRIC_TITLES.get(key, key.replace("_", " "))
         columns.append({"key": key, "title": title, "best": best})
     rows = [
-        {"method": str(method["method"]), "ours": method["method"] in _OURS, "values": values}
+        {"method": method["method"], "ours": method["method"] in _OURS, "values": values}
         for method, values in zip(flat, cells, strict=True)
     ]
-    return {"columns": columns, "rows": rows, "paired": _compare_pairs(flat, evidence)}
+    ours = any(row["ours"] for row in rows)
+    lead = _lead(decided, judged, evidence) if ours and decided else None
+    return {"columns": columns, "rows": rows, "left_out": left_out, "lead": lead}
 
 
 def _cell(value: object) -> float | str | None:
@@ -292,99 +277,77 @@ def _cell(value: object) -> float | str | None:
     return str(value)
 
 
-@dataclass(frozen=True)
-class Pairing:
-    """How many rows of each class ours flags more than a method, with intervals as shares."""
-
-    method: str
-    found_more: int
-    found_interval: tuple[float, float]
-    flagged_more: int
-    flagged_interval: tuple[float, float]
-    differ: int
-    may_be_chance: tuple[bool, bool]
-
-
-def _compare_pairs(methods: Sequence[Mapping[str, Any]], evidence: Evidence) -> Facts:
-    """Compare our boundary with each other method that has a threshold or decisions, by row."""
-    baselines: dict[str, BoolArray] = {}
+def _decisions(methods: Sequence[Mapping[str, Any]], evidence: Evidence) -> dict[str, BoolArray]:
+    """Return the rows flagged by each other method that has a threshold or decisions."""
+    decided: dict[str, BoolArray] = {}
     for method in methods:
-        name, threshold = str(method["method"]), method.get("threshold")
+        name, threshold = method["method"], method.get("threshold")
         if name in _OURS:
             continue
         if threshold is not None and not np.isnan(threshold):
-            baselines[name] = np.asarray(evidence.scores > threshold)
+            decided[name] = np.asarray(evidence.scores > threshold)
         elif name in evidence.details.decisions:
-            baselines[name] = np.asarray(evidence.details.decisions[name], dtype=np.bool_)
-    rows, pairs = evidence.rows, []
-    for name, other in baselines.items():
-        # Only the classes' own differences are read, which no cost enters.
-        decided = (other.astype(float), 0.5, rows.new.astype(float), 0.5)
-        paired = compare_boundaries(rows.is_positive, *decided, evidence.confidence, cost=Cost())
-        (flag_low, flag_high), (miss_low, miss_high) = paired.intervals
-        pairs.append(
-            Pairing(
-                name,
-                paired.mended[1] - paired.broken[1],
-                (-miss_high, -miss_low),
-                paired.broken[0] - paired.mended[0],
-                (flag_low, flag_high),
-                sum(paired.mended) + sum(paired.broken),
-                (miss_low <= 0 <= miss_high, flag_low <= 0 <= flag_high),
-            )
-        )
-    ours = any(str(method["method"]) in _OURS for method in methods)
-    return {"rows": pairs, "lead": _lead(pairs, baselines, evidence) if ours and pairs else None}
+            decided[name] = np.asarray(evidence.details.decisions[name], dtype=np.bool_)
+    return decided
 
 
-def _lead(pairs: list[Pairing], baselines: Mapping[str, BoolArray], evidence: Evidence) -> str:
+def _judge(decided: BoolArray, evidence: Evidence) -> tuple[bool, float]:
+    """Return whether decisions keep all floors, and their value by what was asked for."""
+    rule, share = evidence.boundary.rule, evidence.weighted_prevalence
+    errors = replace(evidence.rows, new=decided).errors("new")
+    kept = not isinstance(rule, Floors) or keeps_all(rule, errors, share)
+    return kept, float(aim_of(rule).measure(np.asarray(errors[0]), np.asarray(errors[1]), share))
+
+
+def _lead(
+    decided: Mapping[str, BoolArray], judged: Mapping[str, tuple[bool, float]], evidence: Evidence
+) -> str:
     """Say how far ours is from the best of the others, by what was asked for, and in rows."""
-    rows, rule, share = evidence.rows, evidence.boundary.rule, evidence.weighted_prevalence
-    errors = {name: replace(rows, new=made).errors("new") for name, made in baselines.items()}
-    kept, who = pairs, "the others"
+    rows, rule = evidence.rows, evidence.boundary.rule
+    ours_keeps, ours = _judge(rows.new, evidence)
+    kept, who = {name: value for name, (keeps, value) in judged.items() if keeps}, "the others"
     before = "" if isinstance(rule, GMean | Sum) else "The others may have had another goal. "
     if isinstance(rule, Floors):
         who = "these"
-        kept = [pair for pair in pairs if keeps_all(rule, errors[pair.method], share)]
-        ours_keeps = keeps_all(rule, rows.errors("new"), share)
-        reach = f"{len(kept)} reach" if len(kept) > 1 else "none reaches"
-        reach = f"{kept[0].method} reaches" if len(kept) == 1 else reach
+        reach = f"{len(kept)} reach" if len(kept) > 1 else f"{next(iter(kept), 'none')} reaches"
         before = (
-            f"Of {len(pairs)} other method{'s' if len(pairs) > 1 else ''}, which may have had "
+            f"Of {len(judged)} other method{'s' if len(judged) > 1 else ''}, which may have had "
             f"another goal, {reach} this one on these rows; ours "
             f"{'does' if ours_keeps else 'does not'}. "
         )
         if not ours_keeps or not kept:
             return before.strip()
     aim = aim_of(rule)
-
-    def value(rates: tuple[float, float]) -> float:
-        negative, positive = (np.asarray(rate) for rate in rates)
-        return float(aim.measure(negative, positive, share))
-
-    ours, known = value(rows.errors("new")), {p.method: value(errors[p.method]) for p in kept}
-    best = (max if aim.greater else min)(kept, key=lambda pair: known[pair.method])
-    theirs = known[best.method]
+    best = (max if aim.greater else min)(kept, key=lambda name: kept[name])
+    theirs = kept[best]
     place = "ahead of" if (ours > theirs) == aim.greater else "behind"
     place = "level with" if ours == theirs else place
-    whom = best.method if len(kept) == 1 else f"the best of {who}, {best.method}"
+    whom = best if len(kept) == 1 else f"the best of {who}, {best}"
     start = f"{before}By {aim.title}, ours is {place} {whom}: {aim.text(ours)} against "
     start = f"{start}{aim.text(theirs)}."
-    if best.differ == 0:
+    # Only the classes' own differences are read, which no cost enters.
+    both = (decided[best].astype(float), 0.5, rows.new.astype(float), 0.5)
+    paired = compare_boundaries(rows.is_positive, *both, evidence.confidence, cost=Cost())
+    differ = sum(paired.mended) + sum(paired.broken)
+    if differ == 0:
         return f"{start} Both make the same decision on every row."
     names, n_positive = evidence.names, int(rows.is_positive.sum())
-    n, chance = len(rows.is_positive), all(best.may_be_chance)
-    found, flagged = (
+    n, chance = len(rows.is_positive), all(low <= 0 <= high for low, high in paired.intervals)
+    flagged, found = (
         f"{abs(count):,} {'fewer' if count < 0 else 'more'}"
-        for count in (best.found_more, best.flagged_more)
+        for count in (
+            paired.broken[0] - paired.mended[0],
+            paired.mended[1] - paired.broken[1],
+        )
     )
     told = (
         f"urs finds {found} of {n_positive:,} {names.positives} and flags {flagged} of "
         f"{n - n_positive:,} {names.negatives}"
     )
-    if best.differ == 1:
+    if differ == 1:
         told = f"The whole difference is 1 of {n:,} {names.unit}: o{told}"
     else:
         told = f"O{told}{', which may be chance' if chance else ''}"
     interval = sure(evidence.confidence).removesuffix("confidence") + "intervals"
-    return f"{start} {told}.{f' Both {interval} contain 0.' if chance else ''}"
+    advice = f" Consider {best} instead." if place == "behind" and who == "the others" else ""
+    return f"{start} {told}.{f' Both {interval} contain 0.' if chance else advice}"

@@ -38,24 +38,29 @@ Level = Literal["good", "caution", "bad", "unknown"]
 _GOOD_AUC, _POOR_AUC = 0.85, 0.65
 # Training scores with this much more area than fresh rows are called optimistic.
 _OPTIMISM = (0.02, 0.08)
+_FEW_FLAGGED = 20
 # A boundary whose balanced error exceeds the least by more than this is called far off.
 _FAR = 0.05
 
 
 class Answer(StrEnum):
-    """Whether a classifier is good enough."""
+    """Whether to use a classifier."""
 
-    YES = "yes"
-    WITH_CARE = "with care"
+    USE = "use it"
+    IMPROVE = "improve it"
     UNPROVED = "unproved"
-    NO = "no"
+    NO = "do not use it"
 
 
 _ANSWERS = {
-    Answer.YES: "Yes: its scores separate the classes.",
-    Answer.WITH_CARE: "With care: it is shown to beat chance, and it has the weak points below.",
-    Answer.UNPROVED: "Not shown: these rows do not prove that it is better than chance.",
-    Answer.NO: "No: its scores do not separate the classes, and no boundary makes up for that.",
+    Answer.USE: "Use it: its scores separate the classes.",
+    Answer.IMPROVE: "Improve it, or use it with care: it beats chance, but it has weak points.",
+    Answer.UNPROVED: "Do not use it yet: these rows do not show that it is better than chance.",
+    Answer.NO: "Do not use it: its scores do not separate the classes.",
+}
+_NOT_REACHED = {
+    State.MISSED: "the goal is missed",
+    State.WORSE: "by its goal it does worse than the model's own threshold",
 }
 
 
@@ -81,7 +86,6 @@ class Verdict:
     status: str
     note: str
     alarms: Alarms
-    caution: str | None
 
 
 @dataclass(frozen=True)
@@ -106,12 +110,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Measures of the scores, findings with advice, and whether the model is good enough."""
+    """Measures of the scores, findings with advice, and what to do next."""
 
     measures: dict[str, float | None]
     findings: list[Finding]
-    good_enough: Answer
-    answer: str
+    answer: Answer
+    next: str
 
 
 @dataclass(frozen=True)
@@ -140,17 +144,17 @@ class ZoneFacts:
 
 def sentences(evidence: Evidence) -> dict[str, Any]:
     """Return goal, verdict, diagnosis, claims and zone, for page, terminal and notebook."""
-    goal, diagnosis = judge_goal(evidence), _diagnose(evidence)
+    goal = judge_goal(evidence)
     return {
         "goal": goal,
-        "verdict": _verdict(evidence, diagnosis, goal),
-        "diagnosis": diagnosis,
+        "verdict": _verdict(evidence),
+        "diagnosis": _diagnose(evidence, goal),
         "claims": list(_claims(evidence)),
         "zone": None if evidence.zone is None else _zone(evidence.zone, evidence),
     }
 
 
-def _verdict(evidence: Evidence, diagnosis: Diagnosis, goal: Goal | None) -> Verdict:
+def _verdict(evidence: Evidence) -> Verdict:
     shifted, names = evidence.shifted, evidence.names
     alarms, before = (
         count_alarms(certificate.errors, evidence.prevalence)
@@ -166,17 +170,9 @@ def _verdict(evidence: Evidence, diagnosis: Diagnosis, goal: Goal | None) -> Ver
     if shifted.certified:  # only the bound of a rate, not of a count, is claimed
         bound = claim(f"at most {at_most(shifted.error_bounds[1])}", evidence.confidence)
         parts = [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
-    parts.append(Sentence(_say_alarms(alarms, before, evidence.names)))
-    caution = None
-    proof = next(finding for finding in diagnosis.findings if finding.key == "proof")
-    if shifted.certified and proof.level == "bad":
-        met = goal is not None and goal.state == State.MET
-        caution = (
-            f"{'That the goal is met' if met else 'What is certified'} does not make the model "
-            "good: these rows do not show that it is better than chance."
-        )
+    parts.append(Sentence(_say_alarms(alarms, before, evidence)))
     told = " ".join(part.text for part in parts)
-    return Verdict(told, parts, shifted.status, _note(evidence), alarms, caution)
+    return Verdict(told, parts, shifted.status, _note(evidence), alarms)
 
 
 def _choose_base(shares: tuple[float, ...]) -> int:
@@ -202,21 +198,28 @@ def count_alarms(errors: tuple[float, ...], prevalence: float) -> Alarms:
     return Alarms(base, round(base * prevalence), flagged, right, flagged - right, precision, share)
 
 
-def _say_alarms(now: Alarms, before: Alarms, names: Names) -> str:
+def _say_alarms(now: Alarms, before: Alarms, evidence: Evidence) -> str:
+    names, old_rows = evidence.names, evidence.old
     among = f"Of {now.base:,} {names.unit}, with {now.positives:,} {names.positives} among them,"
     old = round(now.base * before.share)
     change = "" if old == now.flagged else f" instead of {old:,}"
     if now.precision is None:
         return f"{among} it flags none{change}."
     precision = percent(now.precision)
-    old_precision = precision if before.precision is None else percent(before.precision)
+    right = old_rows.n_samples[1] - old_rows.wrong[1]
+    flagged = right + old_rows.wrong[0]
+    change_in_precision = ""
+    if before.precision is not None and percent(before.precision) != precision:
+        change_in_precision = f" instead of {percent(before.precision)}"
+        if flagged < _FEW_FLAGGED:  # a share of so few says little
+            change_in_precision = f"; before, {right} of {flagged} flagged {names.unit} were hits"
     hits, false = (
         f"{count:,} {noun}{'' if count == 1 else 's'}"
         for count, noun in ((now.hits, "hit"), (now.false, "false alarm"))
     )
     return (
         f"{among} it flags {now.flagged:,}{change}: {hits} and {false}, a precision of "
-        f"{precision}{'' if old_precision == precision else f' instead of {old_precision}'}."
+        f"{precision}{change_in_precision}."
     )
 
 
@@ -247,14 +250,13 @@ def _note(evidence: Evidence) -> str:
 def _claims(evidence: Evidence) -> Iterator[Statement]:
     """Yield each claim of the report."""
     shifted, names, boundary = evidence.shifted, evidence.names, evidence.boundary
-    for certificate, model in ((shifted, "shifted model"), (evidence.old, "unshifted model")):
-        for i, verb, who in ((1, "misses", names.positives), (0, "flags", names.negatives)):
-            told = (
-                f"The {model} {verb} at most {at_most(certificate.error_bounds[i])} of {who} in "
-                f"the long run ({sure(certificate.confidence)}; {certificate.wrong[i]:,} of "
-                f"{certificate.n_samples[i]:,} seen)"
-            )
-            yield Statement(told, certificate.status, f"{certificate.reason}.")
+    for i, verb, who in ((1, "misses", names.positives), (0, "flags", names.negatives)):
+        told = (
+            f"The shifted model {verb} at most {at_most(shifted.error_bounds[i])} of {who} in the "
+            f"long run ({sure(shifted.confidence)}; {shifted.wrong[i]:,} of "
+            f"{shifted.n_samples[i]:,} seen)"
+        )
+        yield Statement(told, shifted.status, f"{shifted.reason}.")
 
     status, reason = "nominal", "The boundary was chosen on these rows, so they flatter it."
     if evidence.judged_on == JudgedOn.TEST and shifted.status == "nominal":
@@ -285,7 +287,7 @@ def _claims(evidence: Evidence) -> Iterator[Statement]:
         yield Statement(told, "nominal", f"{claim_text(boundary)} {reason}")
 
 
-def _diagnose(evidence: Evidence) -> Diagnosis:
+def _diagnose(evidence: Evidence, goal: Goal | None) -> Diagnosis:
     auc = area_under_curve(evidence.judging)
     training = None if evidence.training is None else area_under_curve(evidence.training)
     best = least_balanced_error(evidence.judging)
@@ -305,16 +307,26 @@ def _diagnose(evidence: Evidence) -> Diagnosis:
         level: Level = "caution" if status.solved else "bad"
         findings.append(Finding("status", level, "The boundary needs a second look", status.value))
     levels = {finding.key: finding.level for finding in findings}
-    good = Answer.WITH_CARE
+    answer, reason = Answer.IMPROVE, ""
     if levels["separation"] == "bad" or levels.get("status") == "bad":
-        good = Answer.NO
+        answer, reason = Answer.NO, "separation"
     elif levels["proof"] == "bad":
-        good = Answer.UNPROVED
+        answer, reason = Answer.UNPROVED, "proof"
     elif levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
-        good = Answer.YES
-    but = " But most alarms are false." if good == Answer.YES and "alarms" in levels else ""
+        answer = Answer.USE
+    told = _ANSWERS[answer]
+    if answer == Answer.NO and levels["separation"] != "bad":
+        told = f"Do not use it. {status.value}"
+    elif answer in (Answer.USE, Answer.IMPROVE) and goal and goal.state in _NOT_REACHED:
+        answer, told = Answer.IMPROVE, f"Improve it: {_NOT_REACHED[goal.state]}."
+    elif answer == Answer.USE and "alarms" in levels:
+        told, reason = f"{told} But most alarms are false.", "alarms"
+    advised = [finding for finding in findings if finding.advice]
+    if advised:
+        first = min(advised, key=lambda f: (f.key != reason, f.level != "bad"))
+        told = f"{told} {first.advice}"
     measures = {"auc": auc, "auc_training": training, "best_balanced_error": best}
-    return Diagnosis(measures, findings, good, f"{_ANSWERS[good]}{but}")
+    return Diagnosis(measures, findings, answer, told)
 
 
 def _grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, str]) -> Finding:
@@ -453,7 +465,7 @@ def _row_count(evidence: Evidence) -> Finding:
         f"With {certificate.n_samples[i]:,} {who}, no error rate below {at_most(least)} can be "
         "shown, even if every one is decided rightly."
     )
-    needed = f"{rows_needed(0.05, certificate.confidence):,} or more"
+    needed = f"{rows_needed(0.05, certificate.confidence):,} or more {who}"
     advice = f"For a claim of at most 5%, collect {needed} and keep them for a test."
     few = f"There are few {who}"
     return _grade(
