@@ -464,7 +464,7 @@ class ScoreSample:
             else:
                 order = np.argsort(own, kind="stable")
                 classes.append(Scores(own[order], weight[mine][order]))
-        _check_finite(*(c.value for c in classes))
+        check_finite(*(c.value for c in classes))
         sample = cls(classes[0], classes[1], labels)
         check_magnitude(max(map(abs, sample.extremes)))
         return sample
@@ -651,7 +651,7 @@ def not_probabilities(found: str) -> InvalidInputError:
     )
 
 
-def _check_finite(*sorted_values: FloatArray) -> None:
+def check_finite(*sorted_values: FloatArray) -> None:
     """Raise if a sorted array holds NaN or infinity, which can only stand at its ends."""
     if all(np.isfinite(v[0]) and np.isfinite(v[-1]) for v in sorted_values):
         return

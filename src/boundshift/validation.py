@@ -247,9 +247,17 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def as_rows(
-    y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None, *, alike: bool = True
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    pos_label: object = None,
+    *,
+    alike: bool = True,
+    one_class: bool = False,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], tuple[Any, Any]]:
-    """Return which rows are positive, their scores, and the labels (negative, positive)."""
+    """Return which rows are positive, their scores, and the labels (negative, positive).
+
+    With `one_class` rows of a single class are accepted.
+    """
     y, scores = as_labels(y_true), as_scores(y_score)
     if len(y) != len(scores):
         raise InvalidInputError(
@@ -257,9 +265,32 @@ def as_rows(
             f"{len(scores)} scores. Pass one score for each row."
         )
     distinct = find_distinct(y)
+    if one_class and len(distinct) == 1:
+        labels = _complete_labels(distinct.tolist()[0], pos_label)
+        return np.full(len(y), distinct.tolist()[0] == labels[1]), scores, labels
     labels = order_labels(distinct.tolist(), pos_label, alike=alike)
     is_positive = np.asarray(y == distinct[distinct.tolist().index(labels[1])], dtype=np.bool_)
     return is_positive, scores, labels
+
+
+def _complete_labels(label: Any, pos_label: object) -> tuple[Any, Any]:
+    """Return the labels (negative, positive), given the only one that has rows.
+
+    Examples
+    --------
+    >>> _complete_labels(0, None), _complete_labels("ok", "fraud"), _complete_labels("ill", "ill")
+    ((0, 1), ('ok', 'fraud'), ('not ill', 'ill'))
+    """
+    pairs: tuple[tuple[Any, Any], ...] = ((False, True), (-1, 1))
+    for low, high in pairs:
+        if pos_label in (None, high) and label in (low, high):
+            return (type(label)(low), type(label)(high))
+    if pos_label is None:
+        raise InvalidInputError(
+            f"`pos_label` must be given where `y_true` holds one class, got only {label!r}. Pass "
+            "the label of the positive class."
+        )
+    return (f"not {label}", label) if label == pos_label else (label, pos_label)
 
 
 def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
@@ -373,7 +404,8 @@ def order_labels(
         )
     if len(labels) == 1:
         raise InvalidInputError(
-            f"`y_true` must hold two classes, got only {labels[0]!r}. Pass rows of both classes."
+            f"`y_true` must hold two classes, got only {labels[0]!r}. Pass rows of both classes; "
+            "with one class certify and find_zone promise what it can show."
         )
     if len(labels) > 2:
         raise InvalidInputError(

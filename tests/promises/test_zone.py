@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from boundshift import BoundShiftClassifier, InvalidInputError
+from boundshift import BoundShiftClassifier, InvalidInputError, certify
 from boundshift.promises.zone import Zone, find_zone
 from boundshift.streaming import scan_zone
 
@@ -118,6 +118,33 @@ def test_a_predictive_value_out_of_reach_leaves_its_limit_open():
 def test_predictive_values_are_asked_together(asked):
     with pytest.raises(InvalidInputError, match="must be given together and without `errors`"):
         find_zone([0, 1], [0.0, 1.0], **asked)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_alone_has_its_own_limit(label):
+    rng, kept = np.random.default_rng(8), 0
+    for _ in range(RUNS):
+        y, s = np.full(200, label), np.round(rng.normal(size=200), 1)
+        zone = find_zone(y, s, errors=(0.05, 0.05))
+        assert zone.n_samples == ((0, 200) if label else (200, 0))
+        limit = zone.low if label else -zone.high
+        assert np.isinf(zone.high if label else zone.low)
+        # Scores are rounded: those up to the limit are called negative, or above it positive.
+        kept += norm.cdf(np.floor(limit * 10) / 10 + 0.05) <= 0.05
+    assert kept / RUNS >= 0.95 - 2 * (0.05 * 0.95 / RUNS) ** 0.5
+    assert "there are 0" in zone.message
+
+
+def test_one_class_alone_is_certified_and_the_other_is_not_known():
+    found = certify(np.array(["ok"] * 300), np.arange(300.0), 289.5, pos_label="fraud")
+    assert found.labels == ("ok", "fraud")
+    assert (found.wrong, found.n_samples, found.error_bounds[1]) == ((10, 0), (300, 0), 1.0)
+    assert (
+        found.error_bounds[0] == certify([0] * 300 + [1], np.arange(301.0), 289.5).error_bounds[0]
+    )
+    assert "class fraud has no rows" in found.reason
+    with pytest.raises(InvalidInputError, match="`pos_label` must be given"):
+        certify(["ok"], [0.0], 0.5)
 
 
 def test_classes_apart_leave_no_zone():

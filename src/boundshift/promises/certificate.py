@@ -38,10 +38,10 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.promises.clusters import as_clusters, bound_mean, cluster_errors
 from boundshift.result.records import Record
 from boundshift.rules import Floors
-from boundshift.scores import ScoreSample
+from boundshift.scores import ScoreSample, check_finite
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.read import find_source
-from boundshift.typing import BoolArray, FloatArray, IndexArray
+from boundshift.typing import BoolArray, IndexArray
 from boundshift.validation import as_choice, as_positive, as_rows, as_share
 
 Scores = Literal["held-out", "out-of-fold", "training"]
@@ -443,7 +443,8 @@ def certify(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Two labels of any kind.
+        Two labels of any kind. With rows of one class alone nothing is known of the other: its
+        error is NaN and its bound 1.
     y_score : array-like of shape (n_samples,)
         Scores of the rows.
     threshold : float or Boundary
@@ -517,22 +518,35 @@ def certify(
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "threshold": t}
     claims["chosen_here"] = chosen_here
 
-    def claim(sample: ScoreSample) -> tuple[Certificate, ScoreSample]:
+    def claim(sample: ScoreSample) -> tuple[Certificate, tuple[float, float]]:
         if sample_weight is not None:
-            return certify_weights(sample, **claims), sample
-        return certify_counts(*count_at_threshold(sample, t), scores=scores, **claims), sample
+            return certify_weights(sample, **claims), sample.extremes
+        counts = count_at_threshold(sample, t)
+        return certify_counts(*counts, scores=scores, **claims), sample.extremes
 
     if source is not None:
-        (found, sample), _ = decide_in_passes(source, claim, pos_label=pos_label)
+        (found, extremes), _ = decide_in_passes(source, claim, pos_label=pos_label)
+    elif sample_weight is not None:
+        found, extremes = claim(
+            ScoreSample.from_labels(y_true, y_score, pos_label, sample_weight=sample_weight)
+        )
     else:
-        rows = ScoreSample.from_labels(y_true, y_score, pos_label, sample_weight=sample_weight)
-        found, sample = claim(rows)
-    if cluster is not None:
-        is_positive, known, _ = as_rows(y_true, y_score, pos_label)
-        found = _certify_clusters(found, is_positive, known, as_clusters(cluster, len(known)))
+        is_positive, known, labels = as_rows(y_true, y_score, pos_label, one_class=True)
+        check_finite(np.sort(known))
+        extremes = float(known.min()), float(known.max())
+        is_wrong, classes = (known > t) != is_positive, (~is_positive, is_positive)
+        wrong = tuple(int(np.sum(is_wrong & mine)) for mine in classes)
+        found = certify_counts(
+            wrong, tuple(int(np.sum(mine)) for mine in classes), labels, scores=scores, **claims
+        )
+        if cluster is not None:
+            found = _certify_clusters(found, is_wrong, classes, as_clusters(cluster, len(known)))
+        for label, n in zip(labels, found.n_samples, strict=True):
+            if not n:
+                found = replace(found, reason=f"{found.reason}; class {label} has no rows")
     if isinstance(threshold, Boundary):
         found = replace(found, scale=threshold.scale)
-        threshold.check_scale(*sample.extremes, int(sum(sample.n_samples)))
+        threshold.check_scale(*extremes, int(sum(found.n_samples)))
     if sorted(found.errors) == [0.0, 1.0]:
         warnings.warn(
             f"Scores should be on both sides of the threshold {t:.6g}, got all "
@@ -545,20 +559,19 @@ def certify(
 
 
 def _certify_clusters(
-    found: Certificate, is_positive: BoolArray, scores: FloatArray, cluster: IndexArray
+    found: Certificate,
+    is_wrong: BoolArray,
+    classes: tuple[BoolArray, BoolArray],
+    cluster: IndexArray,
 ) -> Certificate:
     """Return a certificate of rows in clusters, given the one of single rows."""
-    assert found.threshold is not None
     delta = (1.0 - found.confidence) / (2 if found.joint else 1)
-    is_wrong = (scores > found.threshold) != is_positive
-    parts = [
-        cluster_errors(is_wrong[chosen], cluster[chosen]) for chosen in (~is_positive, is_positive)
-    ]
+    parts = [cluster_errors(is_wrong[mine], cluster[mine]) for mine in classes]
     return replace(
         found,
-        error_bounds=tuple(bound_mean(errors, delta) for errors in parts),
-        errors=tuple(float(errors.mean()) for errors in parts),
-        floors=tuple(bound_mean(np.zeros(len(errors)), delta) for errors in parts),
+        error_bounds=tuple(bound_mean(part, delta) for part in parts),
+        errors=tuple(float(part.mean()) if len(part) else math.nan for part in parts),
+        floors=tuple(bound_mean(np.zeros(len(part)), delta) for part in parts),
         n_clusters=tuple(map(len, parts)),
         method="betting",
         reason=f"{found.reason}; clusters are independent, and the rates are averages over them",

@@ -24,10 +24,10 @@ from boundshift.result.html import zone_html
 from boundshift.result.records import Record
 from boundshift.result.sql import zone_expression
 from boundshift.rules import Floors
-from boundshift.scores import Scale, Scores, ScoreSample
+from boundshift.scores import Scale, Scores, ScoreSample, check_finite
 from boundshift.status import Status
 from boundshift.typing import FloatArray
-from boundshift.validation import as_known_scores, as_share
+from boundshift.validation import as_known_scores, as_rows, as_share
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,8 @@ def find_zone(
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_samples,)
-        Labels, and scores of rows that the model has not seen.
+        Labels, and scores of rows that the model has not seen. With rows of one class alone only
+        its own limit is finite.
     errors : float or pair of float, default=None
         Allowed false positive rate and false negative rate; one number for both. None is 0.05,
         unless `precision` and `npv` are given.
@@ -328,6 +329,12 @@ def find_zone(
         return _zone_by_values(sample, *asked, confidence, scale)
     allowed = as_errors((0.05, 0.05) if errors is None else errors)
     alike = allowed[0] == allowed[1]
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=alike, one_class=True)
+    if is_positive.all() or not is_positive.any():
+        scores = np.sort(scores)
+        check_finite(scores)
+        side = bool(is_positive[0])
+        return _zone_of_one_class(Scores(scores), side, labels, allowed, confidence)
     sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
     return zone_of(sample, allowed, confidence, scale)
 
@@ -374,6 +381,25 @@ def zone_of(
         low = sample.to_units(_middle(np.concatenate(below).max(initial=-math.inf), least))
         high = sample.to_units(_middle(high, np.concatenate(above).min(initial=math.inf)))
     return _zone(sample, low, high, allowed, confidence, scale)
+
+
+def _zone_of_one_class(
+    own: Scores,
+    is_positive: bool,
+    labels: tuple[Any, Any],
+    errors: tuple[float, float],
+    confidence: float,
+) -> Zone:
+    """Return the zone with one limit, that of the only class with rows."""
+    low, high, delta = -math.inf, math.inf, 1.0 - confidence
+    if is_positive:
+        least = -_limit(own.mirrored(), errors[1], delta)
+        low = _middle(own.between(low, least)[-1:].max(initial=low), least)
+    else:
+        most = _limit(own, errors[0], delta)
+        high = _middle(most, own.between(most, high)[:1].min(initial=high))
+    n_samples = (0, own.n) if is_positive else (own.n, 0)
+    return Zone(low, high, errors, n_samples, labels, confidence, (0.0, 0.0))
 
 
 def _zone_by_values(
