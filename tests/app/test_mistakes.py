@@ -28,6 +28,7 @@ MISTAKES = {
     "header only": (["threshold", "header.csv", *SCORES], ["must have rows"]),
     "one class": (["threshold", "one.csv", *SCORES], ["Two classes", "only 'no'"]),
     "three classes": (["threshold", "three.csv", *SCORES], ["holds 3", "--ignore"]),
+    "labels some of which are bytes": (["threshold", "bytes.csv", *SCORES], ["holds 3", "b'no'"]),
     "unknown positive": (
         ["threshold", "scores.csv", *SCORES, "--positive", "sick"],
         ["'no', 'yes'", "'sick'"],
@@ -335,6 +336,7 @@ def files(tmp_path, scores, plain_model):
     write("one.csv", "risk,ill\n1,no\n2,no\n")
     write("two.csv", "risk,ill\n1,no\n2,yes\n")
     write("three.csv", f"risk,ill\n{rows}5,perhaps\n")
+    write("bytes.csv", f"risk,ill\n{rows}5,b'no'\n")
     write("text.csv", f"risk,ill\n{rows}high,yes\n")
     write("gap.csv", f"risk,ill\n{rows},yes\n")
     write("unlabelled.csv", f"risk,ill\n{rows}5,\n")

@@ -165,6 +165,22 @@ def test_umlauts_of_windows_reach_report_and_predictions(run, table, tmp_path):
     assert "cp1252" not in in_passes.stderr
 
 
+def test_cells_written_as_bytes_are_read_as_text(run, table, fitted, tmp_path):
+    as_bytes = table.map(lambda cell: str(str(cell).replace("yes", "müde").encode()))
+    as_bytes.to_csv(tmp_path / "bytes.csv", index=False)
+    said = run("fit", "bytes.csv", "--target", "ill", "--out", "bytes").stderr
+    assert "Note: Cells written as bytes are read as text: b'no' as no." in said
+    made = run("predict", "bytes", "bytes.csv", "--keep", "code").stdout
+    assert frame_of(made)["code"].astype(str).tolist() == table["code"].tolist()
+    assert frame_of(made)["score"].tolist() == frame_of(fitted)["score"].tolist()
+    scores = table[["price"]].assign(ill=as_bytes["ill"])
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    for files in (["scores.csv"], ["scores.csv"] * 2):
+        found = run("threshold", *files, "--score", "price", "--label", "ill")
+        assert "Call a row müde if" in found.stdout
+        assert "written as bytes" in found.stderr
+
+
 def frame_of(text):
     return pd.read_csv(io.StringIO(text))
 

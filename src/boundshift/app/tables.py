@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import math
 import re
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from boundshift.app.cli import visible
-from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
 from boundshift.streaming.chunks import arrow
 from boundshift.streaming.tables import (
     AS_IT_IS,
@@ -35,6 +37,7 @@ _LEAST_ROWS = 10
 _MOST_CLASSES = 50
 # What a float holds exactly; a number that is longer, or begins with 0, is a name.
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
+_BYTES = re.compile(r"b('[^'\n]*'|\"[^\"\n]*\")")
 _NUMBER = re.compile(r"(?=.*\d)[+-]?(0|[1-9]\d{0,14})?(\.\d{0,15})?(e[+-]?\d{1,2})?", re.IGNORECASE)
 
 
@@ -103,7 +106,29 @@ def read_frame(
                 if pa.types.is_decimal(field.type):
                     numbers = table.column(place).cast(pa.float64())
                     table = table.set_column(place, field.name, numbers)
-            return table.to_pandas()
+            frame = table.to_pandas()
+    for name in frame.columns:
+        if meant := _read_bytes(frame[name]):
+            frame[name] = [meant.get(cell, cell) for cell in frame[name]]
+    return frame
+
+
+def _read_bytes(cells: Iterable[Any]) -> dict[str, str]:
+    """Return what texts such as b'sick' mean, with a note; nothing unless all are written so."""
+    meant: dict[str, str] = {}
+    for cell in cells:
+        if cell is None or (isinstance(cell, str) and (cell in meant or cell.strip() in MISSING)):
+            continue
+        if not isinstance(cell, str) or not _BYTES.fullmatch(cell):
+            return {}
+        try:
+            meant[cell] = ast.literal_eval(cell).decode()
+        except (SyntaxError, ValueError):
+            return {}
+    for text, word in list(meant.items())[:1]:
+        said = f"Cells written as bytes are read as text: {text} as {word}."
+        warnings.warn(said, BoundaryWarning, stacklevel=3)
+    return meant
 
 
 def check_writable(path: Path) -> None:
@@ -196,6 +221,8 @@ def label_values(texts: Sequence[str]) -> list[Any]:
     >>> label_values(["01", "02"])
     ['01', '02']
     """
+    meant = _read_bytes(texts)
+    texts = [meant.get(text, text) for text in texts]
     bare = [text.strip() for text in texts]
     if all(_WHOLE.fullmatch(text) for text in bare):
         return [int(text) for text in bare]
@@ -203,7 +230,7 @@ def label_values(texts: Sequence[str]) -> list[Any]:
         return [_TRUTH[text.casefold()] for text in bare]
     if all(_NUMBER.fullmatch(text) for text in bare):
         return [float(text) for text in bare]
-    return list(texts)
+    return texts
 
 
 def order_classes(
