@@ -25,13 +25,11 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     cross_val_predict,
 )
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift import (
@@ -303,14 +301,6 @@ def test_groups_go_to_the_splitter(fits, routing):
         assert found.threshold_ == fit(cv=splits).threshold_
 
 
-def test_routing_goes_through_a_search(fits, routing):
-    inner = Recorder().set_fit_request(sample_weight=True)
-    model = BoundShiftClassifier(inner, cv=2).set_score_request(sample_weight=True)
-    search = GridSearchCV(model, {"curve": [None]}, cv=2)
-    search.fit(X, Y, sample_weight=np.ones(len(Y)))
-    assert all(weight is not None for _, _, weight in fits())
-
-
 # With the rest of scikit-learn.
 
 
@@ -320,30 +310,6 @@ def test_searched_over_its_own_and_the_inner_parameters():
     search = GridSearchCV(model, grid, cv=2, scoring="balanced_accuracy", error_score="raise")
     search.fit(X, Y)
     assert search.best_estimator_.curve == search.best_params_["curve"]
-
-
-def test_inside_one_vs_rest_its_own_scores_decide():
-    y = np.where(X[:, 0] > 1, 2, Y)
-    model = OneVsRestClassifier(BoundShiftClassifier(LINEAR, cv=3)).fit(X, y)
-    own = np.stack([m.estimator_.decision_function(X) for m in model.estimators_], axis=1)
-    np.testing.assert_array_equal(model.decision_function(X), own)
-
-
-class Careless(Recorder):
-    """A classifier that says it scores poorly and checks nothing."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.no_validation = True
-        tags.classifier_tags.poor_score = True
-        return tags
-
-
-@pytest.mark.parametrize(("inner", "expected"), [(Careless(), True), (Recorder(), False)])
-def test_tags_are_those_of_the_model(inner, expected):
-    tags = get_tags(BoundShiftClassifier(inner))
-    assert tags.no_validation is expected
-    assert tags.classifier_tags.poor_score is expected
 
 
 @pytest.mark.parametrize("kind", ["csr_matrix", "csr_array", "pandas", "polars"])
@@ -358,12 +324,6 @@ def test_every_container_gives_the_same_boundary(kind):
     model = BoundShiftClassifier(LINEAR).fit(rows, labels)
     assert model.threshold_ == pytest.approx(fit().threshold_, abs=1e-5)
     assert getattr(model, "feature_names_in_", np.array([])).tolist() in ([], names)
-
-
-def test_missing_features_are_left_to_models_that_take_them():
-    spoiled = np.where(X > 2, np.nan, X)
-    model = BoundShiftClassifier(HistGradientBoostingClassifier(max_iter=5), cv=3)
-    assert model.fit(spoiled, Y).boundary_.status.solved
 
 
 # Fitted again, or in vain.
@@ -439,13 +399,6 @@ def test_a_row_at_the_very_boundary_is_negative():
     rows = np.array([np.nextafter(at, -9), at, np.nextafter(at, 9)])[:, None]
     assert model.predict(rows).tolist() == ["a", "b", "b"]
     assert model.boundary_.predict(model.positive_scores(rows)).tolist() == ["a", "b", "b"]
-
-
-def test_a_floor_protects_the_rare_class_whatever_its_name():
-    y = np.where(Y == 1, "fraud", "ok")
-    model, same = (fit(labels=labels, rule=Floors(recall=0.6), cv=3) for labels in (y, Y))
-    assert model.boundary_.errors[1] <= 0.4
-    np.testing.assert_array_equal(model.predict(X) == "fraud", same.predict(X) == 1)
 
 
 def test_scores_that_point_the_wrong_way_are_a_status_and_no_error():

@@ -532,10 +532,8 @@ default="auto"
             return tags  # A Booster, a network, a function.
         inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
-        tags.no_validation = inner.no_validation
         if inner.classifier_tags is not None:
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
-            tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,12 +5,7 @@ import skore
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import (
-    accuracy_score,
-    get_scorer,
-    precision_score,
-    recall_score,
-)
+from sklearn.metrics import accuracy_score, precision_score, recall_score
 from sklearn.svm import SVC
 
 from boundshift import BoundShiftClassifier
@@ -47,16 +42,3 @@ def test_skore_reports_the_labels_of_predict(rows, shifted, name):
     assert metrics.recall() == pytest.approx(recall_score(y, predicted))
     assert metrics.precision() == pytest.approx(precision_score(y, predicted))
     assert metrics.accuracy() == pytest.approx(accuracy_score(y, predicted))
-
-
-@pytest.mark.parametrize("scorer", ["roc_auc", "average_precision", "neg_brier_score"])
-@pytest.mark.parametrize("name", MODELS)
-def test_scorers_of_scores_are_those_of_the_model(rows, shifted, name, scorer):
-    *_, X, y = rows
-    model = shifted[name]
-    score = get_scorer(scorer)
-    if scorer == "neg_brier_score" and name == "machine":  # which has no probabilities
-        with pytest.raises(AttributeError):
-            score(model, X, y)
-        return
-    assert score(model, X, y) == score(model.estimator_, X, y)

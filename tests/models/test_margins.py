@@ -9,7 +9,6 @@ import xgboost
 from catboost import CatBoost, CatBoostClassifier
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -19,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 
 from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
 from boundshift.models import raw_margin
-from boundshift.models.scoring import find_methods
 
 
 def quiet_cat(**options):
@@ -49,24 +47,6 @@ def test_margins_are_the_logarithms_of_the_odds(name, problem, request):
     rows = (p > 1e-4).all(axis=1)
     odds = np.log(p[rows, 1] / p[rows, 0])
     np.testing.assert_allclose(margin[rows, 1] - margin[rows, 0], odds, rtol=2e-3, atol=2e-3)
-
-
-@pytest.mark.parametrize("name", WRAPPERS)
-def test_margins_are_chosen_first(name):
-    model = WRAPPERS[name]
-    around = make_pipeline(StandardScaler(), model), GridSearchCV(model, {}), FrozenEstimator(model)
-    for estimator in (model, *around):
-        assert find_methods(estimator) == ("margin", "predict_proba")
-
-
-def test_margins_tell_rows_apart_that_probabilities_do_not():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], [400, 40])
-    X = rng.normal(size=(440, 8)) + 30 * y[:, None]
-    model = GaussianNB().fit(X, y)
-    assert len(np.unique(model.predict_proba(X)[:, 1])) < 50
-    margin = raw_margin(model, X)
-    assert len(np.unique(margin[:, 1] - margin[:, 0])) == 440
 
 
 def test_a_pipeline_is_looked_through(data):
@@ -156,30 +136,6 @@ def test_a_function_is_a_model(dtype, shape):
     clf = BoundShiftClassifier(model, cv="prefit").fit(X, y)
     expected = find_boundary(y, weigh(X).astype(dtype).astype(np.float64))
     assert clf.threshold_ == pytest.approx(expected.threshold, rel=1e-9)
-
-
-class KerasLike:
-    """A model as Keras has them: called on a batch, with a fit and a predict of its own."""
-
-    def fit(self, X, y):
-        raise AssertionError("never fitted again")
-
-    def __call__(self, X):
-        return np.asarray(X[:, :1] - 1.0)
-
-    def predict(self, X, verbose=1):
-        assert verbose == 0
-        return self(X)
-
-
-def test_keras_by_a_function():
-    y = np.repeat([0, 1], [200, 20])
-    X = np.random.default_rng(0).normal(size=(220, 2)) + 4 * y[:, None]
-    read = BoundShiftClassifier(
-        KerasLike(), cv="prefit", response_method=lambda model, X: model.predict(X, verbose=0)
-    ).fit(X, y)
-    called = BoundShiftClassifier(KerasLike(), cv="prefit").fit(X, y)
-    assert read.threshold_ == called.threshold_ == find_boundary(y, X[:, 0] - 1).threshold
 
 
 class Duck:

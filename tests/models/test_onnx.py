@@ -27,7 +27,6 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -168,23 +167,17 @@ def test_rows_closer_to_the_boundary_than_float32_can_tell(name):
     np.testing.assert_array_equal(label == 1, score > clf.threshold_)
 
 
+@pytest.mark.parametrize("in_training", [True, False])
 @pytest.mark.parametrize("name", ["forest", "histogram boosting", "XGBoost", "LightGBM"])
-def test_missing_values_take_the_same_branch(name):
+def test_missing_values_take_the_same_branch(name, in_training):
     X, y = draw(2)
-    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
-    clf = fit(KINDS[name], X, y)
+    spoiled = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    clf = fit(KINDS[name], spoiled if in_training or name == "forest" else X, y)
+    X = spoiled
     # A mean of tied log-odds may fall on the threshold, to rounding.
     clear = np.abs(clf.positive_scores(X) - clf.threshold_) > 1e-12
     assert clear.mean() > 0.9
     np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0][clear], clf.predict(X)[clear])
-
-
-@pytest.mark.parametrize("name", ["histogram boosting", "LightGBM", "XGBoost"])
-def test_missing_values_that_training_did_not_have(name):
-    X, y = draw(2)
-    clf = fit(KINDS[name], X, y)
-    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
-    np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
 
 
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
@@ -209,31 +202,16 @@ def test_labels_of_any_kind(labels):
     assert found.tolist() == clf.predict(X).tolist()
 
 
-def test_labels_that_onnx_does_not_have():
-    X, y = draw(2)
-    days = np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]")
-    clf = BoundShiftClassifier(LogisticRegression()).fit(X[:TRAINED], y[:TRAINED])
-    clf.classes_ = days
-    with pytest.raises(InvalidInputError, match="must be strings, numbers or booleans for ONNX"):
-        to_onnx(clf, X)
-
-
 class Backwards(LogisticRegression):
     """A logistic regression that names its classes from the last to the first."""
 
     def fit(self, X, y):
         super().fit(X, y)
         self.classes_ = self.classes_[::-1]
-        self.coef_, self.intercept_ = -self.coef_, -self.intercept_
-        return self
-
-
-class BackwardsForest(RandomForestClassifier):
-    def fit(self, X, y):
-        super().fit(X, y)
-        self.classes_ = self.classes_[::-1]
-        for tree in self.estimators_:
-            tree.tree_.value[:] = tree.tree_.value[:, :, ::-1].copy()
+        if len(self.coef_) == 1:
+            self.coef_, self.intercept_ = -self.coef_, -self.intercept_
+        else:
+            self.coef_, self.intercept_ = self.coef_[::-1], self.intercept_[::-1]
         return self
 
 
@@ -249,21 +227,16 @@ def test_either_class_may_be_positive(name, pos_label, ensemble):
     np.testing.assert_array_equal(label == pos_label, score > clf.threshold_)
 
 
-@pytest.mark.parametrize(
-    ("model", "n_classes"), [(Backwards(), 2), (BackwardsForest(5, random_state=0), 3)]
-)
-def test_classes_of_any_order(model, n_classes):
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_of_any_order(n_classes):
     X, y = draw(n_classes)
-    clf = fit(model, X, y)
+    clf = fit(Backwards(), X, y)
     assert clf.estimators_[0].classes_.tolist() == list(range(n_classes))[::-1]
     label, score, found = run(to_onnx(clf, X), X)
     score = score if n_classes == 2 else centred(score)
     np.testing.assert_allclose(score, decisive(clf, X), atol=1e-9)
     np.testing.assert_allclose(found, clf.predict_proba(X), atol=1e-9)
-    differs = label != clf.predict(X)  # only where two classes tie, to rounding
-    assert not differs.any() or n_classes == 3
-    best = np.sort(decisive(clf, X).reshape(len(X), -1), axis=1)[differs]
-    assert (np.diff(best[:, -2:]) < 1e-12).all()
+    np.testing.assert_array_equal(label, clf.predict(X))
     assert np.mean(label == y) > 0.7
 
 
@@ -289,11 +262,6 @@ def test_the_page_on_models_counts_them():
 def refuses(clf, X, message):
     with pytest.raises(InvalidInputError, match=message):
         to_onnx(clf, X)
-
-
-def test_a_model_that_is_not_fitted():
-    with pytest.raises(NotFittedError):
-        to_onnx(BoundShiftClassifier(LogisticRegression()), np.zeros((1, 2)))
 
 
 REFUSED = {
@@ -412,10 +380,9 @@ def agree_on_frame(estimator, frame, y):
 
 
 @pytest.mark.parametrize("name", SIZED)
-@pytest.mark.parametrize("step", [StandardScaler(), MinMaxScaler()], ids=str)
-def test_columns_of_a_frame_keep_their_digits(name, step):
+def test_columns_of_a_frame_keep_their_digits(name):
     frame, y = frame_of_sizes()
-    agree_on_frame(make_pipeline(SimpleImputer(), step, SIZED[name]), frame, y)
+    agree_on_frame(make_pipeline(SimpleImputer(), MinMaxScaler(), SIZED[name]), frame, y)
 
 
 @pytest.mark.parametrize("name", SIZED)
@@ -428,13 +395,6 @@ def test_parts_of_a_frame_keep_their_digits(name):
         ("passthrough", ["whole"]),
     )
     agree_on_frame(make_pipeline(columns, StandardScaler(), SIZED[name]), frame, y)
-
-
-def test_whole_numbers_in_an_array_keep_their_digits():
-    frame, y = frame_of_sizes()
-    X = frame[["whole", "few"]].to_numpy()
-    clf = fit(make_pipeline(StandardScaler(), SIZED["forest"]), X, y)
-    np.testing.assert_array_equal(run(to_onnx(clf, X), X.astype(float))[0], clf.predict(X))
 
 
 @pytest.mark.parametrize("name", ["label", "boundshift_add_1"])

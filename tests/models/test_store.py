@@ -5,9 +5,7 @@ import runpy
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from subprocess import run
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,9 +13,7 @@ import skops.io
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-)
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.impute import SimpleImputer
@@ -120,17 +116,12 @@ def test_a_model_needs_no_trust(data, fitted, tmp_path):
         assert getattr(copy, name) == getattr(fitted, name)
 
 
-def test_only_the_classifier_itself_is_a_type_of_ours(fitted, three, tmp_path):
-    many = BoundShiftClassifier(LogisticRegression(), cv=3).fit(*three)
-    for model in (fitted, many):
-        found = skops.io.get_untrusted_types(data=skops.io.dumps(model))
-        assert found == ["boundshift.classifier.BoundShiftClassifier"]
-
-
 def test_a_model_of_many_classes_keeps_its_boundaries(three, tmp_path):
     X, y = three
     model = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X, np.array(list("abc"))[y])
-    copy = load(save(model, tmp_path / "model.skops"))
+    path = save(model, tmp_path / "model.skops")
+    assert skops.io.get_untrusted_types(file=path) == ["boundshift.classifier.BoundShiftClassifier"]
+    copy = load(path)
     same(copy, model, X)
     assert copy.boundaries_ == model.boundaries_
 
@@ -195,14 +186,6 @@ def test_a_tree_that_belongs_to_no_model_is_refused(data, tmp_path):
         load(path)
 
 
-@pytest.mark.parametrize("function", [shout, np.save, run], ids=["own", "numpy", "standard"])
-def test_functions_stay_refused(data, tmp_path, function):
-    model = make_pipeline(FunctionTransformer(function), LogisticRegression())
-    path = save(model, tmp_path / "model.skops")
-    with pytest.raises(InvalidInputError, match=r"`trusted` must name every type"):
-        load(path)
-
-
 @dataclass(frozen=True)
 class Mine(CountCurve):
     """A curve of somebody's own."""
@@ -253,21 +236,15 @@ def test_a_file_is_not_replaced_unless_asked(boundary, tmp_path):
     assert load(save(other, path, overwrite=True)) == other
 
 
-@pytest.mark.parametrize("dump", [pickle.dump, joblib.dump], ids=["pickle", "joblib"])
-def test_a_pickle_is_refused_and_not_run(tmp_path, dump):
+def test_a_pickle_is_refused_and_not_run(tmp_path):
     path, mark = tmp_path / "x.pkl", tmp_path / "ran"
-    with path.open("wb") as file:
-        dump(Bomb(mark), file)
+    path.write_bytes(pickle.dumps(Bomb(mark)))
     for trusted in (None, ["pathlib.Path"]):
         with pytest.raises(InvalidInputError, match="can run any code"):
             load(path, trusted=trusted)
     assert not mark.exists()
-
-
-@pytest.mark.parametrize("compress", [0, 3])
-def test_a_trusted_pickle_is_loaded(data, fitted, tmp_path, compress):
-    joblib.dump(fitted, tmp_path / "x.pkl", compress=compress)
-    same(load(tmp_path / "x.pkl", trusted=True), fitted, data[0])
+    load(path, trusted=True)
+    assert mark.exists()
 
 
 def test_a_file_of_a_newer_release_says_so(tmp_path):
@@ -282,12 +259,8 @@ def test_a_spoiled_file_is_refused(tmp_path, content):
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(InvalidInputError):
         load(tmp_path / "x")
-
-
-@pytest.mark.parametrize("trusted", ["xgboost", False])
-def test_trust_is_a_list(tmp_path, trusted):
     with pytest.raises(InvalidInputError, match="must be a list of types' names"):
-        load(tmp_path / "x", trusted=trusted)
+        load(tmp_path / "x", trusted="xgboost")
 
 
 def test_without_skops_the_extra_is_named(fitted, tmp_path, monkeypatch):
