@@ -54,6 +54,10 @@ MISTAKES = {
         ["fit", "table.csv", "--target", "ill", "--encoding", "windoze"],
         ["--encoding must be one that Python knows", "'windoze'", "cp1252"],
     ),
+    "a sheet of CSV": (
+        ["threshold", "scores.csv", *SCORES, "--sheet", "May"],
+        ["--sheet must go with an Excel file", "'May'"],
+    ),
     "an encoding of Parquet": (
         ["threshold", "nan.parquet", *SCORES, "--encoding", "cp1252"],
         ["--encoding must go with a file of text", "nan.parquet"],

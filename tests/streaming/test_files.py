@@ -18,7 +18,7 @@ import pytest
 from boundshift import InvalidInputError, streaming
 from boundshift.app.tables import read_frame, write_frame
 from boundshift.streaming.read import read
-from boundshift.streaming.tables import column_names
+from boundshift.streaming.tables import Reading, column_names
 from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
 
 
@@ -221,6 +221,20 @@ def test_of_two_sheets_none_is_chosen(tmp_path):
     path = save(tmp_path / "t.xlsx", [["a"], [1]], [["b"], [2]])
     with pytest.raises(InvalidInputError, match=r"one sheet with cells, and .* has 2: 'Sheet"):
         read_frame(path)
+
+
+def test_a_sheet_and_its_row_of_names_can_be_chosen(tmp_path):
+    titled = [["Patients, März"], [None], ["a", "b"], [1, 2]]
+    path = save(tmp_path / "t.xlsx", [["c"], [3]], titled)
+    found = read_frame(path, reading=Reading(sheet="Sheet1", header_row=3))
+    assert [*found.columns, *found.to_numpy()[0]] == ["a", "b", "1", "2"]
+    assert column_names(path, Reading(sheet="Sheet")) == ["c"]
+    for sheet, row, said in [("x", None, "'x'. Use one of 'Sheet', 'Sheet1'"), ("Sheet", 9, "9")]:
+        with pytest.raises(InvalidInputError, match=said):
+            read_frame(path, reading=Reading(sheet=sheet, header_row=row))
+    for row in (0, 2):
+        with pytest.raises(InvalidInputError, match=f"from 1 to 4, got {row}"):
+            read_frame(path, reading=Reading(sheet="Sheet1", header_row=row))
 
 
 def test_a_cell_without_a_name_above_it_is_refused(tmp_path):

@@ -81,6 +81,8 @@ HELP = {
     "encoding": Option(
         "Encoding of the file's text, such as cp1252.", "NAME", "UTF-8, UTF-16, cp1252 by trial"
     ),
+    "sheet": Option("Sheet of an Excel file.", "NAME", "the only one with cells"),
+    "header_row": Option("Row of an Excel sheet that names the columns.", "N", "the first"),
     # What scores are
     "scale": Option(
         "What the scores are. Probabilities are decided on their log-odds; auto takes scores for "

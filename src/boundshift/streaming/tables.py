@@ -60,6 +60,8 @@ class Reading:
     """How to read a file that does not say it itself."""
 
     encoding: str | None = None
+    sheet: str | None = None
+    header_row: int | None = None
 
     def check(self, path: str | Path, kind: str) -> None:
         """Raise if a file of this kind has no use for what is given."""
@@ -68,6 +70,11 @@ class Reading:
                 f"--encoding must go with a file of text, got {self.encoding!r} for {path}. Leave "
                 "it out."
             )
+        for option, value in (("--sheet", self.sheet), ("--header-row", self.header_row)):
+            if value is not None and kind != "xlsx":
+                raise InvalidInputError(
+                    f"{option} must go with an Excel file, got {value!r} for {path}. Leave it out."
+                )
         try:
             "".encode(self.encoding or "utf-8")
         except LookupError:
@@ -142,7 +149,7 @@ def open_table(path: str | Path, reading: Reading = AS_IT_IS) -> Iterator[OpenTa
     path = Path(path)
     if path.suffix.lower() == ".xlsx" and path.is_file():
         reading.check(path, "xlsx")
-        text = _workbook_as_csv(path)
+        text = _workbook_as_csv(path, reading)
         yield _identify(OpenTable(str(path), "csv", io.BytesIO(text), size=len(text)))
         return
     table = OpenTable(str(path), _format_of(path), encoding=reading.encoding or "")
@@ -505,8 +512,8 @@ def _cast(table: OpenTable, batch: Any, types: Mapping[str, Any]) -> Any:
 # --- Excel ----------------------------------------------------------------------------------------
 
 
-def _workbook_as_csv(path: Path) -> bytes:
-    """Return the cells of a workbook's only filled sheet, numbers to their last digit."""
+def _workbook_as_csv(path: Path, reading: Reading) -> bytes:
+    """Return a sheet's cells, named or the only one filled, numbers to their last digit."""
     try:
         import pandas as pd
 
@@ -526,21 +533,36 @@ def _workbook_as_csv(path: Path) -> bytes:
         ) from error
     texts = {name: sheet.map(_cell_text) for name, sheet in sheets.items()}
     filled = {name: text for name, text in texts.items() if (text != "").any(axis=None)}
+    if reading.sheet is not None:
+        if reading.sheet not in filled:
+            raise InvalidInputError(
+                f"--sheet must name a sheet of {path} that has cells, got {reading.sheet!r}. Use "
+                f"one of {', '.join(map(repr, filled))}."
+            )
+        filled = {reading.sheet: filled[reading.sheet]}
     if len(filled) > 1:
         raise InvalidInputError(
             f"An Excel file must have one sheet with cells, and {path} has {len(filled)}: "
-            f"{', '.join(map(repr, filled))}. Save the one you mean as a file of its own."
+            f"{', '.join(map(repr, filled))}. Choose one with --sheet NAME."
         )
     if not filled:
         return b""
     (text,) = filled.values()
-    rows = text[(text != "").any(axis=1)]
+    first = 1 if reading.header_row is None else reading.header_row
+    if not 1 <= first <= len(text) or (reading.header_row and not any(text.iloc[first - 1])):
+        raise InvalidInputError(
+            f"--header-row must be the number of a row with cells, from 1 to {len(text)}, got "
+            f"{first}. Count from the top of the sheet."
+        )
+    rows = text.iloc[first - 1 :]
+    rows = rows[(rows != "").any(axis=1)]
     width = max(i + 1 for i, cell in enumerate(rows.iloc[0]) if cell)
     stray = [cell for row in rows.iloc[:, width:].to_numpy() for cell in row if cell]
     if stray:
         raise InvalidInputError(
             f"The first row of {path} must name the columns, and names {width} while a row "
-            f"has more cells, as {stray[0]!r}. Name every column."
+            f"has more cells, as {stray[0]!r}. Name every column, or the row of names with "
+            "--header-row N."
         )
     written: str = rows.iloc[:, :width].to_csv(header=False, index=False, lineterminator="\n")
     return written.encode()
