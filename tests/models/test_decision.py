@@ -29,7 +29,7 @@ def loses(y, margins, parts, threshold):
 
 @pytest.mark.parametrize(
     ("rare", "changed", "expected"),
-    [(5, 0, False), (10, 0, False), (50, 0, False), (3000, 0, True), (40, 20, False)],
+    [(5, 0, False), (50, 0, False), (3000, 0, True), (40, 20, False)],
 )
 def test_a_shift_to_the_rare_class_loses_only_if_many_rare_rows_say_so(rare, changed, expected):
     assert loses(*problem(rare, changed), -1.0) == expected

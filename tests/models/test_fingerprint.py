@@ -1,7 +1,5 @@
 """Rows of `fit` are recognised when they are shown again, and fresh rows are not."""
 
-import pickle
-
 import numpy as np
 import pandas
 import polars
@@ -9,7 +7,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import boundshift
@@ -69,17 +66,6 @@ def test_a_report_on_rows_of_fit_is_nominal(fitted):
     assert fresh["certificates"]["shifted"]["status"] == "certified"
 
 
-@pytest.mark.parametrize("levels", [2, 5, 20])
-def test_whole_numbers_repeat_by_chance(levels):
-    """At 2 levels nearly every fresh row equals one of fit, at 20 few do."""
-    rng = np.random.default_rng(levels)
-    rows = rng.integers(0, levels, (1500, 4))
-    y = (rows.sum(axis=1) + rng.normal(0, levels, 1500) > 2 * levels).astype(int)
-    fitted = BoundShiftClassifier(LogisticRegression()).fit(rows[:1000], y[:1000])
-    assert np.isin(hash_rows(rows[1000:], y[1000:]), hash_rows(rows[:1000], y[:1000])).any()
-    assert fitted.certify(rows[1000:], y[1000:]).status == "certified"
-
-
 def test_fresh_rows_are_taken_for_others_less_often_than_stated():
     rng = np.random.default_rng(1)
     taken = 0
@@ -135,12 +121,10 @@ TABLE = pandas.DataFrame(
     [
         TABLE.astype({"word": "category"}),
         TABLE.astype({"number": "Float64", "whole": "Int64", "word": "object"}),
-        TABLE.set_index("whole", drop=False),
         polars.from_pandas(TABLE),
-        TABLE.astype(object).to_numpy(),
         TABLE.astype(object).to_numpy().tolist(),
     ],
-    ids=["category", "nullable", "index", "polars", "object", "list"],
+    ids=["category", "nullable", "polars", "list"],
 )
 def test_equal_values_have_equal_hashes_in_every_table(other):
     labels = ["yes", "no", "no", "yes"]
@@ -169,13 +153,8 @@ def test_a_sparse_matrix_is_left_as_it_is():
     assert rows.nnz == 2
 
 
-@pytest.mark.parametrize("way", ["pickle", "skops"])
-def test_it_is_stored_with_the_classifier(fitted, way, tmp_path):
-    if way == "pickle":
-        again = pickle.loads(pickle.dumps(fitted))
-    else:
-        path = boundshift.save(fitted, tmp_path / "model.skops")
-        again = boundshift.load(path, trusted=["sklearn.tree._tree.Tree"])
+def test_it_is_stored_with_the_classifier(fitted, tmp_path):
+    again = boundshift.load(boundshift.save(fitted, tmp_path / "model.skops"))
     with pytest.warns(BoundaryWarning, match="1,000 of these 1,000 rows"):
         assert again.certify(X[FIT], Y[FIT]).status == "nominal"
     assert not hasattr(clone(fitted), "fingerprint_")

@@ -6,7 +6,7 @@ import lightgbm
 import numpy as np
 import pytest
 import xgboost
-from catboost import CatBoost, CatBoostClassifier
+from catboost import CatBoostClassifier
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -58,83 +58,30 @@ def test_a_pipeline_is_looked_through(data):
     np.testing.assert_array_equal(raw_margin(piped, X), booster.predict(rows, output_margin=True))
 
 
-# Models that are none of scikit-learn's kind.
-
-
-def boosters(X, y, n_classes):
-    many = n_classes > 2
-    classes = {"num_class": n_classes} if many else {}
-    return {
-        "xgboost": xgboost.train(
-            {"objective": "multi:softprob" if many else "binary:logistic", **classes},
-            xgboost.DMatrix(X, y),
-            num_boost_round=10,
-        ),
-        "lightgbm": lightgbm.train(
-            {"objective": "multiclass" if many else "binary", "verbose": -1, **classes},
-            lightgbm.Dataset(X, y),
-            num_boost_round=10,
-        ),
-        "catboost": CatBoost(
-            {
-                "loss_function": "MultiClass" if many else "Logloss",
-                "iterations": 10,
-                "verbose": 0,
-                "allow_writing_files": False,
-            }
-        ).fit(X, y),
-    }
-
-
-@pytest.mark.parametrize("name", ["xgboost", "lightgbm", "catboost"])
-def test_native_boosters_are_scored_and_never_touched(data, name):
-    X, y = data
-    booster = boosters(X[:300], y[:300], 2)[name]
-    before = raw_margin(booster, X)
-    clf = BoundShiftClassifier(booster, cv="prefit").fit(X[300:], y[300:])
-    assert clf.boundary_ == find_boundary(y[300:], before[300:].astype(np.float64))
-    clf.shifted_estimator()
-    assert clf.estimator_ is booster
-    np.testing.assert_array_equal(raw_margin(booster, X), before)
-
-
-@pytest.mark.parametrize("name", ["xgboost", "lightgbm", "catboost"])
-def test_native_boosters_of_many_classes(three, name):
-    X, y = three
-    booster = boosters(X[:300], y[:300], 3)[name]
-    clf = BoundShiftClassifier(booster, cv="prefit").fit(X[300:], y[300:])
-    expected = (raw_margin(booster, X) + clf.biases_).argmax(axis=1)
-    np.testing.assert_array_equal(clf.predict(X), expected)
+# Models that are none of scikit-learn's kind; Boosters are in `test_matrix.py`.
 
 
 def test_a_class_that_fit_does_not_see_is_missed(three):
     X, y = three
-    booster = boosters(X, y, 3)["xgboost"]
+    params = {"objective": "multi:softprob", "num_class": 3}
+    booster = xgboost.train(params, xgboost.DMatrix(X, y), num_boost_round=2)
     with pytest.raises(InvalidInputError, match=r"one column per class \(2: \[0, 1\]\), got 3"):
         BoundShiftClassifier(booster, cv="prefit").fit(X[y < 2], y[y < 2])
 
 
-def weigh(X):
-    return X[:, 1] - X[:, 0]
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float64])
 @pytest.mark.parametrize("shape", ["vector", "column", "two columns"])
-def test_a_function_is_a_model(dtype, shape):
-    rng = np.random.default_rng(0)
+def test_a_function_is_a_model(shape):
     y = np.repeat([0, 1], [200, 20])
-    X = rng.normal(size=(220, 2)) + np.array([0, 4]) * y[:, None]
+    X = np.random.default_rng(0).normal(size=(220, 2)) + np.array([0, 4]) * y[:, None]
 
     def model(rows):
-        scores = weigh(rows).astype(dtype)
-        return {
-            "vector": scores,
-            "column": scores[:, None],
-            "two columns": np.stack([-scores / 2, scores / 2], axis=1),
-        }[shape]
+        scores = (rows[:, 1] - rows[:, 0]).astype(np.float16)
+        if shape == "two columns":
+            return np.stack([-scores / 2, scores / 2], axis=1)
+        return scores if shape == "vector" else scores[:, None]
 
     clf = BoundShiftClassifier(model, cv="prefit").fit(X, y)
-    expected = find_boundary(y, weigh(X).astype(dtype).astype(np.float64))
+    expected = find_boundary(y, (X[:, 1] - X[:, 0]).astype(np.float16).astype(np.float64))
     assert clf.threshold_ == pytest.approx(expected.threshold, rel=1e-9)
 
 

@@ -57,7 +57,7 @@ WRONG = {
     "a class": ({"pos_label": 2}, "`pos_label` must be one of the labels 0 and 1, got 2"),
     "a budget": ({"curve": SupportRadius(budget=10_000)}, "a number of points from 0 to 300"),
     "many classes": ({"multi_class": "x"}, "'joint', 'pairwise', 'one-vs-rest', got 'x'"),
-    "a response": ({"response_method": "x"}, "`response_method` must be 'auto'"),
+    "a response": ({"response_method": "x"}, "`response_method` must be one of 'auto'"),
     "an ensemble": ({"ensemble": 2}, "`ensemble` must be True, False or 'auto', got 2"),
     "a word for cv": ({"cv": "x"}, "`cv` must be one of 'prefit', 'oob', got 'x'"),
     "no score": ({"model": LinearRegression()}, "got LinearRegression without. Use"),

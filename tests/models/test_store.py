@@ -131,7 +131,6 @@ def test_a_model_of_many_classes_keeps_its_boundaries(three, tmp_path):
     [
         (DKW(confidence=0.9), Cost(false_negative=9)),
         (SupportRadius(gamma=2.0, solver=SLSQP(start=0.5)), Sum()),
-        (SupportRadius(class_weight={0: 1.0, 1: 2.0}), Sum()),
         (Logistic(), Metric("f1")),
     ],
     ids=str,

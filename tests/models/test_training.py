@@ -16,15 +16,13 @@ from sklearn.svm import SVC
 from boundshift import (
     BoundaryWarning,
     BoundShiftClassifier,
-    ClopperPearson,
     Cost,
     Floors,
-    Smoothed,
     Status,
     certify,
     find_boundary,
 )
-from boundshift.models.training import find_demands, hold_out
+from boundshift.models.training import hold_out
 
 # Out of bag.
 
@@ -99,30 +97,6 @@ def promise(model=None, recall=0.8, **options):
     return BoundShiftClassifier(model or LogisticRegression(), rule=rule, **options)
 
 
-@pytest.mark.parametrize("floor", [0.7, 0.9, 0.95])
-def test_the_fewest_rows_are_those_that_can_promise_a_floor_if_none_is_wrong(floor):
-    ((least, good, rows),) = find_demands(ClopperPearson(), Floors(recall=floor), {0: 900, 1: 50})
-    assert rows == 50
-    assert good > least
-    assert stats.beta.ppf(0.95, 1, least) <= 1 - floor < stats.beta.ppf(0.95, 1, least - 1)
-
-
-def test_which_rules_demand_rows():
-    counts = {0: 300, 1: 150}
-    assert find_demands(ClopperPearson(), Cost(), counts) is None
-    assert find_demands(Smoothed(), Floors(recall=0.8), counts) is None
-    alone, both, promised = (
-        find_demands(ClopperPearson(), floors, counts)
-        for floors in (
-            Floors(recall=0.8),
-            Floors(recall=0.8, flagged=0.02),
-            Floors(recall=0.8, flagged=0.02, confidence=0.95),
-        )
-    )
-    assert alone == both
-    assert len(promised) == 2
-
-
 def test_the_boundary_rests_on_rows_that_the_model_has_not_seen():
     model = promise(LogisticRegression(C=1e4), ensemble=False).fit(X, Y)
     share = model.boundary_.n_samples[1] / 150
@@ -140,9 +114,18 @@ def test_the_boundary_rests_on_rows_that_the_model_has_not_seen():
     assert f"{len(held)} of 450 rows were held out of training" in model.boundary_.summary()
 
 
-@pytest.mark.parametrize("rule", [Floors(recall=0.8, confidence=None), Floors(flagged=0.2)])
-def test_an_estimate_holds_nothing_out(rule):
-    assert sum(promise(rule=rule).fit(X, Y).boundary_.n_samples) == 450
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rule": Floors(recall=0.8, confidence=None)},
+        {"rule": Floors(flagged=0.2)},
+        {"rule": Cost(false_negative=2)},
+        {"curve": "smoothed"},
+    ],
+    ids=str,
+)
+def test_an_estimate_holds_nothing_out(options):
+    assert sum(promise(**options).fit(X, Y).boundary_.n_samples) == 450
 
 
 def test_the_floor_is_kept_by_the_deployed_model_of_many_features():

@@ -25,6 +25,7 @@ from sklearn.frozen import FrozenEstimator
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.typing import FloatArray
+from boundshift.validation import as_choice
 
 Method = Literal["margin", "decision_function", "predict_proba"] | Callable[[Any, Any], Any]
 ResponseMethod = Literal["auto"] | Method
@@ -225,13 +226,9 @@ _READERS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
 
 def check_response_method(asked: ResponseMethod, model: Any) -> None:
     """Raise unless a response method is known, and the model has it or may have it once fitted."""
-    if asked not in ("auto", "margin", "decision_function", "predict_proba") and not callable(
-        asked
-    ):
-        raise InvalidInputError(
-            "`response_method` must be 'auto', 'margin', 'decision_function', 'predict_proba' or a "
-            f"function of (estimator, X), got {asked!r}."
-        )
+    if not callable(asked):
+        known = ("auto", "margin", "decision_function", "predict_proba")
+        as_choice("response_method", asked, known)
     # Some models have their methods only once they are fitted, but their classes name them.
     if not any(hasattr(type(model), name) for name in ("decision_function", "predict_proba")):
         find_methods(model, asked)
