@@ -42,19 +42,3 @@ def test_looks_as_stored(name, theme):
 @pytest.mark.parametrize("name", SCENES)
 def test_says_what_it_said(name):
     assert words_of(name) == json.loads(WORDS.read_text(encoding="utf-8"))[name]
-
-
-def test_a_line_that_is_missing_is_noticed(monkeypatch):
-    monkeypatch.setattr("boundshift.plots.scores.draw_boundaries", lambda *_: None)
-    assert distance(draw("projection", "light"), stored("projection", "light")) > TOLERANCE
-
-
-def test_classes_in_each_others_colours_are_noticed(monkeypatch):
-    from dataclasses import replace
-
-    from boundshift.plots import canvas
-
-    swapped = replace(canvas.LIGHT, classes=canvas.LIGHT.classes[::-1])
-    monkeypatch.setattr(canvas, "LIGHT", swapped)
-    for name in ("projection", "boundary", "cost"):
-        assert distance(draw(name, "light"), stored(name, "light")) > TOLERANCE

@@ -67,16 +67,15 @@ def test_a_report_can_be_made_of_any_scores(scores, tested, curve):
         assert sum(known["projection"]["classes"][i]["counts"]) == len(values)
 
 
-def test_certificates_are_counted_on_the_test_rows():
+def test_the_certificate_is_counted_on_the_test_rows():
     y, s = rows(800, 90, seed=1)
-    for name, t in (("shifted", facts()["boundary"]["threshold"]), ("old", 0.0)):
-        known = facts()["certificates"][name]
-        _, fp, fn, _ = counts(y, s, t)
-        assert known["wrong"] == [fp, fn]
-        assert known["errors"] == [fp / 800, fn / 90]
-        expected = [clopper_pearson(fp, 800, 0.05), clopper_pearson(fn, 90, 0.05)]
-        assert known["error_bounds"] == pytest.approx(expected)
-        assert known["status"] == "certified"
+    known = facts()["certificate"]
+    _, fp, fn, _ = counts(y, s, facts()["boundary"]["threshold"])
+    assert known["wrong"] == [fp, fn]
+    assert known["errors"] == [fp / 800, fn / 90]
+    expected = [clopper_pearson(fp, 800, 0.05), clopper_pearson(fn, 90, 0.05)]
+    assert known["error_bounds"] == pytest.approx(expected)
+    assert known["status"] == "certified"
 
 
 def test_the_verdict_is_made_of_those_counts():
@@ -152,11 +151,9 @@ def test_without_test_rows_the_bound_pays_for_the_choice():
     _, fp, fn, _ = counts(y, s, t)
     assert known["verdict"]["status"] == "certified"
     assert "which flatter it. Only the “at most” is certified" in known["verdict"]["note"]
-    bounds = known["certificates"]["shifted"]["error_bounds"]
+    bounds = known["certificate"]["error_bounds"]
     assert bounds == pytest.approx([uniform(fp, 600, 0.05), uniform(fn, 50, 0.05)], rel=3e-3)
     assert bounds == list(certify(y, s, t, chosen_here=True).error_bounds)
-    # The model's own threshold was not chosen here.
-    assert known["certificates"]["old"]["method"] == "clopper-pearson"
 
 
 def test_seen_rows_certify_nothing():

@@ -111,10 +111,6 @@ def test_only_the_papers_method_has_means_and_radii(page):
         assert mark not in page.split("</style>")[1]
 
 
-def test_the_curve_is_named_with_its_claim(page):
-    assert "“blend”: an estimate of the error, not a bound on it." in page
-
-
 def test_a_report_is_written_once_and_whole(tmp_path):
     path = tmp_path / "deep" / "report.html"
     report = Report(facts())

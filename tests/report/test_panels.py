@@ -155,7 +155,7 @@ def test_a_classifier_reports_on_rows_it_has_not_seen(shifted):
     report = model.report(X, y, names={"positive": "churners", "unit": "customers"})
     assert isinstance(report, Report)
     wrong = int(np.sum(model.predict(X)[y == 1] == 0))
-    assert report.facts["certificates"]["shifted"]["wrong"][1] == wrong
+    assert report.facts["certificate"]["wrong"][1] == wrong
     assert report.facts["rows"]["deciding"] == list(model.boundary_.n_samples)
     assert report.facts["verdict"]["status"] == "certified"
     assert repr(report).startswith("Of 100 churners the shifted model is expected to miss")

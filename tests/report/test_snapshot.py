@@ -1,4 +1,4 @@
-"""All facts of ten reports, as they were: `python -m tests.report.test_snapshot` writes them anew.
+"""All facts of eight reports, stored: `python -m tests.report.test_snapshot` writes them anew.
 
 What other rooms own (the record of the boundary, the version) and the inside of long lists are left
 out; floats may differ by one in a million.
@@ -54,7 +54,6 @@ def with_zone():
     return report_on(zone=zone, zone_found_here=False)
 
 
-WEIGHTS = {"sample_weight": amounts(650, 3) / 60}
 CASES = {
     "default": lambda: report_on(
         training=rows(600, 50, seed=2, gap=4.0),
@@ -64,12 +63,8 @@ CASES = {
     "floors": lambda: report_on(Floors(recall=0.8, specificity=0.5, then="f1")),
     "capacity": lambda: report_on(Floors(flagged=0.1), test=None),
     "cost": lambda: report_on(Cost(false_negative=20), test=None, scores="out-of-fold"),
-    "f1": lambda: report_on("f1", prevalence=0.02),
     "groups": with_groups,
     "zone": with_zone,
-    "weights": lambda: report_on(
-        "f1", RowDetails(sample_weight=amounts(890, 7), column="times"), **WEIGHTS
-    ),
     "row costs": lambda: report_on(
         None, RowDetails(row_cost=amounts(890, 7), column="amount"), row_cost=amounts(650, 3)
     ),

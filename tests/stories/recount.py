@@ -409,10 +409,10 @@ class Judged:
         for stop in range(0, len(data["threshold"]), 25):
             counts = self.wrong(data["threshold"][stop])
             assert counts == (data["wrong"][0][stop], data["wrong"][1][stop])
-        for mark, t in (("old", self.own), ("shifted", self.threshold)):
-            k = self.wrong(t)
-            bounds = [upper(k[i], self.n[i], DELTA) for i in (0, 1)]
-            assert np.allclose(data["marks"][mark]["bounds"], bounds)
+        bounds = [
+            upper(k, n, DELTA) for k, n in zip(self.wrong(self.threshold), self.n, strict=True)
+        ]
+        assert np.allclose(data["shifted"]["bounds"], bounds)
         assert math.isclose(data["prevalence"], self.share)
 
 

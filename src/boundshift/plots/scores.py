@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BINS = 60
+_MOST_POINTS = 3000  # of a larger class only the range is drawn
 _DASHES = (0, (2, 1.2))
 # Heights of the parts of a lane, above its base; lanes are 1 apart.
 _BAR, _POINTS, _HISTOGRAM = 0.1, (0.2, 0.4), (0.47, 0.92)
@@ -55,8 +56,6 @@ class ProjectionDisplay(ScoreDisplay):
         Scores of the (negative, positive) class.
     old_threshold : float or None, default=None
         Where the classifier decided before; None draws no old boundary.
-    max_points : int, default=3000
-        Scores of a class with more rows than this are not drawn one by one.
 
     See Also
     --------
@@ -78,7 +77,6 @@ class ProjectionDisplay(ScoreDisplay):
     scores: tuple[FloatArray, FloatArray]
     _: KW_ONLY
     old_threshold: float | None = None
-    max_points: int = 3000
 
     @classmethod
     def from_predictions(
@@ -86,7 +84,6 @@ class ProjectionDisplay(ScoreDisplay):
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
-        max_points: int = 3000,
         ax: Axes | None = None,
         theme: Theme = "auto",
         **known: Any,
@@ -97,8 +94,6 @@ class ProjectionDisplay(ScoreDisplay):
         ----------
         y_true, y_score : array-like of shape (n_samples,)
             Two labels of any kind, and real scores.
-        max_points : int, default=3000
-            Scores of a larger class are not drawn one by one.
         ax, theme
             As in :meth:`plot`.
         **known : dict
@@ -111,9 +106,7 @@ class ProjectionDisplay(ScoreDisplay):
         display : the display, drawn
         """
         boundary, sample, old = decide(y_true, y_score, **known)
-        scores = class_scores(sample)
-        display = cls(boundary, scores, old_threshold=old, max_points=max_points)
-        return display.plot(ax, theme=theme)
+        return cls(boundary, class_scores(sample), old_threshold=old).plot(ax, theme=theme)
 
     def _draw(self, palette: Palette) -> None:
         ax, known, n = self.ax_, self.boundary, (len(self.scores[0]), len(self.scores[1]))
@@ -158,7 +151,7 @@ class ProjectionDisplay(ScoreDisplay):
                 line_key("radius", color=ink, lw=3),
                 line_key("what confidence adds", color=ink, lw=2, ls=_DASHES),
             ]
-        point: dict[str, Any] = {"marker": "o" if min(n) <= self.max_points else "s", "ls": ""}
+        point: dict[str, Any] = {"marker": "o" if min(n) <= _MOST_POINTS else "s", "ls": ""}
         for name, face in zip(name_marks(known, n), (ink, palette.surface), strict=True):
             keys.append(line_key(name, color=ink, ms=5, mfc=face, **point))
         add_legend(ax, keys, palette, title=claim_text(known))
@@ -167,7 +160,7 @@ class ProjectionDisplay(ScoreDisplay):
         """Draw every score, spread over the lane; of very many only the range, as a box."""
         low, high = (base + height for height in _POINTS)
         n, look = len(lane.scores), {"edgecolor": color, "linewidth": 0.8}
-        if n > self.max_points:
+        if n > _MOST_POINTS:
             for shown, face, alpha in (
                 (lane.scores, paper, 1),
                 (lane.scores[lane.solid], color, 0.45),

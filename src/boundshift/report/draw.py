@@ -24,15 +24,7 @@ Facts = dict[str, Any]
 
 
 def draw_projection(projection: Facts) -> Facts:
-    """Return the lanes of both classes, the positive one on top.
-
-    Examples
-    --------
-    >>> lane = {"counts": [0, 2], "solid": [0, 1], "points": [0.5], "points_solid": [True],
-    ...         "bar": [0.5, 0.7, 0.8]}
-    >>> draw_projection({"bins": 2, "classes": [lane, lane]})["height"]
-    340
-    """
+    """Return the lanes of both classes, the positive one on top."""
     classes = projection["classes"]
     lanes = [_draw_lane(classes[i], top) for i, top in ((1, 0), (0, _LANE))]
     return {"height": 2 * _LANE, "middle": _LANE, "lanes": lanes}

@@ -205,8 +205,8 @@ class Evidence:
     """The same by weight, for the goal."""
     shifted: Certificate
     """At the boundary, on the judging rows."""
-    old: Certificate
-    """At the model's own threshold."""
+    old_wrong: tuple[int, int]
+    """Judging rows on the wrong side of the model's own threshold."""
     rows: PairedRows
     """The judging rows, decided at both thresholds."""
     scores: FloatArray
@@ -279,20 +279,17 @@ def gather(
     weighted_share = share
     if rows.amount is not None and rows.shares and asked is None:
         weighted_share = float(rows.amount[is_positive].sum() / rows.amount.sum())
-    certificates = [
-        certify_counts(
-            tuple(map(int, count_wrong_at(judging, cut))),
-            judging.n_samples,
-            labels,
-            confidence=confidence,
-            chosen_here=chosen and not is_tested,
-            scores="held-out" if is_tested else scores,
-            threshold=cut,
-        )
-        for cut, chosen in ((threshold, True), (old, False))
-    ]
+    certificate = certify_counts(
+        _wrong(judging, threshold),
+        judging.n_samples,
+        labels,
+        confidence=confidence,
+        chosen_here=not is_tested,
+        scores="held-out" if is_tested else scores,
+        threshold=threshold,
+    )
     if nominal:
-        certificates = [replace(c, status="nominal", reason=nominal) for c in certificates]
+        certificate = replace(certificate, status="nominal", reason=nominal)
     return Evidence(
         boundary=boundary,
         names=read_names(names, labels),
@@ -307,14 +304,19 @@ def gather(
         interval=_read_interval(interval),
         prevalence=share,
         weighted_prevalence=weighted_share,
-        shifted=certificates[0],
-        old=certificates[1],
+        shifted=certificate,
+        old_wrong=_wrong(judging, old),
         rows=rows,
         scores=judged_scores,
         details=details,
         zone=zone,
         zone_found_here=zone_found_here,
     )
+
+
+def _wrong(sample: ScoreSample, threshold: float) -> tuple[int, int]:
+    flagged, missed = count_wrong_at(sample, threshold)
+    return int(flagged), int(missed)
 
 
 def _read_pair(name: str, pair: object, labels: tuple[Any, Any]) -> ScoreSample | None:

@@ -93,15 +93,7 @@ class Aim:
 
 
 def aim_of(rule: Rule) -> Aim:
-    """Return what a rule makes best; of floors, what is best among the boundaries that keep them.
-
-    Examples
-    --------
-    >>> import boundshift
-    >>> aim = aim_of(boundshift.FBeta())
-    >>> aim.wish, aim.text(float(aim.measure(np.array(0.2), np.array(0.3), 0.1)))
-    ('the greatest F1', '0.400')
-    """
+    """Return what a rule makes best; of floors, what is best among boundaries that keep them."""
     if isinstance(rule, Floors):
         return aim_of(rule.objective)
     if isinstance(rule, Cost):
@@ -169,14 +161,6 @@ class Floor:
 
 
 @dataclass(frozen=True)
-class Prices:
-    """Costs of both errors."""
-
-    false_positive: float
-    false_negative: float
-
-
-@dataclass(frozen=True)
 class Compared:
     """A quantity now and at the model's own threshold, with the interval of the difference."""
 
@@ -187,7 +171,7 @@ class Compared:
     state: State
     shown: float | None
     """Its bound, where one is certified."""
-    prices: Prices | None
+    prices: dict[str, float] | None
     """Of a cost of each error, as opposed to each row."""
 
 
@@ -354,14 +338,14 @@ def _compare(aim: Aim, rule: Rule, evidence: Evidence) -> Compared:
     prices, shown = None, None
     bounded = certificate.certified and rows.amount is None
     if isinstance(rule, Cost) and rows.amount is None:
-        prices = Prices(rule.false_positive, rule.false_negative)
+        prices = {"false_positive": rule.false_positive, "false_negative": rule.false_negative}
         decided = (rows.old.astype(float), 0.5, rows.new.astype(float), 0.5)
-        cost = Cost(**vars(prices), prevalence=share)
+        cost = Cost(**prices, prevalence=share)
         paired = compare_boundaries(rows.is_positive, *decided, confidence, cost=cost)
         low, high = paired.cost_interval
         difference = _PER * low, _PER * high
         if bounded:
-            shown = _PER * certificate.rates(share, **vars(prices)).cost
+            shown = _PER * certificate.rates(share, **prices).cost
     else:
         n_draws = _FEW_DRAWS if aim.slow else _DRAWS
         difference = rows.gain_interval(measure, confidence, n_draws)

@@ -143,7 +143,7 @@ def collect_facts(
     """
     evidence = gather(y_true, y_score, **known)
     boundary, deciding, judging = evidence.boundary, evidence.deciding, evidence.judging
-    certificates = {"shifted": evidence.shifted, "old": evidence.old}
+    certificate = evidence.shifted
     tested, trained = evidence.judged_on == "test", evidence.training
     facts = {
         "format": 1,
@@ -167,12 +167,10 @@ def collect_facts(
         },
         "old": {"threshold": evidence.old_threshold},
         "interval": evidence.interval,
-        "rates": {
-            name: {"precision": c.rates(evidence.prevalence).precision, "together": _together(c)}
-            for name, c in certificates.items()
-        },
-        "certificates": {
-            name: {key: getattr(c, key) for key in _CERTIFICATE} for name, c in certificates.items()
+        "certificate": {key: getattr(certificate, key) for key in _CERTIFICATE}
+        | {
+            "precision": certificate.rates(evidence.prevalence).precision,
+            "together": _together(certificate),
         },
         "prevalence": {
             "share": evidence.prevalence,
@@ -288,23 +286,20 @@ def _cell(value: object, form: str) -> str:
 
 def _for_script(facts: Mapping[str, Any]) -> str:
     """Return what the slider needs, as JSON that is safe inside a script element."""
-    stops, certificates = facts["stops"], facts["certificates"]
-    marks = {
-        name: {
-            "stop": stops["marks"][name],
-            "bounds": certificates[name]["error_bounds"],
-            "together": facts["rates"][name]["together"],
-            "fixed": certificates[name]["method"] == "clopper-pearson",
-        }
-        for name in ("old", "shifted")
-    }
+    stops, certificate = facts["stops"], facts["certificate"]
     data = {
         **{key: stops[key] for key in ("threshold", "at", "wrong", "bounds", "together")},
         **{key: facts["names"][key] for key in ("positives", "negatives", "unit")},
         **{key: facts[key] for key in ("confidence", "shell", "top")},
         "n": facts["rows"][facts["judged_on"]],
-        "marks": marks,
-        "status": certificates["shifted"]["status"],
+        "own": stops["marks"]["old"],
+        "shifted": {
+            "stop": stops["marks"]["shifted"],
+            "bounds": certificate["error_bounds"],
+            "together": certificate["together"],
+            "fixed": certificate["method"] == "clopper-pearson",
+        },
+        "status": certificate["status"],
         "prevalence": facts["prevalence"]["share"],
     }
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -135,17 +135,13 @@ def _precision_recall(stops: Facts, evidence: Evidence) -> Facts:
     }
 
 
-@dataclass(frozen=True)
-class Share:
-    """A share with Clopper and Pearson's two-sided interval."""
-
-    share: float
-    low: float
-    high: float
-
-
-def _share(part: Any, whole: Any, confidence: float) -> Share | None:
-    return Share(*map(float, error_band(part, whole, confidence))) if whole else None
+def _share(part: Any, whole: Any, confidence: float) -> Facts | None:
+    """Return a share with Clopper and Pearson's two-sided interval."""
+    if not whole:
+        return None
+    return dict(
+        zip(("share", "low", "high"), map(float, error_band(part, whole, confidence)), strict=True)
+    )
 
 
 def _calibration(evidence: Evidence) -> Facts | None:
@@ -163,8 +159,8 @@ def _calibration(evidence: Evidence) -> Facts | None:
     for group in np.split(np.arange(len(said)), borders):
         found = _share(true[group].sum(), len(group), evidence.confidence)
         if found is not None:
-            ends = {"true": found.share, "low": found.low, "high": found.high}
-            bins.append({"n": len(group), "said": float(said[group].mean()), **ends})
+            mean = float(said[group].mean())
+            bins.append({"n": len(group), "said": mean, "true": found.pop("share"), **found})
     off = sum(not b["low"] <= b["said"] <= b["high"] for b in bins)
     judged = "as far as these rows can tell, its probabilities come true."
     if off:

@@ -118,30 +118,6 @@ class Diagnosis:
     next: str
 
 
-@dataclass(frozen=True)
-class ZoneSide:
-    """How many rows of a class a zone decides wrongly or leaves to a person."""
-
-    rows: int
-    wrong: int
-    unsure: float
-    bound: float | None
-    sentence: str
-
-
-@dataclass(frozen=True)
-class ZoneFacts:
-    """Who is decided by a zone, and who is left to a person."""
-
-    low: float
-    high: float
-    unsure: float
-    found_here: bool
-    found_on: tuple[int, int]
-    sentence: str
-    sides: list[ZoneSide]
-
-
 def sentences(evidence: Evidence) -> dict[str, Any]:
     """Return goal, verdict, diagnosis, claims and zone, for page, terminal and notebook."""
     goal = judge_goal(evidence)
@@ -156,12 +132,10 @@ def sentences(evidence: Evidence) -> dict[str, Any]:
 
 def _verdict(evidence: Evidence) -> Verdict:
     shifted, names = evidence.shifted, evidence.names
-    alarms, before = (
-        count_alarms(certificate.errors, evidence.prevalence)
-        for certificate in (shifted, evidence.old)
-    )
-    base = _choose_base((shifted.errors[1], evidence.old.errors[1]))
-    missed, missed_before = (round(base * c.errors[1]) for c in (shifted, evidence.old))
+    old = tuple(k / n for k, n in zip(evidence.old_wrong, shifted.n_samples, strict=True))
+    alarms, before = (count_alarms(each, evidence.prevalence) for each in (shifted.errors, old))
+    base = _choose_base((shifted.errors[1], old[1]))
+    missed, missed_before = (round(base * each[1]) for each in (shifted.errors, old))
     told = f"Of {base:,} {names.positives} the shifted model is expected to miss {missed:,}"
     if shifted.status == "nominal":
         told = f"Of {base:,} {names.positives} in training the shifted model misses {missed:,}"
@@ -182,13 +156,7 @@ def _choose_base(shares: tuple[float, ...]) -> int:
 
 
 def count_alarms(errors: tuple[float, ...], prevalence: float) -> Alarms:
-    """Return hits and false alarms out of a thousand rows, or of more where hits would vanish.
-
-    Examples
-    --------
-    >>> count_alarms((0.06, 0.09), 0.005)  # doctest: +ELLIPSIS
-    Alarms(base=1000, positives=5, flagged=64, hits=5, false=59, ...)
-    """
+    """Return hits and false alarms out of a thousand rows, or of more where hits would vanish."""
     hits, false = prevalence * (1 - errors[1]), (1 - prevalence) * errors[0]
     base = max(1000, _choose_base((prevalence, hits)))
     share = hits + false
@@ -199,15 +167,15 @@ def count_alarms(errors: tuple[float, ...], prevalence: float) -> Alarms:
 
 
 def _say_alarms(now: Alarms, before: Alarms, evidence: Evidence) -> str:
-    names, old_rows = evidence.names, evidence.old
+    names = evidence.names
     among = f"Of {now.base:,} {names.unit}, with {now.positives:,} {names.positives} among them,"
     old = round(now.base * before.share)
     change = "" if old == now.flagged else f" instead of {old:,}"
     if now.precision is None:
         return f"{among} it flags none{change}."
     precision = percent(now.precision)
-    right = old_rows.n_samples[1] - old_rows.wrong[1]
-    flagged = right + old_rows.wrong[0]
+    right = evidence.shifted.n_samples[1] - evidence.old_wrong[1]
+    flagged = right + evidence.old_wrong[0]
     change_in_precision = ""
     if before.precision is not None and percent(before.precision) != precision:
         change_in_precision = f" instead of {percent(before.precision)}"
@@ -496,14 +464,14 @@ def _stability(evidence: Evidence) -> Finding | None:
     return Finding("stability", "good", "The direction of the shift is stable", text)
 
 
-def _zone(zone: Zone, evidence: Evidence) -> ZoneFacts:
+def _zone(zone: Zone, evidence: Evidence) -> dict[str, Any]:
     """Count rows on either side of a zone, and say who is decided and who is left to a person."""
     names, share = evidence.names, evidence.prevalence
     called = (names.negative, names.positive)
     is_positive, scores = evidence.rows.is_positive, evidence.scores
     unsure = zone.is_unsure(scores)
     wrong = np.where(is_positive, scores <= zone.low, scores > zone.high)
-    sides = []
+    sides: list[dict[str, Any]] = []
     for i, who in enumerate((names.negatives, names.positives)):
         mine = is_positive if i else ~is_positive
         rows, errors, left = int(mine.sum()), int(wrong[mine].sum()), float(unsure[mine].mean())
@@ -524,11 +492,18 @@ def _zone(zone: Zone, evidence: Evidence) -> ZoneFacts:
                 f"least {needed:,} of them, and there are {zone.n_samples[i]:,}."
             )
         told = f"{told} {percent(left)} of them are left to a person."
-        sides.append(ZoneSide(rows, errors, left, bound, told))
-    between = (1 - share) * sides[0].unsure + share * sides[1].unsure
-    limits = _say_limits(zone, called, between, names.unit)
-    here = evidence.zone_found_here
-    return ZoneFacts(zone.low, zone.high, between, here, zone.n_samples, limits, sides)
+        side = {"rows": rows, "wrong": errors, "unsure": left, "bound": bound, "sentence": told}
+        sides.append(side)
+    between = (1 - share) * sides[0]["unsure"] + share * sides[1]["unsure"]
+    return {
+        "low": zone.low,
+        "high": zone.high,
+        "unsure": between,
+        "found_here": evidence.zone_found_here,
+        "found_on": zone.n_samples,
+        "sentence": _say_limits(zone, called, between, names.unit),
+        "sides": sides,
+    }
 
 
 def _say_limits(zone: Zone, called: tuple[str, str], between: float, unit: str) -> str:

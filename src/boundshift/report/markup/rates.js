@@ -3,14 +3,11 @@
 const report = (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
 
-  // The two thresholds that were fixed before may have tighter bounds than a chosen one.
-  function markAt(stop) {
-    return ["shifted", "old"].find((name) => data.marks[name].stop === stop);
-  }
+  // The shifted boundary, if it was fixed before, has tighter bounds than a chosen threshold.
+  const isShifted = (stop) => stop === data.shifted.stop;
 
   function boundsAt(stop) {
-    const mark = markAt(stop);
-    return mark ? data.marks[mark].bounds : data.bounds.map((bounds) => bounds[stop]);
+    return isShifted(stop) ? data.shifted.bounds : data.bounds.map((bounds) => bounds[stop]);
   }
 
   // Shares of all rows, if positives are as frequent as the reader says.
@@ -25,8 +22,8 @@ const report = (function () {
 
   // Bounds that hold together: those of a threshold fixed before, or for all thresholds at once.
   function claimsAt(stop, prevalence, always) {
-    const mark = always ? undefined : markAt(stop);
-    const [alarmed, missed, hit] = mark ? data.marks[mark].together : data.together.map((bounds) => bounds[stop]);
+    const fixed = isShifted(stop) && !always;
+    const [alarmed, missed, hit] = fixed ? data.shifted.together : data.together.map((bounds) => bounds[stop]);
     const hits = prevalence * (1 - missed);
     const falseAlarms = (1 - prevalence) * alarmed;
     return {
@@ -45,7 +42,7 @@ const report = (function () {
 
   const at = (id) => document.getElementById(id);
   return {
-    data, at, markAt, boundsAt, ratesAt, claimsAt,
+    data, at, isShifted, boundsAt, ratesAt, claimsAt,
     last: data.threshold.length - 1,
     stop: 0,
     toEven,

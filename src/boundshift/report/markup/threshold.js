@@ -12,14 +12,14 @@
     return wrong;
   }
 
-  function noteFor(mark) {
+  function noteFor(stop) {
     if (data.status === "cross-fitted") {
       return "“At most” is about the models of the folds, each of which left rows out; the deployed one is another.";
     }
     if (data.status !== "certified") {
       return "Nothing here is certified: the model was trained on these rows, and they flatter it.";
     }
-    if (mark && data.marks[mark].fixed) {
+    if (report.isShifted(stop) && data.shifted.fixed) {
       return "“At most” is for this threshold alone, which was fixed before these rows were looked at.";
     }
     return "“At most” holds wherever the slider stands, so that you may choose by looking.";
@@ -39,14 +39,14 @@
 
   function show(stop) {
     const bound = report.boundsAt(stop);
-    const mark = report.markAt(stop);
+    const shifted = report.isShifted(stop);
     const wrong = [data.wrong[0][stop], data.wrong[1][stop]];
     const threshold = report.score(data.threshold[stop]);
     const rates = showRates(stop);
     report.stop = stop;
     at("try").style.setProperty("--cut", 100 * data.at[stop] + "%");
     write("threshold", threshold);
-    write("where", { shifted: "the shifted boundary", old: "the model's own" }[mark] || "your threshold");
+    write("where", shifted ? "the shifted boundary" : stop === data.own ? "the model's own" : "your threshold");
     write("found", percent(1 - rates.missed));
     write("missed", percent(rates.missed));
     write("flagged", percent(rates.alarmed));
@@ -64,17 +64,17 @@
     write("people-missed-bound", atMost(bound[1]));
     write("people-flagged", flagged);
     write("people-flagged-bound", atMost(bound[0]));
-    write("bound-note", noteFor(mark));
-    at("legend-yours").hidden = mark === "shifted";
-    at("legend-shifted").classList.toggle("pale", mark !== "shifted");
+    write("bound-note", noteFor(stop));
+    at("legend-yours").hidden = shifted;
+    at("legend-shifted").classList.toggle("pale", !shifted);
     at("line").value = data.shell.replace("{threshold}", String(data.threshold[stop]));
     const right = rates.precision === null ? "none" : percent(rates.precision);
     const said = `Threshold ${threshold}: ${percent(rates.missed)} of ${data.positives} missed, ` +
       `${percent(rates.alarmed)} of ${data.negatives} flagged, ${right} of the alarms right.`;
     write("readout", said);
     slider.setAttribute("aria-valuetext", said);
-    at("to-shifted").setAttribute("aria-pressed", String(mark === "shifted"));
-    at("to-own").setAttribute("aria-pressed", String(stop === data.marks.old.stop));
+    at("to-shifted").setAttribute("aria-pressed", String(shifted));
+    at("to-own").setAttribute("aria-pressed", String(stop === data.own));
   }
 
   report.go = function (stop) {
@@ -104,8 +104,8 @@
   }
 
   slider.addEventListener("input", () => goByHand(Number(slider.value)));
-  at("to-shifted").addEventListener("click", () => goByHand(data.marks.shifted.stop));
-  at("to-own").addEventListener("click", () => goByHand(data.marks.old.stop));
+  at("to-shifted").addEventListener("click", () => goByHand(data.shifted.stop));
+  at("to-own").addEventListener("click", () => goByHand(data.own));
   document.querySelectorAll(".chart.drag").forEach(follow);
-  report.go(data.marks.shifted.stop);
+  report.go(data.shifted.stop);
 })();
