@@ -550,10 +550,10 @@ def decide_on(
         doubts[:] = judge_weights(sample) if source.is_weighted else []
         return decide(sample)
 
-    boundary, how = decide_in_passes(source, judge_and_decide, **options)
+    boundary, resolution = decide_in_passes(source, judge_and_decide, **options)
     for doubt in doubts:
         warnings.warn(doubt, BoundaryWarning, stacklevel=3)
-    return replace(boundary, resolution=how.resolution)
+    return replace(boundary, resolution=resolution)
 
 
 def check_row_cost(

@@ -42,8 +42,9 @@ def as_choice(name: str, value: object, choices: Sequence[object]) -> Any:
 
 def nearest_name(given: object, names: Iterable[str]) -> str:
     """Return a sentence that suggests the name nearest to a mistyped one, or nothing."""
-    near = difflib.get_close_matches(str(given).lower(), list(names), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    folded = {name.casefold(): name for name in names}
+    near = difflib.get_close_matches(str(given).casefold(), folded, n=1)
+    return f" Did you mean {folded[near[0]]!r}?" if near else ""
 
 
 def as_object(

@@ -148,17 +148,6 @@ class EngineSuite:
         y, s, w = rows.values()
         assert_close(found, find_boundary(y, s, sample_weight=w), s, 2.0)
 
-    def test_weights_that_are_no_frequencies_get_the_sentence_of_memory(self, frame):
-        rows = weighted_problem()
-        rows["weight"][[5, 500, 1700]] = -1.0
-        y, s, w = rows.values()
-        with pytest.raises(InvalidInputError) as in_memory:
-            find_boundary(y, s, sample_weight=w)
-        data = frame(parts_of(rows, [1500, 1500]))
-        with pytest.raises(InvalidInputError) as refused:
-            streaming.scan_boundary(data, **self.named(weight="weight"))
-        assert str(refused.value) == str(in_memory.value)
-
     def test_groups_are_decided_as_in_memory(self, frame):
         rows = grouped_problem()
         found = streaming.scan_boundaries(frame(parts_of(rows, [1000, 2000])), pos_label=1)

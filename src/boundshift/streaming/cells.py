@@ -8,7 +8,7 @@ next pass, and `Cells.refined` puts what it found in their place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,36 +38,17 @@ class Grid:
     The equal cells have a power of two as width. So the cell of a score takes a product and a
     rounding, both exact, and the same score is in the same cell in every pass. The first and the
     last cell hold infinite log-odds only.
-
-    Parameters
-    ----------
-    tops : array of shape (k,)
-        A cell holds the scores above the top of the cell before it, up to its own top. The last
-        top is infinite.
-    scale : float, default=1
-        One over the width of the equal cells.
-    first : float, default=0
-        Top of the first equal cell, in widths.
-    start, inner : int, default=0
-        Index of the first equal cell, and number of equal cells.
     """
 
-    tops: FloatArray
-    scale: float = 1.0
-    first: float = 0.0
-    start: int = 0
-    inner: int = 0
+    tops: FloatArray  # largest score of each cell; the last is infinite
+    scale: float = 1.0  # one over the width of the equal cells
+    first: float = 0.0  # top of the first equal cell, in widths
+    start: int = 0  # index of the first equal cell
+    inner: int = 0  # number of equal cells
 
     @classmethod
     def around(cls, scores: FloatArray, cells: int) -> Grid:
-        """Return a grid with at most so many equal cells, given some of the scores.
-
-        Examples
-        --------
-        >>> grid = Grid.around(np.linspace(0.0, 1.0, 99), 64)
-        >>> (grid.cells_of(np.array([0.5, 0.51, 9e99])) - grid.start).tolist()
-        [26, 27, 2871]
-        """
+        """Return a grid with at most this number of equal cells, given some of the scores."""
         low, high = np.quantile(scores, [0.01, 0.99]) if len(scores) else (0.0, 1.0)
         margin = (high - low) / 3
         low, high = float(low - margin), float(high + margin)
@@ -108,36 +89,21 @@ class Grid:
 class Look:
     """Ranges of scores to look into: rows are counted in all, and collected in some.
 
-    Parameters
-    ----------
-    lows, tops : arrays of shape (k,)
-        Least and largest score of each range, in ascending order; ranges share no score.
-    collected : bool array of shape (k,)
-        Whether the scores of the range are collected.
-    flags : bool array
-        Whether each cell of the grid holds one of the ranges.
+    Ranges are in ascending order and share no score.
     """
 
     lows: FloatArray
     tops: FloatArray
-    collected: NDArray[np.bool_]
-    flags: NDArray[np.bool_]
+    collected: NDArray[np.bool_]  # whether the scores of the range are collected
+    flags: NDArray[np.bool_]  # whether each cell of the grid holds one of the ranges
 
 
 @dataclass(eq=False)
 class Questions:
-    """What a decision asked of cells whose scores are not known one by one.
-
-    Parameters
-    ----------
-    cells : list of int arrays
-        Cells whose scores are needed.
-    width : float
-        Width of the cells that a smooth curve took as points. It asks nothing.
-    """
+    """The cells whose scores a decision needs one by one."""
 
     cells: list[IntArray] = field(default_factory=list)
-    width: float = 0.0
+    width: float = 0.0  # of the cells that a smooth curve took as points; it needs no scores
 
     def __bool__(self) -> bool:
         return bool(self.cells)
@@ -147,17 +113,12 @@ class Questions:
 class Cells:
     """Both classes' rows by ranges of scores, in ascending order; a known score is a range of one.
 
-    Parameters
-    ----------
-    lows, tops : arrays of shape (k,)
-        Least and largest score that a range may hold.
-    totals : array of shape (2, 3, k)
-        Of each class the number of rows, their weight, and their sum of weighted scores.
+    For each class, `totals` has the number of rows, their weight, and their sum of weighted scores.
     """
 
     lows: FloatArray
     tops: FloatArray
-    totals: FloatArray
+    totals: FloatArray  # of shape (2, 3, number of ranges)
 
     @classmethod
     def from_grid(cls, grid: Grid, classes: list[Any], log_odds: LogOdds | None) -> Cells:
@@ -178,10 +139,7 @@ class Cells:
         return cls(lows[held], tops[held], totals[:, :, held])
 
     def plan(self, questions: Questions, grid: Grid, share: float) -> tuple[IntArray, Look]:
-        """Return the cells to look into, and how: collect the small ones, cut the large ones.
-
-        Of the scores that a look may collect, no more than a share is asked for.
-        """
+        """Return the cells to look into, and how: collect the small ones, cut the large ones."""
         wanted = np.unique(np.concatenate(questions.cells))
         rows = self.totals[:, 0, wanted].sum(axis=0)
         order = np.argsort(rows, kind="stable")
@@ -253,26 +211,14 @@ def _cut(low: float, top: float, pieces: int) -> FloatArray:
 class CellScores(Scores):
     """The scores of one class by cells: an answer from inside a cell is an estimate, and asks.
 
-    If nothing was asked, the answers were those of the sorted scores.
-
-    Parameters
-    ----------
-    value, count, ends
-        As in :class:`~boundshift.scores.Scores`; `value` is the mean of a cell.
-    cell : int array of shape (m,)
-        Index of each entry's cell in `Cells`.
-    heavy : bool array of shape (m,)
-        Whether the cell may hide an atom.
-    questions : Questions
-        The list to which cells are added.
-    weighting : tuple of int and float, default=None
-        Number of rows, and sum of squared weights, where rows have weights.
+    If nothing was asked, the answers were those of the sorted scores. The `value` of an entry is
+    the mean of its cell.
     """
 
-    cell: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    cell: IntArray = field(default_factory=lambda: np.empty(0, np.int64))  # index in `Cells`
     heavy: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
     questions: Questions = field(default_factory=Questions)
-    weighting: tuple[int, float] | None = None
+    weighting: tuple[int, float] | None = None  # number of rows, sum of squared weights
 
     @classmethod
     def of_class(
@@ -356,7 +302,6 @@ class CellScores(Scores):
         return self._count_to(t, "left")
 
     def _count_to(self, t: ArrayLike, side: Any) -> Any:
-        """Return the count of the scores up to t, those at t included (right) or not (left)."""
         t = np.asarray(t, dtype=np.float64)
         low, top = self._ends
         entry = np.searchsorted(top, t, side=side)
@@ -411,16 +356,8 @@ class CellScores(Scores):
     def mirrored(self) -> Scores:
         """Return the scores with their sign changed."""
         low, top = self._ends
-        assert self.count is not None
-        return CellScores(
-            -self.value[::-1],
-            self.count[::-1],
-            (-top[::-1], -low[::-1]),
-            self.cell[::-1],
-            self.heavy[::-1],
-            self.questions,
-            self.weighting,
-        )
+        backward = {name: getattr(self, name)[::-1] for name in ("count", "cell", "heavy")}
+        return replace(self, value=-self.value[::-1], ends=(-top[::-1], -low[::-1]), **backward)
 
     def _ask(self, entry: IntArray) -> None:
         """Ask for the scores of the cells of some entries, where they are not known."""

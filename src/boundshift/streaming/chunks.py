@@ -21,19 +21,7 @@ from boundshift.validation import as_column, check_weight_shape
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """Which columns of the data are read.
-
-    Parameters
-    ----------
-    label : str, default="label"
-        Labels.
-    score : str or tuple of str, default="score"
-        Scores; several columns where each class has its own.
-    weight : str, default=None
-        How often each row counts; None for once.
-    by : str, default=None
-        Groups of rows; None for none.
-    """
+    """Which columns are read: labels, scores (a tuple for one per class), weights, groups."""
 
     label: str = "label"
     score: str | tuple[str, ...] = "score"
@@ -90,25 +78,13 @@ class ColumnNames:
 class Chunk:
     """Some labelled rows.
 
-    Parameters
-    ----------
-    labels : array of shape (n,)
-        The label of each row, or its index in `categories`.
-    scores : array of shape (n,), or (n, k)
-        Real scores, one per row or one per class; NaN where missing.
-    location : str
-        What an error message calls this chunk, for example "partition 3".
-    categories : tuple, default=None
-        The labels that the integers in `labels` index; -1 is a missing label.
-    weights : array of shape (n,), default=None
-        How often each row counts; None for once.
-    groups, group_names : array of shape (n,) and tuple, default=None
-        Groups, in the form of `labels` and `categories`.
+    With `categories`, `labels` are indices into them, and -1 is a missing label; `groups` and
+    `group_names` alike.
     """
 
     labels: NDArray[Any]
-    scores: NDArray[Any]
-    location: str
+    scores: NDArray[Any]  # one per row, or a column for each class; NaN where missing
+    location: str  # as errors call it, for example "partition 3"
     categories: tuple[Any, ...] | None = None
     weights: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
@@ -138,13 +114,7 @@ class Chunk:
         return self.take(np.flatnonzero(_equal(self.groups, self.group_names, name)))
 
     def label_counts(self) -> Counter[Any]:
-        """Return how many rows have each label, None where it is missing.
-
-        Examples
-        --------
-        >>> Chunk(np.array([0.0, 1.0, 1.0, np.nan]), np.zeros(4), "all").label_counts()
-        Counter({1.0: 2, 0.0: 1, None: 1})
-        """
+        """Return how many rows have each label, None where it is missing."""
         return _count(self.labels, self.categories)
 
     def group_counts(self) -> Counter[Any]:
@@ -160,7 +130,6 @@ def _equal(values: Any, names: tuple[Any, ...] | None, wanted: object) -> NDArra
 
 
 def _count(values: Any, names: tuple[Any, ...] | None) -> Counter[Any]:
-    """Return how often each value occurs, or each name whose index the values are."""
     is_missing = np.asarray(values != values if names is None else values < 0, dtype=np.bool_)
     known: Any = values[~is_missing]
     if names is None:
@@ -180,19 +149,7 @@ def _count(values: Any, names: tuple[Any, ...] | None) -> Counter[Any]:
 def as_chunk(
     labels: Any, scores: Sequence[Any], location: str, weights: Any = None, groups: Any = None
 ) -> Chunk:
-    """Return a chunk of arrays, series or Arrow arrays, nullable ones among them.
-
-    Parameters
-    ----------
-    labels : column
-        One label per row.
-    scores : sequence of columns
-        One column, or one for each class.
-    location : str
-        What an error calls these rows.
-    weights, groups : column, default=None
-        How often each row counts, and its group.
-    """
+    """Return a chunk of arrays, series or Arrow arrays; `scores` has a column, or one per class."""
     columns = [_numbers(column, location) for column in scores]
     y, categories = _values(labels, "y_true")
     for s in columns:

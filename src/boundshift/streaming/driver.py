@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -56,18 +56,6 @@ _SMOOTH = 1 / 16
 _MOST_FAULTS = 8
 
 
-class PassRecord(NamedTuple):
-    """How many passes over the data a decision took, and what they left open.
-
-    `resolution` is how far the boundary may lie from that of the sorted scores; 0 if the decision
-    is exact. A smooth curve takes cells as points, and may be off by a sixteenth of a cell's width.
-    A decision on counts that ran out of passes may be off by the widest cell in question.
-    """
-
-    passes: int
-    resolution: float
-
-
 def decide_in_passes(
     source: Source,
     decide: Callable[[ScoreSample], Result],
@@ -77,29 +65,16 @@ def decide_in_passes(
     max_passes: int | None = None,
     progress: Progress | bool | None = None,
     scale: Scale = "raw",
-) -> tuple[Result, PassRecord]:
-    """Return the decision on the scores of a source, and how many passes it took.
+) -> tuple[Result, float]:
+    """Return the decision on the scores of a source, and its resolution.
 
-    Parameters
-    ----------
-    source : Source
-        Where the rows come from.
-    decide : callable
-        From a sample to the decision.
-    pos_label : label, default=None
-        The positive class; None takes the greater label.
-    alike : bool, default=True
-        Whether the decision is symmetric in the classes; if not, words as labels need a
-        `pos_label`.
-    max_passes : int, default=None
-        Most passes; with fewer than it takes the decision is an estimate, and the record says how
-        coarse. None for as many as it takes to be exact, but 40 at most.
-    progress : callable or bool, default=None
-        Called with the name of the pass, the number of parts read, and of all parts. True draws a
-        bar for each pass.
-    scale : {"auto", "probability", "raw"}, default="raw"
-        As in `find_boundary`. If the rows peeked at are probabilities, the first pass takes all
-        for such; if it meets others, or hard labels, it is made again with the scores as they are.
+    The resolution is how far the boundary may lie from that of the sorted scores; 0 if the decision
+    is exact. A smooth curve takes cells as points, and may be off by a sixteenth of a cell's width.
+    A decision on counts that ran out of passes may be off by the widest cell in question.
+
+    `alike` says whether the decision is symmetric in the classes; if not, words as labels need a
+    `pos_label`. If the rows peeked at are probabilities, the first pass takes all for such; if it
+    meets others, or hard labels, it is made again with the raw scores.
     """
     scan = Scan(source.peek(), source.is_weighted, pos_label, alike, scale)
     return decide_together(
@@ -118,19 +93,10 @@ def decide_together(
     *,
     max_passes: int | None = None,
     progress: Progress | bool | None = None,
-) -> tuple[Result, PassRecord]:
-    """Return a decision that rests on several problems, which are read in the same passes.
+) -> tuple[Result, float]:
+    """Return a decision on several problems that are read in the same passes, and its resolution.
 
-    Parameters
-    ----------
-    source : Source
-        Where the rows come from.
-    problems : sequence of (Scan, View)
-        What is known of each problem, nothing yet, and which rows it has.
-    decide : callable
-        From the samples of all problems to the decision.
-    max_passes, progress
-        As in `decide_in_passes`.
+    A problem is a new `Scan`, and the view of its rows.
     """
     most, passes = max_passes or _MOST_PASSES, 0
     scans = [scan for scan, _ in problems]
@@ -163,7 +129,7 @@ def decide_together(
             else:
                 if is_last or not any(questions):
                     widths = [scan.resolution(q) for scan, q in zip(scans, questions, strict=True)]
-                    return result, PassRecord(passes, max(widths, default=0.0))
+                    return result, max(widths, default=0.0)
             asked_of = {i: q for i, q in enumerate(questions) if q}
             tallies = read({i: scans[i].next_request(q) for i, q in asked_of.items()})
             for i in asked_of:
@@ -173,19 +139,9 @@ def decide_together(
 class Scan:
     """What is known of a problem after some passes.
 
-    Parameters
-    ----------
-    peeked : iterable of Chunk
-        Some of its rows, for a first idea of the scores.
-    is_weighted : bool
-        Whether rows have weights.
-    pos_label, alike, scale
-        As in `decide_in_passes`.
-    common : Scan, default=None
-        If given, the problem is a part of the rows of another one, read in the same first pass,
-        and has its classes and its scale.
-    together : int, default=1
-        How many problems are read in one pass, and share its memory.
+    The rows `peeked` at give a first idea of the scores. With `common`, the problem is a part of
+    the rows of that one, and takes its classes and scale. As many problems as `together` says are
+    read in one pass, and share its memory.
     """
 
     def __init__(
@@ -312,7 +268,6 @@ def _list_faults(faults: Counter[tuple[str, str, str]]) -> str:
 
 
 def _check_faults(faults: Counter[tuple[str, str, str]]) -> None:
-    """Raise if some rows cannot be used."""
     for column in ("sample_weight", "y_true", "y_score"):
         own = Counter({fault: n for fault, n in faults.items() if fault[0] == column})
         if own and column == "sample_weight":

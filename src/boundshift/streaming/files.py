@@ -17,7 +17,7 @@ import pyarrow.parquet
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming.chunks import Chunk, ColumnNames, table_chunk
-from boundshift.streaming.read import PEEKED_ROWS, PartSource
+from boundshift.streaming.read import PartSource
 from boundshift.streaming.tables import (
     AS_IT_IS,
     FORMATS,
@@ -31,8 +31,8 @@ from boundshift.streaming.tables import (
     readable,
 )
 
-# Yields the rows of a part of a file, or its first ones if a number of rows is given.
-_Reader = Callable[[int | None], Iterable[Chunk]]
+# Yields the rows of a part of a file.
+_Reader = Callable[[], Iterable[Chunk]]
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 
@@ -47,33 +47,18 @@ def files_columns(
 ) -> PartSource:
     """Return the source of some columns of files.
 
-    Parameters
-    ----------
-    files : path, glob, folder, or several of them
-        Files that all have the columns.
-    names : ColumnNames
-        Which columns.
-    positive : collection of labels, default=None
-        If given, these labels become the class True and all others the class False.
-    as_text : bool, default=False
-        Whether labels and groups of CSV and TSV are taken as text.
-    reading : Reading, default=AS_IT_IS
-        Encoding, if it is given.
+    If `positive` is given, these labels become the class True and all others the class False.
+    With `as_text`, labels and groups of CSV and TSV are taken as text.
     """
     readers = [
         partial(_read_part, path, _state_of(path), read, positive)
         for path in find_files(files)
         for read in _readers_of(path, names, as_text, reading)
     ]
-    return PartSource(
-        [partial(read, None) for read in readers],
-        names.weight is not None,
-        [partial(read, PEEKED_ROWS) for read in readers],
-    )
+    return PartSource(readers, names.weight is not None)
 
 
 def _state_of(path: Path) -> tuple[int, int, int]:
-    """Return what changes when a file is written to: its number, its size and its time."""
     facts = path.stat()
     return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
@@ -83,11 +68,10 @@ def _read_part(
     known: tuple[int, int, int],
     read: _Reader,
     positive: Collection[Any] | None,
-    most: int | None,
 ) -> Iterator[Chunk]:
     """Read a part of a file that must not change from the first pass to the last."""
     with readable(OpenTable(path.name, name_format(path) or "csv")):
-        for chunk in read(most):
+        for chunk in read():
             if positive is not None:
                 is_positive = np.logical_or.reduce([chunk.mask_of(label) for label in positive])
                 chunk = replace(chunk, labels=is_positive, categories=None)
@@ -105,13 +89,7 @@ def are_text(files: Files) -> bool:
 
 
 def find_files(files: Files) -> list[Path]:
-    """Return the files of paths, globs and folders, in order.
-
-    Raises
-    ------
-    InvalidInputError
-        If a name matches no file, or the format of a file is not known.
-    """
+    """Return the files of paths, globs and folders, in order."""
     names = [files] if isinstance(files, str | PathLike) else list(files)
     found: list[Path] = []
     for name in [fspath(name) for name in names]:
@@ -170,32 +148,20 @@ def _readers_of(path: Path, names: ColumnNames, as_text: bool, reading: Reading)
     return [partial(_blocks, path, names, as_text, reading)]
 
 
-def _row_group(
-    path: Path, metadata: Any, i: int, names: ColumnNames, most: int | None
-) -> Iterator[Chunk]:
-    """Read a row group of a Parquet file, or its first rows."""
+def _row_group(path: Path, metadata: Any, i: int, names: ColumnNames) -> Iterator[Chunk]:
     columns = list(dict.fromkeys(names.all))
     with pa.parquet.ParquetFile(pa.memory_map(os.fsencode(path)), metadata=metadata) as file:
-        if most is None:
-            rows = file.read_row_group(i, columns=columns, use_threads=False)
-        else:
-            first = file.iter_batches(most, row_groups=[i], columns=columns, use_threads=False)
-            rows = next(first, None)
-    if rows is not None:
-        yield table_chunk(rows, names, f"{path.name}, row group {i}")
+        rows = file.read_row_group(i, columns=columns, use_threads=False)
+    yield table_chunk(rows, names, f"{path.name}, row group {i}")
 
 
-def _record_batch(path: Path, i: int, names: ColumnNames, most: int | None) -> Iterator[Chunk]:
-    """Read a record batch of a Feather file, which is whole or not at all."""
+def _record_batch(path: Path, i: int, names: ColumnNames) -> Iterator[Chunk]:
     file = pa.ipc.open_file(pa.memory_map(os.fsencode(path)))
     batch = feather_batch(file, i, dict.fromkeys(names.all))
     yield table_chunk(batch, names, f"{path.name}, batch {i}")
 
 
-def _blocks(
-    path: Path, names: ColumnNames, as_text: bool, reading: Reading, most: int | None
-) -> Iterator[Chunk]:
-    """Read a file of text, a block at a time; nobody has to read on."""
+def _blocks(path: Path, names: ColumnNames, as_text: bool, reading: Reading) -> Iterator[Chunk]:
     with open_table(path, reading) as opened:
         text = pa.string() if as_text and opened.format == "csv" else None
         types = {name: text for name in (names.by, names.label) if name is not None}

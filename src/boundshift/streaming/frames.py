@@ -66,7 +66,7 @@ def duckdb_columns(relation: Any, names: ColumnNames) -> PartSource:
     """Return the source of some columns of a relation."""
     from duckdb import SQLExpression
 
-    pa = arrow()
+    arrow()
     if not hasattr(relation, "columns"):
         raise _no_frame(relation, "DuckDB")
     names.check(relation.columns)
@@ -86,15 +86,8 @@ def duckdb_columns(relation: Any, names: ColumnNames) -> PartSource:
         rows = relation.select(*chosen)
         # Releases before 2 have another name for it.
         reader = getattr(rows, "to_arrow_reader", None) or rows.fetch_record_batch
-        waiting: list[Any] = []
-        # Small batches together: each costs as much as some thousand rows.
         for batch in reader(_ROWS_OF_A_BATCH):
-            waiting.append(batch)
-            if sum(map(len, waiting)) >= _ROWS_OF_A_BATCH:
-                yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
-                waiting = []
-        if waiting:
-            yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
+            yield table_chunk(batch, own, "the relation")
 
     return PartSource(chunks, own.weight is not None)
 
@@ -117,20 +110,14 @@ def polars_columns(frame: Any, names: ColumnNames) -> PartSource:
                 raise not_real_numbers(what, own.numbers[to])
             column = column.cast(pl.Float64)
         chosen.append(column.alias(to))
-    rows = frame.select(chosen)
-
-    def chunk(part: pl.DataFrame, location: str) -> Chunk:
-        return table_chunk(part.to_arrow(compat_level=pl.CompatLevel.oldest()), own, location)
-
-    if isinstance(rows, pl.DataFrame):
-        is_weighted = own.weight is not None
-        return source_of_rows(len(rows), lambda which, at: chunk(rows[which], at), is_weighted)
+    rows = frame.lazy().select(chosen)
 
     def chunks() -> Iterator[Chunk]:
         # In their order, so that every pass sees the same batches.
         batches = rows.collect_batches(chunk_size=_ROWS_OF_A_BATCH, maintain_order=True)
         for i, batch in enumerate(batches):
-            yield chunk(batch, f"batch {i}")
+            table = batch.to_arrow(compat_level=pl.CompatLevel.oldest())
+            yield table_chunk(table, own, f"batch {i}")
 
     return PartSource(chunks, own.weight is not None)
 
@@ -142,13 +129,7 @@ class DaskSource:
     """Partitions of labels and scores, on whatever scheduler is the current one.
 
     Each worker turns its partitions into tallies, these are merged in a tree, and one comes back.
-
-    Parameters
-    ----------
-    parts : sequence of Delayed
-        Each a pair (labels, scores), a triple with weights, or a frame with such columns.
-    names : ColumnNames
-        Which columns there are; in a frame they stand in this order.
+    A part is a delayed tuple of columns, or a frame of them, in the order of `names`.
     """
 
     def __init__(self, parts: Sequence[Any], names: ColumnNames) -> None:
@@ -180,7 +161,6 @@ class DaskSource:
 
 
 def _partition_chunk(part: Any, names: ColumnNames, i: int) -> Chunk:
-    """Return a partition as a chunk."""
     if hasattr(part, "columns"):
         part = [part.iloc[:, k] for k in range(part.shape[1])]
     stop = 1 + len(names.scores)
@@ -205,10 +185,6 @@ def _merged(tallies: Iterable[Any]) -> Any:
     for tally in (first, *rest):
         total.merge(tally)
     return total
-
-
-def _columns_together(*columns: Any) -> tuple[Any, ...]:
-    return columns
 
 
 def dask_columns(frame: Any, names: ColumnNames) -> DaskSource:
@@ -245,8 +221,7 @@ def dask_arrays(given: dict[str, Any]) -> DaskSource:
                 f"and {y_score.npartitions}. Repartition one of them like the other."
             )
     columns = [value.to_delayed() for value in given.values()]
-    together = dask.delayed(_columns_together, pure=False)
-    parts = [together(*part) for part in zip(*columns, strict=True)]
+    parts = [dask.delayed(part, pure=False) for part in zip(*columns, strict=True)]
     return DaskSource(parts, ColumnNames(weight="weight" if "sample_weight" in given else None))
 
 
@@ -297,13 +272,11 @@ def _tally_on_worker(
 
 
 def _merge_on_worker(batches: Iterator[Any]) -> Iterator[Any]:
-    """Merge the tallies of some partitions."""
     for first in (tallies := _unpacked(batches)):
         yield _packed(_merged([first, *tallies]))
 
 
 def _packed(tally: Any) -> Any:
-    """Return a tally as a batch of one row."""
     import pyarrow as pa
 
     message = zlib.compress(pickle.dumps(tally), level=1)

@@ -26,6 +26,8 @@ from boundshift.validation import as_column
 OnProgress = Callable[[int, int], None]
 """Called with the number of parts read, and of all parts."""
 
+_Part = Callable[[], Iterable[Chunk]]
+
 PEEKED_ROWS = 1 << 16
 _ROWS_OF_A_PART = 1 << 20
 
@@ -71,14 +73,7 @@ def read(
     by: str | None = None,
     element: int = -1,
 ) -> Source:
-    """Return the source of some columns, or of pairs; arguments as in `scan_boundary`.
-
-    Examples
-    --------
-    >>> read([([0, 1], [0.5, 0.7])], label="y")
-    Traceback (most recent call last):
-    boundshift.exceptions.InvalidInputError: `label` must be left out for pairs of labels and ...
-    """
+    """Return the source of some columns, or of pairs; arguments as in `scan_boundary`."""
     names = ColumnNames(label, score, weight, by)
     engine = _ENGINES.get(library_of(data))
     if engine != "spark" and element != -1:
@@ -106,13 +101,7 @@ def read(
 
 
 def find_source(y_true: object, y_score: object, sample_weight: object = None) -> Source | None:
-    """Return the source of labels and scores that are read in passes, None for those in memory.
-
-    Examples
-    --------
-    >>> find_source([0, 1], [0.5, 0.7]) is None
-    True
-    """
+    """Return the source of labels and scores that are read in passes, None for those in memory."""
     given: dict[str, Any] = {"y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         given["sample_weight"] = sample_weight
@@ -184,7 +173,6 @@ def _is_series(engine: str | None, value: object) -> bool:
 
 
 def _is_list_of(value: object, holds: Callable[[object], bool]) -> bool:
-    """Return whether a value is a list of values that all meet a condition."""
     return isinstance(value, list | tuple) and bool(value) and all(map(holds, value))
 
 
@@ -194,48 +182,33 @@ def _is_list_of(value: object, holds: Callable[[object], bool]) -> bool:
 class PartSource:
     """Parts that are read on this machine, on all cores.
 
-    Parameters
-    ----------
-    parts : sequence of callables, or a function that iterates over chunks
-        Each returns the chunks of one part, which can be read without the others. A function
-        returns the same chunks each time, one after the other.
-    is_weighted : bool, default=False
-        Whether rows have weights.
-    beginnings : sequence of callables, default=None
-        Each returns the first rows of a part, if that takes less than to read it.
+    Each of the parts is a function that returns its chunks. One function, instead of a sequence,
+    returns all chunks, the same each time and one after the other.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[Callable[[], Iterable[Chunk]]] | Callable[[], Iterable[Chunk]],
-        is_weighted: bool = False,
-        beginnings: Sequence[Callable[[], Iterable[Chunk]]] | None = None,
-    ) -> None:
-        self._parts, self._beginnings = parts, beginnings
-        self.is_weighted = is_weighted
+    def __init__(self, parts: Sequence[_Part] | _Part, is_weighted: bool = False) -> None:
+        self._parts, self.is_weighted = parts, is_weighted
 
     def peek(self) -> list[Chunk]:
         """Return rows of the first, the middle and the last part, or of the first chunk."""
         if callable(self._parts):
             first = [next((chunk for chunk in self._parts() if len(chunk)), None)]
         else:
-            beginnings, last = self._beginnings or self._parts, len(self._parts) - 1
+            last = len(self._parts) - 1
             which = sorted({0, last // 2, last}) if last >= 0 else []
-            first = [next(iter(beginnings[i]()), None) for i in which]
+            first = [next(iter(self._parts[i]()), None) for i in which]
         return [chunk.take(slice(PEEKED_ROWS)) for chunk in first if chunk is not None]
 
     def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, a few parts ahead of the merging, and merge tallies in order."""
-        total, tally = 0, request.tally(())
-        tasks: Iterable[Callable[[], Any]]
-        if callable(self._parts):
-            tasks = (partial(request.tally, [chunk]) for chunk in self._parts())
-        else:
-            total = len(self._parts)
-            tasks = (partial(_tally_part, request, part) for part in self._parts)
+        parts: Iterable[Any] = self._parts() if callable(self._parts) else self._parts
+        total, tally = 0 if callable(self._parts) else len(self._parts), request.tally(())
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         waiting: deque[Future[Any]] = deque()
         done = 0
+
+        def read_part(part: Chunk | _Part) -> Any:
+            return request.tally(part() if callable(part) else [part])
 
         def merge_first() -> None:
             nonlocal done
@@ -245,8 +218,8 @@ class PartSource:
 
         with ThreadPoolExecutor(cores) as pool:
             try:
-                for task in tasks:
-                    waiting.append(pool.submit(task))
+                for part in parts:
+                    waiting.append(pool.submit(read_part, part))
                     if len(waiting) > 2 * (cores or 1):
                         merge_first()
                 while waiting:
@@ -255,10 +228,6 @@ class PartSource:
                 for future in waiting:
                     future.cancel()
         return tally
-
-
-def _tally_part(request: Request, part: Callable[[], Iterable[Chunk]]) -> Any:
-    return request.tally(part())
 
 
 def source_of_rows(
@@ -304,7 +273,15 @@ def _chunks_columns(pairs: Any, names: ColumnNames) -> PartSource:
     With several columns of scores, each pair has a matrix of them. If `names` has groups, the
     third of a triple are these; else they are weights.
     """
-    _refuse_names(names)
+    for name in ("label", "score", "weight", "by"):
+        column = getattr(names, name)
+        is_default = column is None or isinstance(column, tuple)
+        if not is_default and (column != name or name == "weight"):
+            remedy = " Pass triples (labels, scores, weights)." if name == "weight" else ""
+            raise InvalidInputError(
+                f"`{name}` must be left out for pairs of labels and scores, which have no "
+                f"columns, got {column!r}.{remedy}"
+            )
     _refuse_iterator("data", pairs)
     has_groups, several = names.by is not None, isinstance(names.score, tuple)
     first = next(iter(_iterate(pairs)), ())
@@ -336,27 +313,12 @@ def _chunks_columns(pairs: Any, names: ColumnNames) -> PartSource:
     return PartSource(chunks, items == 3 and not has_groups)
 
 
-def _refuse_names(names: ColumnNames) -> None:
-    """Raise if a column is named for pairs, which have none."""
-    for name in ("label", "score", "weight", "by"):
-        column = getattr(names, name)
-        is_default = column is None or isinstance(column, tuple)
-        if not is_default and (column != name or name == "weight"):
-            remedy = " Pass triples (labels, scores, weights)." if name == "weight" else ""
-            raise InvalidInputError(
-                f"`{name}` must be left out for pairs of labels and scores, which have no "
-                f"columns, got {column!r}.{remedy}"
-            )
-
-
 def _iterate(chunks: Any) -> Iterable[Any]:
-    """Return all chunks, from the first on."""
     iterable: Iterable[Any] = chunks() if callable(chunks) else chunks
     return iterable
 
 
 def _refuse_iterator(name: str, chunks: object) -> None:
-    """Raise for an iterator, which can be read once only."""
     if isinstance(chunks, Iterator):
         raise InvalidInputError(
             f"`{name}` must give the same chunks in every pass, got "

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
+from operator import methodcaller
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -41,7 +42,7 @@ from boundshift.streaming.driver import (
     show_progress,
 )
 from boundshift.streaming.read import Source, read
-from boundshift.streaming.tally import ValueCounts, View, all_rows, rows_of_group, rows_of_pair
+from boundshift.streaming.tally import ValueCounts, View, all_rows, rows_of_pair
 from boundshift.validation import as_choice, as_share
 
 
@@ -107,7 +108,11 @@ def scan_boundary(
     (1.63, (4894, 106), 8e-06)
     """
     curve, rule = choose_claims(curve, rule)
-    _check_passes(max_passes)
+    if max_passes is not None and not (type(max_passes) is int and max_passes >= 1):
+        raise InvalidInputError(
+            f"`max_passes` must be a whole number of at least 1, got {max_passes!r}. Use None for "
+            "as many as it takes to be exact."
+        )
     boundary = decide_on(
         read(data, label=label, score=score, weight=weight, element=element),
         partial(decide, curve=curve, rule=rule),
@@ -188,14 +193,9 @@ def decide_groups_in_passes(
         raise missing_groups()
     groups = sorted(counts, key=lambda group: (str(type(group)), group))
     together = 1 + len(groups)
-    views: list[View] = [all_rows, *(partial(rows_of_group, group) for group in groups)]
-    everyone = Scan(
-        source.peek(),
-        pos_label=pos_label,
-        alike=rule.alike,
-        scale=scale,
-        together=together,
-    )
+    views: list[View] = [all_rows, *(methodcaller("of_group", group) for group in groups)]
+    claims: dict[str, Any] = {"pos_label": pos_label, "alike": rule.alike, "scale": scale}
+    everyone = Scan(source.peek(), **claims, together=together)
     scans = [everyone, *(Scan((), common=everyone, together=together) for _ in groups)]
 
     def decide_all(samples: list[ScoreSample]) -> GroupBoundaries:
@@ -280,12 +280,7 @@ def scan_biases(
     pairs = list(combinations(present, 2))
     views: list[View] = [partial(rows_of_pair, (names[i], names[j]), (i, j)) for i, j in pairs]
     scans = [
-        Scan(
-            [view(chunk) for chunk in peeked],
-            source.is_weighted,
-            names[j],
-            together=len(pairs),
-        )
+        Scan(map(view, peeked), source.is_weighted, names[j], together=len(pairs))
         for view, (_, j) in zip(views, pairs, strict=True)
     ]
 
@@ -303,7 +298,6 @@ def scan_biases(
 def _class_names(
     counts: Mapping[Any, int], labels: Sequence[Any] | None, n_classes: int
 ) -> list[Any]:
-    """Return the classes in the order of their columns; refuse labels that have none."""
     if None in counts:
         raise InvalidInputError(
             f"`y_true` must hold a label for each row, got {counts[None]} missing. Drop the rows "
@@ -376,22 +370,15 @@ def scan_certificate(
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
     source = read(data, label=label, score=score, weight=weight, element=element)
-    options: dict[str, Any] = {"pos_label": pos_label, "progress": progress}
-    if source.is_weighted:
-        claims = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
-        certificate, _ = decide_in_passes(
-            source, lambda sample: certify_weights(sample, t, **claims), **options
-        )
-        return replace(certificate, scale=on_scale)
-    counts, _ = decide_in_passes(source, lambda sample: count_at_threshold(sample, t), **options)
-    certificate = certify_counts(
-        *counts,
-        confidence=confidence,
-        joint=joint,
-        chosen_here=chosen_here,
-        scores=scores,
-        threshold=t,
-    )
+    claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
+
+    def decide_one(sample: ScoreSample) -> Certificate:
+        if source.is_weighted:
+            return certify_weights(sample, t, **claims)
+        counts = count_at_threshold(sample, t)
+        return certify_counts(*counts, scores=scores, threshold=t, **claims)
+
+    certificate, _ = decide_in_passes(source, decide_one, pos_label=pos_label, progress=progress)
     return replace(certificate, scale=on_scale)
 
 
@@ -446,13 +433,3 @@ def scan_zone(
         progress=progress,
     )
     return zone
-
-
-def _check_passes(passes: object) -> None:
-    """Raise unless a number of passes is None or at least 1."""
-    if passes is None or (isinstance(passes, int) and passes is not True and passes >= 1):
-        return
-    raise InvalidInputError(
-        f"`max_passes` must be a whole number of at least 1, got {passes!r}. Use None for as many "
-        "as it takes to be exact."
-    )

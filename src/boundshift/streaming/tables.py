@@ -19,12 +19,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, time
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
 from boundshift.streaming.chunks import arrow
+from boundshift.validation import nearest_name
 
 Format = Literal["csv", "parquet", "feather", "json"]
 
@@ -90,36 +90,16 @@ AS_IT_IS = Reading()
 
 @dataclass(frozen=True)
 class OpenTable:
-    """An opened table.
-
-    Parameters
-    ----------
-    name : str
-        As the user knows it.
-    format : {"csv", "parquet", "feather", "json"}
-        How to read it.
-    stream : file, ParquetFile or RecordBatchFileReader
-        Where to read it. Of text, `head` is read already.
-    head : bytes, default=b""
-        The first few megabytes of text, from the first row on.
-    delimiter : str, default=","
-        Between the cells of a CSV file.
-    header : tuple of str, default=()
-        Names of the columns; empty for JSON lines, where every object has its own.
-    size : int, default=0
-        Bytes of text, rows of Parquet, batches of Feather; 0 if unknown.
-    encoding : str, default=""
-        Of text; empty as long as nothing but ASCII is read.
-    """
+    """An opened table."""
 
     name: str
     format: Format
-    stream: Any = None
-    head: bytes = b""
+    stream: Any = None  # file, ParquetFile or RecordBatchFileReader; of text, after `head`
+    head: bytes = b""  # first few megabytes of text, from the first row on
     delimiter: str = ","
-    header: tuple[str, ...] = ()
-    size: int = 0
-    encoding: str = ""
+    header: tuple[str, ...] = ()  # empty for JSON lines, where every object has its own
+    size: int = 0  # bytes of text, rows of Parquet, batches of Feather; 0 if unknown
+    encoding: str = ""  # of text; empty as long as nothing but ASCII is read
 
 
 def column_names(path: str | Path, reading: Reading = AS_IT_IS) -> list[str]:
@@ -165,12 +145,11 @@ def open_table(path: str | Path, reading: Reading = AS_IT_IS) -> Iterator[OpenTa
 
 
 def _format_of(path: Path) -> Format:
-    """Return the format by the file's name."""
     if path.is_dir():
         raise InvalidInputError(f"The table must be a file, got the folder '{path}'.")
     if not path.exists():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InvalidInputError(f"There is no file '{path}'.{_suggest(path.name, near)}")
+        raise InvalidInputError(f"There is no file '{path}'.{nearest_name(path.name, near)}")
     found = name_format(path)
     if found is None:
         raise InvalidInputError(
@@ -299,7 +278,6 @@ class _Recoded:
 
 
 def _check_distinct(name: str, header: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the columns if they differ."""
     repeated = [column for column, count in Counter(header).items() if count > 1]
     if repeated:
         raise InvalidInputError(
@@ -332,16 +310,9 @@ def check_names(where: str, names: Sequence[str], wanted: Sequence[str]) -> None
     lacks = ", ".join(f"'{column}'" for column in missing[:8])
     many = "s" if len(missing) > 1 else ""
     raise InvalidInputError(
-        f"{where} has no column{many} {lacks}.{_suggest(missing[0], names)} "
+        f"{where} has no column{many} {lacks}.{nearest_name(missing[0], names)} "
         f"Its columns are: {shown}."
     )
-
-
-def _suggest(name: str, known: Sequence[str]) -> str:
-    """Return a question with the nearest known name, or nothing."""
-    folded = {other.casefold(): other for other in known}
-    near = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    return f" Did you mean '{folded[near[0]]}'?" if near else ""
 
 
 # --- Batches --------------------------------------------------------------------------------------
@@ -352,14 +323,8 @@ def read_batches(
 ) -> Iterator[Any]:
     """Yield record batches of all columns, or of some with the Arrow type each is to have.
 
-    Parameters
-    ----------
-    table : OpenTable
-        From :func:`open_table`.
-    types : mapping from str to Arrow type or None, default=None
-        Columns to read; None as a type leaves it to the file.
-    words : bool, default=False
-        Whether cells of CSV are handed on as they are written, "NA" and empty ones, too.
+    None as a type leaves it to the file. With `words`, cells of CSV are handed on as they are
+    written, "NA" and empty ones, too.
     """
     with readable(table):
         if table.format != "json":
@@ -415,7 +380,6 @@ def _csv_batches(table: OpenTable, types: Mapping[str, Any], words: bool) -> Ite
 
 
 def _json_batches(table: OpenTable) -> Iterator[Any]:
-    """Yield the batches of a file with one JSON object a line."""
     from pyarrow import json as arrow_json
 
     rule = f"Every line of {table.name} must be one flat JSON object, as in {_JSON_LINE}"
@@ -492,7 +456,6 @@ def _row_pattern(delimiters: bytes, newline: bytes) -> bytes:
 
 
 def _cast(table: OpenTable, batch: Any, types: Mapping[str, Any]) -> Any:
-    """Return the batch with the types asked for."""
     pa = arrow()
     columns = []
     for name, kind in types.items():
@@ -569,7 +532,6 @@ def _workbook_as_csv(path: Path, reading: Reading) -> bytes:
 
 
 def _cell_text(cell: Any) -> str:
-    """Return a cell as it would stand in a CSV file."""
     if isinstance(cell, datetime):
         return str(cell.date() if cell.time() == time() else cell)
     return repr(cell) if isinstance(cell, float) else str(cell)
@@ -594,7 +556,6 @@ def readable(table: OpenTable) -> Iterator[None]:
 
 
 def _explain(table: OpenTable, message: str) -> str:
-    """Return what an error of the reader means."""
     if "invalid UTF8" in message or "UTF-8" in message:
         return (
             f"{table.name} must be {table.encoding or 'UTF-8, UTF-16 or cp1252'} text, and holds "

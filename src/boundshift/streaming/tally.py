@@ -35,16 +35,9 @@ _MOST_VALUES = 1000
 class ClassTally:
     """What was found about one class.
 
-    Parameters
-    ----------
-    totals : three arrays of shape (k,), or none
-        Number of rows in each cell or range, their weight, and their sum of weighted scores.
-    lows, highs : float, or arrays of shape (k,)
-        Least and largest finite score: of the class in the first pass, of each range in a look.
-    squared_weights : float
-        Sum of the squared weights of all rows.
-    points : list of arrays of shape (3, m)
-        Scores collected, the weight of each, and its number of rows.
+    By cell or range, `totals` has the number of rows, their weight, and their sum of weighted
+    scores. `lows` and `highs` are the finite extremes: of the class in the first pass, of each
+    range in a look. `points` has the scores collected, the weight of each, and its number of rows.
     """
 
     totals: Any = ()
@@ -83,23 +76,9 @@ def _distinct(points: FloatArray) -> FloatArray:
 
 @dataclass(eq=False)
 class Tally:
-    """What was found in some rows, by label.
+    """What was found in some rows, by label, and how many rows cannot be used.
 
-    Parameters
-    ----------
-    classes : dict from label to ClassTally
-        What was found about each class.
-    faults : Counter of (column, location, kind)
-        Rows that cannot be used, for example ("y_score", "partition 3", "NaN").
-
-    Examples
-    --------
-    >>> chunks = [Chunk(np.array([0, 1]), np.array([0.5, 2.0]), "first"),
-    ...           Chunk(np.array([0, 0]), np.array([0.1, 0.9]), "second")]
-    >>> one, other = ScanRequest().tally(chunks[:1]), ScanRequest().tally(chunks[1:])
-    >>> one.merge(other)
-    >>> one.classes[0].n_rows, float(one.classes[0].lows), float(one.classes[0].highs)
-    (3, 0.1, 0.9)
+    A fault has a column, a location and a kind, as in ("y_score", "partition 3", "NaN").
     """
 
     classes: dict[Any, ClassTally] = field(default_factory=dict)
@@ -126,22 +105,11 @@ class ScanRequest:
     """What to find out about every row in one pass.
 
     The first pass finds the classes and counts their rows in the cells of the grid. Every further
-    pass knows the classes, and looks into some ranges of scores.
-
-    Parameters
-    ----------
-    grid : Grid, default=None
-        Cells to count in; None for one cell.
-    log_odds : LogOdds, default=None
-        Carries scores that are probabilities to their log-odds. In the first pass it does not know
-        yet where exact zeros and ones stand; these are in the outermost cells.
-    labels : tuple, default=()
-        The classes; empty in the first pass.
-    look : Look, default=None
-        Ranges to look into; None in the first pass.
+    pass knows the classes, and looks into some ranges of scores. In the first pass, `log_odds` does
+    not know yet where exact zeros and ones stand; these are in the outermost cells.
     """
 
-    grid: Grid = field(default_factory=lambda: Grid(np.array([np.inf])))
+    grid: Grid
     log_odds: LogOdds | None = None
     labels: tuple[Any, ...] = ()
     look: Look | None = None
@@ -160,7 +128,6 @@ class ScanRequest:
         return tally
 
     def _count(self, rows: Chunk, tally: Tally) -> None:
-        """Count the rows of each class in the cells of the grid."""
         rows, codes, labels = _coded(rows, tally)
         rows, scores, codes = self._usable(rows, codes, tally)
         if not len(rows):
@@ -227,7 +194,6 @@ class ScanRequest:
 
 
 def _look_into(look: Look, scores: FloatArray, weights: FloatArray) -> ClassTally:
-    """Return what the ranges of a look hold of the rows of a class."""
     order = np.argsort(scores, kind="stable")
     scores, weights = scores[order], weights[order]
     part = np.searchsorted(look.tops, scores, side="left")
@@ -294,11 +260,6 @@ def rows_of_pair(labels: tuple[Any, Any], columns: tuple[int, int], chunk: Chunk
     first, second = (own.scores[:, i].astype(np.float64) for i in columns)
     with np.errstate(invalid="ignore", over="ignore"):
         return replace(own, scores=second - first)
-
-
-def rows_of_group(name: Any, chunk: Chunk) -> Chunk:
-    """Return the rows of a group."""
-    return chunk.of_group(name)
 
 
 def all_rows(chunk: Chunk) -> Chunk:
