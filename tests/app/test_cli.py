@@ -3,6 +3,7 @@
 import builtins
 import csv
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -163,6 +164,14 @@ def test_no_escape_sequence_reaches_the_terminal(run, scores, more):
     answer = run("threshold", scores, *SCORES, *more)
     assert not set(answer.stdout + answer.stderr) & {"\x1b", "\x07", "\x9b", "\u202e"}
     assert "owned" in answer.stdout
+
+
+def test_the_help_of_fit_begins_with_ten_options(run):
+    parts = run("fit", "--help").stdout.split(" Advanced ")
+    listed = [set(re.findall(r"^│ \*? {0,6}(--[a-z-]+)", part, flags=re.M)) for part in parts]
+    assert len(listed[0] - {"--help"}) == 10
+    assert {"--target", "--recall-floor"} < listed[0]
+    assert {"--curve", "--encoding"} < listed[1]
 
 
 SAME = [

@@ -187,6 +187,10 @@ HELP = {
 """Options by parameter, or by command and parameter where they differ."""
 _ARGUMENTS = ("file", "files", "folder", "place", "name")
 _NAMES = {"row_id": "--id", "as_json": "--json"}
+_FIRST = (
+    *("target", "positive", "model", "rule", "costs"),
+    *("recall_floor", "max_flagged", "drop", "out", "force"),
+)
 _SHARES = ("max_flagged", "test_share")  # Above 1 these could be a number of rows.
 _PERCENTS = (
     *("recall_floor", "specificity_floor", "precision_floor", "npv_floor"),
@@ -205,6 +209,8 @@ def find_option(command: str, name: str, default: Any) -> Any:
         how["autocompletion"] = lambda: told.choices.split(", ")
     if name == "seed":
         how |= {"min": 0, "max": 2**32 - 1}
+    if command == "fit" and name not in _FIRST:
+        how["rich_help_panel"] = "Advanced"
     if name in (*_SHARES, *_PERCENTS):
         how["parser"] = read_percent if name in _PERCENTS else read_share
     # A flag has one name, unless it is on by default.
