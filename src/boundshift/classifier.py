@@ -231,10 +231,7 @@ default="auto"
         X, y = indexable(X, column_or_1d(y, warn=True))
         as_choice("multi_class", self.multi_class, ("joint", "pairwise", "one-vs-rest"))
         check_response_method(self.response_method, self.estimator)
-        if self.ensemble != "auto" and not isinstance(self.ensemble, bool | np.bool_):
-            raise InvalidInputError(
-                f"`ensemble` must be True, False or 'auto', got {self.ensemble!r}."
-            )
+        as_choice("ensemble", self.ensemble, (True, False, "auto"))
         if isinstance(self.cv, str):
             as_choice("cv", self.cv, ("prefit", "oob"))
         params = route_fit(self, y, fit_params)

@@ -58,7 +58,7 @@ WRONG = {
     "a budget": ({"curve": SupportRadius(budget=10_000)}, "a number of points from 0 to 300"),
     "many classes": ({"multi_class": "x"}, "'joint', 'pairwise', 'one-vs-rest', got 'x'"),
     "a response": ({"response_method": "x"}, "`response_method` must be one of 'auto'"),
-    "an ensemble": ({"ensemble": 2}, "`ensemble` must be True, False or 'auto', got 2"),
+    "an ensemble": ({"ensemble": 2}, "`ensemble` must be one of True, False, 'auto', got 2"),
     "a word for cv": ({"cv": "x"}, "`cv` must be one of 'prefit', 'oob', got 'x'"),
     "no score": ({"model": LinearRegression()}, "got LinearRegression without. Use"),
     "no margin": ({"response_method": "margin"}, "must have known margins, got Logistic"),
@@ -109,7 +109,7 @@ WRONG = {
     ),
     "rows that are no rows": ({"cv": [([0.5], [1])]}, "`cv` must be an int, a splitter or pairs"),
     "a function fitted": ({"model": len}, "`cv` must be 'prefit' for a builtin_function"),
-    "a mean of nothing": ({"cv": None, "ensemble": True}, "`ensemble` must be False or 'auto'"),
+    "a mean of nothing": ({"cv": None, "ensemble": np.True_}, "`ensemble` must be False or 'auto'"),
     "a mean of one row": (
         {"rows": X[:12], "labels": np.arange(12) == 7, "ensemble": True},
         "a class of one row, which no fold can leave out",

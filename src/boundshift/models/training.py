@@ -440,7 +440,7 @@ class _Trainer:
                 mean = _deploy_mean(crossed)
                 rarest = np.bincount(crossed.y, minlength=len(self.classes)).min()
                 is_one_model = not isinstance(mean.estimator, MeanOfModels)
-                if self.clf.ensemble is True or is_one_model or rarest < MANY_RARE_ROWS:
+                if self.clf.ensemble != "auto" or is_one_model or rarest < MANY_RARE_ROWS:
                     return mean
         fitted = clone(estimator)
         fitted.fit(X, y, **_check_method_params(X, self.params.fit))
@@ -464,7 +464,7 @@ class _Trainer:
 
     def _refuse_mean(self, where: str, remedy: str) -> None:
         """Raise if a mean of fold models is asked for but there are no folds."""
-        if self.clf.ensemble is True:
+        if self.clf.ensemble not in (False, "auto"):
             raise InvalidInputError(
                 f"`ensemble` must be False or 'auto' with {where}, got True: there are no models "
                 f"of folds. {remedy}, or ensemble=False."
