@@ -180,8 +180,17 @@ def test_a_class_that_a_part_does_not_know_has_the_mean_of_the_others():
     np.testing.assert_allclose(np.exp(found), [[0.5, np.sqrt(0.125), 0.25]])
 
 
+class Squared(StandardScaler):
+    """A scaler of somebody's own."""
+
+    def transform(self, X, copy=None):
+        return super().transform(X) ** 2
+
+
 def test_steps_that_learn_otherwise_are_not_collapsed(two):
     X, y = two
+    clf = BoundShiftClassifier(make_pipeline(Squared(), LogisticRegression()), ensemble=True)
+    assert isinstance(clf.fit(X, y).estimator_, MeanOfModels)
     models = [
         make_pipeline(PolynomialFeatures(degree), LogisticRegression(max_iter=5000)).fit(X, y)
         for degree in (1, 2)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -186,7 +187,7 @@ def _find_scalings(steps: Sequence[Sequence[Any]]) -> list[tuple[Any, Any]] | No
     found: list[tuple[Any, Any]] = [(0.0, 1.0)] * len(steps)
     may_stay = True  # Steps that are the same in all models may come before the scalers.
     for together in zip(*steps, strict=True):
-        if all(is_a(step, "sklearn", "StandardScaler") for step in together):
+        if all(type(step) is StandardScaler for step in together):
             may_stay = False
             for k, (step, (mean, scale)) in enumerate(zip(together, found, strict=True)):
                 centre = step.mean_ if step.with_mean else 0.0
