@@ -1,7 +1,9 @@
 """Spark frames in a real session: the suite of all engines, vectors, labels, SQL."""
 
+import runpy
 from decimal import Decimal
 from functools import reduce
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -66,13 +68,12 @@ def test_vectors_give_their_last_element(spark, kind):
     assert_same_boundary(first, y, -s, curve="kth-point", pos_label=0)
 
 
-HOSTILE = ["it's", "\\", "\\' or 1=1 --", "${spark.app.name}", "a\nb", 'x"`]', "\u0416\U0001f600"]
+LABELS = ["it's", "\\", "\\' or 1=1 --", "${spark.app.name}", "a\nb", 'x"`]', "\u0416\U0001f600"]
+NAMES = ["score", "order", "null", "a.b", "x`y", "it's \\", "score"]
 
 
-@pytest.mark.parametrize("label", HOSTILE)
-@pytest.mark.parametrize("name", ["score", "order", "null", "a.b", "x`y", "it's \\"])
+@pytest.mark.parametrize(("label", "name"), list(zip(LABELS, NAMES, strict=True)))
 def test_sql_gives_the_labels_of_predict(spark, label, name):
-
     y, s = problem()
     boundary = find_boundary(np.where(y == 1, label, "no"), s, pos_label=label)
     s = np.append(s[:50], boundary.threshold)
@@ -95,14 +96,8 @@ def test_columns_without_a_frame_are_refused(spark):
 
 @pytest.mark.usefixtures("spark")
 def test_the_example_of_spark_ml_runs(capsys):
-    import importlib.util
-    from pathlib import Path
-
     path = Path(__file__).parents[2] / "examples" / "spark_ml.py"
-    spec = importlib.util.spec_from_file_location("spark_ml", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.main(rows=20_000)
+    runpy.run_path(str(path))["main"](rows=20_000)
     shown = capsys.readouterr().out
     recalls = [
         [float(value) for value in line.rpartition(": ")[2].split(", ")]
