@@ -25,7 +25,7 @@ def embedded(path):
 
 
 def shifted(data):
-    stop = data["marks"]["shifted"]["stop"]
+    stop = data["shifted"]["stop"]
     return [data["wrong"][i][stop] for i in (0, 1)]
 
 
@@ -38,7 +38,7 @@ def test_writes_a_page_and_says_the_verdict(run, scores, rows, tmp_path):
     data = embedded(tmp_path / "report.html")
     assert data["n"] == [400, 40]
     assert shifted(data) == list(expected.wrong)
-    assert data["marks"]["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
+    assert data["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
 
 
 def test_a_test_file_certifies(run, scores, rows, tmp_path):
@@ -58,7 +58,7 @@ def test_a_test_file_certifies(run, scores, rows, tmp_path):
     boundary = find_boundary(*rows, pos_label="yes")
     expected = certify(words, fresh, boundary.threshold, pos_label="yes")
     assert shifted(embedded(out)) == list(expected.wrong)
-    assert embedded(out)["marks"]["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
+    assert embedded(out)["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,7 @@ def test_the_same_call_in_python_gives_the_same_boundary(
     run("report", scores, *COLUMNS, *options)
     boundary = find_boundary(*rows, pos_label="yes", **expected)
     data = embedded(tmp_path / "report.html")
-    assert data["threshold"][data["marks"]["shifted"]["stop"]] == pytest.approx(
-        boundary.threshold, rel=1e-5
-    )
+    assert data["threshold"][data["shifted"]["stop"]] == pytest.approx(boundary.threshold, rel=1e-5)
     wrong = certify(*rows, boundary).wrong
     assert shifted(data) == list(wrong)
 

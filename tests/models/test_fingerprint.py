@@ -57,13 +57,12 @@ def test_a_zone_of_rows_of_fit_is_nominal(fitted):
 def test_a_report_on_rows_of_fit_is_nominal(fitted):
     with pytest.warns(BoundaryWarning, match="1,000 of these 1,000 rows"):
         facts = fitted.report(X[FIT], Y[FIT]).facts
-    assert facts["certificates"]["shifted"]["status"] == "nominal"
-    assert facts["certificates"]["old"]["status"] == "nominal"
+    assert facts["certificate"]["status"] == "nominal"
     assert "1,000 of these 1,000 rows were used in fit" in facts["verdict"]["note"]
     assert not any(claim["status"] in ("certified", "estimate") for claim in facts["claims"])
     assert "certified" not in {part["status"] for part in facts["verdict"]["parts"]}
     fresh = fitted.report(X[FRESH], Y[FRESH]).facts
-    assert fresh["certificates"]["shifted"]["status"] == "certified"
+    assert fresh["certificate"]["status"] == "certified"
 
 
 def test_fresh_rows_are_taken_for_others_less_often_than_stated():
