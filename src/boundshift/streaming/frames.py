@@ -66,7 +66,7 @@ def duckdb_columns(relation: Any, names: ColumnNames) -> PartSource:
     """Return the source of some columns of a relation."""
     from duckdb import SQLExpression
 
-    arrow()
+    pa = arrow()
     if not hasattr(relation, "columns"):
         raise _no_frame(relation, "DuckDB")
     names.check(relation.columns)
@@ -86,8 +86,16 @@ def duckdb_columns(relation: Any, names: ColumnNames) -> PartSource:
         rows = relation.select(*chosen)
         # Releases before 2 have another name for it.
         reader = getattr(rows, "to_arrow_reader", None) or rows.fetch_record_batch
+        waiting: list[Any] = []
+        # A row group that a filter thinned out is a small batch, and each costs as much as some
+        # thousand rows.
         for batch in reader(_ROWS_OF_A_BATCH):
-            yield table_chunk(batch, own, "the relation")
+            waiting.append(batch)
+            if sum(map(len, waiting)) >= _ROWS_OF_A_BATCH:
+                yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
+                waiting = []
+        if waiting:
+            yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
 
     return PartSource(chunks, own.weight is not None)
 
