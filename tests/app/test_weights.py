@@ -145,7 +145,6 @@ def test_a_goal_that_is_taken_back_is_not_spoken_of(costed):
     # Nothing is certified on rows that the model has seen, so nothing has to be qualified.
     facts = report_facts(replace(costed, unseen=False), "ill")
     assert facts["goal"] is None
-    assert facts["verdict"]["caution"] is None
     assert "goal is met" not in str(facts)
 
 
