@@ -84,6 +84,9 @@ def call(function, y, s):
 @pytest.mark.parametrize("rows", REFUSED)
 def test_rows_that_no_boundary_divides_are_refused(name, rows):
     y, s, words = REFUSED[rows]
+    if name in ("certify", "find_zone") and rows in ("one row", "one class"):
+        assert 0 in call(FUNCTIONS[name], y, s).n_samples  # the other class is not known
+        return
     with pytest.raises(InvalidInputError, match=words):
         call(FUNCTIONS[name], y, s)
 

@@ -165,8 +165,8 @@ def headline_table(facts: Facts) -> Table:
         return f"{value} ({low} to {high})"
 
     return Table(
-        "Share of what the best threshold on the test rows would gain over the model left as it "
-        "is, measured by G-mean; in brackets a 95% interval over families.",
+        "Share of what the best threshold on the test rows would gain over the untouched "
+        "model, measured by G-mean; in brackets a 95% interval over families.",
         ("Who decides", *regimes),
         {
             "": [

@@ -150,3 +150,27 @@ def test_single_rows_are_clusters_of_one():
     assert rows == Monitor(certify(y, s, 0.0)).update(y, s, cluster=np.arange(100))
     with pytest.raises(InvalidInputError, match="certificate of clusters, got None"):
         Monitor(certificate).update(y, s)
+
+
+def test_large_clusters_with_more_errors_raise_no_alarm_when_rows_are_shuffled():
+    """Ordered by their last rows, the large clusters came last and looked like a change."""
+    certificate = certified_clusters()
+    rng, alarms = np.random.default_rng(3), 0
+    bound = certificate.error_bounds[0]
+    for _ in range(30):
+        sizes = np.where(rng.random(600) < 0.5, 1, 30)
+        ids = np.repeat(np.arange(600), sizes)
+        wrong = rng.random(len(ids)) < np.repeat(np.where(sizes > 1, 2 * bound, 0), sizes)
+        rows = rng.permutation(len(ids))
+        watched = Monitor(certificate).update(
+            np.zeros(len(ids)), np.where(wrong, 1.0, -1.0)[rows], cluster=ids[rows]
+        )
+        alarms += bool(watched.alarms)
+    assert alarms <= 3
+
+
+def test_numbers_of_numpy_and_absurd_ones():
+    certificate = certify_counts((5, 4), (60, 40), (0, 1))
+    assert certificate.next_rows(np.int8(100)) == certificate.next_rows(100)
+    with pytest.raises(InvalidInputError, match="`m` must be at most"):
+        certificate.next_rows(10**12)

@@ -305,9 +305,9 @@ def read_share(text: str | float) -> float:
 
 
 def read_percent(text: str | float) -> float:
-    """Return a share where a number from 10 to 100 can only be a percent."""
+    """Return a share where a number above 1 can only be a percent."""
     share = read_share(text)
-    return share / 100 if 10 <= share <= 100 and "%" not in str(text) else share
+    return share / 100 if 1 < share <= 100 and "%" not in str(text) else share
 
 
 def read_pair(

@@ -38,7 +38,7 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.promises.clusters import as_clusters, bound_mean, cluster_errors
 from boundshift.result.records import Record
 from boundshift.rules import Floors
-from boundshift.scores import ScoreSample, check_finite
+from boundshift.scores import ScoreSample, check_finite, check_magnitude
 from boundshift.streaming.driver import decide_in_passes
 from boundshift.streaming.read import find_source
 from boundshift.typing import BoolArray, IndexArray
@@ -68,6 +68,7 @@ _WORTH: dict[str, tuple[CertificateStatus, str, tuple[str, str]]] = {
         ("", ""),
     ),
 }
+_MOST_NEXT = 10**9
 _WEIGHTED = (
     "Rows have weights, so the bounds use Kish's effective number of rows and are no guarantee; "
     "certify on unweighted rows"
@@ -257,6 +258,9 @@ class Certificate(Record):
             raise InvalidInputError(
                 f"`m` must be a whole number of at least 1, got {m!r}. Use 100, for example."
             )
+        if m > _MOST_NEXT:
+            raise InvalidInputError(f"`m` must be at most {_MOST_NEXT:,}, got {m}. Use fewer rows.")
+        m = int(m)
         self._need_counts("next_rows")
         if self.method == "uniform":
             raise InvalidInputError(
@@ -269,7 +273,7 @@ class Certificate(Record):
             def is_beyond(j: int) -> bool:
                 return bool(hypergeom.cdf(k, n + m, k + j, n) <= delta)
 
-            return bisect_left(range(1, int(m) + 1), True, key=is_beyond)
+            return bisect_left(range(1, m + 1), True, key=is_beyond)
 
         return tuple(limit(k, n) for k, n in zip(self.wrong, self.n_samples, strict=True))
 
@@ -508,6 +512,7 @@ def certify(
     class 1              10        1   0.1000   0.3942   0.2589
     """
     as_choice("scores", scores, tuple(_WORTH))
+    chosen_here = _as_flag("chosen_here", chosen_here)
     t, pos_label = read_threshold(threshold, pos_label)
     source = find_source(y_true, y_score, sample_weight)
     if cluster is not None and (chosen_here or sample_weight is not None or source is not None):
@@ -534,6 +539,7 @@ def certify(
         is_positive, known, labels = as_rows(y_true, y_score, pos_label, one_class=True)
         check_finite(np.sort(known))
         extremes = float(known.min()), float(known.max())
+        check_magnitude(max(map(abs, extremes)))
         is_wrong, classes = (known > t) != is_positive, (~is_positive, is_positive)
         wrong = tuple(int(np.sum(is_wrong & mine)) for mine in classes)
         found = certify_counts(

@@ -420,14 +420,24 @@ class Monitor:
         ids = None if cluster is None else as_clusters(cluster, len(classes))
         for place in range(len(self._bets)):
             chosen = np.flatnonzero(classes == place)
-            if ids is not None:  # clusters in the order of their last rows
-                last = np.full(len(classes), -1)
-                np.maximum.at(last, ids[chosen], chosen)
-                chosen = chosen[np.argsort(last[ids[chosen]], kind="stable")]
+            if ids is not None and len(chosen):
+                chosen = chosen[self._order_clusters(ids[chosen])]
             if len(chosen):
                 of_cluster = None if ids is None else ids[chosen]
                 self._take_class(place, is_wrong[chosen], chosen, of_cluster, date_at)
         self._rows += len(classes)
+
+    def _order_clusters(self, cluster: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return an order of rows with clusters in one piece.
+
+        Rows that are so already keep their order. Else the order of clusters is random: that of
+        their first or last rows would favour the large ones, whose error rate may differ.
+        """
+        n_runs = 1 + np.count_nonzero(np.diff(cluster))
+        if n_runs == len(np.unique(cluster)):
+            return np.arange(len(cluster))
+        place = np.random.default_rng(self._rows).permutation(int(cluster.max()) + 1)
+        return np.argsort(place[cluster], kind="stable")
 
     def _take_class(
         self,

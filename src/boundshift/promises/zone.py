@@ -398,8 +398,10 @@ def _zone_of_one_class(
     else:
         most = _limit(own, errors[0], delta)
         high = _middle(most, own.between(most, high)[:1].min(initial=high))
+    between = float(own.count_at_most(high) - own.count_at_most(low)) / own.n
     n_samples = (0, own.n) if is_positive else (own.n, 0)
-    return Zone(low, high, errors, n_samples, labels, confidence, (0.0, 0.0))
+    unsure = (0.0, between) if is_positive else (between, 0.0)
+    return Zone(low, high, errors, n_samples, labels, confidence, unsure)
 
 
 def _zone_by_values(
