@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from boundshift import BoundShiftClassifier, InvalidInputError, certify
+from boundshift import BoundShiftClassifier, InvalidInputError, certify, find_boundary
 from boundshift.promises.zone import Zone, find_zone
 from boundshift.streaming import scan_zone
 
@@ -145,6 +145,14 @@ def test_one_class_alone_is_certified_and_the_other_is_not_known():
     assert "class fraud has no rows" in found.reason
     with pytest.raises(InvalidInputError, match="`pos_label` must be given"):
         certify(["ok"], [0.0], 0.5)
+
+
+def test_one_class_is_named_as_the_boundary_names_it():
+    boundary = find_boundary(["ok"] * 9 + ["bad"] * 9, np.arange(18.0), pos_label="bad")
+    found = certify(["bad"] * 40, np.arange(40.0), boundary)
+    assert (found.labels, found.n_samples) == (("ok", "bad"), (0, 40))
+    with pytest.raises(InvalidInputError, match="must hold the labels of the boundary"):
+        certify(["Bad"] * 40, np.arange(40.0), boundary)
 
 
 def test_classes_apart_leave_no_zone():

@@ -537,6 +537,14 @@ def certify(
         )
     else:
         is_positive, known, labels = as_rows(y_true, y_score, pos_label, one_class=True)
+        is_one_class = is_positive.all() or not is_positive.any()
+        if isinstance(threshold, Boundary) and is_one_class:
+            if labels[int(is_positive[0])] not in threshold.labels:
+                raise InvalidInputError(
+                    f"`y_true` must hold the labels of the boundary, {threshold.labels!r}, got "
+                    f"only {labels[int(is_positive[0])]!r}. Name the classes as the boundary does."
+                )
+            labels = threshold.labels
         check_finite(np.sort(known))
         extremes = float(known.min()), float(known.max())
         check_magnitude(max(map(abs, extremes)))
