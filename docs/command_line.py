@@ -14,7 +14,7 @@ def as_markdown() -> str:
     """Return every command with its arguments, options and examples."""
     import typer
 
-    from boundshift.app import app
+    from boundshift._app import app
 
     group: Any = typer.main.get_command(app)
     return "\n".join(_command(name, group.commands[name]) for name in sorted(group.commands))

@@ -26,10 +26,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from boundshift import BoundaryWarning, BoundShiftClassifier, find_boundary, threshold_interval
+from boundshift._writing import write_whole
 from boundshift.datasets import load_heart
 from boundshift.plots import ThresholdDisplay
 from boundshift.report import Report, collect_facts
-from boundshift.writing import write_whole
 
 COLOURS = "#0072B2", "#D55E00"
 IMAGES = Path(__file__).parent / "images"

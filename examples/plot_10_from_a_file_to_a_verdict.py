@@ -14,10 +14,10 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from boundshift.app.fit import fit_table
-from boundshift.app.folder import report_facts
-from boundshift.app.tables import read_frame
-from boundshift.datasets.bundled import load_table
+from boundshift._app.fit import fit_table
+from boundshift._app.folder import report_facts
+from boundshift._app.tables import read_frame
+from boundshift.datasets._bundled import load_table
 
 table = load_table("hepatitis")
 table.insert(0, "patient", np.arange(len(table)))

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from boundshift.app.comparison import fit_balanced, fit_smote
+from boundshift._app.comparison import fit_balanced, fit_smote
+from boundshift._typing import FloatArray, IntArray
 from boundshift.exceptions import InvalidInputError
-from boundshift.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift._writing import write_whole
 from boundshift.exceptions import MissingExtraError
-from boundshift.plots.canvas import LIGHT
-from boundshift.writing import write_whole
+from boundshift.plots._canvas import LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

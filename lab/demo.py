@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from boundshift.classifier import BoundShiftClassifier
+from boundshift._classifier import BoundShiftClassifier
+from boundshift._typing import FloatArray, IntArray
 from boundshift.exceptions import MissingExtraError
 from boundshift.metrics import binary_metrics
 from boundshift.plots import ProjectionDisplay
-from boundshift.typing import FloatArray, IntArray
 from lab.canvas import new_figure, save
 
 N_DRAWS = 20

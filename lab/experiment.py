@@ -17,8 +17,8 @@ from typing import Any
 from joblib import Memory, Parallel, delayed
 
 import boundshift
+from boundshift._writing import write_whole
 from boundshift.exceptions import BoundaryWarning
-from boundshift.writing import write_whole
 from lab.markdown import fill
 
 Facts = dict[str, Any]

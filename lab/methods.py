@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.boundary import find_boundary
+from boundshift._boundary import find_boundary
+from boundshift._typing import FloatArray, IntArray
 from boundshift.metrics import binary_metrics
-from boundshift.typing import FloatArray, IntArray
 from lab.experiment import describe_environment, quiet
 
 # How a model was trained and which rows it scored: "training" and "out-of-fold" are scores of the

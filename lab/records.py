@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import pandas as pd
 from joblib import Memory, Parallel, delayed
 
+from boundshift._writing import write_whole
 from boundshift.exceptions import InvalidInputError
-from boundshift.writing import write_whole
 
 Record = TypeVar("Record")
 Progress = Callable[[str, int, int], None]

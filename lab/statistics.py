@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import f as f_distribution
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
-from boundshift.typing import FloatArray
+from boundshift._typing import FloatArray
 
 
 class Mean(NamedTuple):

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neural_network import MLPClassifier
 
-from boundshift.typing import FloatArray
+from boundshift._typing import FloatArray
 from lab.experiment import quiet
 
 Score = Callable[[FloatArray], FloatArray]

@@ -19,8 +19,8 @@ from boundshift import (
     find_boundaries,
     find_boundary,
 )
+from boundshift._scores import ScoreSample
 from boundshift.curves import Empirical
-from boundshift.scores import ScoreSample
 
 
 def draw(rng, sizes, gap=2.0, share=0.2):

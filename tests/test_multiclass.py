@@ -15,10 +15,10 @@ from boundshift import (
     Status,
     find_boundary,
 )
+from boundshift._multiclass import find_biases
+from boundshift._scores import ScoreSample
 from boundshift.curves import Smoothed, StudentT, SupportRadius, as_curve
-from boundshift.multiclass import find_biases
 from boundshift.rules import GMean, Sum, as_rule
-from boundshift.scores import ScoreSample
 
 STRATEGIES = ["joint", "pairwise", "one-vs-rest"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundshift import Cost, Floors, InvalidInputError, certify, find_boundary
-from boundshift.validation import order_labels
+from boundshift._validation import order_labels
 
 SIGNS = [(0, 1), (-1, 1), (False, True), (0.0, 1.0)]
 

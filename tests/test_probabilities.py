@@ -18,9 +18,9 @@ from boundshift import (
     find_zone,
     threshold_interval,
 )
+from boundshift._scores import ScoreSample
+from boundshift._view.rows import make_lanes
 from boundshift.curves import CURVES, SupportRadius
-from boundshift.scores import ScoreSample
-from boundshift.view.rows import make_lanes
 
 COUNTED = ("kth-point", "clopper-pearson", "dkw", "bernstein", "empirical")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundshift import InvalidInputError
-from boundshift.validation import as_pair, as_positive, as_rows, as_scores
+from boundshift._validation import as_pair, as_positive, as_rows, as_scores
 
 
 @pytest.mark.parametrize("value", [1, 0.5, np.float32(2), np.int8(3), 5e-324])

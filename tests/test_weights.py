@@ -18,9 +18,9 @@ from boundshift import (
     certify,
     find_boundary,
 )
+from boundshift._scores import ScoreSample
 from boundshift.curves import as_curve
 from boundshift.rules import GMean
-from boundshift.scores import ScoreSample
 from tests.problems import many
 
 # Weights above 2 claim more rows than there are, which is warned of.

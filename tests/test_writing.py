@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from boundshift import InvalidInputError, find_boundary, load, save
-from boundshift.writing import exchange, is_special, write_whole
+from boundshift._writing import exchange, is_special, write_whole
 
 
 def mode_of(path):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from boundshift import ClassFloors, Status
-from boundshift.multiclass import ClassRows, promise_floors
+from boundshift._multiclass import ClassRows, promise_floors
 from lab.claims.simulation import SHAPES, binomial_error, generator, true_recall
 from lab.experiment import Experiment, Facts, Tables
 from lab.markdown import table

@@ -21,8 +21,8 @@ from scipy.stats import binom, norm
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import Status, find_boundary
+from boundshift._typing import FloatArray
 from boundshift.rules import Floors
-from boundshift.typing import FloatArray
 from lab.claims.floors import CONFIDENCE, FALSE_VERDICT, describe
 from lab.claims.simulation import SHAPES, Problem, binomial_error, generator, true_rates
 from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet, version_of

@@ -25,11 +25,11 @@ from boundshift import (
     compare_boundaries,
     find_boundary,
 )
+from boundshift._promises.certificate import certify_counts
+from boundshift._typing import FloatArray
 from boundshift.curves import CURVES, DKW, Claim, ClopperPearson, KthPoint
-from boundshift.curves.uniform import clopper_pearson, uniform_bound
-from boundshift.promises.certificate import certify_counts
+from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.rules import Floors
-from boundshift.typing import FloatArray
 from lab.claims.scored import Margins
 from lab.claims.simulation import SHAPES, Problem, binomial_error, generator, true_recall
 from lab.experiment import Experiment, Facts, Tables, quiet, rows_in_parallel
@@ -148,7 +148,7 @@ def all_below(bounds: FloatArray) -> float:
 def exact_level(n: int, delta: float) -> float:
     """Return the level of each bound at which all n hold with probability 1 − delta.
 
-    By another way than `boundshift.curves.uniform`, to compare with.
+    By another way than `boundshift.curves._uniform`, to compare with.
     """
 
     def excess(log_level: float) -> float:

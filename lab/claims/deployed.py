@@ -22,8 +22,8 @@ from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.svm import LinearSVC
 
 from boundshift import BoundShiftClassifier, Floors, Status, certify, find_boundary
-from boundshift.promises.certificate import certify_counts
-from boundshift.typing import FloatArray
+from boundshift._promises.certificate import certify_counts
+from boundshift._typing import FloatArray
 from lab.claims.simulation import binomial_error, generator
 from lab.experiment import Experiment, Facts, Tables, memory, quiet
 from lab.markdown import table

@@ -62,12 +62,12 @@ from boundshift import (
     save,
     to_onnx,
 )
-from boundshift.models.scoring import raw_margin
-from boundshift.models.store import own_types
-from boundshift.multiclass import find_biases
+from boundshift._multiclass import find_biases
+from boundshift._status import Status
+from boundshift._typing import FloatArray
+from boundshift.models._scoring import raw_margin
+from boundshift.models._store import own_types
 from boundshift.rules import Sum
-from boundshift.status import Status
-from boundshift.typing import FloatArray
 from lab.experiment import Experiment, Facts, Tables
 from lab.training import Score, cross_fit
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift import Monitor
-from boundshift.promises.certificate import certify_counts
-from boundshift.promises.monitor import Bet
+from boundshift._promises.certificate import certify_counts
+from boundshift._promises.monitor import Bet
 from lab.claims.simulation import binomial_error, generator
 from lab.experiment import Experiment, Facts, Tables, in_parallel, rows_in_parallel, version_of
 from lab.markdown import table

@@ -16,9 +16,9 @@ from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
 from boundshift import BoundShiftClassifier
-from boundshift.app.comparison import tuned_threshold
-from boundshift.models.scoring import Response
-from boundshift.typing import FloatArray, IntArray
+from boundshift._app.comparison import tuned_threshold
+from boundshift._typing import FloatArray, IntArray
+from boundshift.models._scoring import Response
 from lab.baselines import BalancedWeights
 from lab.claims.scored import MODELS, SCORED, Halves, score_halves
 from lab.data.common import fetch_common, list_common

@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from boundshift import BoundShiftClassifier
-from boundshift.typing import FloatArray
+from boundshift._typing import FloatArray
 from lab.experiment import Experiment, Facts, Tables, quiet, rows_in_parallel, version_of
 from lab.markdown import table
 

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from boundshift.models.scoring import find_methods, read_response
-from boundshift.typing import FloatArray
+from boundshift._typing import FloatArray
+from boundshift.models._scoring import find_methods, read_response
 from lab.training import Score, cross_fit, fit_quietly
 
 MODELS: dict[str, Callable[[], Any]] = {

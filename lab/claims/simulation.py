@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from boundshift.typing import FloatArray
+from boundshift._typing import FloatArray
 
 
 def generator(*key: object) -> np.random.Generator:

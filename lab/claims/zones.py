@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from boundshift import find_zone
-from boundshift.typing import FloatArray
+from boundshift._typing import FloatArray
 from lab.claims.floors import FALSE_VERDICT
 from lab.claims.simulation import SHAPES, Problem, generator
 from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet, version_of

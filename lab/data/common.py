@@ -23,8 +23,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from boundshift._typing import FloatArray, IntArray
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.typing import FloatArray, IntArray
 
 Kind = Literal["binary", "multiclass"]
 

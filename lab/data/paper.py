@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import check_random_state
 
-from boundshift.datasets.bundled import (
+from boundshift.datasets._bundled import (
     Contents,
     Loaded,
     load_breast_cancer,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift.typing import FloatArray
+from boundshift._typing import FloatArray
 
 _GRID = np.linspace(1e-4, 1.0, 10_000)
 

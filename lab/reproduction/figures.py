@@ -12,11 +12,11 @@ from imblearn.over_sampling import SMOTE
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from boundshift.boundary import Boundary, find_boundary
+from boundshift._boundary import Boundary, find_boundary
+from boundshift._typing import FloatArray
 from boundshift.datasets import make_gaussians
 from boundshift.metrics import binary_metrics
 from boundshift.plots import ProjectionDisplay
-from boundshift.typing import FloatArray
 from lab.canvas import COLORS, SHADES, draw_points, new_figure, save
 from lab.data.paper import PaperSplit
 from lab.reproduction.methods import METHODS

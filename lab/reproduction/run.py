@@ -10,8 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from boundshift.validation import as_choice
-from boundshift.writing import write_whole
+from boundshift._validation import as_choice
+from boundshift._writing import write_whole
 from lab.experiment import RESULTS, ROOT
 from lab.markdown import Table, fill
 from lab.methods import Decision, Group, Method, judge

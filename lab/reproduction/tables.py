@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from boundshift.typing import FloatArray
+from boundshift._typing import FloatArray
 from lab.markdown import Cell, Estimate, Line, Number, Table, p_value
 from lab.methods import Group, Outcome
 from lab.reproduction.methods import (

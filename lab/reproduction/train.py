@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
-from boundshift.typing import FloatArray
+from boundshift._typing import FloatArray
 from lab.baselines import BalancedWeights, SMOTEClassifier
 from lab.data.paper import PaperSplit
 from lab.experiment import quiet

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift.typing import FloatArray
+from boundshift._typing import FloatArray
 
 GRID_SIZE = 10_000
 

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from boundshift.writing import write_whole
+from boundshift._writing import write_whole
 from lab.experiment import RESULTS, ROOT, Facts, environment
 from lab.markdown import fill
 from lab.speed.speed import Row, judged_table

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from boundshift.typing import FloatArray, IntArray
+from boundshift._typing import FloatArray, IntArray
 from lab.data.common import CommonDataset, fetch_common, list_common
 
 HalfChoice = Literal["choose", "report", "both"]

@@ -20,8 +20,8 @@ import pandas as pd
 from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
-from boundshift.promises.certificate import Certificate, Scores, certify_counts
-from boundshift.typing import FloatArray
+from boundshift._promises.certificate import Certificate, Scores, certify_counts
+from boundshift._typing import FloatArray
 from lab.data.common import CommonDataset
 from lab.methods import Decision, Method, Outcome, failed_row, judge
 from lab.suite.data import half_of

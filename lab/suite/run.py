@@ -11,9 +11,9 @@ from typing import Any, Literal, get_args
 
 from joblib import Parallel, delayed
 
+from boundshift._validation import as_choice
+from boundshift._writing import write_whole
 from boundshift.exceptions import InvalidInputError
-from boundshift.validation import as_choice
-from boundshift.writing import write_whole
 from lab.canvas import save
 from lab.data.common import CommonDataset
 from lab.experiment import ROOT, Facts, environment

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from boundshift.promises.certificate import CertificateStatus
+from boundshift._promises.certificate import CertificateStatus
 from lab.experiment import Facts
 from lab.methods import METRICS
 from lab.statistics import average_ranks, compare, critical_difference, friedman, holm

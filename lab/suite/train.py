@@ -28,8 +28,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from boundshift.models.scoring import Response
-from boundshift.typing import FloatArray, IntArray
+from boundshift._typing import FloatArray, IntArray
+from boundshift.models._scoring import Response
 from lab.baselines import BalancedWeights, SMOTEClassifier
 from lab.methods import Decision, Sample, Scored, Source
 from lab.records import ScoreCache

@@ -9,7 +9,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line, or say which extra it needs."""
     try:
-        from boundshift.app import app
+        from boundshift._app import app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise

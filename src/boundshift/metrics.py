@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift.boundary import Boundary
+from boundshift._boundary import Boundary
+from boundshift._promises.certificate import read_threshold
+from boundshift._scores import ScoreSample
+from boundshift._typing import FloatArray
+from boundshift._validation import as_column, as_labels, as_real_column, check_labels
 from boundshift.exceptions import InvalidInputError
-from boundshift.promises.certificate import read_threshold
-from boundshift.rules.binary import Cost, FBeta, as_prevalence, frequencies
-from boundshift.rules.floors import reached_rates
-from boundshift.scores import ScoreSample
-from boundshift.typing import FloatArray
-from boundshift.validation import as_column, as_labels, as_real_column, check_labels
+from boundshift.rules._binary import Cost, FBeta, as_prevalence, frequencies
+from boundshift.rules._floors import reached_rates
 
 __all__ = ["METRICS", "binary_metrics", "geometric_mean_score", "metrics_at"]
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from boundshift.app import app
+from boundshift._app import app
 
 
 @pytest.fixture

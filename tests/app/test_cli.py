@@ -13,8 +13,8 @@ import typer
 
 import boundshift
 from boundshift.__main__ import main
-from boundshift.app import app
-from boundshift.app.cli import progress
+from boundshift._app import app
+from boundshift._app.cli import progress
 from boundshift.datasets import load_pima
 
 SOURCE = Path(boundshift.__file__).parents[1]
@@ -56,7 +56,7 @@ def test_progress_is_seen_on_a_terminal_only(capsys, monkeypatch):
 
 
 def test_without_the_extra_its_name_is_said(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("boundshift.app")]:
+    for name in [name for name in sys.modules if name.startswith("boundshift._app")]:
         monkeypatch.delitem(sys.modules, name)
     found = builtins.__import__
 
@@ -103,10 +103,10 @@ def scores(tmp_path):
 def test_help_and_a_threshold_load_no_heavy_library(scores):
     arguments = ["threshold", str(scores), *SCORES]
     code = (
-        "import sys, boundshift.app; heavy = {'sklearn', 'pandas', 'matplotlib', 'lab'}; "
+        "import sys, boundshift._app; heavy = {'sklearn', 'pandas', 'matplotlib', 'lab'}; "
         "print(*(heavy | {'pyarrow'}) & sys.modules.keys()); "
         "from typer.testing import CliRunner; "
-        f"done = CliRunner().invoke(boundshift.app.app, {arguments}); "
+        f"done = CliRunner().invoke(boundshift._app.app, {arguments}); "
         "print(done.exit_code, *heavy & sys.modules.keys())"
     )
     done = command("-c", code, module=False)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from boundshift import InvalidInputError
-from boundshift.app.columns import (
+from boundshift._app.columns import (
     Cells,
     Reason,
     Role,

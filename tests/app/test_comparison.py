@@ -15,16 +15,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
 from boundshift import InvalidInputError, find_boundary
-from boundshift.app.comparison import (
+from boundshift._app.comparison import (
     compare_scores,
     fit_balanced,
     fit_smote,
     tuned_threshold,
 )
+from boundshift._scores import ScoreSample
 from boundshift.datasets import make_gaussians
-from boundshift.datasets.bundled import load_table
+from boundshift.datasets._bundled import load_table
 from boundshift.metrics import binary_metrics
-from boundshift.scores import ScoreSample
 
 every_seed = pytest.mark.parametrize("seed", range(8))
 X, Y = make_gaussians((200, 20), random_state=0)

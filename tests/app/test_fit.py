@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 import boundshift
 from boundshift import Boundary, BoundShiftClassifier, Cost, Floors, Zone
-from boundshift.app import app
-from boundshift.app.folder import FILES
+from boundshift._app import app
+from boundshift._app.folder import FILES
+from boundshift._words import number
 from boundshift.datasets import load_hepatitis, load_pima
-from boundshift.datasets.bundled import load_table
-from boundshift.words import number
+from boundshift.datasets._bundled import load_table
 
 FIT = ["fit", "pima.csv", "--target", "target"]
 
@@ -139,7 +139,7 @@ def test_a_zone_is_found_on_the_test_rows_told_of_and_used_by_predict(run, pima,
 
 
 def test_a_failure_on_the_way_leaves_nothing(run, pima, tmp_path, monkeypatch):
-    import boundshift.app.folder as folder
+    import boundshift._app.folder as folder
 
     def full_disk(rows):
         raise OSError(28, "No space left on device")

@@ -11,9 +11,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import InvalidInputError, load, save
-from boundshift.app import folder
-from boundshift.app.fit import fit_table
-from boundshift.app.folder import FILES, predict_table, put_in_place, report_facts, write_folder
+from boundshift._app import folder
+from boundshift._app.fit import fit_table
+from boundshift._app.folder import FILES, predict_table, put_in_place, report_facts, write_folder
 from boundshift.datasets import load_hepatitis
 from tests.fuzz import disturbed_writing
 

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from boundshift import Zone
-from boundshift.app import app
-from boundshift.app.tables import write_frame
+from boundshift._app import app
+from boundshift._app.tables import write_frame
 
 N = 400
 

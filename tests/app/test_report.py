@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from boundshift import Cost, Floors, certify, find_boundary, find_zone, threshold_interval
-from boundshift.words import number
+from boundshift._words import number
 
 COLUMNS = ["--score", "risk", "--label", "ill", "--no-interval"]
 
@@ -103,7 +103,7 @@ def test_a_third_label_is_refused_in_both_files(run, tmp_path, score_lines, file
 
 
 def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path, monkeypatch):
-    monkeypatch.setattr("boundshift.app.scores._RESAMPLES", 5)
+    monkeypatch.setattr("boundshift._app.scores._RESAMPLES", 5)
     run("report", scores, *COLUMNS[:-1])
     low, high = threshold_interval(*rows, pos_label="yes", n_resamples=5, random_state=0)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

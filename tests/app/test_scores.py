@@ -29,13 +29,13 @@ from boundshift import (
     find_boundary,
     find_zone,
 )
-from boundshift.app import options
-from boundshift.app.scores import ScoreTable
-from boundshift.app.tables import write_frame
-from boundshift.boundary import choose_claims
+from boundshift._app import options
+from boundshift._app.scores import ScoreTable
+from boundshift._app.tables import write_frame
+from boundshift._boundary import choose_claims
 from boundshift.curves import DKW, as_curve
 from boundshift.rules import as_rule
-from boundshift.streaming import tables as batches
+from boundshift.streaming import _tables as batches
 
 COLUMNS = ["--score", "risk", "--label", "ill"]
 CURVES, RULES = options.CURVES.split(", "), options.RULES.split(", ")
@@ -293,8 +293,8 @@ def test_several_files_are_one_table(run, tmp_path, beside, asked):
 
 
 def test_a_large_file_is_read_in_passes(run, monkeypatch, scores, rows):
-    monkeypatch.setattr("boundshift.app.scores._LARGE", 100)
-    monkeypatch.setattr("boundshift.app.scores.ScoreTable._read", None)
+    monkeypatch.setattr("boundshift._app.scores._LARGE", 100)
+    monkeypatch.setattr("boundshift._app.scores.ScoreTable._read", None)
     found = answer(run("threshold", scores, *COLUMNS, "--positive", "yes", "--json"))
     expected = find_boundary(*rows, pos_label="yes").threshold
     assert found["threshold"] == pytest.approx(expected, rel=1e-12)

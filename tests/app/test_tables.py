@@ -12,9 +12,9 @@ import pytest
 from pyarrow import feather, parquet
 
 from boundshift import InvalidInputError
-from boundshift.app.columns import find_spelling, read_cells
-from boundshift.app.scores import ScoreTable
-from boundshift.app.tables import (
+from boundshift._app.columns import find_spelling, read_cells
+from boundshift._app.scores import ScoreTable
+from boundshift._app.tables import (
     label_values,
     order_classes,
     positive_note,
@@ -22,10 +22,10 @@ from boundshift.app.tables import (
     with_gaps,
     write_frame,
 )
+from boundshift._validation import order_labels
+from boundshift.streaming import _tables as batches
 from boundshift.streaming import scan_boundary
-from boundshift.streaming import tables as batches
-from boundshift.streaming.tables import Reading, column_names
-from boundshift.validation import order_labels
+from boundshift.streaming._tables import Reading, column_names
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ from boundshift import (
     find_boundary,
     threshold_interval,
 )
-from boundshift.app.fit import find_copies, fit_table, split_rows
-from boundshift.app.folder import report_facts, unseen_categories
+from boundshift._app.fit import find_copies, fit_table, split_rows
+from boundshift._app.folder import report_facts, unseen_categories
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
-from boundshift.models.mean import MeanOfModels
+from boundshift.models._mean import MeanOfModels
 
 
 @pytest.fixture(scope="module")

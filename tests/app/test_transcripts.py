@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from boundshift.app import app
+from boundshift._app import app
 from tests.stories.make_tables import write_tables
 
 RECORDED = Path(__file__).parent / "transcripts"

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from boundshift import Monitor, certify
-from boundshift.app import app
-from boundshift.app import watch as watching
-from boundshift.app.watch import watch_table
+from boundshift._app import app
+from boundshift._app import watch as watching
+from boundshift._app.watch import watch_table
 
 
 def call(*words):

@@ -17,9 +17,9 @@ from boundshift import (
     find_boundary,
     save,
 )
-from boundshift.app.columns import Role
-from boundshift.app.fit import fit_table, make_model
-from boundshift.app.folder import predict_table, report_facts, write_folder
+from boundshift._app.columns import Role
+from boundshift._app.fit import fit_table, make_model
+from boundshift._app.folder import predict_table, report_facts, write_folder
 
 
 @pytest.fixture(scope="module")

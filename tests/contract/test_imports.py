@@ -13,33 +13,33 @@ import boundshift
 ROOT = Path(boundshift.__file__).parent
 
 # From the bottom up: a room may import those before it, and none after it. A room is a folder or
-# a module at the root. `streaming.scan` decides, so it stands above what it reads with.
+# a module at the root. `streaming._scan` decides, so it stands above what it reads with.
 ROOMS = [
     "exceptions",
-    "typing",
-    "validation",
-    "status",
-    "words",
-    "writing",
-    "scores",
+    "_typing",
+    "_validation",
+    "_status",
+    "_words",
+    "_writing",
+    "_scores",
     "rules",
-    "search",
+    "_search",
     "curves",
     "streaming",
-    "result",
-    "boundary",
-    "groups",
-    "promises",
-    "multiclass",
-    "streaming.scan",
+    "_result",
+    "_boundary",
+    "_groups",
+    "_promises",
+    "_multiclass",
+    "streaming._scan",
     "models",
-    "classifier",
+    "_classifier",
     "metrics",
-    "view",
+    "_view",
     "plots",
     "report",
     "datasets",
-    "app",
+    "_app",
 ]
 # What a room may load besides NumPy and SciPy, so never the laboratory; what is optional, in the
 # function that needs it.
@@ -49,15 +49,15 @@ LIBRARIES = {
         *("dask", "distributed", "duckdb", "pandas", "polars", "pyarrow", "pyspark", "rich"),
     },
     "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
-    "classifier": {"sklearn"},
+    "_classifier": {"sklearn"},
     "plots": {"sklearn", "matplotlib"},
     "report": {"jinja2"},
     "datasets": {"sklearn", "pandas"},
-    "app": {"sklearn", "imblearn", "openpyxl", "pandas", "pyarrow", "rich", "typer"},
+    "_app": {"sklearn", "imblearn", "openpyxl", "pandas", "pyarrow", "rich", "typer"},
 }
 OPTIONAL = set().union(*LIBRARIES.values()) - {"sklearn", "joblib"}
 # Modules that are loaded only where their data, or a terminal, has been met.
-SOURCES = {"files": {"pyarrow"}}
+SOURCES = {"_files": {"pyarrow"}}
 TERMINAL = {"rich", "typer"}
 
 # All but the doors, `boundshift` and `python -m boundshift`.
@@ -69,9 +69,9 @@ MODULES = {
 
 
 def room_of(module):
-    """Return the room of ``boundshift.streaming.cells``: streaming, whose own door is the scan."""
+    """Return the room of ``boundshift.streaming._cells``: streaming, whose own door is the scan."""
     parts = module.split(".")[1:]
-    return "streaming.scan" if parts in (["streaming"], ["streaming", "scan"]) else parts[0]
+    return "streaming._scan" if parts in (["streaming"], ["streaming", "_scan"]) else parts[0]
 
 
 def imported(nodes):
@@ -124,7 +124,7 @@ def test_a_room_loads_its_libraries_only(room):
 
 def test_optional_libraries_are_loaded_where_they_are_needed():
     for module, path in MODULES.items():
-        ready = TERMINAL if room_of(module) == "app" else SOURCES.get(module.split(".")[-1], set())
+        ready = TERMINAL if room_of(module) == "_app" else SOURCES.get(module.split(".")[-1], set())
         assert libraries(imported(parse(path).body)) & OPTIONAL <= ready, module
 
 

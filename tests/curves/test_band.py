@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from boundshift.curves.uniform import MOST_ROWS, crossing_probability, local_level, uniform_bound
+from boundshift.curves._uniform import MOST_ROWS, crossing_probability, local_level, uniform_bound
 
 
 def quantiles(n: int, level: float) -> np.ndarray:

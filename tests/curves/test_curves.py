@@ -8,8 +8,8 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 import boundshift
+from boundshift._scores import Scores, ScoreSample
 from boundshift.curves import CURVES, Claim, CountCurve, ErrorCurve, ShapeCurve, as_curve
-from boundshift.scores import Scores, ScoreSample
 
 NAMES = [
     "bernstein",

@@ -14,9 +14,9 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
 
 from boundshift import find_boundary
+from boundshift._scores import ScoreSample, robust_std
 from boundshift.curves import Blend, Smoothed, as_curve
 from boundshift.rules import GMean, as_rule
-from boundshift.scores import ScoreSample, robust_std
 
 
 @cache

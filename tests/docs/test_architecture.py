@@ -71,7 +71,7 @@ def test_files_on_the_way_to_an_engine_are_there_and_those_of_any_engine_run():
     y, s = scores()
     run, shown = files_run(lambda: streaming.scan_boundary([(y, s)])), listed("spark")
     assert all((ROOT / name).exists() for name in shown)
-    assert set(shown) - set(run) == {"streaming/frames.py"}
+    assert set(shown) - set(run) == {"streaming/_frames.py"}
 
 
 def test_every_room_is_in_the_table():

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from boundshift import BoundaryWarning, InvalidInputError
-from boundshift.app import app
+from boundshift._app import app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "demands.md").read_text(encoding="utf-8")
 ROWS = [

@@ -16,8 +16,8 @@ import boundshift
 import boundshift.curves
 import boundshift.rules
 from boundshift import BoundShiftClassifier
-from boundshift.app import app
-from boundshift.boundary import choose_claims
+from boundshift._app import app
+from boundshift._boundary import choose_claims
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

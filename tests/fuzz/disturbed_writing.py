@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 from boundshift import Boundary, InvalidInputError, load
-from boundshift.app.fit import fit_table
-from boundshift.app.folder import FILES, report_facts, write_folder
+from boundshift._app.fit import fit_table
+from boundshift._app.folder import FILES, report_facts, write_folder
 from boundshift.datasets import load_hepatitis
 
 

@@ -22,9 +22,9 @@ from pathlib import Path
 import numpy as np
 
 from boundshift import Boundary, InvalidInputError, Monitor, certify, find_boundary, load, save
-from boundshift.app.scores import ScoreTable
-from boundshift.app.tables import read_frame
-from boundshift.promises.zone import Zone, find_zone
+from boundshift._app.scores import ScoreTable
+from boundshift._app.tables import read_frame
+from boundshift._promises.zone import Zone, find_zone
 from boundshift.streaming import scan_boundary
 
 __all__ = ["TARGETS"]
@@ -283,8 +283,8 @@ def fitted_folder() -> Path:
     """Return a fitted folder and a table for it."""
     import pandas as pd
 
-    from boundshift.app.fit import fit_table
-    from boundshift.app.folder import report_facts, write_folder
+    from boundshift._app.fit import fit_table
+    from boundshift._app.folder import report_facts, write_folder
 
     rng = np.random.default_rng(0)
     y = np.arange(80) % 4 == 0
@@ -304,7 +304,7 @@ def fitted_folder() -> Path:
 
 def fit_folder(rng: random.Random) -> None:
     """Attack the reader of fitted folders and of tables for them."""
-    from boundshift.app.folder import predict_table
+    from boundshift._app.folder import predict_table
 
     folder = scratch() / "attacked"
     shutil.rmtree(folder, ignore_errors=True)

@@ -37,8 +37,8 @@ from boundshift import (
     rows_needed,
     streaming,
 )
+from boundshift._multiclass import find_biases
 from boundshift.curves import as_curve
-from boundshift.multiclass import find_biases
 from boundshift.rules import MCC, GMean, Kappa, Markedness, Youden, as_rule
 
 Answer = dict[str, list[Any]]

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boundshift.app.comparison import tuned_threshold
+from boundshift._app.comparison import tuned_threshold
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from lab.baselines import bayes_risk_threshold, cost_threshold, prior_threshold

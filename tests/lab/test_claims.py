@@ -11,7 +11,7 @@ from scipy.special import expit
 from sklearn.datasets import make_classification
 
 from boundshift import BoundShiftClassifier
-from boundshift.curves.uniform import local_level
+from boundshift.curves._uniform import local_level
 from lab.__main__ import CLAIMS, EXPERIMENTS
 from lab.claims.controllers import DEFAULT, OURS, ask_mapie, is_kept, is_thrifty
 from lab.claims.coverage import all_below, cell, exact_level, hoeffding_bentkus

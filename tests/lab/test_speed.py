@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boundshift import SupportRadius, find_boundary
-from boundshift.curves.paper import sequential_path
+from boundshift.curves._paper import sequential_path
 from lab.experiment import RESULTS
 from lab.markdown import fill
 from lab.speed import scale

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from boundshift import BoundaryWarning, BoundShiftClassifier
-from boundshift.models.decision import shift_loses
-from boundshift.status import Status
+from boundshift._status import Status
+from boundshift.models._decision import shift_loses
 
 
 def problem(rare, changed, common=1000):

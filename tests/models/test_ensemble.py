@@ -19,8 +19,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier
-from boundshift.models.mean import MeanOfModels, collapse_linear, mean_scores
-from boundshift.models.training import MANY_RARE_ROWS
+from boundshift.models._mean import MeanOfModels, collapse_linear, mean_scores
+from boundshift.models._training import MANY_RARE_ROWS
 
 
 def draw(n_classes):

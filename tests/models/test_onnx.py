@@ -39,8 +39,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier, InvalidInputError, MissingExtraError, to_onnx
-from boundshift.models.scoring import unwrap
-from boundshift.status import Status
+from boundshift._status import Status
+from boundshift.models._scoring import unwrap
 
 ROWS = 2000
 TRAINED = 600

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 
 from boundshift import InvalidInputError
-from boundshift.models.scoring import Response, choose_method, read_response
+from boundshift.models._scoring import Response, choose_method, read_response
 
 
 def read(classes, response, method, known):

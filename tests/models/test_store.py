@@ -120,7 +120,9 @@ def test_a_model_of_many_classes_keeps_its_boundaries(three, tmp_path):
     X, y = three
     model = BoundShiftClassifier(LogisticRegression(), cv=3).fit(X, np.array(list("abc"))[y])
     path = save(model, tmp_path / "model.skops")
-    assert skops.io.get_untrusted_types(file=path) == ["boundshift.classifier.BoundShiftClassifier"]
+    assert skops.io.get_untrusted_types(file=path) == [
+        "boundshift._classifier.BoundShiftClassifier"
+    ]
     copy = load(path)
     same(copy, model, X)
     assert copy.boundaries_ == model.boundaries_

@@ -22,7 +22,7 @@ from boundshift import (
     certify,
     find_boundary,
 )
-from boundshift.models.training import hold_out
+from boundshift.models._training import hold_out
 
 # Out of bag.
 

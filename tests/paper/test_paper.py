@@ -13,8 +13,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from boundshift import BoundaryWarning, InvalidInputError, Status, SupportRadius, find_boundary
-from boundshift.curves import SLSQP, paper
-from boundshift.curves.paper import (
+from boundshift._scores import Scores, ScoreSample
+from boundshift.curves import SLSQP
+from boundshift.curves import _paper as paper
+from boundshift.curves._paper import (
     SupportProblem,
     Windows,
     bound_loss,
@@ -22,7 +24,6 @@ from boundshift.curves.paper import (
     sequential_path,
     split_space,
 )
-from boundshift.scores import Scores, ScoreSample
 from tests import exhaustive
 from tests.exhaustive import Options, all_windows, by_share, minima, one_by_one
 from tests.problems import (

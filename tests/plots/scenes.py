@@ -16,8 +16,8 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 from boundshift import Cost, Monitor, find_boundary
+from boundshift._promises.certificate import certify_counts
 from boundshift.plots import MonitorDisplay, ProjectionDisplay, ThresholdDisplay
-from boundshift.promises.certificate import certify_counts
 
 IMAGES = Path(__file__).parent / "images"
 WORDS = IMAGES / "words.json"

@@ -3,8 +3,8 @@ import pytest
 from matplotlib import pyplot
 
 from boundshift import InvalidInputError, Monitor
+from boundshift._promises.certificate import certify_counts
 from boundshift.plots import MonitorDisplay
-from boundshift.promises.certificate import certify_counts
 
 CERTIFICATE = certify_counts((5, 5), (100, 100), ("no", "yes"), threshold=0.5)
 

@@ -5,7 +5,7 @@ from matplotlib.colors import to_rgb
 
 from boundshift import InvalidInputError
 from boundshift.plots import ProjectionDisplay
-from boundshift.plots.canvas import DARK, LIGHT, choose_palette
+from boundshift.plots._canvas import DARK, LIGHT, choose_palette
 
 # Machado, Oliveira and Fernandes 2009: how colours look without one kind of cone.
 DEFICIENCIES = {

@@ -11,12 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, recall_score
 
 from boundshift import BoundaryWarning, BoundShiftClassifier, InvalidInputError, find_boundary
+from boundshift._view.rows import error_band
 from boundshift.curves import SLSQP, ClopperPearson, SupportRadius
 from boundshift.metrics import METRICS, metrics_of_errors
 from boundshift.plots import ThresholdDisplay
-from boundshift.plots.threshold import metric_bands
+from boundshift.plots._threshold import metric_bands
 from boundshift.rules import Cost, Floors
-from boundshift.view.rows import error_band
 
 RUNS = 2000
 SETTINGS = {"prevalence": 0.05, "costs": Cost(false_negative=7), "odds": 1 / 7}

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from boundshift import Certificate, InvalidInputError, Monitor, certify
-from boundshift.promises.certificate import certify_counts
+from boundshift._promises.certificate import certify_counts
 
 
 def draw_clusters(rng, n, size, rate, correlation):

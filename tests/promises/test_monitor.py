@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from boundshift import BoundaryWarning, InvalidInputError, Monitor, certify
-from boundshift.promises.certificate import certify_counts
-from boundshift.promises.monitor import ODDS_RATIOS, Bet
+from boundshift._promises.certificate import certify_counts
+from boundshift._promises.monitor import ODDS_RATIOS, Bet
 
 CERTIFICATE = certify(
     [0] * 90 + [1] * 60, [0.1] * 88 + [0.9] * 2 + [0.9] * 55 + [0.2] * 5, threshold=0.5

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from boundshift import Floors, InvalidInputError, Status, find_boundary, rows_needed
-from boundshift.promises.certificate import certify_counts
+from boundshift._promises.certificate import certify_counts
 
 
 def shows(k: int, n: int, bound: float, chosen_here: bool) -> bool:

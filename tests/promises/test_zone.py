@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import BoundShiftClassifier, InvalidInputError, certify, find_boundary
-from boundshift.promises.zone import Zone, find_zone
+from boundshift._promises.zone import Zone, find_zone
 from boundshift.streaming import scan_zone
 
 RUNS = 600

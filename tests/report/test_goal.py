@@ -21,8 +21,8 @@ from boundshift import (
     Metric,
     find_boundary,
 )
+from boundshift._words import read_names
 from boundshift.report import Report, RowDetails, collect_facts
-from boundshift.words import read_names
 from tests.report.problems import NAMES, amounts, clopper_pearson, rows
 
 METRICS = {

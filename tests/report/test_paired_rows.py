@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundshift.report.evidence import PairedRows
+from boundshift.report._evidence import PairedRows
 
 
 def make_rows(n=900, seed=0, amount=None, shares=True):

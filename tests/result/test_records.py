@@ -22,8 +22,8 @@ from boundshift import (
     find_boundary,
     find_zone,
 )
+from boundshift._promises.certificate import Certificate, certify_counts
 from boundshift.curves import SLSQP
-from boundshift.promises.certificate import Certificate, certify_counts
 from boundshift.rules import GMean
 from tests.problems import two_normals
 

@@ -20,7 +20,7 @@ from boundshift import (
     InvalidInputError,
     Status,
 )
-from boundshift.multiclass import ClassRows, class_losses, promise_floors, search_biases
+from boundshift._multiclass import ClassRows, class_losses, promise_floors, search_biases
 from boundshift.rules import Sum
 from tests.problems import many
 

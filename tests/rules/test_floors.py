@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, norm
 
 from boundshift import BoundaryWarning, Floors, Status, find_boundary
-from boundshift.boundary import choose_claims
+from boundshift._boundary import choose_claims
 from boundshift.curves import ClopperPearson, Empirical
 from tests.problems import many, two_normals
 

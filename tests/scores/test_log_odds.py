@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logit
 
-from boundshift.scores import LogOdds, Scores, ScoreSample
+from boundshift._scores import LogOdds, Scores, ScoreSample
 
 PROBABILITY = st.one_of(
     st.sampled_from([0.0, 1.0, 0.5, 5e-324, 1 - 2.0**-53]),

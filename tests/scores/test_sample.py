@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundshift import InvalidInputError
-from boundshift.scores import Scores, ScoreSample
+from boundshift._scores import Scores, ScoreSample
 from tests.problems import many
 
 FINITE = st.floats(-1e6, 1e6, allow_nan=False)

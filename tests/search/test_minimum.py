@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundshift import InvalidInputError, SupportRadius, find_boundary
+from boundshift._scores import ScoreSample
 from boundshift.curves import CURVES, CountCurve, as_curve
 from boundshift.rules import Floors, GMean, as_rule
-from boundshift.scores import ScoreSample
 from tests.problems import many
 
 COUNT = [name for name, c in CURVES.items() if issubclass(c, CountCurve)]

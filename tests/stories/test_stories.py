@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from boundshift.app import app
+from boundshift._app import app
 from tests.stories.make_tables import write_tables
 from tests.stories.recount import Judged, amount, explain, percent, read_column, visible
 

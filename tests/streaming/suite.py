@@ -18,9 +18,9 @@ from boundshift import (
     find_zone,
     streaming,
 )
-from boundshift.boundary import choose_claims
-from boundshift.multiclass import find_biases
-from boundshift.streaming import driver
+from boundshift._boundary import choose_claims
+from boundshift._multiclass import find_biases
+from boundshift.streaming import _driver as driver
 
 ROWS = 3000
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from boundshift.streaming.cells import Grid
-from boundshift.streaming.chunks import Chunk
-from boundshift.streaming.tally import ScanRequest
+from boundshift.streaming._cells import Grid
+from boundshift.streaming._chunks import Chunk
+from boundshift.streaming._tally import ScanRequest
 from tests.problems import many
 
 

@@ -18,9 +18,9 @@ import pytest
 from dask.distributed import Client, LocalCluster
 
 from boundshift import InvalidInputError, certify, find_boundary, streaming
-from boundshift.boundary import decide, decide_on
-from boundshift.streaming import frames
-from boundshift.streaming.chunks import ColumnNames
+from boundshift._boundary import decide, decide_on
+from boundshift.streaming import _frames as frames
+from boundshift.streaming._chunks import ColumnNames
 from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
 from tests.streaming.test_files import table_of
 

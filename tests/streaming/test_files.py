@@ -15,8 +15,8 @@ import pyarrow.parquet
 import pytest
 
 from boundshift import InvalidInputError, MissingExtraError, streaming
-from boundshift.app.tables import read_frame, write_frame
-from boundshift.streaming.tables import Reading, column_names
+from boundshift._app.tables import read_frame, write_frame
+from boundshift.streaming._tables import Reading, column_names
 from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
 
 

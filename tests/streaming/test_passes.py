@@ -13,8 +13,8 @@ import boundshift
 from boundshift import InvalidInputError, find_boundary, streaming
 from boundshift.curves import CURVES, SupportRadius
 from boundshift.rules import Cost, Floors, GMean, Metric, Minimax, Sum
-from boundshift.streaming import cells as cells_module
-from boundshift.streaming import driver
+from boundshift.streaming import _cells as cells_module
+from boundshift.streaming import _driver as driver
 from tests.problems import classes, labelled, many, tied_classes
 from tests.streaming.suite import (
     ROWS,

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from boundshift.curves.base import Claim, CountCurve, ErrorCurve, PairCurve, ShapeCurve
-from boundshift.curves.counts import DKW, ClopperPearson, Empirical, EmpiricalBernstein, KthPoint
-from boundshift.curves.paper import SLSQP, Exact, SupportRadius
-from boundshift.curves.smooth import Blend, Logistic, Smoothed, StudentT
-from boundshift.validation import as_object
+from boundshift._validation import as_object
+from boundshift.curves._base import Claim, CountCurve, ErrorCurve, PairCurve, ShapeCurve
+from boundshift.curves._counts import DKW, ClopperPearson, Empirical, EmpiricalBernstein, KthPoint
+from boundshift.curves._paper import SLSQP, Exact, SupportRadius
+from boundshift.curves._smooth import Blend, Logistic, Smoothed, StudentT
 
 __all__ = [
     "CURVES",

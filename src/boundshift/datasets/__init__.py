@@ -1,6 +1,6 @@
 """Small public data sets."""
 
-from boundshift.datasets.bundled import (
+from boundshift.datasets._bundled import (
     load_breast_cancer,
     load_heart,
     load_hepatitis,

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from boundshift._validation import as_object
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules.base import Rule
-from boundshift.rules.binary import (
+from boundshift.rules._base import Rule
+from boundshift.rules._binary import (
     MCC,
     Cost,
     FBeta,
@@ -22,9 +23,8 @@ from boundshift.rules.binary import (
     Sum,
     Youden,
 )
-from boundshift.rules.classes import ClassFloors, ClassRule, CostMatrix
-from boundshift.rules.floors import Floors
-from boundshift.validation import as_object
+from boundshift.rules._classes import ClassFloors, ClassRule, CostMatrix
+from boundshift.rules._floors import Floors
 
 __all__ = [
     "MCC",

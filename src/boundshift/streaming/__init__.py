@@ -22,7 +22,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from boundshift.streaming.scan import (
+    from boundshift.streaming._scan import (
         scan_biases,
         scan_boundaries,
         scan_boundary,
@@ -37,4 +37,4 @@ def __getattr__(name: str) -> Any:
     # Imported on demand, since what decides imports this package to read in passes.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("boundshift.streaming.scan"), name)
+    return getattr(import_module("boundshift.streaming._scan"), name)

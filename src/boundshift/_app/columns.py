@@ -1,0 +1,442 @@
+"""What the columns of a table mean: how their cells are spelled, and which are features.
+
+A fit finds the spelling of a column from all its cells; a prediction applies what the fit found,
+or refuses. So a column means the same in CSV, in Parquet and in a pipe.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum, StrEnum
+from typing import Any
+
+from boundshift._app.tables import with_gaps
+from boundshift.exceptions import InvalidInputError
+from boundshift.streaming._tables import check_names
+
+_BLANKS = str.maketrans(dict.fromkeys(" \u00a0\u202f", " ") | {"\u2212": "-"})
+_SIGNS = re.compile(r"%|[€$£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|kr)\b")
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?|[+-]?inf(inity)?", re.A | re.I)
+_LEADING_ZERO = re.compile(r"[+-]?0\d+")
+_LONGEST_NUMBER = 400
+# Decimal sign and sign between thousands, in the order in which they are tried.
+_GROUPED = ((".", ""), (".", ","), (",", "."), (",", " "), (".", " "), (".", "'"))
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_TIME = r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([ap]m)?(z|\s?utc|[+-]\d{2}:?\d{2})?"
+_DAY = (
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}(?P<between>[-/.])\d{1,2}(?P=between)\d{2,4}|"
+    rf"\d{{1,2}}[ -]{_MONTH}[ ,-]*\d{{2,4}}|{_MONTH} \d{{1,2}},? \d{{4}}"
+)
+_DATE = re.compile(rf"({_DAY})([t ,]+{_TIME})?|{_TIME}", re.IGNORECASE)
+_TRUTHS = dict.fromkeys(("true", "1", "1.0"), "true")
+_TRUTHS |= dict.fromkeys(("false", "0", "0.0"), "false")
+# Last words of names that identify rows; a capital letter begins a word.
+_ID_WORDS = {"id", "ids", "uuid", "guid", "index", "idx", "key", "rownames", "mrn", "ssn"}
+_NUMBER_WORDS = {"no", "nr", "num", "number", "record", "account", "row"}
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# Text with more distinct values than this share of the rows identifies rows.
+_NAMING_SHARE = 0.5
+_FEW_ROWS = 20
+
+
+class Cells(StrEnum):
+    """What the cells of a column hold; a model learns a number, or else a category."""
+
+    NUMBER = "number"
+    TRUTH = "truth"
+    WORD = "word"
+
+
+_HELD = {Cells.NUMBER: "numbers", Cells.TRUTH: "true or false", Cells.WORD: "words"}
+
+
+class Role(StrEnum):
+    """What a user says of a column; the value is the option."""
+
+    NUMBER = "--numeric"
+    CATEGORY = "--category"
+    DROP = "--drop"
+    ID = "--id"
+    WEIGHT = "--weight"
+    COST = "--cost-column"
+
+
+class Reason(Enum):
+    """Why a column is not a feature, in words; columns.json holds the name."""
+
+    DROP = "--drop says so"
+    ID = "--id says so"
+    WEIGHT = "how often the row counts; not needed to predict"
+    COST = "what is lost if the row is decided wrongly; not needed to predict"
+    EMPTY = "it is empty"
+    NESTED = "it holds lists or records"
+    BYTES = "it holds bytes that are no UTF-8 text"
+    DATES = "it holds dates; turn them into numbers, such as an age in days, to use them"
+    CONSTANT = "it never varies"
+    COUNTS = "it counts or names the rows"
+    DISTINCT = "most of its values are different, as names or free text are"
+
+
+BESIDE = {Reason.WEIGHT: "weight", Reason.COST: "cost of the row"}
+"""Reasons of columns that are of use beside the features, and what these are read as."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How the cells of a column are to be understood.
+
+    `decimal` and `thousands` are signs within a number; `sign` stands beside it: a currency,
+    which a cell may lack, or %, which it may not.
+    """
+
+    kind: Cells
+    decimal: str = "."
+    thousands: str = ""
+    sign: str = ""
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Spelling:
+        """Return what `asdict` stored; raise ValueError if it is nothing of the kind."""
+        try:
+            found = cls(**{**stored, "kind": Cells(stored["kind"])})
+            known = (found.decimal, found.thousands) in _GROUPED
+            known &= found.sign == "" or bool(_SIGNS.fullmatch(found.sign))
+        except (TypeError, LookupError, ValueError):
+            known = False
+        if not known:
+            raise ValueError(f"no spelling of a column: {stored!r}")
+        return found
+
+    def number(self, text: str) -> float | None:
+        """Return the number that a text spells so, None if it has another spelling."""
+        text = text.strip()
+        if len(text) > _LONGEST_NUMBER:
+            return None
+        text = text.translate(_BLANKS)
+        if self.sign:
+            bare = text.replace(self.sign, "", 1)
+            if self.sign == "%" and bare == text:
+                return None
+            text = re.sub(r"^([+-]) +", r"\1", bare.strip())
+        body = _PLAIN
+        if self.thousands:
+            decimal, thousands = re.escape(self.decimal), re.escape(self.thousands)
+            groups = rf"\d+|[1-9]\d{{0,2}}({thousands}\d{{3}})+"
+            body = re.compile(rf"[+-]?({groups})?({decimal}\d*)?([eE][+-]?\d{{1,4}})?", re.A)
+        if not body.fullmatch(text) or (self.thousands and not re.search(r"\d", text)):
+            return None
+        if self.thousands:
+            text = text.replace(self.thousands, "").replace(self.decimal, ".")
+        return float(text)
+
+    def read(self, value: Any) -> Any:
+        """Return what a cell means, None if it has another spelling."""
+        if self.kind is Cells.TRUTH:
+            return _TRUTHS.get(str(value).strip().casefold())
+        is_bool = isinstance(value, bool) or type(value).__name__ == "bool"
+        if self.kind is Cells.NUMBER:
+            if isinstance(value, str):
+                return self.number(value)
+            is_number = isinstance(value, int | float | Decimal)
+            is_number |= getattr(getattr(value, "dtype", None), "kind", "") in ("i", "u", "f")
+            return float(value) if is_number and not is_bool and self.sign != "%" else None
+        if isinstance(value, bytes | set | tuple):
+            return None
+        if is_bool:
+            return str(value).lower()
+        # A gap turns whole numbers into floats.
+        is_whole = isinstance(value, float) and value.is_integer()
+        return str(int(value)) if is_whole else str(value)
+
+
+_NUMBER, _TRUTH, _WORDS = Spelling(Cells.NUMBER), Spelling(Cells.TRUTH), Spelling(Cells.WORD)
+
+
+def find_spelling(given: Any, *, codes: bool = True) -> tuple[Spelling, str]:
+    """Return how a column without gaps is spelled, and in words why it is read so.
+
+    With `codes`, whole numbers with leading zeros are codes, as 007 and the postcode 01067 are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> find_spelling(pd.Series(["1,234.50", "20"]))[1]
+    "'1,234.50' is 1234.5"
+    >>> find_spelling(pd.Series(["01", "02"]))[1]
+    "'01' is a code, since it begins with 0"
+    """
+    from pandas.api import types
+
+    values = list(given.unique())
+    if types.is_bool_dtype(given) or all(isinstance(value, bool) for value in values):
+        return _TRUTH, "true and false"
+    numbers = int | float | Decimal
+    if types.is_numeric_dtype(given) or all(isinstance(value, numbers) for value in values):
+        return _NUMBER, "numbers"
+    if not all(isinstance(value, str) for value in values):
+        return _WORDS, "values of several kinds"
+    texts = [value.strip() for value in values]
+    if all(text.casefold() in ("true", "false") for text in texts):
+        return _TRUTH, "true and false"
+    code = next((text for text in texts if _LEADING_ZERO.fullmatch(text)), None)
+    signs = {found[0] for text in texts[:1000] if (found := _SIGNS.search(text))}
+    sign = next(iter(signs), "")
+    for decimal, thousands in _GROUPED if len(signs) < 2 else ():
+        spelling = Spelling(Cells.NUMBER, decimal, thousands, sign)
+        if any(spelling.number(text) is None for text in texts):
+            continue
+        if code is not None and codes and not (sign or thousands):
+            return _WORDS, f"'{code}' is a code, since it begins with 0"
+        if spelling == _NUMBER:
+            return spelling, "numbers"
+        telling = next((text for text in texts if not _PLAIN.fullmatch(text)), texts[0])
+        return spelling, f"'{telling}' is {spelling.number(telling):.15g}"
+    return _WORDS, "words"
+
+
+def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the table") -> Any:
+    """Return a column as floats, or as words; a missing value is NaN.
+
+    A cell of another spelling is refused; `name` and `where` are what the error calls column and
+    table.
+    """
+    import numpy as np
+    import pandas as pd
+    from pandas.api import types
+
+    column = with_gaps(column)
+    is_number = spelling.kind is Cells.NUMBER
+    typed = types.is_numeric_dtype(column) and not types.is_bool_dtype(column)
+    if is_number and spelling.sign != "%" and typed:
+        return column.astype(object).where(column.notna(), np.nan).astype(np.float64)
+    wrong = [value for value in column if _is_nested(value)][:1]
+    if not wrong:
+        codes, values = pd.factorize(column.astype(object))
+        meant = [spelling.read(value) for value in values]
+        wrong = [value for value, read in zip(values, meant, strict=True) if read is None][:1]
+    if wrong:
+        text = repr(wrong[0])
+        shown = text if len(text) <= 80 else f"{text[:80]}…"
+        like = " with %" if spelling.sign == "%" else ""
+        raise InvalidInputError(
+            f"Column '{name}' of {where} must hold {_HELD[spelling.kind]}{like}, got {shown}. "
+            "Write its cells as the table of the fit has them, or fit again."
+        )
+    dtype = np.float64 if is_number else object
+    found = np.array([*meant, np.nan], dtype=dtype)
+    return pd.Series(found[codes], index=column.index, dtype=dtype)
+
+
+def read_numbers(column: Any, name: str) -> Any:
+    """Return a column as floats, a missing one as NaN; raise if a cell is not a number."""
+    column = with_gaps(column)
+    return read_cells(column, _find_numbers(column.dropna(), name)[0], name)
+
+
+def _find_numbers(given: Any, name: str) -> tuple[Spelling, str]:
+    """Return how a column of numbers is spelled; raise if a cell is not a number."""
+    spelling, why = find_spelling(given, codes=False)
+    if spelling.kind is not Cells.NUMBER:
+        read_cells(given, _NUMBER, name)
+        return _NUMBER, why
+    return spelling, why
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, list | dict | tuple | set) or getattr(value, "ndim", 0) > 0
+
+
+def holds_dates(given: Any) -> bool:
+    """Return whether all values are dates or times, as objects or as text."""
+    from pandas.api import types
+
+    if types.is_datetime64_any_dtype(given) or types.is_timedelta64_dtype(given):
+        return True
+    if types.is_numeric_dtype(given) or types.is_bool_dtype(given):
+        return False
+    dates = datetime.date | datetime.time | datetime.timedelta
+    return all(
+        isinstance(value, dates)
+        or (isinstance(value, str) and len(value) < 40 and bool(_DATE.fullmatch(value.strip())))
+        for value in given.unique()
+    )
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is made of a column: a feature with its spelling, or nothing for a reason.
+
+    `why` says in words how a feature is read; `complete` is whether every labelled row has a
+    value.
+    """
+
+    spelling: Spelling | None = None
+    why: str = ""
+    complete: bool = False
+    reason: Reason | None = None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether a model learns it as a number."""
+        return self.spelling is not None and self.spelling.kind is Cells.NUMBER
+
+
+class Columns(dict[str, Column]):
+    """The columns of a table by name: features and others."""
+
+    @property
+    def features(self) -> list[str]:
+        """Columns to learn from."""
+        return [name for name, column in self.items() if column.spelling is not None]
+
+    @property
+    def numbers(self) -> list[str]:
+        """Features that are numbers."""
+        return [name for name in self.features if self[name].is_number]
+
+    @property
+    def categories(self) -> list[str]:
+        """Features that are categories."""
+        return [name for name in self.features if not self[name].is_number]
+
+    @property
+    def left_out(self) -> dict[str, Reason]:
+        """Columns that are not features, and why."""
+        return {name: column.reason for name, column in self.items() if column.reason is not None}
+
+    @property
+    def carried(self) -> list[str]:
+        """Columns left out that a prediction carries over: ids, names, dates, free text."""
+        no_text = (*BESIDE, Reason.NESTED, Reason.BYTES)
+        return [name for name, why in self.left_out.items() if why not in no_text]
+
+    def described(self) -> list[tuple[str, str, str]]:
+        """Return every column, what was made of it, and why; features first."""
+        used = [
+            (name, "number" if self[name].is_number else "category", self[name].why)
+            for name in self.features
+        ]
+        left = self.left_out.items()
+        return used + [(name, BESIDE.get(why, "left out"), why.value) for name, why in left]
+
+
+def choose_columns(
+    frame: Any, target: str, roles: Mapping[str, Role] | None = None, *, codes: bool = True
+) -> Columns:
+    """Sort a table's columns into numbers, categories and what a model cannot learn from.
+
+    Left out are dates, columns that never vary or are empty, and columns that identify rows:
+    numbers that count them or are called an id, and text of which most values are distinct. `roles`
+    overrule this. With `codes`, whole numbers with leading zeros are categories.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"id": [1, 2, 3], "age": [40, 50, None], "ill": [0, 1, 0]})
+    >>> choose_columns(frame, "ill").described()
+    [('age', 'number', 'numbers'), ('id', 'left out', 'it counts or names the rows')]
+    """
+    roles = dict(roles or {})
+    names = [str(name) for name in frame.columns]
+    check_names("The table", names, list(roles))
+    if target in roles:
+        raise InvalidInputError(
+            f"{roles[target].value} must name a column to learn from, got '{target}', which is "
+            "to be predicted. Leave it out."
+        )
+    labelled = with_gaps(frame[target]).notna()
+    columns = Columns()
+    for name in names:
+        if name != target:
+            cells = with_gaps(frame[name])
+            columns[name] = _understand(cells, labelled, name, roles.get(name), codes)
+    if not columns.features:
+        raise InvalidInputError(
+            f"A model needs at least one column to learn from besides '{target}', got none: "
+            + "; ".join(f"'{name}': {why.value}" for name, why in columns.left_out.items())
+        )
+    return columns
+
+
+def _understand(cells: Any, labelled: Any, name: str, role: Role | None, codes: bool) -> Column:
+    """Return what is made of a column."""
+    if role is not None and role.name in Reason.__members__:
+        return Column(reason=Reason[role.name])
+    given = cells[labelled].dropna()
+    complete = len(given) == int(labelled.sum())
+    if given.empty:
+        return Column(reason=Reason.EMPTY)
+    if given.dtype == object and any(_is_nested(value) for value in given):
+        return Column(reason=Reason.NESTED)
+    if any(isinstance(value, bytes) for value in given):
+        return Column(reason=Reason.BYTES)
+    if role is Role.CATEGORY:
+        return Column(_WORDS, f"{role.value} says so", complete)
+    if role is Role.NUMBER:
+        spelling, why = _find_numbers(given, name)
+        return Column(spelling, f"{why}; {role.value}", complete)
+    if holds_dates(given):
+        return Column(reason=Reason.DATES)
+    distinct = given.nunique()
+    if distinct == 1:
+        return Column(reason=Reason.CONSTANT)
+    spelling, why = find_spelling(given, codes=codes)
+    if spelling.kind is Cells.NUMBER:
+        if _counts(read_cells(cells, spelling, name).dropna(), name):
+            return Column(reason=Reason.COUNTS)
+    elif distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _is_id(name)):
+        return Column(reason=Reason.DISTINCT)
+    return Column(spelling, why, complete)
+
+
+def take_columns(frame: Any, names: list[str], beside: Mapping[str, Role]) -> Columns:
+    """Return the columns that a trained model reads, whatever they look like."""
+    columns = Columns()
+    for name in names:
+        given = with_gaps(frame[name]).dropna()
+        columns[name] = Column(*find_spelling(given, codes=False), len(given) == len(frame))
+    columns.update({name: Column(reason=Reason[role.name]) for name, role in beside.items()})
+    return columns
+
+
+def _is_id(name: str, words: set[str] = _ID_WORDS) -> bool:
+    """Return whether a name's last word identifies rows: patient_id, PatientID, MRN."""
+    found = _WORD.findall(name)
+    if not found or name.casefold() == "unnamed: 0":
+        return not name.strip() or name.casefold() == "unnamed: 0"
+    return found[-1].casefold() in words or name.casefold() in words
+
+
+def _counts(numbers: Any, name: str) -> bool:
+    """Return whether whole numbers are called an id, or count the rows."""
+    if (numbers % 1 != 0).any():
+        return False
+    distinct = numbers.nunique()
+    if _is_id(name) and distinct > _NAMING_SHARE * len(numbers):
+        return True
+    if distinct < len(numbers):
+        return False
+    steps = numbers.diff().dropna()
+    step = steps.iloc[0] if len(steps) else 0
+    is_counter = step == 1 or (step > 0 and len(numbers) > _FEW_ROWS)
+    return (is_counter and bool((steps == step).all())) or _is_id(name, _NUMBER_WORDS)
+
+
+def as_features(frame: Any, columns: Columns, where: str = "the table") -> Any:
+    """Return the columns to learn from: numbers as floats, categories as text."""
+    import numpy as np
+    import pandas as pd
+
+    features = {}
+    for name in columns.features:
+        features[name] = read_cells(frame[name], columns[name].spelling or _WORDS, name, where)
+        if columns[name].is_number and np.isinf(features[name]).any():
+            raise InvalidInputError(
+                f"Numbers must be finite, but column '{name}' holds infinity. Leave those "
+                "cells empty, or clip them."
+            )
+    return pd.DataFrame(features, index=frame.index)

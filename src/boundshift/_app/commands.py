@@ -1,0 +1,609 @@
+"""The commands: options in, one function called, a few lines of what came of it."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from boundshift._app.cli import (
+    app,
+    check_new,
+    command,
+    errors,
+    in_options,
+    print_json,
+    print_line,
+    print_notes,
+    print_table,
+    progress,
+)
+from boundshift._app.options import Called, Goal, Origin, Roles, Scored, read_zone_errors
+from boundshift._writing import write_whole
+from boundshift.exceptions import InvalidInputError
+from boundshift.streaming._tables import Reading
+
+if TYPE_CHECKING:
+    from boundshift._boundary import Boundary
+    from boundshift._groups import GroupBoundaries
+    from boundshift._promises.certificate import Certificate
+    from boundshift._promises.zone import Zone
+
+__all__ = ["app"]
+
+_PICTURES = (".png", ".svg", ".pdf")
+_ALARM = 3
+
+
+@command(
+    "boundshift threshold scores.csv --score risk --label ill --positive yes",
+    "boundshift threshold scores.parquet --score p --label y --recall-floor 0.9",
+    "boundshift threshold scores.csv --score p --label y --costs 1,20 --json",
+    "boundshift threshold scores.csv --score p --label y --curve paper",
+    "boundshift threshold day1.parquet day2.parquet --score p --label y",
+    "boundshift threshold scores.csv --score p --label y --zone 0.05,0.05",
+    "zcat scores.csv.gz | boundshift threshold - --score p --label y",
+)
+def threshold(
+    files: list[Path],
+    scored: Scored,
+    goal: Goal,
+    reading: Reading,
+    weight: str | None = None,
+    cost_column: str | None = None,
+    by: str | None = None,
+    certify: bool = False,
+    zone: str | None = None,
+    as_json: bool = False,
+) -> None:
+    """Find the boundary for a file of labels and scores from any system.
+
+    The answer is one number: call a row positive if its score is above it; with --zone, two
+    numbers. Several files are read as one table, in passes, so that they need not fit into memory.
+    """
+    with errors(), progress() as show:
+        from boundshift._app.scores import ScoreTable
+        from boundshift._app.tables import positive_note
+
+        beside = weight is not None or cost_column is not None or certify
+        if zone is not None and (
+            beside or by is not None or not goal.is_open or scored.scores is not Origin.held_out
+        ):
+            raise InvalidInputError(
+                "--zone must go without a curve, a rule, floors, --by, --weight, --cost-column, "
+                "--certify and --scores: its two limits take the place of a boundary. Run the "
+                "command twice."
+            )
+        if by is not None and beside:
+            raise InvalidInputError(
+                "--by must go without --weight, --cost-column and --certify. Leave them out, "
+                "or give the rows of each group to a call of its own."
+            )
+        curve, rule = goal.claims()
+        goal.check_costs_by_row(cost_column)
+        allowed = read_zone_errors(zone)
+        alike = rule.alike and cost_column is None if allowed is None else allowed[0] == allowed[1]
+        table = ScoreTable(
+            files,
+            scored.score,
+            scored.label,
+            positive=scored.positive,
+            alike=alike,
+            weight=weight,
+            cost=cost_column,
+            by=[] if by is None else [by],
+            reading=reading,
+            progress=show,
+        )
+        scale: Any = scored.scale.value
+        result: Any
+        certificate: Any = None
+        if by is not None:
+            result = table.decide_groups(curve, rule, scale)
+        elif allowed is not None:
+            result = table.find_zone(allowed, goal.confidence, scale)
+        else:
+            how: dict[str, Any] = {"confidence": goal.confidence, "scores": scored.scores.value}
+            result, certificate = table.decide(curve, rule, scale, **how)
+    if by is not None:
+        _print_groups(result, scored.score, as_json)
+        return
+    print_notes(positive_note(scored.positive, result.labels, result.n_samples))
+    if as_json:
+        print_json(result.to_dict() | ({"certificate": asdict(certificate)} if certify else {}))
+    elif certificate is None:
+        _print_zone(result, scored.score)
+    else:
+        _print_boundary(result, certificate, scored.score)
+
+
+def _print_groups(found: GroupBoundaries, score: str, as_json: bool) -> None:
+    table = found.table()
+    if as_json:
+        print_json(found.to_dict() | {"table": table})
+        return
+    high = found.common.labels[1]
+    print_line(f"Call a row {high} if {score} is above the threshold of its group.")
+    print_table(list(table[0]), [list(row.values()) for row in table])
+    print_line(f"Groups that are not listed: {found.common.threshold:.6g}.")
+
+
+def _print_zone(found: Zone, score: str) -> None:
+    from boundshift._words import percent
+
+    negative, positive = found.labels
+    print_line(
+        f"Call a row {positive} if {score} > {found.high:.6g} and {negative} if {score} <= "
+        f"{found.low:.6g}; between the two, ask a person."
+    )
+    print_line(found.message)
+    rows = [
+        ("rows", *found.n_samples),
+        ("most that may be decided wrongly", *found.errors),
+        ("share between the limits here", *map(percent, found.unsure)),
+    ]
+    print_table(["", *(f"class {name}" for name in found.labels)], rows)
+
+
+def _print_boundary(found: Boundary, certificate: Certificate, score: str) -> None:
+    from boundshift._words import at_most, error_text, percent
+
+    negative, positive = found.labels
+    print_line(f"Call a row {positive} if {score} > {found.threshold:.6g}, else {negative}.")
+    print_line(in_options(found.message))
+    bounds = f"at most, at {certificate.confidence:g} ({certificate.status})"
+    rows = [
+        ("rows", *found.n_samples),
+        ("on the wrong side here", *found.wrong),
+        ("their share", *map(percent, certificate.errors)),
+        (f"claimed by {found.curve.name}", *map(error_text, found.errors)),
+        (bounds, *map(at_most, certificate.error_bounds)),
+    ]
+    print_table(["", *(f"class {name}" for name in found.labels)], rows)
+    print_line(f"{certificate.status.capitalize()}: {certificate.reason}.")
+
+
+@command(
+    "boundshift fit patients.csv --target ill --positive yes",
+    "boundshift fit patients.csv --target ill --model boosting --recall-floor 0.9 --out ill",
+    "boundshift fit patients.csv --target ill --model trained.skops",
+    "boundshift fit loans.csv --target default --cost-column amount",
+    "boundshift fit patients.csv --target ill --positive yes --ignore unknown",
+    "boundshift fit patients.csv --target ill --zone 0.05,0.05",
+    "boundshift predict ill new.csv --out predictions.csv",
+)
+def fit(
+    file: Path,
+    target: str,
+    goal: Goal,
+    roles: Roles,
+    called: Called,
+    reading: Reading,
+    positive: str | None = None,
+    ignore: list[str] | None = None,
+    model: str = "logistic",
+    out: Path = Path("boundshift-fit"),
+    by: list[str] | None = None,
+    weight: str | None = None,
+    cost_column: str | None = None,
+    zone: str | None = None,
+    seed: int = 0,
+    trust: bool = False,
+    seen: bool = False,
+    force: bool = False,
+) -> None:
+    """Train a model on a table, shift its boundary, certify it, compare it, and write a report.
+
+    Missing values are filled, categories become columns, dates and ids are left out. Three rows
+    in ten are kept apart to certify the result. The folder gets report.html, model.skops,
+    boundary.json, certificate.json, comparison.csv and columns.json, all of them or none; with
+    --zone also zone.json, found on the rows kept apart, for `boundshift predict --zone`.
+    """
+    with errors(), progress() as show:
+        from boundshift._app.fit import fit_table
+        from boundshift._app.folder import check_folder, report_facts, write_folder
+        from boundshift._app.tables import read_frame
+        from boundshift._promises.zone import zone_of
+
+        check_folder(out, force)
+        allowed = read_zone_errors(zone)
+        if allowed is not None and seen:
+            raise InvalidInputError(
+                "--zone must go without --seen: of rows that the model has seen nothing can be "
+                "promised. Give rows that it has not seen."
+            )
+        goal.check_costs_by_row(cost_column)
+        curve, rule = (None, None) if cost_column is not None else goal.claims()
+        fitted = fit_table(
+            read_frame(file, reading=reading),
+            target,
+            positive=positive,
+            ignore=ignore or (),
+            model=model,
+            curve=curve,
+            rule=rule,
+            confidence=goal.confidence,
+            seed=seed,
+            trust=trust,
+            seen=seen,
+            roles=roles.by_column(),
+            by=by or (),
+            weight=weight,
+            cost_column=cost_column,
+            progress=show,
+        )
+        found = None if allowed is None else zone_of(fitted.test, allowed, goal.confidence)
+        facts = report_facts(fitted, out, called.names(), zone=found)
+        written = write_folder(fitted, facts, out, force=force, zone=found)
+    print_notes(fitted.notes)
+    print_table(["column", "read as", "why"], fitted.columns.described())
+    shown = ["g_mean", "f1", "recall_negative", "recall_positive"]
+    print_table(
+        ["method", "G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)],
+        [[row["method"], *(f"{row[n]:.3f}" for n in shown)] for row in fitted.comparison],
+    )
+    _print_sentences(facts)
+    print_line(f"{fitted.certificate.status.capitalize()}: {fitted.certificate.reason}.\n")
+    for path in written:
+        print_line(path)
+
+
+def _print_sentences(facts: Mapping[str, Any], *, note: bool = False) -> None:
+    """Print the report's goal, verdict and zone."""
+    if facts["goal"] is not None:
+        print_line(facts["goal"]["sentence"])
+    print_line(facts["verdict"]["sentence"])
+    if note:
+        print_line(facts["verdict"]["note"])
+    if facts["zone"] is not None:
+        print_line(facts["zone"]["sentence"])
+
+
+@command(
+    "boundshift predict boundshift-fit new.csv --out predictions.csv",
+    "boundshift predict boundshift-fit new.csv --keep town | head",
+    "boundshift predict boundshift-fit customers.csv --top 50 --out call.csv",
+    "boundshift predict boundshift-fit new.csv --zone zone.json --unsure ask",
+)
+def predict(
+    folder: Path,
+    file: Path,
+    reading: Reading,
+    out: Path = Path("-"),
+    keep: list[str] | None = None,
+    threshold: float | None = None,
+    top: int | None = None,
+    zone: Path | None = None,
+    unsure: str | None = None,
+    trust: bool = False,
+    force: bool = False,
+) -> None:
+    """Predict the rows of a new table, or list those with the highest scores.
+
+    Each gets the score of the positive class, the model's own probability of it if it has one,
+    and a label.
+    """
+    with errors(), progress() as show:
+        show("predict", 0, 1)
+        from boundshift._app.folder import predict_table, read_columns
+        from boundshift._app.tables import check_writable, write_frame
+        from boundshift._promises.zone import Zone
+
+        check_writable(out)
+        check_new(out, force)
+        limits = None
+        if zone is not None:
+            with zone.open("rb") as stored:  # A zone takes less than a kilobyte.
+                limits = Zone.from_json(stored.read(1 << 20))
+        predictions, notes = predict_table(
+            folder,
+            file,
+            keep=keep or (),
+            trust=trust,
+            threshold=threshold,
+            top=top,
+            zone=limits,
+            unsure=unsure,
+            reading=reading,
+        )
+        show("predict", 1, 1)
+    print_notes(notes)
+    with errors():
+        write_frame(predictions, out, new=not force)
+        positive = read_columns(folder)[1][1]
+    flagged = int((predictions["prediction"].map(str) == str(positive)).sum())
+    place = "standard output" if str(out) == "-" else out
+    said = (
+        f"{len(predictions):,} rows, {flagged:,} of them flagged as {positive}, written to {place}."
+    )
+    print_line(said, stderr=True)
+
+
+@command(
+    "boundshift report scores.csv --score risk --label ill --positive yes --test-share 0.5",
+    "boundshift report validation.csv --test test.csv --score p --label y --out p.html",
+    "boundshift report scores.csv --score p --label ill --positive-name sick "
+    "--negative-name healthy --unit patients",
+)
+def report(
+    file: Path,
+    scored: Scored,
+    goal: Goal,
+    called: Called,
+    reading: Reading,
+    test: Path | None = None,
+    test_share: float | None = None,
+    seed: int = 0,
+    own: float | None = None,
+    title: str | None = None,
+    model: str | None = None,
+    by: list[str] | None = None,
+    zone: str | None = None,
+    interval: bool = True,
+    out: Path = Path("report.html"),
+    force: bool = False,
+) -> None:
+    """Write a report on scores of any system: one HTML file that needs no network.
+
+    It says in a sentence what moving the boundary changes, lets the reader move it, and keeps
+    apart what is certified and what is not.
+    """
+    with errors(), progress() as show:
+        check_new(out, force)
+        if test is not None and test_share is not None:
+            raise InvalidInputError(
+                "--test and --test-share must not both be given: either a file holds the test "
+                "rows, or some are set apart. Leave one of them out."
+            )
+        if zone is not None and scored.scores is not Origin.held_out:
+            raise InvalidInputError(
+                "--zone must go with rows that the model has not seen, got --scores "
+                f"{scored.scores.value}. Leave out --zone, or give held-out scores."
+            )
+        allowed = read_zone_errors(zone)
+        from boundshift._app.scores import ScoreTable, resampled_interval, sample_of, set_apart
+        from boundshift._app.tables import positive_note
+        from boundshift._boundary import decide, warn_of
+        from boundshift._promises.zone import zone_of
+        from boundshift._view.axis import is_probability
+        from boundshift.report import Report, RowDetails, collect_facts
+        from boundshift.report._evidence import check_levels
+
+        curve, rule = goal.claims()
+        scale: Any = scored.scale.value
+        groups = by or []
+
+        def read(path: Path, positive: str | None, **how: Any) -> ScoreTable:
+            columns = [path], scored.score, scored.label
+            return ScoreTable(*columns, positive=positive, reading=reading, progress=show, **how)
+
+        alike = rule.alike and (allowed is None or allowed[0] == allowed[1])
+        table = read(file, scored.positive, alike=alike, by=[] if test else groups)
+        labels, rows = table.labels, table.rows
+        deciding = judging = rows
+        if test_share is not None:
+            apart = set_apart(rows.is_positive, test_share, seed, labels)
+            deciding, judging = rows.of(~apart), rows.of(apart)
+        elif test is not None:
+            judging = read(test, str(labels[1]), by=groups).rows
+        has_test = judging is not rows
+        sample, counted = sample_of(deciding, labels), sample_of(judging, labels)
+        boundary = decide(sample, curve, rule, scale)
+        warn_of(boundary, stacklevel=2)
+        show("interval", 0, 1)
+        fall = resampled_interval(sample, curve, rule, scale) if interval else None
+        show("interval", 1, 1)
+        limits = None
+        if allowed is not None:
+            limits = zone_of(sample, allowed, goal.confidence, scale)
+        facts = collect_facts(
+            *sample.to_rows(),
+            boundary=boundary,
+            old_threshold=own,
+            test=counted.to_rows() if has_test else None,
+            scores=scored.scores.value,
+            confidence=goal.confidence,
+            model=model,
+            names=called.names() | {"title": title},
+            interval=fall,
+            details=RowDetails(
+                counted.to_rows()[1] if is_probability(counted) else None,
+                {name: check_levels(name, judging.beside[name]) for name in groups},
+            ),
+            zone=limits,
+            zone_found_here=not has_test,
+        )
+        Report(facts).save(out, force=force)
+    n_positive = int(rows.is_positive.sum())
+    sizes = len(rows.scores) - n_positive, n_positive
+    print_notes(positive_note(scored.positive, labels, sizes))
+    _print_sentences(facts, note=True)
+    print_line(out)
+
+
+@command(
+    "boundshift compare scores.csv --score risk --label ill --positive yes",
+    "boundshift compare patients.csv --target ill --model boosting --out comparison.csv",
+)
+def compare(
+    file: Path,
+    roles: Roles,
+    reading: Reading,
+    score: str | None = None,
+    label: str | None = None,
+    target: str | None = None,
+    positive: str | None = None,
+    model: str = "logistic",
+    seed: int = 0,
+    out: Path | None = None,
+    as_json: bool = False,
+    force: bool = False,
+) -> None:
+    """Compare the model as it is, its shifted boundary and other methods.
+
+    No row judges a boundary that it helped to choose. Scores: the boundary of each fifth of the
+    rows is found on the other four. A table: methods decide on seven rows in ten and are judged
+    on three.
+    """
+    with errors(), progress() as show:
+        if out is not None:
+            check_new(out, force)
+        by_column = roles.by_column()
+        if target is None and score is not None and label is not None:
+            if by_column:
+                raise InvalidInputError(
+                    "--numeric, --category, --drop and --id speak of columns that a model learns "
+                    "from. Use them with --target, or leave them out."
+                )
+            from boundshift._app.comparison import compare_scores
+            from boundshift._app.scores import ScoreTable
+            from boundshift._app.tables import positive_note
+
+            read: dict[str, Any] = {"positive": positive, "reading": reading}
+            sample = ScoreTable([file], score, label, progress=show, **read).sample
+            table, labels = compare_scores(sample, seed=seed, progress=show), sample.labels
+            notes = positive_note(positive, labels, sample.n_samples)
+        elif target is not None and score is None and label is None:
+            from boundshift._app.fit import fit_table
+            from boundshift._app.tables import read_frame
+
+            how: dict[str, Any] = {"positive": positive, "model": model, "seed": seed}
+            frame = read_frame(file, reading=reading)
+            fitted = fit_table(frame, target, roles=by_column, progress=show, **how)
+            table, labels, notes = fitted.comparison, fitted.labels, list(fitted.notes)
+        else:
+            raise InvalidInputError(
+                "Give either --score and --label, for a file of scores, or --target, for a table."
+            )
+        print_notes(notes)
+        if out is not None:
+            from boundshift._app.comparison import comparison_csv
+
+            write_whole(out, comparison_csv(table), new=not force)
+    if as_json:
+        print_json({"labels": labels, "methods": table})
+        return
+    shown = ["g_mean", "f1", "balanced_accuracy", "recall_negative", "recall_positive", "threshold"]
+    recalls = [f"recall of {name}" for name in labels]
+    print_table(
+        ["method", "G-mean", "F1", "balanced accuracy", *recalls, "threshold"],
+        [[row["method"], *(row[name] for name in shown)] for row in table],
+    )
+
+
+@command(
+    "boundshift monitor boundshift-fit march.csv",
+    "boundshift monitor boundshift-fit march.csv --when day --picture march.png",
+    "boundshift monitor certificate.json march.csv --score risk --label ill --exit-code",
+)
+def monitor(
+    place: Path,
+    file: Path,
+    reading: Reading,
+    label: str | None = None,
+    score: str | None = None,
+    when: str | None = None,
+    confidence: float | None = None,
+    picture: Path | None = None,
+    again: bool = False,
+    exit_code: bool = False,
+    trust: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Count labelled rows that came after deployment, and say whether the certificate is kept.
+
+    The state is kept in monitor.json beside the certificate, so that every call goes on where the
+    last one ended. Look as often as you like: the confidence holds for all looks together.
+    """
+    with errors(), progress() as show:
+        show("count", 0, 1)
+        if picture is not None and picture.suffix.lower() not in _PICTURES:
+            raise InvalidInputError(
+                f"--picture must end in one of {', '.join(_PICTURES)}, got '{picture.name}'. "
+                "Nothing was counted."
+            )
+        from boundshift._app.watch import watch_table
+
+        how: dict[str, Any] = {"confidence": confidence, "again": again, "trust": trust}
+        how["reading"] = reading
+        watched = watch_table(place, file, label=label, score=score, when=when, **how)
+        found = watched.monitor
+        if picture is not None:
+            from boundshift.plots import MonitorDisplay
+
+            figure: Any = MonitorDisplay.from_monitor(found).figure_
+            drawn = io.BytesIO()
+            figure.savefig(drawn, format=picture.suffix.lower()[1:])
+            write_whole(picture, drawn.getvalue())
+        show("count", 1, 1)
+    print_notes(watched.notes)
+    certificate = found.certificate
+    counts = found.n_samples, found.wrong, certificate.error_bounds, found.e_values
+    rows = list(zip(certificate.labels, *counts, strict=True))
+    if as_json:
+        names = ("label", "n_samples", "wrong", "error_bound", "e_value")
+        print_json(
+            {
+                "kept": found.alarm is None,
+                "verdict": found.verdict,
+                "e_value_needed": found.e_value_needed,
+                "classes": [dict(zip(names, row, strict=True)) for row in rows],
+                "alarms": [asdict(alarm) for alarm in found.alarms],
+            }
+        )
+    else:
+        from boundshift._words import at_most, percent
+
+        print_line(found.verdict)
+        print_table(
+            ["", "rows", "wrong", "their share", "stated at most", "evidence"],
+            [
+                (f"class {name}", n, k, percent(k / n) if n else "–", at_most(bound), e)
+                for name, n, k, bound, e in rows
+            ],
+        )
+        print_line(f"An alarm needs evidence of {found.e_value_needed:.4g}. State: {watched.state}")
+    if exit_code and found.alarm is not None:
+        raise typer.Exit(_ALARM)
+
+
+@command(
+    "boundshift datasets",
+    "boundshift datasets pima --out pima.csv",
+    "boundshift fit pima.csv --target target --positive diabetes",
+)
+def datasets(name: str | None = None, out: Path | None = None, force: bool = False) -> None:
+    """List public data sets, or write one to a file; the class stands in the column target."""
+    with errors():
+        from boundshift._app.tables import check_writable, write_frame
+        from boundshift.datasets._bundled import describe_bundled, load_table
+
+        if name is None:
+            names = ["name", "rows", "columns", "classes", "rarest class", "imbalance"]
+            print_table(names, describe_bundled())
+            return
+        if out is not None:
+            check_writable(out)
+            check_new(out, force)
+        frame = load_table(name)
+        sizes = {label: int(n) for label, n in frame["target"].value_counts().items()}
+        if out is None:
+            print_table(["class", "rows"], list(sizes.items()))
+            print_line(f"{len(frame)} rows, {frame.shape[1] - 1} columns and target. As a file:")
+            print_line(f"boundshift datasets {name} --out {name}.csv")
+            return
+        write_frame(frame, out, new=not force)
+        if str(out) != "-":
+            classes = ", ".join(f"{n} {label}" for label, n in sizes.items())
+            print_notes(
+                [
+                    f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column "
+                    f"target says the class ({classes}). Next: boundshift fit "
+                    f"{shlex.quote(str(out))} --target target"
+                ]
+            )

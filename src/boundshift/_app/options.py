@@ -1,0 +1,433 @@
+"""The options of the commands, each described once, and those that several commands share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from boundshift.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from boundshift._app.columns import Role
+    from boundshift.curves import ErrorCurve
+    from boundshift.rules import Rule
+
+CURVES = (
+    "blend, smoothed, logistic, empirical, student-t, kth-point, clopper-pearson, dkw, bernstein, "
+    "support, paper, authors"
+)
+RULES = "g-mean, sum, minimax, cost, f0.5, f1, f2, mcc, kappa, youden, informedness, markedness"
+MODELS = "logistic, svm, forest, boosting, mlp"
+_FILES = "CSV, TSV, Parquet, Feather, JSON lines (also .gz, .bz2, .zst) or Excel; - reads a pipe."
+
+
+class Option(NamedTuple):
+    """How an option is described: its text, what stands for its value, and its default in words."""
+
+    text: str
+    value: str | None = None
+    default: str = ""
+    choices: str = ""
+
+
+HELP = {
+    "file": Option(_FILES, "FILE"),
+    "files": Option(_FILES, "FILE..."),
+    "folder": Option("What `boundshift fit` wrote.", "DIR"),
+    "place": Option("What `boundshift fit` wrote, or a JSON file with a certificate.", "DIR"),
+    "name": Option("One of them; none lists all.", "[NAME]"),
+    # Columns
+    "score": Option("Column of scores, higher for the positive class."),
+    "label": Option("Column of labels."),
+    "target": Option("Column to be predicted."),
+    "positive": Option(
+        "Label of the positive class. Default: the greater of 0 and 1, -1 and 1, false and true; "
+        "of any other two the rarer."
+    ),
+    "ignore": Option("Label whose rows are left out, such as unknown; may be repeated.", "LABEL"),
+    "numeric": Option("Column of numbers, whatever it looks like; may be repeated.", "COLUMN"),
+    "category": Option("Column of categories, such as codes; may be repeated.", "COLUMN"),
+    "drop": Option("Column not to learn from; may be repeated.", "COLUMN"),
+    "row_id": Option("Column that identifies rows; may be repeated.", "COLUMN"),
+    "by": Option(
+        "Column with few values, for the report's table of groups, all decided by one boundary; "
+        "may be repeated. Boundaries by group: threshold --by.",
+        "COLUMN",
+    ),
+    "threshold by": Option(
+        "Column of groups: a boundary for each; those of small groups shrink towards that of all "
+        "rows. No guarantee of fairness.",
+        "COLUMN",
+    ),
+    "weight": Option(
+        "Column of weights: how often each row counts. Certificates count each row once.", "COLUMN"
+    ),
+    "cost_column": Option(
+        "Column of what is lost if the row is decided wrongly; with no rule or curve.", "COLUMN"
+    ),
+    "keep": Option(
+        "Column to carry over, as those left out of training always are; may be repeated.", "COLUMN"
+    ),
+    "when": Option("Column of dates, to be reported.", "COLUMN"),
+    "compare score": Option("Column of scores; with --label."),
+    "compare label": Option("Column of labels; with --score."),
+    "compare target": Option("Column to be predicted by a model, instead of scores."),
+    "monitor label": Option("Column of labels.", default="the folder's target"),
+    "monitor score": Option("Column of scores.", default="the folder's model scores"),
+    # How files are read
+    "encoding": Option(
+        "Encoding of the file's text, such as cp1252.", "NAME", "UTF-8, UTF-16, cp1252 by trial"
+    ),
+    "sheet": Option("Sheet of an Excel file.", "NAME", "the only one with cells"),
+    "header_row": Option("Row of an Excel sheet that names the columns.", "N", "the first"),
+    # What scores are
+    "scale": Option(
+        "What the scores are. Probabilities are decided on their log-odds; auto takes scores for "
+        "probabilities if all lie in [0, 1]."
+    ),
+    "scores": Option("Whether the model has seen the rows."),
+    "own": Option("The model's own threshold.", default="0.5 for probabilities, else 0"),
+    # The goal
+    "curve": Option(
+        f"Claim on each class's error: {CURVES}. The last two are support with the settings of the "
+        "paper's text and of its tables.",
+        default="the rule's own, else blend",
+        choices=CURVES,
+    ),
+    "rule": Option(
+        f"What to minimise, or of a metric to maximise: {RULES}.",
+        default="the curve's own, else g-mean",
+        choices=RULES,
+    ),
+    "metric": Option("Rule: the best value of a scikit-learn scorer, such as jaccard.", "NAME"),
+    "costs": Option(
+        "Rule: the least expected cost. miss=20,alarm=1 is the same as 1,20, false alarm first.",
+        "A,B",
+    ),
+    "recall_floor": Option(
+        "Rule: find at least this share of the positive class, then do the best for --then. Floors "
+        "go together; the curve is clopper-pearson, and they are promised, unless --curve says "
+        "otherwise.",
+        "SHARE",
+    ),
+    "specificity_floor": Option(
+        "Rule: leave at least this share of the negative class alone.", "SHARE"
+    ),
+    "precision_floor": Option("Rule: at least this share of flagged rows is positive.", "SHARE"),
+    "npv_floor": Option("Rule: at least this share of rows not flagged is negative.", "SHARE"),
+    "max_flagged": Option("Rule: flag at most this share of all rows, such as 0.02.", "SHARE"),
+    "then": Option(
+        "What is best where all floors are met: a rule, recall, specificity or precision.",
+        "NAME",
+        default="g-mean",
+        choices=f"{RULES}, recall, specificity, precision",
+    ),
+    "prevalence": Option(
+        "Share of the positive class where decisions will be made, if it differs from that of the "
+        "rows: 0.001 for one in a thousand. For costs, F1 and the like, precision, NPV and the "
+        "share flagged; also where negatives were thinned out.",
+        "SHARE",
+    ),
+    "confidence": Option(
+        "Confidence of the certificate, and of curves that have one (clopper-pearson, dkw, "
+        "bernstein); between 0 and 1.",
+        "SHARE",
+    ),
+    "monitor confidence": Option(
+        "One minus the probability that an alarm is ever false; fixed by the first call.",
+        "SHARE",
+        default="0.95",
+    ),
+    "zone": Option(
+        "Find an unsure zone: two limits between which nobody should decide by the score alone. "
+        "Largest shares of the negative and of the positive class that may be decided wrongly, as "
+        "0.05,0.05.",
+        "A,B",
+    ),
+    "predict zone": Option(
+        "Decide by the two limits in zone.json of the fit, or by those that `boundshift threshold "
+        "--zone … --json` found on rows that the model has not seen.",
+        "FILE",
+    ),
+    "unsure": Option("With --zone: prediction of rows between the limits.", default="unsure"),
+    "threshold": Option(
+        "Call rows with a score above this positive, as read off a report.",
+        default="that of the fit",
+    ),
+    "top": Option("Only this many rows: those with the highest scores, highest first."),
+    # The model
+    "model": Option(f"{MODELS}, or a FILE with a trained model.", choices=MODELS),
+    "report model": Option("What the model is called."),
+    "seed": Option("Seed of everything random."),
+    "trust": Option("The model's file is your own: a pickle, or of another library."),
+    "seen": Option("FILE was trained on these rows: nothing is certified."),
+    "test": Option("Rows used for nothing else, with the same columns; they certify the verdict."),
+    "test_share": Option("Set this share of the rows apart as such a test.", "SHARE"),
+    # What is written
+    "unit": Option("What a row is, in the plural: patients, loans."),
+    "positive_name": Option("What the positive class is called."),
+    "negative_name": Option("What the negative class is called."),
+    "title": Option("Title of the page."),
+    "interval": Option("Find where the boundary may fall, up to 20,000 rows."),
+    "certify": Option("Add the certificate to the JSON."),
+    "picture": Option("Draw it: PNG, SVG or PDF."),
+    "again": Option("Count a file that has been counted before."),
+    "exit_code": Option("Exit with 3 if there is an alarm."),
+    "out": Option("File to write."),
+    "fit out": Option("Folder to write."),
+    "predict out": Option("CSV, TSV, Parquet, Feather, JSON lines or Excel; - is standard output."),
+    "compare out": Option("Write the table as CSV, too."),
+    "datasets out": Option("File to write it to; - is standard output."),
+    "as_json": Option("Print JSON for machines."),
+    "force": Option("Replace what is there."),
+}
+"""Options by parameter, or by command and parameter where they differ."""
+_ARGUMENTS = ("file", "files", "folder", "place", "name")
+_NAMES = {"row_id": "--id", "as_json": "--json"}
+_FIRST = (
+    *("target", "positive", "model", "rule", "costs"),
+    *("recall_floor", "max_flagged", "drop", "out", "force"),
+)
+_SHARES = ("max_flagged", "test_share")  # Above 1 these could be a number of rows.
+_PERCENTS = (
+    *("recall_floor", "specificity_floor", "precision_floor", "npv_floor"),
+    *("prevalence", "confidence"),
+)
+
+
+def find_option(command: str, name: str, default: Any) -> Any:
+    """Return the option of a parameter as Typer takes it."""
+    told = HELP.get(f"{command} {name}") or HELP[name]
+    how: dict[str, Any] = {"help": told.text, "metavar": told.value, "show_default": False}
+    if name in _ARGUMENTS:
+        return typer.Argument(**how)
+    how["show_default"] = told.default or default not in (None, False)
+    if told.choices:
+        how["autocompletion"] = lambda: told.choices.split(", ")
+    if name == "seed":
+        how |= {"min": 0, "max": 2**32 - 1}
+    if command == "fit" and name not in _FIRST:
+        how["rich_help_panel"] = "Advanced"
+    if name in (*_SHARES, *_PERCENTS):
+        how["parser"] = read_percent if name in _PERCENTS else read_share
+    # A flag has one name, unless it is on by default.
+    names = () if default is True else (_NAMES.get(name, f"--{name.replace('_', '-')}"),)
+    return typer.Option(*names, **how)
+
+
+class ScaleName(StrEnum):
+    """What scores are."""
+
+    auto = "auto"
+    probability = "probability"
+    raw = "raw"
+
+
+class Origin(StrEnum):
+    """Where scores come from."""
+
+    held_out = "held-out"
+    out_of_fold = "out-of-fold"
+    training = "training"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Which columns hold labelled scores, and what these are."""
+
+    score: str
+    label: str
+    positive: str | None = None
+    scale: ScaleName = ScaleName.auto
+    scores: Origin = Origin.held_out
+
+
+@dataclass(frozen=True)
+class Called:
+    """What rows and classes are called in a report."""
+
+    unit: str | None = None
+    positive_name: str | None = None
+    negative_name: str | None = None
+
+    def names(self) -> dict[str, str | None]:
+        """Return the names as a report takes them."""
+        classes = {"positive": self.positive_name, "negative": self.negative_name}
+        return {"unit": self.unit} | classes
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What columns mean."""
+
+    numeric: list[str] | None = None
+    category: list[str] | None = None
+    drop: list[str] | None = None
+    row_id: list[str] | None = None
+
+    def by_column(self) -> dict[str, Role]:
+        """Return the role of each column that is named; raise if one has two."""
+        from boundshift._app.columns import Role
+
+        named = zip(
+            (Role.NUMBER, Role.CATEGORY, Role.DROP, Role.ID),
+            (self.numeric, self.category, self.drop, self.row_id),
+            strict=True,
+        )
+        roles: dict[str, Role] = {}
+        for role, names in named:
+            for name in names or ():
+                if roles.setdefault(name, role) != role:
+                    raise InvalidInputError(
+                        f"A column must have one role, got '{name}' in two of --numeric, "
+                        "--category, --drop and --id. Leave one out."
+                    )
+        return roles
+
+
+def read_share(text: str | float) -> float:
+    """Return a share written as 0.9, 0,9 or 90%.
+
+    Examples
+    --------
+    >>> read_share("0,9"), read_share("12.5 %"), read_percent("90"), read_percent("0.9")
+    (0.9, 0.125, 0.9, 0.9)
+    """
+    bare = str(text).strip()
+    try:
+        number = float(bare.removesuffix("%").replace(",", "."))
+    except ValueError:
+        raise typer.BadParameter(f"it must be a share, got '{text}'. Use 0.9 or 90%.") from None
+    return number / 100 if bare.endswith("%") else number
+
+
+def read_percent(text: str | float) -> float:
+    """Return a share where a number above 1 can only be a percent."""
+    share = read_share(text)
+    return share / 100 if 1 < share <= 100 and "%" not in str(text) else share
+
+
+def read_pair(
+    option: str, text: str, what: str, example: str, names: tuple[str, ...] = ()
+) -> tuple[float, float]:
+    """Return two numbers written as ``1,20``, ``5%,5%`` or ``0,5;0,5``, or by their names."""
+    parts = text.split(";") if ";" in text else text.replace(":", ",").split(",")
+    try:
+        if "=" in text:
+            named = {part.partition("=")[0].strip(): part.partition("=")[2] for part in parts}
+            parts = [named[name] for name in names if len(parts) == len(names)]
+        if names and "%" in text:
+            raise ValueError
+        first, second = map(read_share, parts)
+    except (ValueError, KeyError, typer.BadParameter):
+        raise InvalidInputError(
+            f"{option} must be {what}, got '{text}'. Use {option} {example}, for example."
+        ) from None
+    return first, second
+
+
+def read_zone_errors(text: str | None) -> tuple[float, float] | None:
+    """Return errors written as ``0.05,0.05``; None for no zone."""
+    if text is None:
+        return None
+    from boundshift._promises.zone import as_errors
+
+    what = "two shares, of the negative and of the positive class"
+    return as_errors(read_pair("--zone", text, what, "0.05,0.05"))
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the options of a command ask of a boundary.
+
+    Examples
+    --------
+    >>> Goal(costs="1,20").claims()
+    (Blend(rows=10.0), Cost(false_positive=1.0, false_negative=20.0, prevalence=None))
+    >>> Goal(recall_floor=0.9, max_flagged=0.02, confidence=0.99).claims()
+    (ClopperPearson(confidence=0.99), Floors(recall=0.9, flagged=0.02))
+    """
+
+    curve: str | None = None
+    rule: str | None = None
+    metric: str | None = None
+    costs: str | None = None
+    recall_floor: float | None = None
+    specificity_floor: float | None = None
+    precision_floor: float | None = None
+    npv_floor: float | None = None
+    max_flagged: float | None = None
+    then: str | None = None
+    prevalence: float | None = None
+    confidence: float = 0.95
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is asked of the boundary, so that costs by row may decide."""
+        return self == Goal(confidence=self.confidence)
+
+    def check_costs_by_row(self, cost_column: str | None) -> None:
+        """Raise if costs by row are to go with a rule or a curve."""
+        if cost_column is not None and not self.is_open:
+            raise InvalidInputError(
+                f"--cost-column must go without a rule or a curve, got '{cost_column}' with one: "
+                "every row has its own cost. Leave them out."
+            )
+
+    def claims(self) -> tuple[ErrorCurve, Rule]:
+        """Return the curve and the rule, as `find_boundary` takes them."""
+        from boundshift._boundary import choose_claims
+        from boundshift.curves._counts import ConfidenceCurve
+
+        chosen, by = choose_claims(self.curve, self._rule())
+        if isinstance(chosen, ConfidenceCurve):
+            chosen = replace(chosen, confidence=self.confidence)
+        return chosen, by
+
+    def _rule(self) -> Rule | None:
+        """Return the rule, None for that of the curve."""
+        from boundshift.rules import Cost, Floors, Metric, as_rule
+
+        floors = {
+            "recall": self.recall_floor,
+            "specificity": self.specificity_floor,
+            "precision": self.precision_floor,
+            "npv": self.npv_floor,
+            "flagged": self.max_flagged,
+        }
+        floors = {name: share for name, share in floors.items() if share is not None}
+        wishes = (self.rule, self.metric, self.costs, floors or None)
+        if sum(wish is not None for wish in wishes) > 1:
+            raise InvalidInputError(
+                "A boundary follows one rule: give only one of --rule, --metric, --costs, and "
+                "floors such as --recall-floor. Where floors are met, --then f1 says what is best."
+            )
+        if floors:
+            return Floors(**floors, then=self.then, prevalence=self.prevalence)
+        if self.then is not None:
+            raise InvalidInputError(
+                f"--then must go with a floor, got {self.then!r} alone. Use --rule {self.then}, or "
+                "--recall-floor 0.9, for example."
+            )
+        wanted: Rule | None = None
+        if self.metric is not None:
+            wanted = Metric(self.metric)
+        elif self.costs is not None:
+            what = "two numbers, of a false alarm and of a miss"
+            how = "miss=20,alarm=1", ("alarm", "miss")
+            alarm, miss = read_pair("--costs", self.costs, what, *how)
+            wanted = Cost(false_positive=alarm, false_negative=miss)
+        elif self.rule is not None:
+            wanted = as_rule(self.rule)
+        if self.prevalence is None:
+            return wanted
+        if wanted is None or "prevalence" not in {f.name for f in fields(wanted)}:
+            raise InvalidInputError(
+                "--prevalence must go with a rule that depends on it, got "
+                f"{'none' if wanted is None else repr(wanted.name)}. Use --costs, --rule f1 or "
+                "mcc, --metric, or a floor of precision, NPV or the share flagged."
+            )
+        return replace(wanted, prevalence=self.prevalence)  # type: ignore[call-arg]

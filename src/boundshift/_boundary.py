@@ -1,0 +1,648 @@
+"""From labelled scores to one decision boundary: `Boundary` and `find_boundary`."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift._result.html import boundary_html
+from boundshift._result.records import Record
+from boundshift._result.sql import label_expression
+from boundshift._scores import Scale, ScoreSample, judge_weights
+from boundshift._search import search_gaps
+from boundshift._status import QUIET, Status
+from boundshift._typing import FloatArray
+from boundshift._validation import are_signs, as_known_scores, as_row_cost, as_rows, own_cost
+from boundshift._words import summary_text
+from boundshift.curves import Blend, ClopperPearson, Empirical, ErrorCurve, as_curve
+from boundshift.curves._base import Solution, status_of
+from boundshift.curves._paper import SupportGeometry
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
+from boundshift.streaming._driver import decide_in_passes
+from boundshift.streaming._read import Source, find_source, refuse_lazy
+
+Pair = tuple[float, float]
+# Rounding may leave a probability this far outside [0, 1].
+_ROUNDING = 1e-6
+# Scores all in [0, 1] and on one side have this probability before they are called another scale.
+_UNLIKELY = 1e-3
+# Share of a class on the wrong side from which a boundary is of no use.
+_USELESS = 0.95
+
+
+@dataclass(frozen=True)
+class Boundary(Record):
+    """A decision boundary and what is claimed about it; pairs are (negative, positive).
+
+    Parameters
+    ----------
+    threshold : float
+        Predict positive iff score > threshold.
+    status : Status
+        What happened, and the remedy.
+    errors : tuple of float
+        The curve's claim on the share of each class on the wrong side; with the status REVERSED,
+        after the scores are negated. Use :func:`~boundshift.certify` for a bound that holds.
+    wrong : tuple of int
+        Rows of each class on the wrong side of the threshold, among the rows that decided.
+    loss : float
+        The rule's minimum; infinite where a fallback is used.
+    n_samples : tuple of int
+        Rows of each class that decided.
+    labels : tuple
+        Labels of the classes.
+    curve : ErrorCurve
+        The error curve, with its settings.
+    rule : Rule
+        What was minimised, with its settings.
+    plateau : tuple of float
+        Boundaries between which the rule is constant; the threshold is their middle.
+    resolution : float, default=0
+        Width of the widest bin of scores that the boundary depends on; 0 where every score is
+        known, as in memory.
+    geometry : SupportGeometry, default=None
+        The paper's confidences, means, radii and slack; None unless the curve is "support" and
+        the rule "sum".
+    detail : str, default=""
+        What happened in this problem, where the status is too general: which floor is missed, by
+        how much, and what would be needed.
+    scale : {"raw", "probability"}, default="raw"
+        Whether the scores were decided as given, or as probabilities on their log-odds. The
+        threshold is a score either way; the geometry of probabilities is in log-odds.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
+    >>> boundary
+    Boundary(threshold=3.5, status=OPTIMAL, n_samples=(5, 2), wrong=(0, 0))
+    """
+
+    threshold: float
+    status: Status
+    errors: Pair
+    wrong: tuple[int, int]
+    loss: float
+    n_samples: tuple[int, int]
+    labels: tuple[Any, Any]
+    curve: ErrorCurve
+    rule: Rule
+    plateau: Pair
+    resolution: float = 0.0
+    geometry: SupportGeometry | None = None
+    detail: str = ""
+    scale: str = "raw"
+
+    _format: ClassVar[str] = "boundshift.boundary"
+    _version: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        labels, n_samples, wrong = self.labels, self.n_samples, self.wrong
+        if not math.isfinite(self.threshold):
+            refused = f"`threshold` must be a finite number, got {self.threshold!r}"
+        elif labels[0] == labels[1]:
+            refused = f"`labels` must be two different ones, got {labels[0]!r} and {labels[1]!r}"
+        elif not min(n_samples) > 0:
+            refused = f"`n_samples` must be above 0 for each class, got {n_samples!r}"
+        # Sums of weights may differ in their last digit.
+        elif any(not 0 <= rows <= n * (1 + 1e-9) for rows, n in zip(wrong, n_samples, strict=True)):
+            refused = (
+                f"`wrong` must be from 0 to the rows of each class, {n_samples!r}, got {wrong!r}"
+            )
+        else:
+            return
+        raise InvalidInputError(
+            f"{refused}. Find the boundary again, or store it again with to_json or save."
+        )
+
+    def _impossible(self) -> str | None:
+        return None if self.scale in ("raw", "probability") else "scale"
+
+    @property
+    def message(self) -> str:
+        """What happened in this problem, and what to do about it."""
+        return " ".join(filter(None, [self.detail or self.status.value, self.caution]))
+
+    @property
+    def caution(self) -> str:
+        """Warning that nearly every row of a class is on the wrong side; empty if none is due.
+
+        There is none with a cap on flagged rows, which asks for few alarms.
+        """
+        if isinstance(self.rule, Floors) and self.rule.flagged is not None:
+            return ""
+        for i in (0, 1):
+            if self.wrong[i] >= _USELESS * self.n_samples[i]:
+                return (
+                    f"{self.wrong[i]:.6g} of {self.n_samples[i]:.6g} rows of class "
+                    f"{self.labels[i]!r} are on the wrong side: nearly every row is predicted as "
+                    f"{self.labels[1 - i]!r}. Use another rule, or a model that separates the "
+                    "classes."
+                )
+        return ""
+
+    @property
+    def needs_a_look(self) -> bool:
+        """Whether the status or a caution should be read before the boundary is used."""
+        return self.status not in QUIET or bool(self.caution)
+
+    def __repr__(self) -> str:
+        return (
+            f"Boundary(threshold={self.threshold:.6g}, status={self.status.name}, "
+            f"n_samples={self.n_samples}, wrong={self.wrong})"
+        )
+
+    def _repr_html_(self) -> str:
+        return boundary_html(self)
+
+    def predict(self, y_score: Any) -> Any:
+        """Return the label of each score: the positive one iff score > threshold.
+
+        Parameters
+        ----------
+        y_score : array-like
+            Scores in memory, none of them missing. The answer is of the same kind: a series of
+            pandas or Polars with its index and name, an Arrow array, an array. For columns of
+            Spark, DuckDB and Polars use :meth:`to_sql`, for Dask ``map_blocks(boundary.predict)``.
+
+        Returns
+        -------
+        array of shape (n_samples,), or a column of the same kind, index and name
+
+        Raises
+        ------
+        InvalidInputError
+            If a score is NaN, None, masked or no number, or not on the scale of the boundary.
+
+        Examples
+        --------
+        >>> import boundshift, pandas
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], curve="kth-point")
+        >>> boundary.predict([2.9, 3.1]).tolist()
+        [0, 1]
+        >>> boundary.predict(pandas.Series([2.9, 3.1], index=["ann", "bob"])).to_dict()
+        {'ann': 0, 'bob': 1}
+        """
+        refuse_lazy(y_score)
+        scores = as_known_scores(y_score)
+        if scores.size:
+            low, high = float(scores.min()), float(scores.max())
+            self.check_scale(low, high, scores.size, refuse=False)
+        above = scores > self.threshold
+        return answer_in_kind(y_score, np.array(self.labels)[above.astype(np.intp)])
+
+    def check_scale(self, low: float, high: float, n_samples: int, *, refuse: bool = True) -> None:
+        """Raise or warn if scores are not on the scale of the boundary.
+
+        Parameters
+        ----------
+        low, high : float
+            The least and the largest score.
+        n_samples : int
+            Number of scores.
+        refuse : bool, default=True
+            Whether probabilities are refused by a boundary on raw scores; False warns.
+
+        Raises
+        ------
+        InvalidInputError
+            If the boundary is on probabilities and a score is outside [0, 1]. Or if the boundary
+            is on raw scores, its threshold is outside [0, 1] and all scores are inside, which is
+            unlikely for that number of rows.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8])
+        >>> boundary.check_scale(-2.5, 3.1, 100)
+        Traceback (most recent call last):
+        boundshift.exceptions.InvalidInputError: `y_score` must be probabilities, as the ...
+        """
+        if self.scale == "probability":
+            check_probabilities(low, high)
+            return
+        if 0.0 <= self.threshold <= 1.0:
+            return
+        flagged = self.wrong[0] + self.n_samples[1] - self.wrong[1]
+        share = flagged / sum(self.n_samples)
+        one_side = share if self.threshold < 0.0 else 1.0 - share
+        if not look_like_probabilities(low, high, n_samples, one_side):
+            return
+        message = (
+            "`y_score` must be on the scale of the scores that chose the boundary, whose "
+            f"threshold is {self.threshold:.6g}, got {n_samples:,} scores from {low:.6g} to "
+            f"{high:.6g}, all on one side of it, like probabilities. Use the same scores as "
+            "before, such as positive_scores of the classifier."
+        )
+        if refuse:
+            raise InvalidInputError(message)
+        warnings.warn(message, BoundaryWarning, stacklevel=3)
+
+    def to_sql(self, column: str | Sequence[str], *, dialect: str = "ansi") -> str:
+        """Return an SQL expression for the label of a row, to the last digit of the threshold.
+
+        Parameters
+        ----------
+        column : str or sequence of str
+            Name of the column of scores; ``("table", "score")`` for one with its table.
+        dialect : str, default="ansi"
+            How the database writes names and texts: "ansi", "bigquery", "duckdb", "mysql",
+            "postgres", "snowflake", "spark", "sqlite" or "sqlserver".
+
+        Returns
+        -------
+        str
+            Names are quoted and labels escaped. A row without a score gets NULL, as does NaN in
+            dialects that have it; "ansi" does not test for NaN, which some databases order above
+            every number.
+
+        Raises
+        ------
+        InvalidInputError
+            If the dialect is not known, or a label or the name cannot be written in it.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> labels = ["no", "no", "no", "yes", "yes"]
+        >>> boundary = boundshift.find_boundary(labels, [0, 1, 2, 4, 5], curve="kth-point")
+        >>> print(boundary.to_sql("order"))  # doctest: +NORMALIZE_WHITESPACE
+        CASE WHEN "order" > 3.0000000000000000E+00 THEN 'yes'
+             WHEN "order" <= 3.0000000000000000E+00 THEN 'no' END
+        """
+        return label_expression(column, self.threshold, self.labels, dialect)
+
+    def plot(self, y_true: Any, y_score: Any, **settings: Any) -> Any:
+        """Draw error rates and rule at every threshold, around the boundary.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_samples,)
+            Labels and scores: the rows that decided, or fresh rows.
+        **settings : dict
+            ``old_threshold``, ``interval``, ``confidence``, ``ax`` and ``theme``, as in
+            :meth:`~boundshift.plots.ThresholdDisplay.from_predictions`.
+
+        Returns
+        -------
+        ThresholdDisplay
+            Drawn; its ``figure_`` is the figure.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> y, s = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
+        >>> boundshift.find_boundary(y, s).plot(y, s).ax_.get_title()
+        'Predict 1 if score > 3.5, else 0'
+        """
+        # Imported by name, since figures import boundaries.
+        display = import_module("boundshift.plots").ThresholdDisplay
+        return display.from_predictions(y_true, y_score, boundary=self, **settings)
+
+    def summary(self) -> str:
+        """Return a readable account of the boundary.
+
+        Recall, precision, F1 and the share flagged are counted among the rows that decided.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> y = [0, 0, 0, 0, 0, 1, 1]
+        >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
+        Predict 1 if score > 3.5, else 0
+        The optimum: no other boundary is better by the rule.
+                                 class 0       class 1
+        rows                           5             2
+        on the wrong side              0             0
+        claimed error           0.007588     0.0006267
+        loss                    0.004113
+        Rows that decided: recall 1, precision 1, F1 1, flagged 28.57%
+        By Blend(rows=10.0) and GMean(tolerance=0.0025). An estimate of the error, not ... on it.
+        """
+        return summary_text(self)
+
+
+def look_like_probabilities(low: float, high: float, n_samples: int, share: float) -> bool:
+    """Return whether scores are likely probabilities, given the share expected on their side.
+
+    All lie in [0, 1], and that many rows would rarely all fall on one side of a raw threshold.
+    """
+    return 0.0 <= low < high <= 1.0 and share**n_samples < _UNLIKELY
+
+
+def check_probabilities(low: float, high: float) -> None:
+    """Raise if scores with these extremes cannot be probabilities."""
+    if low < -_ROUNDING or high > 1.0 + _ROUNDING:
+        raise InvalidInputError(
+            "`y_score` must be probabilities, as the scores that chose the boundary were, got "
+            f"scores from {low:.6g} to {high:.6g}. Use predict_proba, not decision_function."
+        )
+
+
+def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:
+    """Return labels as what the scores are: a series of pandas or Polars, Arrow, or an array."""
+    pandas, polars, arrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(scores, pandas.Series):
+        return pandas.Series(labels, index=scores.index, name=scores.name)
+    if polars is not None and isinstance(scores, polars.Series):
+        # Polars would make a column of objects from an array of objects.
+        return polars.Series(scores.name, labels.tolist() if labels.dtype == object else labels)
+    if arrow is not None and isinstance(scores, arrow.Array):
+        return arrow.array(labels)
+    if arrow is not None and isinstance(scores, arrow.ChunkedArray):
+        ends = np.cumsum([len(chunk) for chunk in scores.chunks])[:-1]
+        kind = arrow.array(labels).type
+        return arrow.chunked_array(np.split(labels, ends) if scores.num_chunks else [], kind)
+    return labels
+
+
+def find_boundary(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+    row_cost: ArrayLike | None = None,
+    scale: Scale = "auto",
+) -> Boundary:
+    r"""Find the decision boundary at which a rule on class-wise error curves is least.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Two labels of any kind. Dask arrays and series, Arrow arrays, memory maps and iterables
+        of chunks are read in passes and never held whole: see :mod:`boundshift.streaming`.
+    y_score : array-like of shape (n_samples,)
+        Real scores, higher for the positive class, or its probabilities.
+    curve : str or ErrorCurve, default=None
+        The claim on each class's error: "blend", "logistic", "smoothed", "student-t", "kth-point",
+        "clopper-pearson", "dkw", "bernstein", the paper's "support" ("paper" and "authors" with
+        their settings), or an object from :mod:`boundshift.curves`. None is "clopper-pearson" for
+        floors that are promised, "empirical" for floors that are counted, else "blend".
+    rule : str or Rule, default=None
+        How the two claims become one number: "g-mean", "sum", "minimax", "cost", or an object
+        from :mod:`boundshift.rules`, such as ``Cost(false_negative=20)`` or
+        ``Floors(recall=0.9)``. None is the curve's own: "sum" for the paper's, else "g-mean".
+    pos_label : label, default=None
+        The positive class. None takes the greater label, to which scores of scikit-learn point;
+        words need it where the rule is not symmetric in the classes.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each row counts: a weight of 2 is the row twice, fractions are allowed, and
+        nothing is rescaled. Curves that count rows refuse weights.
+    row_cost : array-like of shape (n_samples,) or (n_samples, 2), default=None
+        Amount lost if the row is decided wrongly; the boundary minimises the total. Two columns
+        are the costs of a false positive and of a false negative. With no curve, and no rule but
+        "cost".
+    scale : {"auto", "probability", "raw"}, default="auto"
+        Whether scores are decided on their log-odds, and the threshold is returned as a
+        probability. "auto": if all scores lie in [0, 1], unless all are 0 or 1 or the same.
+        "raw": never. "probability": always, and scores outside [0, 1] are refused.
+
+    Returns
+    -------
+    Boundary
+        Always a boundary; its ``status`` says how it was found.
+
+    Warns
+    -----
+    BoundaryWarning
+        If the status needs a second look, for example where a fallback is used.
+
+    Notes
+    -----
+    By default each class's error is estimated from its own smoothed scores, shrunk towards a
+    calibration of all rows where the class has few. The boundary maximises the geometric mean of
+    both recalls; among those nearly as good it has the fewest errors of the larger class. See
+    :class:`~boundshift.curves.Blend` and :class:`~boundshift.rules.GMean`.
+
+    Scores :math:`p s + q` with :math:`p > 0` have the boundary :math:`p t + q`, a mirrored
+    problem the mirrored boundary, and the order of the rows does not matter. For probabilities
+    this holds of their log-odds :math:`\ln(p / (1 - p))`. An exact 0 counts as half the odds of
+    the least positive score, an exact 1 as twice the odds of the largest below 1. Curves that
+    count rows find the same gap between two scores either way; the threshold is the middle of the
+    gap by log-odds. It lies in [0, 1], unless rows with a probability of exactly 0 are to be
+    flagged, which takes a threshold below 0.
+
+    Examples
+    --------
+    Ten sick patients among a thousand healthy ones:
+
+    >>> import numpy as np
+    >>> from boundshift import find_boundary
+    >>> rng = np.random.default_rng(0)
+    >>> scores = np.concatenate([rng.normal(-2, 1, 1000), rng.normal(2, 1, 10)])
+    >>> labels = np.repeat(["healthy", "sick"], [1000, 10])
+    >>> boundary = find_boundary(labels, scores, pos_label="sick")
+    >>> round(boundary.threshold, 2), boundary.wrong
+    (0.3, (9, 0))
+
+    The paper's method gives a rare class more room than a common one:
+
+    >>> round(find_boundary(labels, scores, curve="authors").threshold, 2)
+    -0.31
+
+    A check-up costs 1 for everybody, and a missed patient 5 to 50, depending on the patient:
+
+    >>> costs = np.column_stack([np.ones(1010), rng.uniform(5, 50, 1010)])
+    >>> found = find_boundary(labels, scores, pos_label="sick", row_cost=costs)
+    >>> round(found.threshold, 2), found.wrong
+    (0.59, (2, 0))
+    """
+    if row_cost is not None:
+        check_row_cost(curve, rule, sample_weight)
+        boundary = decide_by_row(y_true, y_score, row_cost, pos_label, scale)
+        warn_of(boundary, stacklevel=3)
+        return boundary
+    curve, rule = choose_claims(curve, rule)
+    source = find_source(y_true, y_score, sample_weight)
+    if source is None:
+        sample = ScoreSample.from_labels(
+            y_true, y_score, pos_label, alike=rule.alike, sample_weight=sample_weight
+        )
+        for doubt in judge_weights(sample) if sample_weight is not None else ():
+            warnings.warn(doubt, BoundaryWarning, stacklevel=2)
+        boundary = decide(sample, curve, rule, scale)
+    else:
+        boundary = decide_on(
+            source,
+            partial(decide, curve=curve, rule=rule),
+            pos_label=pos_label,
+            alike=rule.alike,
+            scale=scale,
+        )
+    warn_of(boundary, stacklevel=3)
+    return boundary
+
+
+def choose_claims(
+    curve: str | ErrorCurve | None = None, rule: str | Rule | None = None
+) -> tuple[ErrorCurve, Rule]:
+    """Return the curve and the rule, each the default for the other where none is named.
+
+    Examples
+    --------
+    >>> choose_claims(None, None)
+    (Blend(rows=10.0), GMean(tolerance=0.0025))
+    >>> choose_claims("paper")[1]
+    Sum()
+    """
+    chosen = rule if rule is None or isinstance(rule, Rule) else as_rule(rule)
+    claims: ErrorCurve
+    if isinstance(curve, ErrorCurve):
+        claims = curve
+    elif curve is not None:
+        claims = as_curve(curve)
+    elif isinstance(chosen, Floors):
+        claims = Empirical() if chosen.level is None else ClopperPearson(chosen.level)
+    elif chosen is None or chosen.own_curve is None:
+        claims = Blend()
+    else:
+        claims = as_curve(chosen.own_curve)
+    return claims, chosen or claims.default_rule
+
+
+def decide(
+    sample: ScoreSample,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    scale: Scale = "raw",
+) -> Boundary:
+    """Return the boundary of a sample; arguments as in `find_boundary`.
+
+    Scores are decided as given unless a scale is named: those of a model are log-odds already.
+    """
+    curve, rule = choose_claims(curve, rule)
+    sample = sample.on_scale(scale)
+    if getattr(curve, "spreads_rows", False):
+        # In passes a smooth curve takes each cell as one point, so one pass is enough.
+        sample = sample.as_points()
+    _check_direction(sample, rule)
+    return _record(curve.solve(sample, rule), sample, curve, rule)
+
+
+def decide_on(
+    source: Source,
+    decide: Callable[[ScoreSample], Boundary],
+    *,
+    labels: tuple[Any, Any] | None = None,
+    **options: Any,
+) -> Boundary:
+    """Return the boundary of a source, with its resolution; warn if few rows carry its weights.
+
+    Given labels replace those in the data.
+    """
+    doubts: list[str] = []
+
+    def judge_and_decide(sample: ScoreSample) -> Boundary:
+        sample = sample if labels is None else replace(sample, labels=labels)
+        doubts[:] = judge_weights(sample) if source.is_weighted else []
+        return decide(sample)
+
+    boundary, resolution = decide_in_passes(source, judge_and_decide, **options)
+    for doubt in doubts:
+        warnings.warn(doubt, BoundaryWarning, stacklevel=3)
+    return replace(boundary, resolution=resolution)
+
+
+def check_row_cost(
+    curve: str | ErrorCurve | None, rule: str | Rule | None, sample_weight: ArrayLike | None
+) -> None:
+    """Raise if costs by row are combined with a curve, weights or another rule."""
+    chosen = Cost() if rule is None else as_rule(rule)
+    if curve is not None or chosen != Cost() or sample_weight is not None:
+        raise InvalidInputError(
+            "`row_cost` must go without curve, sample_weight and any rule but 'cost': every row "
+            f"has its own cost, got curve={curve!r} and rule={rule!r}. Multiply the costs of a "
+            "class instead of weighing it."
+        )
+
+
+def decide_by_row(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    row_cost: ArrayLike,
+    pos_label: object = None,
+    scale: Scale = "raw",
+) -> Boundary:
+    """Return the boundary at which the rows decided wrongly cost least."""
+    if find_source(y_true, y_score) is not None:
+        raise InvalidInputError(
+            "`row_cost` must go with labels and scores in memory, got data that is read in "
+            "passes. Load the columns first."
+        )
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=False)
+    cost = own_cost(as_row_cost(row_cost, len(scores)), is_positive)
+    sample = replace(ScoreSample.from_labels(is_positive, scores), labels=labels).on_scale(scale)
+    _check_direction(sample, Cost())
+    # In units of the mean cost the rows' costs are weights, whose sum is least.
+    unit = float(cost.mean())
+    negative, positive = (
+        replace(c, count=cost[mine][np.argsort(scores[mine], kind="stable")] / unit)
+        for c, mine in ((sample.negative, ~is_positive), (sample.positive, is_positive))
+    )
+    weighted = replace(sample, negative=negative, positive=positive)
+
+    def costs(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        above, below = weighted.count_wrong(t)
+        return above / len(scores), below / len(scores)
+
+    found = search_gaps(costs, Sum(), weighted)
+    rates = Empirical().errors(sample)(np.array([found.threshold]))
+    errors = float(rates[0][0]), float(rates[1][0])
+    found = found._replace(errors=errors, value=found.value * unit)
+    return _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
+
+
+def _check_direction(sample: ScoreSample, rule: Rule) -> None:
+    """Raise if a rule for one of two named classes gets scores that point to the other one."""
+    if rule.alike or are_signs(sample.labels) or not sample.is_reversed:
+        return
+    low, high = (sample.to_units(c.median) for c in (sample.negative, sample.positive))
+    raise InvalidInputError(
+        f"`y_score` must be higher for the positive class {sample.labels[1]!r} where the rule "
+        f"{rule.name!r} does not treat classes alike, got a median of {high:.4g} against "
+        f"{low:.4g} of {sample.labels[0]!r}. Scores of scikit-learn point to the greater label: "
+        "pass -y_score (1 - p for a probability p), or the other label as pos_label."
+    )
+
+
+def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Boundary:
+    """Return the record of a solution, in the units of the given scores."""
+    found = solution.found
+    above, below = sample.count_wrong(np.array([found.threshold]))
+    threshold = sample.to_threshold(found.threshold)
+    low, high = (sample.to_units(end) for end in found.plateau)
+    return Boundary(
+        threshold=threshold,
+        status=solution.status,
+        errors=found.errors,
+        wrong=(above[0].item(), below[0].item()),
+        loss=found.value,
+        n_samples=sample.n_samples,
+        labels=sample.labels,
+        curve=curve,
+        rule=rule,
+        # A threshold that flags an exact 0 is below it; others may be off by a rounding error.
+        plateau=(min(low, threshold), max(high, threshold)),
+        geometry=solution.geometry,
+        detail=solution.detail,
+        scale="raw" if sample.log_odds is None else "probability",
+    )
+
+
+def warn_of(boundary: Boundary, stacklevel: int) -> None:
+    """Warn of a boundary that needs a second look."""
+    if boundary.needs_a_look:
+        warnings.warn(boundary.message, BoundaryWarning, stacklevel=stacklevel)

@@ -1,0 +1,544 @@
+"""`BoundShiftClassifier`: any scikit-learn classifier with its decision boundary moved."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from boundshift._boundary import choose_claims
+from boundshift._promises.certificate import Certificate, certify
+from boundshift._promises.zone import Zone, find_zone
+from boundshift._typing import FloatArray
+from boundshift._validation import as_choice, check_labels
+from boundshift.curves import ErrorCurve, as_curve
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.models._decision import decide_model
+from boundshift.models._fingerprint import Fingerprint
+from boundshift.models._scoring import (
+    ResponseMethod,
+    check_response_method,
+    find_winner,
+    read_response,
+)
+from boundshift.models._shift import ShiftExportMixin
+from boundshift.models._store import pack, unpack
+from boundshift.models._training import DecidingSample, route_fit, train
+from boundshift.rules import Rule, as_rule
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    # The deployed model, or before `fit` the given one.
+    return lambda clf: hasattr(getattr(clf, "estimator_", clf.estimator), name)
+
+
+class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier with a decision threshold that class-wise error curves choose.
+
+    The wrapped classifier scores every row; `find_boundary` chooses the threshold on that score. As
+    in scikit-learn's ``TunedThresholdClassifierCV``, only :meth:`predict` moves: ``predict_proba``,
+    ``predict_log_proba`` and ``decision_function`` are the model's own. With ``cv="prefit"`` a
+    trained model is used without another fit.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        A classifier; with ``cv="prefit"`` also a Booster of XGBoost, LightGBM or CatBoost, a
+        PyTorch module, or any function from rows to scores.
+    curve, rule : str, ErrorCurve, Rule or None, default=None
+        As in :func:`~boundshift.find_boundary`.
+    cv : "prefit", "oob", None, int, splitter or iterable, default=5
+        Which scores decide. An int or a splitter: those of rows left out of training, since
+        flexible models overfit their training rows. None: those of the training rows, as in the
+        paper; good for linear models. "prefit", or a :class:`~sklearn.frozen.FrozenEstimator`:
+        those of the trained model, for which ``fit`` needs rows that the model has not seen. "oob":
+        for forests and bagging, the out-of-bag scores, which take one fit.
+
+        If floors are to be promised, an int or a splitter keeps a fifth to a half of the rows out
+        of all training, and these alone decide; ``boundary_.n_samples`` has their number. With too
+        few rows for that the status is NOT_PROMISED.
+    ensemble : bool or "auto", default="auto"
+        True deploys the mean of the folds' models, whose scores decided. The mean of linear models
+        is one model; any other mean keeps all K models and takes K times the time and space. False
+        trains one more model, on all rows. "auto" deploys the mean if the folds together train on
+        every row, each on every class, and the mean is one linear model or the rarest class has
+        fewer than 100 rows.
+    pos_label : label, default=None
+        The positive class, to which a floor, a cost or F1 refers. None: the greater of 0 and 1, -1
+        and 1, False and True; of other labels the rarer one.
+    response_method : {"auto", "margin", "decision_function", "predict_proba"} or callable, \
+default="auto"
+        Where the scores come from. "auto": the probabilities, or the margin of a model without
+        them. Probabilities are decided on their log-odds. A callable is called with (estimator, X)
+        and returns one column for two classes, or one per class.
+    multi_class : {"joint", "pairwise", "one-vs-rest"}, default="joint"
+        How more than two classes get one bias each: for all pairs of classes together, from each
+        pair's own boundary by least squares (always with the curve "support"), or from each class
+        against all others.
+    random_state : int, RandomState instance or None, default=None
+        Seeds every random state of the estimator that is None, so that fits can be repeated.
+    n_jobs : int, default=None
+        Folds to fit at once; None means 1, -1 all processors.
+
+    Attributes
+    ----------
+    estimator_ : estimator object
+        The deployed model: a trained model, linear models averaged into one, or a mean of models.
+    estimators_ : list of estimator objects
+        The models of the folds, if their mean is deployed.
+    classes_ : array of shape (n_classes,)
+        Labels, in sorted order.
+    threshold_ : float
+        For two classes: ``boundary_.threshold``. A row is positive iff its :meth:`positive_scores`
+        exceeds it: a probability of the positive class, or a margin if the model has no
+        probabilities or ``response_method`` asks for another score.
+    boundary_ : Boundary
+        For two classes: the boundary on :meth:`positive_scores`; ``boundary_.labels[1]`` is the
+        positive class.
+    biases_ : array of shape (n_classes,)
+        For more classes: added to each class's score before the largest one wins.
+    boundaries_ : dict
+        For more classes: the boundary that the biases give each pair of labels, on the score of the
+        second minus that of the first.
+    certificate_ : Certificate
+        Upper bounds of each class's error rate at 95%, from the scores that decided: *certified*
+        if the model has not seen their rows, else *cross-fitted* or *nominal*.
+    fingerprint_ : Fingerprint
+        Hashes of at most 10,000 rows of ``fit``, by which :meth:`certify`, :meth:`find_zone` and
+        :meth:`report` recognise rows that were used there.
+    deciding_sample_ : DecidingSample
+        The labelled scores that chose the boundary, row by row: ``y``, ``scores``,
+        ``sample_weight``, ``row_cost``, ``rows`` (their places in ``fit``) and ``origin``
+        ("held-out", "out-of-fold" or "training"). Files and pickles do not hold it.
+    n_features_in_, feature_names_in_ : int, array
+        Those of the estimator.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.metrics import balanced_accuracy_score
+    >>> from boundshift import BoundShiftClassifier
+    >>> X, y = make_classification(2000, weights=[0.95], random_state=0)
+    >>> for model in LogisticRegression(), BoundShiftClassifier(LogisticRegression()):
+    ...     predicted = model.fit(X[:1000], y[:1000]).predict(X[1000:])
+    ...     print(round(balanced_accuracy_score(y[1000:], predicted), 2))
+    0.9
+    0.94
+    """
+
+    # Requested here and not in the signature of `fit`: scikit-learn would then expect that a weight
+    # of 2 equals the row twice, which is not so with folds.
+    __metadata_request__fit = {"sample_weight": True, "row_cost": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        curve: str | ErrorCurve | None = None,
+        rule: str | Rule | None = None,
+        cv: Any = 5,
+        ensemble: bool | Literal["auto"] = "auto",
+        pos_label: Any = None,
+        response_method: ResponseMethod = "auto",
+        multi_class: Literal["joint", "pairwise", "one-vs-rest"] = "joint",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.curve = curve
+        self.rule = rule
+        self.cv = cv
+        self.ensemble = ensemble
+        self.pos_label = pos_label
+        self.response_method = response_method
+        self.multi_class = multi_class
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def set_params(self, **params: Any) -> BoundShiftClassifier:
+        """Set parameters of this estimator, its model, its rule and its curve.
+
+        Rules and curves are immutable: ``rule__false_negative=5`` replaces the rule.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name, such as ``estimator__C`` or ``rule__false_negative``.
+
+        Returns
+        -------
+        self : object
+        """
+        makers: dict[str, Callable[[Any], Any]] = {"rule": as_rule, "curve": as_curve}
+        nested = sorted(key for key in params if key.partition("__")[0] in makers and "__" in key)
+        for key in nested:
+            name, _, setting = key.partition("__")
+            given = params.get(name, getattr(self, name))
+            if given is None:
+                raise InvalidInputError(
+                    f"`{name}` must be an object before {key!r} can be set, got None. Use "
+                    "rule=Cost() or curve=Smoothed(), for example."
+                )
+            claim = makers[name](given)
+            if setting not in claim.get_params():
+                raise InvalidInputError(
+                    f"`{key}` must name a setting of {type(claim).__name__}: "
+                    f"{', '.join(claim.get_params()) or 'it has none'}."
+                )
+            params[name] = replace(claim, **{setting: params.pop(key)})
+        super().set_params(**params)
+        return self
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> BoundShiftClassifier:
+        """Fit the classifier, unless it is fitted already, and find its boundary.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels.
+        **fit_params : dict
+            Passed to the estimator's ``fit``; with metadata routing enabled, as requested there.
+            Two of them also count in the decision:
+
+            ``sample_weight`` is the frequency of each row, in every fit and in the boundary; also
+            as a pipeline's ``step__sample_weight``. With metadata routing
+            ``set_fit_request(sample_weight=False)`` keeps it out of the boundary.
+
+            ``row_cost`` is the loss if the row is decided wrongly: one amount per row, or two
+            columns (false positive, false negative). The boundary is where the rows that decide
+            cost least in total. For two classes, without a curve or any rule but "cost". The
+            model does not see it.
+
+        Returns
+        -------
+        self : object
+        """
+        check_labels(y, "y")
+        X, y = indexable(X, column_or_1d(y, warn=True))
+        as_choice("multi_class", self.multi_class, ("joint", "pairwise", "one-vs-rest"))
+        check_response_method(self.response_method, self.estimator)
+        as_choice("ensemble", self.ensemble, (True, False, "auto"))
+        if isinstance(self.cv, str):
+            as_choice("cv", self.cv, ("prefit", "oob"))
+        params = route_fit(self, y, fit_params)
+        scored = train(self, X, y, params)
+        curve, rule = choose_claims(self.curve, self.rule)
+        found, doubts = decide_model(scored, curve, rule, self.pos_label, self.multi_class)
+        for doubt in doubts:
+            warnings.warn(doubt, BoundaryWarning, stacklevel=2)
+        learned: dict[str, Any] = {
+            "estimator_": scored.estimator,
+            "classes_": scored.classes,
+            "fingerprint_": Fingerprint.of(X, y, params.weights),
+            "_response": scored.deployed,
+            "_scored": scored,
+            **found,
+        }
+        if scored.estimators is not None:
+            learned["estimators_"] = scored.estimators
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(scored.estimator, name):
+                learned[name] = getattr(scored.estimator, name)
+        # A fit that fails changes nothing; one that succeeds keeps nothing of an earlier one.
+        kept = {n: v for n, v in vars(self).items() if not n.endswith("_") and n not in learned}
+        self.__dict__.clear()
+        self.__dict__.update(kept | learned)
+        return self
+
+    @property
+    def threshold_(self) -> float:
+        """Threshold on :meth:`positive_scores`, for two classes."""
+        threshold: float = self.boundary_.threshold
+        return threshold
+
+    @property
+    def deciding_sample_(self) -> DecidingSample:
+        """Labelled scores that chose the boundary, of the positive one of two classes."""
+        if not hasattr(self, "_scored"):
+            raise AttributeError("`deciding_sample_` exists after fit, not in a loaded model")
+        used, is_binary = self._scored, len(self.classes_) == 2
+        scores = used.scores_of(self._positive_column) if is_binary else used.scores
+        y = self.classes_[used.y]
+        return DecidingSample(y, scores, used.weights, used.costs, used.rows, used.origin)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return labels: by the threshold, or for many classes by the largest score plus bias.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            is_positive = self.positive_scores(X) > self.threshold_
+            winner = np.where(is_positive, self._positive_column, 1 - self._positive_column)
+        else:
+            scores = self._response.read(self.estimator_, X, self.classes_)
+            winner = find_winner(scores + self.biases_)
+        return np.asarray(self.classes_[winner])
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the model's own probabilities, one column for each of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return read_response(self.estimator_, X, "predict_proba", self.classes_)
+
+    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the model's own log-probabilities, one column for each of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return read_response(self.estimator_, X, "predict_log_proba", self.classes_)
+
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the model's own margins; :meth:`predict` is not their sign.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return read_response(self.estimator_, X, "decision_function", self.classes_)
+
+    def positive_scores(self, X: Any) -> FloatArray:
+        """Return the scores of the positive one of two classes.
+
+        ``boundary_`` applies to them: ``boundary_.predict`` of them is :meth:`predict`. If
+        ``boundary_.scale`` is "probability" they are a column of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+
+        Raises
+        ------
+        InvalidInputError
+            If there are more than two classes.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) > 2:
+            raise InvalidInputError(
+                f"`classes_` must be two for one class to be positive, got {len(self.classes_)}. "
+                "Use predict_proba and biases_."
+            )
+        if self.boundary_.scale == "probability":
+            return np.asarray(self.predict_proba(X)[:, self._positive_column])
+        scores = self._response.read(self.estimator_, X, self.classes_)
+        return scores if self._positive_column == 1 else -scores
+
+    @property
+    def _positive_column(self) -> int:
+        return int(self.boundary_.labels[1] == self.classes_[1])
+
+    def certify(self, X: Any, y: Any, confidence: float = 0.95, **options: Any) -> Certificate:
+        """Bound each of two classes' error rate, on rows that ``fit`` has not seen.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows used for nothing else.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        confidence : float, default=0.95
+            Between 0 and 1.
+        **options : dict
+            `scores`, `chosen_here`, `joint` and `sample_weight` of :func:`~boundshift.certify`.
+
+        Returns
+        -------
+        Certificate
+            *Nominal* if some of the rows were used in ``fit``; a warning says how many. Only a
+            model that was trained elsewhere may be certified on them, with ``chosen_here=True``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+        >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X[:1000], y[:1000])
+        >>> shifted.certify(X[1000:], y[1000:]).status
+        'certified'
+        """
+        scores = self.positive_scores(X)
+        found = certify(y, scores, self.boundary_, confidence, **options)
+        is_paid = bool(options.get("chosen_here", False)) and self._is_prefit
+        reason = "" if is_paid else self._warn_of_reuse(X, y)
+        return replace(found, status="nominal", reason=reason) if reason else found
+
+    def find_zone(self, X: Any, y: Any, **options: Any) -> Zone:
+        """Find the limits beyond which each of two classes' error rate is bounded.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows that the model has not seen.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        **options : dict
+            `errors` and `confidence` of :func:`~boundshift.find_zone`.
+
+        Returns
+        -------
+        Zone
+            On :meth:`positive_scores`: ``zone.predict(shifted.positive_scores(X), unsure=-1)``
+            gives labels, and -1 between the limits. *Nominal* if some of the rows were used in
+            ``fit``, unless the model was trained elsewhere; a warning says how many.
+        """
+        scores = self.positive_scores(X)
+        known = {"pos_label": self.boundary_.labels[1], "scale": self.boundary_.scale}
+        zone = find_zone(y, scores, **(known | options))
+        return zone if self._is_prefit else replace(zone, reason=self._warn_of_reuse(X, y))
+
+    def report(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        names: Mapping[str, object] | None = None,
+        confidence: float = 0.95,
+        prevalence: float | None = None,
+        by: str | Sequence[str] | None = None,
+        row_cost: Any = None,
+        sample_weight: Any = None,
+    ) -> Any:
+        """Report on two classes, from rows that ``fit`` has not seen.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows used for nothing else: the verdict is certified on them.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        names : mapping, default=None
+            Names for "positive", "negative", "unit" and "title".
+        confidence : float, default=0.95
+            Of every certified claim.
+        prevalence : float, default=None
+            Share of the positive class in deployment; None takes that of the rule, else that of
+            these rows.
+        by : str or sequence of str, default=None
+            Columns of X for the table of groups; None takes those of words with few values.
+        row_cost, sample_weight : array-like of shape (n_samples,), default=None
+            Cost or frequency of each row, if ``fit`` had the same: the goal is then stated in
+            them. Certificates count every row once.
+
+        Returns
+        -------
+        boundshift.report.Report
+            Shown as a page in notebooks; ``save(path)`` writes it, one file that needs no network.
+
+        Raises
+        ------
+        MissingExtraError
+            If Jinja2 is not installed, when the page is made.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+        >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X[:1000], y[:1000])
+        >>> shifted.report(X[1000:], y[1000:], names={"positive": "sick"})
+        Of 100 sick rows the shifted model is expected to miss ...
+        """
+        check_is_fitted(self)
+        # The room of reports imports this one.
+        make = import_module("boundshift.report").report_classifier
+        rows = {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}
+        # Many classes have no report and are refused there, before their rows are read.
+        rows["nominal"] = self._warn_of_reuse(X, y) if len(self.classes_) == 2 else ""
+        return make(self, X, y, names=names, confidence=confidence, prevalence=prevalence, **rows)
+
+    @property
+    def _is_prefit(self) -> bool:
+        """Whether the model was trained elsewhere, and rows of `fit` only choose the boundary."""
+        is_named = isinstance(self.cv, str) and self.cv == "prefit"
+        return is_named or isinstance(self.estimator, FrozenEstimator)
+
+    def _warn_of_reuse(self, X: Any, y: Any) -> str:
+        """Warn if rows were used in fit; return how many as a reason, else nothing."""
+        used = self.fingerprint_.explain(X, y)
+        if not used:
+            return ""
+        reason = f"{used}; use rows that the model has not seen"
+        warnings.warn(f"The result is nominal: {reason}.", BoundaryWarning, stacklevel=3)
+        return reason
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata is routed to the estimator and the splitter."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add_self_request(self)  # for `score`
+        router.add(estimator=self.estimator, method_mapping=mapping)
+        if hasattr(self.cv, "split"):
+            mapping = MethodMapping().add(caller="fit", callee="split")
+            router.add(splitter=self.cv, method_mapping=mapping)
+        return router
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if not hasattr(self.estimator, "__sklearn_tags__"):
+            return tags  # A Booster, a network, a function.
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return pack({name: value for name, value in state.items() if name != "_scored"})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(unpack(state))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_response")

@@ -1,0 +1,396 @@
+"""A boundary for each group of rows, shrunk towards that of all rows: `find_boundaries`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift._boundary import Boundary, choose_claims, decide
+from boundshift._result.records import Record, as_label
+from boundshift._result.sql import group_expression
+from boundshift._scores import Scale, ScoreSample
+from boundshift._search import ErrorsAt, Found, search_between, search_gaps, search_line
+from boundshift._status import Status
+from boundshift._validation import as_column, as_known_scores, as_positive, as_rows, count_missing
+from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
+from boundshift.curves._base import Claim, PairCurve
+from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._smooth import shrunk
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.rules import MCC, Cost, FBeta, Floors, Kappa, Markedness, Metric, Rule
+
+ROWS = 20.0
+"""Rows of a class at which a group's own rows and all rows have equal weight."""
+_PRIOR_DEPENDENT = (Cost, FBeta, Kappa, Markedness, MCC, Metric)
+
+
+class GroupCounts(NamedTuple):
+    """Rows of a group: negative and positive ones, and those of each on the wrong side."""
+
+    negatives: int
+    positives: int
+    false_alarms: int
+    misses: int
+
+
+@dataclass(frozen=True)
+class GroupBoundaries(Mapping[Any, Boundary]):
+    """The boundary of each group, and the common one for unknown groups.
+
+    Parameters
+    ----------
+    boundaries : dict
+        From each group to its boundary.
+    common : Boundary
+        Of all rows together.
+    counts : dict
+        From each group to its counts of rows.
+    rows : float
+        Rows of a class at which a group's own rows and all rows have equal weight; 0 if nothing
+        was shrunk.
+    """
+
+    boundaries: dict[Any, Boundary]
+    common: Boundary
+    counts: dict[Any, GroupCounts]
+    rows: float
+
+    def __getitem__(self, group: Any) -> Boundary:
+        return self.boundaries[group]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.boundaries)
+
+    def __len__(self) -> int:
+        return len(self.boundaries)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{group!r}: {b.threshold:.6g}" for group, b in self.boundaries.items())
+        return f"GroupBoundaries({{{shown}}}, common={self.common.threshold:.6g})"
+
+    def predict(self, y_score: ArrayLike, by: ArrayLike) -> NDArray[Any]:
+        """Return the label of each score, by the boundary of its group.
+
+        The common boundary decides rows of an unknown or missing group.
+
+        Parameters
+        ----------
+        y_score, by : array-like of shape (n_samples,)
+            Score and group of each row.
+        """
+        scores = as_known_scores(as_column("y_score", y_score, "Pass one score for each row."))
+        groups, codes = _encode(by, len(scores), missing=True)
+        found = [self.boundaries.get(group, self.common).threshold for group in groups]
+        is_positive = scores > np.array(found)[codes]
+        return np.asarray(np.array(self.common.labels)[is_positive.astype(np.intp)])
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each group: threshold, errors, share flagged, precision and status.
+
+        They are counted among the rows that decided. A share of no rows is NaN.
+        """
+
+        def row(group: Any, boundary: Boundary) -> dict[str, Any]:
+            negatives, positives, false_alarms, misses = self.counts[group]
+            flagged, n = false_alarms + positives - misses, negatives + positives
+            return {
+                "group": group,
+                "rows": n,
+                "positives": positives,
+                "threshold": boundary.threshold,
+                "false_alarm_rate": false_alarms / negatives if negatives else float("nan"),
+                "miss_rate": misses / positives if positives else float("nan"),
+                "flagged": flagged / n if n else float("nan"),
+                "precision": (positives - misses) / flagged if flagged else float("nan"),
+                "status": boundary.status.name,
+            }
+
+        return [row(group, boundary) for group, boundary in self.boundaries.items()]
+
+    def to_sql(self, column: str | Sequence[str], by: str, dialect: str = "ansi") -> str:
+        """Return an SQL expression for the label of a row, with a case for each group.
+
+        Parameters
+        ----------
+        column : str or sequence of str
+            Column of scores, as in :meth:`Boundary.to_sql`.
+        by : str
+            Column of groups; unknown groups have the common boundary.
+        dialect : str, default="ansi"
+            As in :meth:`Boundary.to_sql`.
+        """
+        cuts = {group: boundary.threshold for group, boundary in self.boundaries.items()}
+        return group_expression(
+            column, by, cuts, self.common.threshold, self.common.labels, dialect
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: every group with its boundary and rows, and the common boundary.
+
+        Groups must be strings, numbers or booleans, which JSON can carry.
+        """
+        groups = [_StoredGroup(as_label(g), b, self.counts[g]) for g, b in self.boundaries.items()]
+        return _StoredGroups(groups, self.common, self.rows).to_dict()
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> GroupBoundaries:
+        """Return the boundaries that :meth:`to_dict` has given; unknown fields are ignored.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is another record, one of a newer release, or a field is missing or impossible.
+
+        Examples
+        --------
+        >>> from boundshift import GroupBoundaries, find_boundaries
+        >>> y, s, site = [0, 0, 1, 1] * 9, [1, 2, 3, 4] * 9, ["a"] * 20 + ["b"] * 16
+        >>> found = find_boundaries(y, s, by=site)
+        >>> GroupBoundaries.from_dict(found.to_dict()) == found
+        True
+        """
+        found = _StoredGroups.from_dict(stored)
+        boundaries = {entry.group: entry.boundary for entry in found.groups}
+        counts = {entry.group: entry.counts for entry in found.groups}
+        return cls(boundaries, found.common, counts, found.rows)
+
+
+@dataclass(frozen=True)
+class _StoredGroup:
+    group: Any
+    boundary: Boundary
+    counts: GroupCounts
+
+
+@dataclass(frozen=True)
+class _StoredGroups(Record):
+    groups: list[_StoredGroup]
+    common: Boundary
+    rows: float
+
+    _format: ClassVar[str] = "boundshift.groups"
+
+    def _impossible(self) -> str | None:
+        if not 0 <= self.rows < float("inf"):
+            return "rows"
+        possible = len({entry.group for entry in self.groups}) == len(self.groups)
+        for entry in self.groups:
+            n = entry.counts
+            possible &= all(isinstance(count, int) for count in n)
+            possible &= 0 <= n.false_alarms <= n.negatives and 0 <= n.misses <= n.positives
+            possible &= entry.boundary.labels == self.common.labels
+        return None if possible else "groups"
+
+
+def find_boundaries(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    by: ArrayLike,
+    *,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    pos_label: object = None,
+    rows: float = ROWS,
+    sample_weight: None = None,
+    row_cost: None = None,
+    scale: Scale = "auto",
+) -> GroupBoundaries:
+    r"""Find a boundary for each group of rows: each site, each device, each sex.
+
+    The boundary of a small group is shrunk towards that of all rows. Different boundaries for
+    different groups do not guarantee fairness. Where groups differ, equal error rates, equal
+    precision and equal shares flagged exclude each other. No rule can say which of them matters,
+    and some attributes must not be used for decisions at all.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_samples,)
+        As in :func:`~boundshift.find_boundary`, in memory.
+    by : array-like of shape (n_samples,)
+        The group of each row; none may be missing.
+    curve, rule, pos_label
+        As in :func:`~boundshift.find_boundary`.
+    rows : float, default=20
+        The number m of rows of a class at which the group's own rows and all rows have equal
+        weight; 0 does not shrink. Promised floors and the paper's method never shrink: no promise
+        can be borrowed.
+    sample_weight, row_cost : None
+        Refused: every row counts once. Pass the rows of each group to
+        :func:`~boundshift.find_boundary`, which takes both.
+    scale : {"auto", "probability", "raw"}, default="auto"
+        As in :func:`~boundshift.find_boundary`. All rows together tell whether scores are
+        probabilities, so that groups and common boundary are on one scale.
+
+    Returns
+    -------
+    GroupBoundaries
+        A mapping from groups to boundaries. A group without rows of both classes has the common
+        one.
+
+    Notes
+    -----
+    With :math:`U_{gc}` the claim of the curve on class c from the n rows of that class in group g,
+    and :math:`U_c` that from all rows, the rule decides on
+
+    .. math:: \frac{n}{n + m}\, U_{gc}(t) + \frac{m}{n + m}\, U_c(t) .
+
+    Rules that depend on the prevalence use the group's, shrunk in the same way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boundshift import find_boundaries
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(2000) < 0.2
+    >>> site = np.where(np.arange(2000) % 20 == 0, "small", "large")
+    >>> s = rng.normal(size=2000) + 2 * y + (site == "small")
+    >>> found = find_boundaries(y, s, by=site)
+    >>> {group: round(b.threshold, 1) for group, b in found.items()}
+    {'small': 1.7, 'large': 1.1}
+    """
+    for name, given in (("sample_weight", sample_weight), ("row_cost", row_cost)):
+        if given is not None:
+            raise InvalidInputError(
+                f"`{name}` must be None for boundaries by group, where every row counts once, got "
+                f"{type(given).__name__}. Leave it out, or call find_boundary on the rows of each "
+                "group."
+            )
+    claim, aim = choose_claims(curve, rule)
+    m = shrinkage(rows, claim)
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=aim.alike)
+    groups, codes = _encode(by, len(scores))
+    everyone = ScoreSample.from_labels(is_positive, scores)
+    everyone = replace(everyone, labels=labels).on_scale(scale)
+    samples = {}
+    for code, group in enumerate(groups):
+        mine = codes == code
+        samples[group] = everyone.part(
+            np.sort(scores[mine & ~is_positive]), np.sort(scores[mine & is_positive])
+        )
+    found = decide_groups(samples, everyone, claim, aim, m)
+    warn_of_groups(found.boundaries, stacklevel=3)
+    return found
+
+
+def shrinkage(rows: float, curve: ErrorCurve) -> float:
+    """Return the m of `find_boundaries`, 0 for curves that promise or that are the paper's."""
+    m = as_positive("rows", rows, "Use 20, or 0 for no shrinkage.", zero=True)
+    return 0.0 if isinstance(curve, ConfidenceCurve | SupportRadius) else m
+
+
+def decide_groups(
+    samples: Mapping[Any, ScoreSample],
+    everyone: ScoreSample,
+    curve: ErrorCurve,
+    rule: Rule,
+    rows: float,
+) -> GroupBoundaries:
+    """Return the boundary of each group's sample, shrunk towards that of all rows."""
+    common = decide(everyone, curve, rule)
+    boundaries, counts = {}, {}
+    for group, sample in samples.items():
+        if all(sample.n_samples):
+            boundary = _decide_group(sample, everyone, curve, rule, rows)
+        else:
+            boundary = common
+            if isinstance(curve, ConfidenceCurve):
+                why = (
+                    f"Group {group!r} lacks rows of a class, so nothing can be promised of it; the "
+                    "common boundary stands in. Collect rows of both classes there."
+                )
+                boundary = replace(common, status=Status.UNMET, detail=why)
+        above, below = sample.count_wrong(sample.from_units([boundary.threshold]))
+        boundaries[group] = boundary
+        counts[group] = GroupCounts(*sample.n_samples, int(above[0]), int(below[0]))
+    return GroupBoundaries(boundaries, common, counts, rows)
+
+
+def _decide_group(
+    sample: ScoreSample, everyone: ScoreSample, curve: ErrorCurve, rule: Rule, rows: float
+) -> Boundary:
+    if not rows:
+        return decide(sample, curve, rule)
+    used = rule
+    if isinstance(rule, _PRIOR_DEPENDENT) and rule.prevalence is None:
+        share = everyone.n_samples[1] / sum(everyone.n_samples)
+        mixed = (sample.n_samples[1] + rows * share) / (sum(sample.n_samples) + rows)
+        used = replace(rule, prevalence=mixed)
+    found = decide(sample, _Shrunk(curve, everyone, rows), used)
+    return replace(found, curve=curve, rule=rule)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shrunk(ErrorCurve):
+    """A curve of a group's rows, shrunk towards the same curve of all rows."""
+
+    name = "shrunk"
+    claim = Claim.AVERAGE_CASE
+
+    own: ErrorCurve
+    everyone: ScoreSample
+    rows: float
+
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to both classes' mixed error rates."""
+        own, common = self.own.errors(sample), self.own.errors(self.everyone)
+        return shrunk(own, common, sample.n_samples, self.rows)
+
+    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        everyone = self.everyone
+        if isinstance(self.own, PairCurve):
+            everyone = everyone.as_points()
+            # What repeats among all rows is an atom of the group, too.
+            sample = replace(sample.as_points(), given_atoms=everyone.atoms)
+            errors = replace(self, everyone=everyone).errors(sample)
+            if len(everyone.atoms):
+                return search_between(errors, rule, sample, everyone)
+            return search_line(errors, rule, sample, self.own.bends(everyone))
+        errors = self.errors(sample)
+        if not isinstance(self.own, CountCurve):
+            return search_line(errors, rule, sample)
+        # The share flagged does not grow with both errors, so every gap is a candidate.
+        every_gap = isinstance(rule, Floors) and rule.flagged is not None
+        return (search_between if every_gap else search_gaps)(errors, rule, sample, everyone)
+
+
+def _encode(
+    by: ArrayLike, n_rows: int, *, missing: bool = False
+) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the groups in order of appearance, and the number of each row's group."""
+    given = as_column("by", by, "Pass the column that names the group of each row.", n_rows)
+    if not missing and count_missing(given):
+        raise missing_groups()
+    known: dict[Any, int] = {}
+    try:
+        codes = np.array([known.setdefault(group, len(known)) for group in given.tolist()], np.intp)
+    except TypeError:
+        raise InvalidInputError(
+            f"`by` must hold names or numbers, got {given[0]!r}. Pass one value for each row."
+        ) from None
+    return list(known), codes
+
+
+def missing_groups() -> InvalidInputError:
+    """Return the error for rows without a group."""
+    return InvalidInputError(
+        "`by` must name the group of every row, got missing ones. Drop those rows, or give them a "
+        "group of their own."
+    )
+
+
+def warn_of_groups(boundaries: dict[Any, Boundary], stacklevel: int) -> None:
+    """Warn once of all groups whose boundary needs a second look."""
+    doubts = [(group, b) for group, b in boundaries.items() if b.needs_a_look]
+    if doubts:
+        group, boundary = doubts[0]
+        warnings.warn(
+            f"The boundaries of {len(doubts)} of {len(boundaries)} groups need a second look. "
+            f"First, {group!r}: {boundary.message}",
+            BoundaryWarning,
+            stacklevel=stacklevel,
+        )

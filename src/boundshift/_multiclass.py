@@ -1,0 +1,771 @@
+r"""More than two classes: one bias per class, from curves between pairs or by counting rows.
+
+The prediction is :math:`\arg\max_k (s_k + b_k)`, so a pair of classes is decided on
+:math:`s_j - s_i` at the threshold :math:`b_i - b_j`. With two classes that is the binary method.
+
+"pairwise" gives each pair its own threshold :math:`t_{ij}` and finds biases with
+:math:`b_i - b_j \approx t_{ij}` by weighted least squares, a small Laplacian system. It treats a
+pair whose classes lie far apart, where the threshold hardly matters, like one whose classes
+overlap. "joint" asks the curves instead: its biases minimise
+
+.. math:: \sum_{i<j} -\ln\left(1 - V_{ij}(b_i - b_j)\right),
+
+with the rule's value :math:`V_{ij}` of a pair, from 0 where no error is claimed to 1 where all is
+wrong. With the rule "g-mean" that is the product of all recalls between pairs; with two classes
+the minimum is that of the rule itself.
+
+Rules that name the classes, :class:`~boundshift.CostMatrix` and :class:`~boundshift.ClassFloors`,
+count rows. With all biases but one fixed, each row changes class at one value of that bias, so the
+losses of all classes are step functions of it, known exactly.
+
+Both searches are one coordinate descent: each bias in turn moves to its best place, while the loss
+falls. A descent may end in another minimum if the classes come in another order, so the rows decide
+the order of the classes, not their labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundshift._boundary import Boundary
+from boundshift._promises.planning import rows_needed
+from boundshift._scores import ScoreSample
+from boundshift._search import ErrorsAt
+from boundshift._status import QUIET, Status
+from boundshift._typing import FloatArray, IndexArray
+from boundshift.curves import ErrorCurve, SupportRadius
+from boundshift.curves._base import status_of
+from boundshift.curves._uniform import clopper_pearson
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import ClassFloors, GMean, Rule
+
+Pair = tuple[int, int]
+Strategy = Literal["joint", "pairwise", "one-vs-rest", "own"]
+Value = Callable[[FloatArray], FloatArray]
+"""From mean losses, classes in the last dimension, to what is minimised."""
+Profile = tuple[FloatArray, Callable[[FloatArray], FloatArray]]
+"""Ascending places of one bias, the others fixed, and the function from places to losses."""
+
+# A pair's loss is tabulated at this many quantiles of either class, and between the neighbours of
+# the best of them.
+_QUANTILES, _REFINED = 257, 65
+# A pair that is always wrong must not weigh infinitely.
+_LEAST_RIGHT = 1e-9
+# Places at which one bias is tried before those next to the best.
+_PLACES = 4096
+_ROUNDS = 100
+# Losses that differ by less are equal.
+_SAME = 1e-9
+# A class with at most this many rows is never held back.
+_FEW_ROWS = 3
+# Standard errors that proposals of floors add to what a test needs, from cautious to daring, and
+# steps from each proposal to the next.
+_CAUTION, _STEPS = (3.0, 1.5, 0.0, -1.5), 16
+# Standard deviations of all scores by which classes with a floor lead in the first proposal.
+_AHEAD = 4.0
+# Above every objective, so that floors come first.
+_BEYOND = 1e3
+_ROUNDING = 1e-12
+
+
+class ClassBiases(NamedTuple):
+    """One bias per class, and what they decide.
+
+    Parameters
+    ----------
+    biases : array of shape (n_classes,)
+        Those of classes with rows sum to zero. No class of at most three rows has a bias below
+        that of a class with more.
+    boundaries : dict from pairs of labels to Boundary
+        The decision between the rows of two classes: the threshold on the score of the second
+        minus that of the first, the errors claimed there and the rows on the wrong side.
+    statuses : list of Status
+        Of the problems that were solved for the biases.
+    """
+
+    biases: FloatArray
+    boundaries: dict[tuple[Any, Any], Boundary]
+    statuses: list[Status]
+
+
+def find_biases(
+    y: NDArray[np.intp],
+    scores: FloatArray,
+    curve: ErrorCurve,
+    rule: Rule,
+    strategy: Strategy = "joint",
+    labels: Sequence[Any] | None = None,
+    weights: FloatArray | None = None,
+) -> ClassBiases:
+    """Return one bias per class, and the boundary that they give each pair of classes.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Class numbers.
+    scores : array of shape (n_samples, n_classes)
+        Scores of every class; NaN where a model did not know the class.
+    curve, rule : ErrorCurve, Rule
+        The claim on each class's error in a pair, and how both become one number. The rule must
+        be symmetric; "g-mean" leaves out its part for F1 where the biases are joint, since no
+        class is the rare one in every pair.
+    strategy : {"joint", "pairwise", "one-vs-rest", "own"}, default="joint"
+        Which problems are solved. "joint" is "pairwise" for the curve "support", whose optimum is
+        not that of a curve. "own" solves none and leaves all biases zero.
+    labels : sequence, default=None
+        Names of the classes; None are their numbers.
+    weights : array of shape (n_samples,), default=None
+        How often each row counts; None for once each.
+
+    Returns
+    -------
+    ClassBiases
+
+    Examples
+    --------
+    >>> from boundshift.curves import StudentT
+    >>> y = np.repeat([0, 1, 2], [800, 150, 50])
+    >>> scores = np.random.default_rng(0).normal(size=(1000, 3)) - [0.0, 1.0, 2.0]
+    >>> scores[np.arange(1000), y] += 2
+    >>> found = find_biases(y, scores, StudentT(), GMean())
+    >>> found.biases.round(1).tolist(), round(found.boundaries[0, 2].threshold, 1)
+    ([-0.9, 0.1, 0.8], -1.7)
+    """
+    unknown = int(np.isnan(scores).all(axis=1).sum())
+    if unknown or np.isinf(scores).any():
+        raise InvalidInputError(
+            "`scores` must be finite, or NaN for a class that the model did not know, got "
+            f"{unknown} rows of NaN and {int(np.isinf(scores).sum())} infinite values. Drop those "
+            "rows."
+        )
+    names = range(scores.shape[1]) if labels is None else labels
+    counts = np.bincount(y, weights, minlength=len(names))
+    samples = dict(_pair_samples(y, scores, weights))
+    if strategy != "one-vs-rest":
+        return decide_biases(samples, counts, curve, rule, strategy, names)
+    _check_symmetric(curve, rule)
+    pairs = _pair_problems(samples, curve, rule, names)
+    biases, statuses = _one_vs_rest_biases(y, scores, curve, rule, weights)
+    _favour_few(biases, counts, pairs)
+    return _record(biases, pairs, names, statuses)
+
+
+def decide_biases(
+    samples: Mapping[Pair, ScoreSample],
+    counts: NDArray[Any],
+    curve: ErrorCurve,
+    rule: Rule,
+    strategy: Strategy,
+    names: Sequence[Any],
+) -> ClassBiases:
+    """Return the biases of `find_biases` from the samples of all pairs of classes.
+
+    Parameters
+    ----------
+    samples : mapping from pairs of class numbers to ScoreSample
+        The second class's scores minus the first's, of the rows of both.
+    counts : array of shape (n_classes,)
+        Rows of each class.
+    curve, rule, strategy
+        As in `find_biases`, without "one-vs-rest", which does not compare pairs.
+    names : sequence
+        Of the classes.
+    """
+    _check_symmetric(curve, rule)
+    if strategy == "joint" and isinstance(curve, SupportRadius):
+        strategy = "pairwise"
+    if strategy == "joint" and isinstance(rule, GMean):
+        rule = GMean(tolerance=0)
+    pairs = _pair_problems(samples, curve, rule, names)
+    if strategy == "own":
+        found = _record(np.zeros(len(counts)), pairs, names, [Status.KEPT])
+        kept = {pair: replace(b, status=Status.KEPT) for pair, b in found.boundaries.items()}
+        return found._replace(boundaries=kept)
+    if strategy == "joint":
+        biases = _joint_biases(counts, pairs)
+    else:
+        biases = class_biases(len(counts), {k: p.solve() for k, p in pairs.items()}, _sizes(pairs))
+    _favour_few(biases, counts, pairs)
+    return _record(biases, pairs, names, [problem.status for problem in pairs.values()])
+
+
+def pair_boundaries(
+    y: NDArray[np.intp],
+    scores: FloatArray,
+    biases: FloatArray,
+    labels: Sequence[Any],
+    curve: ErrorCurve,
+    rule_of: Callable[[Any, Any], Rule],
+) -> dict[tuple[Any, Any], Boundary]:
+    """Return the boundaries that given biases make between the rows of two classes."""
+    pairs = {
+        (i, j): _PairProblem(
+            replace(sample, labels=(labels[i], labels[j])), curve, rule_of(labels[i], labels[j])
+        )
+        for (i, j), sample in _pair_samples(y, scores, None)
+    }
+    return _record(biases, pairs, labels, []).boundaries
+
+
+def class_biases(
+    n_classes: int, thresholds: Mapping[Pair, float], weights: Mapping[Pair, float]
+) -> FloatArray:
+    r"""Solve :math:`b_i - b_j \approx t_{ij}` by weighted least squares.
+
+    Examples
+    --------
+    >>> t = {(0, 1): 1.0, (0, 2): 3.0, (1, 2): 2.0}
+    >>> class_biases(3, t, dict.fromkeys(t, 1.0)).round(3).tolist()
+    [1.333, 0.333, -1.667]
+    """
+    laplacian, right = np.zeros((n_classes, n_classes)), np.zeros(n_classes)
+    for (i, j), t in thresholds.items():
+        w = weights[i, j]
+        laplacian[[i, j], [i, j]] += w
+        laplacian[[i, j], [j, i]] -= w
+        right[[i, j]] += w * t, -w * t
+    # The least-norm solution sums to zero on every connected set of classes.
+    return np.asarray(np.linalg.lstsq(laplacian, right, rcond=None)[0], dtype=np.float64)
+
+
+def _check_symmetric(curve: ErrorCurve, rule: Rule) -> None:
+    """Raise if the answer would depend on the order of the labels."""
+    if not rule.alike:
+        raise InvalidInputError(
+            "`rule` must treat classes alike where there are more than two, got "
+            f"{rule!r}, which is about one positive class. Use 'g-mean', 'sum' or 'minimax'; "
+            "CostMatrix(costs, labels) or ClassFloors(recall={label: floor}), which name every "
+            "class; or a classifier for each class that matters, fitted on y == label."
+        )
+    if isinstance(curve, SupportRadius):
+        for name in ("alpha", "class_weight"):
+            setting = getattr(curve, name)
+            if isinstance(setting, Mapping) or setting[0] != setting[1]:
+                raise InvalidInputError(
+                    f"`{name}` must be one number where there are more than two classes, got "
+                    f"{setting!r}, which tells a positive class from a negative one."
+                )
+
+
+# --- Pairs of classes -----------------------------------------------------------------------------
+
+
+class _PairProblem:
+    """The decision between the rows of two classes, sorted once."""
+
+    def __init__(self, sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> None:
+        self.sample, self.curve, self.rule = sample, curve, rule
+        self.status = status_of(sample)
+
+    @cached_property
+    def errors(self) -> ErrorsAt:
+        return self.curve.errors(self.sample)
+
+    def solve(self) -> float:
+        """Return the threshold that is best for this pair, and keep its status."""
+        solution = self.curve.solve(self.sample, self.rule)
+        self.status = solution.status
+        return self.sample.to_units(solution.found.threshold)
+
+    def boundary_at(self, threshold: float) -> Boundary:
+        """Return the record of a threshold, which need not be the best one for this pair."""
+        sample, at = self.sample, np.array([threshold])
+        errors, wrong = self.errors(at), sample.count_wrong(at)
+        return Boundary(
+            threshold=threshold,
+            status=Status.SHARED if self.status in QUIET else self.status,
+            errors=(float(errors[0][0]), float(errors[1][0])),
+            wrong=(wrong[0][0].item(), wrong[1][0].item()),
+            loss=float(self.rule.value(*errors, sample.n_samples)[0]),
+            n_samples=sample.n_samples,
+            labels=sample.labels,
+            curve=self.curve,
+            rule=self.rule,
+            plateau=(threshold, threshold),
+        )
+
+    def losses(self, thresholds: FloatArray) -> FloatArray:
+        """Return minus the log of one minus the value, at each threshold."""
+        extremes = np.array([0.0, 1.0])
+        best, worst = self.rule.value(extremes, extremes, self.sample.n_samples)
+        value = self.rule.value(*self.errors(thresholds), self.sample.n_samples)
+        share = (value - best) / (worst - best)
+        return np.asarray(-np.log(np.maximum(1 - share, _LEAST_RIGHT)))
+
+    def tabulate(self) -> tuple[FloatArray, FloatArray]:
+        """Return thresholds, close together where scores are, and the losses there."""
+        quantiles = [
+            side.at(np.linspace(0, side.n - 1, int(min(side.n, _QUANTILES))).astype(np.intp))
+            for side in (self.sample.negative, self.sample.positive)
+        ]
+        scores = np.unique(np.concatenate(quantiles))
+        reach = (scores[-1] - scores[0]) / 8 or abs(scores[0]) or 1.0
+        ends = np.concatenate([[scores[0] - reach], scores, [scores[-1] + reach]])
+        thirds = ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(3) / 3)
+        nodes = np.unique(np.append(thirds.ravel(), ends[-1]))
+        losses = self.losses(nodes)
+        best = np.flatnonzero(losses <= losses.min() + _SAME)
+        low, high = nodes[max(best[0] - 1, 0)], nodes[min(best[-1] + 1, len(nodes) - 1)]
+        nodes = np.union1d(nodes, np.linspace(float(low), float(high), _REFINED))
+        return nodes, self.losses(nodes)
+
+
+def _pair_samples(
+    y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None
+) -> Iterator[tuple[Pair, ScoreSample]]:
+    """Yield each pair of classes that has rows, with the differences of their scores."""
+    for i, j in combinations(range(scores.shape[1]), 2):
+        difference = scores[:, j] - scores[:, i]
+        rows = ((y == i) | (y == j)) & ~np.isnan(difference)
+        sample = _sample_of(y == j, difference, weights, rows)
+        if sample is not None:
+            yield (i, j), sample
+
+
+def _sample_of(
+    is_positive: NDArray[np.bool_],
+    scores: FloatArray,
+    weights: FloatArray | None,
+    rows: NDArray[np.bool_],
+) -> ScoreSample | None:
+    """Return the sample of some rows, None if they lack a class."""
+    mine = is_positive[rows]
+    if not 0 < np.count_nonzero(mine) < len(mine):
+        return None
+    weight = None if weights is None else weights[rows]
+    return ScoreSample.from_labels(mine, scores[rows], sample_weight=weight)
+
+
+def _pair_problems(
+    samples: Mapping[Pair, ScoreSample], curve: ErrorCurve, rule: Rule, names: Sequence[Any]
+) -> dict[Pair, _PairProblem]:
+    return {
+        (i, j): _PairProblem(replace(sample, labels=(names[i], names[j])), curve, rule)
+        for (i, j), sample in samples.items()
+    }
+
+
+def _record(
+    biases: FloatArray,
+    pairs: Mapping[Pair, _PairProblem],
+    names: Sequence[Any],
+    statuses: list[Status],
+) -> ClassBiases:
+    """Return biases with the boundaries that they give each pair."""
+    found = {
+        (names[i], names[j]): problem.boundary_at(float(biases[i] - biases[j]))
+        for (i, j), problem in pairs.items()
+    }
+    return ClassBiases(biases, found, statuses)
+
+
+def _sizes(pairs: Mapping[Pair, _PairProblem]) -> dict[Pair, float]:
+    """Return pairs' weights: a threshold's variance falls with the rows of the smaller class."""
+    sizes = {pair: problem.sample.n_samples for pair, problem in pairs.items()}
+    return {pair: 1 / (1 / first + 1 / second) for pair, (first, second) in sizes.items()}
+
+
+def _favour_few(biases: FloatArray, counts: NDArray[Any], pairs: Mapping[Pair, Any]) -> None:
+    """Give a class of very few rows no smaller a bias than any other.
+
+    A few rows may be classified right by luck, and their scores would then lower the class's bias.
+    The only row of a class decides nothing, as no fold can leave it out.
+    """
+    undecided = [not any(k in pair for pair in pairs) for k in range(len(biases))]
+    few = (counts > 0) & ((counts <= _FEW_ROWS) | np.array(undecided))
+    if not few.all():
+        biases[few] = np.maximum(biases[few], biases[~few].max())
+    biases[counts > 0] -= biases[counts > 0].mean()
+
+
+def _one_vs_rest_biases(
+    y: NDArray[np.intp],
+    scores: FloatArray,
+    curve: ErrorCurve,
+    rule: Rule,
+    weights: FloatArray | None,
+) -> tuple[FloatArray, list[Status]]:
+    """Solve every class against the best of all others."""
+    biases, statuses = np.zeros(scores.shape[1]), []
+    known = ~np.isnan(scores)
+    for k in range(scores.shape[1]):
+        rows = known[:, k] & (known.sum(axis=1) > 1)
+        margin = np.full(len(y), np.nan)
+        margin[rows] = scores[rows, k] - np.nanmax(np.delete(scores[rows], k, axis=1), axis=1)
+        sample = _sample_of(y == k, margin, weights, rows)
+        if sample is not None:
+            solution = curve.solve(sample, rule)
+            # Both classes move their border, each half the way, so two classes have the binary
+            # method's boundary.
+            biases[k] = -sample.to_units(solution.found.threshold) / 2
+            statuses.append(solution.status)
+    return biases - biases.mean(), statuses
+
+
+def _joint_biases(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> FloatArray:
+    """Return the biases that are best for all pairs of classes together."""
+    # From the largest class to the smallest, equal ones by their margins.
+    margins: list[list[float]] = [[] for _ in counts]
+    for (i, j), problem in pairs.items():
+        margins[i].append(-problem.sample.negative.median)
+        margins[j].append(problem.sample.positive.median)
+    # fsum does not depend on the order of the terms.
+    sums = np.array([math.fsum(values) for values in margins])
+    number = np.argsort(np.lexsort((sums, -counts)))
+    ordered = {}
+    for (i, j), problem in pairs.items():
+        first, second = int(number[i]), int(number[j])
+        if first > second:
+            first, second = second, first
+            problem = _PairProblem(problem.sample.mirrored(), problem.curve, problem.rule)
+        ordered[first, second] = problem
+    ordered = dict(sorted(ordered.items()))
+    tables = {pair: problem.tabulate() for pair, problem in ordered.items()}
+    best = {pair: float(t[_middle_of_least(losses)]) for pair, (t, losses) in tables.items()}
+    own: list[list[tuple[FloatArray, FloatArray, int, float]]] = [[] for _ in counts]
+    for (i, j), table in tables.items():
+        own[i].append((*table, j, 1.0))
+        own[j].append((*table, i, -1.0))
+
+    def profile(biases: FloatArray, k: int) -> Profile:
+        def total(places: FloatArray) -> FloatArray:
+            losses = [np.interp(sign * (places - biases[j]), t, at) for t, at, j, sign in own[k]]
+            return np.asarray(np.sum(losses, axis=0))
+
+        # The loss is linear between these places.
+        places = [biases[j] + sign * t for t, _, j, sign in own[k]]
+        return np.sort(np.concatenate([np.empty(0), *places])), total
+
+    biases = _descend(class_biases(len(counts), best, _sizes(ordered)), profile)
+    seen = [k for k, of_class in enumerate(own) if of_class]
+    biases[seen] -= biases[seen].mean() if seen else 0.0
+    return biases[number]
+
+
+# --- The descent ----------------------------------------------------------------------------------
+
+
+def _descend(
+    biases: FloatArray, profile: Callable[[FloatArray, int], Profile], *, counted: bool = False
+) -> FloatArray:
+    """Move one bias after the other to its best place, while that is a gain."""
+    for _ in range(_ROUNDS):
+        moved = False
+        for k in range(len(biases)):
+            places, losses = profile(biases, k)
+            if not len(places):
+                continue
+            best = _best_place(places, losses, counted)
+            now, then = losses(np.array([biases[k], best])).tolist()
+            if now - then > _SAME * (abs(now) if counted else 1.0):
+                biases[k], moved = best, True
+        if not moved:
+            break
+    return biases
+
+
+def _best_place(
+    places: FloatArray, losses: Callable[[FloatArray], FloatArray], counted: bool
+) -> float:
+    """Return the place of the least loss: the best of a thin grid, then the best around it."""
+    thin = places[:: max(1, len(places) // _PLACES)]
+    at = _middle_of_least(losses(thin), counted=counted)
+    low, high = thin[max(at - 1, 0)], thin[min(at + 1, len(thin) - 1)]
+    close = places[(places >= low) & (places <= high)]
+    return float(close[_middle_of_least(losses(close), counted=counted)])
+
+
+def _middle_of_least(values: FloatArray, *, counted: bool = False) -> int:
+    """Return the middle of the first run of least values, or of the longest one.
+
+    Counted values are equal up to a relative error, and their runs are gaps between rows, of
+    which the longest is taken.
+    """
+    same = _SAME * abs(values.min()) if counted else _SAME
+    least = np.concatenate([[False], values <= values.min() + same, [False]])
+    edges = np.flatnonzero(np.diff(least.astype(np.int8)))
+    starts, ends = edges[::2], edges[1::2]
+    run = int(np.argmax(ends - starts)) if counted else 0
+    return int((starts[run] + ends[run] - 1) // 2)
+
+
+# --- Rules that name the classes: biases by counting rows -----------------------------------------
+
+
+def class_losses(
+    y: IndexArray, scores: FloatArray, biases: FloatArray, costs: FloatArray
+) -> FloatArray:
+    """Return the mean loss of each class's rows at given biases, 0 for a class without rows.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, 0.0], [1.0, 0.5], [0.0, 3.0]])
+    >>> class_losses(np.array([0, 1, 1]), scores, np.zeros(2), 1 - np.eye(2)).tolist()
+    [0.0, 0.5]
+    """
+    winner = np.argmax(scores + biases, axis=1)
+    totals = np.bincount(y, costs[y, winner], len(costs))
+    return np.asarray(totals / np.maximum(np.bincount(y, minlength=len(costs)), 1))
+
+
+def search_biases(
+    y: IndexArray,
+    scores: FloatArray,
+    costs: FloatArray,
+    value: Value,
+    starts: Sequence[FloatArray] = (),
+) -> FloatArray:
+    """Return the best biases by counting, for a value of all classes' mean losses.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Class numbers.
+    scores : array of shape (n_samples, n_classes)
+        Scores of every class; minus infinity where a model did not know the class.
+    costs : array of shape (n_classes, n_classes)
+        What a row costs: true classes in rows, predicted ones in columns.
+    value : callable
+        Takes mean losses, classes in the last dimension, and returns what to minimise.
+    starts : sequence of arrays
+        Biases to start from, besides zeros.
+
+    Examples
+    --------
+    >>> y = np.repeat([0, 1, 2], [6, 3, 1])
+    >>> scores = np.eye(3)[[0, 0, 0, 0, 0, 1, 1, 1, 0, 0]] + [0.5, 0.0, 0.0]
+    >>> biases = search_biases(y, scores, 1 - np.eye(3), lambda losses: losses.sum(axis=-1))
+    >>> class_losses(y, scores, biases, 1 - np.eye(3)).round(2).tolist()
+    [1.0, 0.33, 0.0]
+    """
+    own = scores[np.arange(len(y)), y]
+    sums = np.bincount(y, np.where(np.isfinite(own), own, 0.0), scores.shape[1])
+    order = np.lexsort((sums, np.bincount(y, minlength=scores.shape[1])))
+    number = np.argsort(order)
+    profile = _count_profile(
+        number[y],
+        scores[:, order],
+        costs[np.ix_(order, order)],
+        lambda losses: value(losses[..., number]),
+    )
+    starts = [np.zeros(len(costs)), *starts]
+    tried = [
+        _descend(start[order].astype(float), profile, counted=True)[number] for start in starts
+    ]
+    tried += starts
+    # Where two classes have equal scores the first label wins, which the descent does not know.
+    values = [float(value(class_losses(y, scores, biases, costs)[None])[0]) for biases in tried]
+    best = int(np.argmax(np.array(values) <= min(values) + _SAME * abs(min(values))))
+    return np.asarray(tried[best] - tried[best].mean())
+
+
+def _count_profile(
+    y: IndexArray, scores: FloatArray, costs: FloatArray, value: Value
+) -> Callable[[FloatArray, int], Profile]:
+    """Return the function from biases and a class to the profile of the class's bias."""
+    rows = [np.flatnonzero(y == i) for i in range(len(costs))]
+
+    def profile(biases: FloatArray, k: int) -> Profile:
+        shifted = scores + biases
+        shifted[:, k] = -np.inf
+        other = np.argmax(shifted, axis=1)
+        with np.errstate(invalid="ignore"):
+            steps = np.max(shifted, axis=1) - scores[:, k]
+        tables = []
+        for i, mine in enumerate(rows):
+            if not len(mine):
+                tables.append((np.empty(0), np.zeros(1)))
+                continue
+            # Where rows of class i go over to class k, and its mean loss after each step.
+            ascending = mine[np.argsort(steps[mine])]  # NaN, where no model knew two classes, last
+            before = costs[i, other[ascending]]
+            change = np.cumsum(costs[i, k] - before)
+            table = (before.sum() + np.append(0.0, change)) / len(mine)
+            tables.append((steps[ascending], table))
+
+        def losses(places: FloatArray) -> FloatArray:
+            found = [after[np.searchsorted(at, places)] for at, after in tables]
+            return np.asarray(value(np.stack(found, axis=-1)))
+
+        finite = np.unique(steps[np.isfinite(steps)])
+        if not len(finite):
+            return finite, losses
+        reach = (finite[-1] - finite[0]) / 8 or abs(finite[0]) or 1.0
+        ends = np.concatenate([[finite[0] - reach], finite, [finite[-1] + reach]])
+        return (ends[:-1] + ends[1:]) / 2, losses
+
+    return profile
+
+
+# --- Recall floors per class ----------------------------------------------------------------------
+
+
+class ClassRows(NamedTuple):
+    """Class numbers of rows, and their scores of every class."""
+
+    y: NDArray[np.intp]
+    scores: FloatArray
+
+
+class FloorBiases(NamedTuple):
+    """One bias per class, whether floors are promised there, and why not."""
+
+    biases: FloatArray
+    status: Status
+    detail: str
+
+
+def promise_floors(
+    rows: ClassRows, rule: ClassFloors, labels: Sequence[Any], guide: ClassRows | None = None
+) -> FloorBiases:
+    r"""Return biases whose floors hold on fresh rows with the rule's confidence, if there are any.
+
+    Parameters
+    ----------
+    rows : ClassRows
+        Rows that the model has not seen; minus infinity for the score of an unknown class.
+    rule : ClassFloors
+        Floors, confidence and objective.
+    labels : sequence
+        The classes by number.
+    guide : ClassRows, default=None
+        Other rows to propose biases; None splits the rows given.
+
+    Notes
+    -----
+    Biases move the recalls of all classes at once, so no single order statistic keeps a floor.
+    The guide proposes biases, from cautious to daring. The other rows test the proposals in that
+    order, each floor by Clopper and Pearson's bound at :math:`\delta`, until the first one fails.
+    A proposal is wrong if some floor is broken; it passes only if the test of that very floor
+    errs, which has a probability of at most :math:`\delta`. Of the wrong proposals only the first
+    is tested unless it passes, so the floors of all proposals that pass hold together with a
+    probability of at least :math:`1 - \delta`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1, 2], [1000, 200, 100])
+    >>> scores = rng.normal(size=(1300, 3)) + 3 * np.eye(3)[y] - [0, 1, 2]
+    >>> rule = ClassFloors(recall={"rare": 0.8})
+    >>> promise_floors(ClassRows(y, scores), rule, ["usual", "seldom", "rare"]).status.name
+    'SHARED'
+    """
+    rule.check_classes(labels)
+    floors = _floors(rule, labels)
+    counts = np.bincount(rows.y, minlength=len(labels))
+    least = np.array([rows_needed(1 - f, rule.confidence) if f else 0 for f in floors])
+    if guide is None:
+        guide, rows = _split(rows, np.maximum(np.ceil(counts / 2), least))
+        counts = np.bincount(rows.y, minlength=len(labels))
+    missing = np.flatnonzero((floors > 0) & (counts < least))
+    if len(missing):
+        i = missing[0]
+        both = ClassRows(*(np.concatenate(parts) for parts in zip(guide, rows, strict=True)))
+        why = (
+            f"The floor {floors[i]:g} of class {labels[i]!r} cannot be promised: that takes "
+            f"{least[i]:.0f} rows of it, all of them found, and {counts[i]} are there to test. "
+            "Collect more rows of the class, or lower its floor or the confidence."
+        )
+        return FloorBiases(meet_floors(both, rule, labels), Status.UNMET, why)
+    passed = None
+    for biases in _proposals(guide, rule, labels, floors, counts):
+        errors = class_losses(*rows, biases, rule.losses(labels))
+        wrong, n = np.rint(errors * counts), np.maximum(counts, 1)
+        bounds = clopper_pearson(wrong, n, 1.0 - rule.confidence)
+        short = np.where(floors > 0, floors - (1.0 - bounds), 0.0)
+        i = int(np.argmax(short))
+        if short[i] > _ROUNDING:
+            break
+        passed = biases
+    if passed is not None:
+        return FloorBiases(passed, Status.SHARED, "")
+    why = (
+        f"No biases promise all floors: of class {labels[i]!r} at least {floors[i] - short[i]:.3g} "
+        f"is found with {rule.confidence:.4g} confidence, {short[i]:.2g} below its floor "
+        f"{floors[i]:g}. Collect more rows of it, or lower its floor, another one, or the "
+        "confidence."
+    )
+    return FloorBiases(biases, Status.UNMET, why)
+
+
+def meet_floors(
+    rows: ClassRows, rule: ClassFloors, labels: Sequence[Any], targets: FloatArray | None = None
+) -> FloatArray:
+    """Return the best biases that reach recalls on the rows given, or come nearest.
+
+    The targets are the floors unless others are given. Nothing is promised of fresh rows.
+
+    Examples
+    --------
+    >>> y = np.repeat([0, 1, 2], 4)
+    >>> rows = ClassRows(y, np.eye(3)[y] - [0.0, 0.0, 1.5])
+    >>> biases = meet_floors(rows, ClassFloors(recall={2: 0.9}), [0, 1, 2])
+    >>> np.argmax(rows.scores + biases, axis=1)[-4:].tolist()
+    [2, 2, 2, 2]
+    """
+    allowed = 1.0 - (_floors(rule, labels) if targets is None else targets)
+    counts = np.bincount(rows.y, minlength=len(labels)).tolist()
+
+    def value(losses: FloatArray) -> FloatArray:
+        best = rule.total(losses, labels, counts)
+        short = np.maximum(losses - allowed - _ROUNDING, 0.0).sum(axis=-1)
+        return np.where(short > 0, _BEYOND * (1.0 + short) + best, best)
+
+    costs = rule.losses(labels)
+    balanced = search_biases(*rows, costs, lambda losses: losses.sum(axis=-1))
+    return search_biases(*rows, costs, value, [balanced])
+
+
+def _floors(rule: ClassFloors, labels: Sequence[Any]) -> FloatArray:
+    return np.array([float(rule.recall.get(label, 0.0)) for label in labels])
+
+
+def _split(rows: ClassRows, wanted: FloatArray) -> tuple[ClassRows, ClassRows]:
+    """Return a guide, and the rows that test: the wanted number of each class, but for one."""
+    order = np.random.default_rng(0).permutation(len(rows.y))
+    tests = np.zeros(len(rows.y), dtype=bool)
+    for k, number in enumerate(wanted):
+        of_class = order[rows.y[order] == k]
+        tests[of_class[: min(int(number), max(len(of_class) - 1, 0))]] = True
+    guide, testing = (ClassRows(rows.y[at], rows.scores[at]) for at in (~tests, tests))
+    return guide, testing
+
+
+def _proposals(
+    guide: ClassRows,
+    rule: ClassFloors,
+    labels: Sequence[Any],
+    floors: FloatArray,
+    counts: NDArray[np.intp],
+) -> list[FloatArray]:
+    """Return biases to test in this order: from high recalls of the guide down to the floors."""
+    guided = np.maximum(np.bincount(guide.y, minlength=len(labels)), 1)
+    # The least recall that passes the test of each floor, and its standard error in guide and test.
+    needed, error = np.zeros(len(floors)), np.zeros(len(floors))
+    for i in np.flatnonzero(floors):
+        n = int(counts[i])
+        bounds = clopper_pearson(np.arange(n + 1), n, 1.0 - rule.confidence)
+        most = int(np.searchsorted(bounds, 1.0 - floors[i] + _ROUNDING, side="right")) - 1
+        needed[i] = 1.0 - most / n
+        error[i] = math.sqrt(floors[i] * (1 - floors[i]) * (1 / n + 1 / guided[i]))
+    found = []
+    for caution in _CAUTION:
+        targets = np.clip(needed + caution * error, 0.0, 1.0)
+        biases = meet_floors(guide, rule, labels, targets)
+        recalls = 1.0 - class_losses(*guide, biases, 1.0 - np.eye(len(biases)))
+        if np.all(recalls >= targets - _ROUNDING) or caution == _CAUTION[-1]:
+            found.append(biases)
+    # The first proposal puts all classes with a floor ahead of the others, which breaks no floor.
+    spread = float(np.std(guide.scores[np.isfinite(guide.scores)]))
+    ahead = found[0] + _AHEAD * spread * (floors > 0)
+    parts = np.arange(_STEPS) / _STEPS
+    between = [a + (b - a) * part for a, b in pairwise([ahead, *found]) for part in parts]
+    return [*between, found[-1]]

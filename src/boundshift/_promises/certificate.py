@@ -1,0 +1,781 @@
+r"""What may be claimed about a boundary, and on which rows.
+
+To decide and to certify are two questions. A boundary may be chosen by whatever decides best; a
+claim about it needs scores that the model has not seen, and a wider bound where the boundary was
+chosen on the same scores. The status says what the claim is worth:
+
+- *certified*: rows that the deployed model has not seen, and a threshold fixed before, or chosen on
+  them with a wider bound;
+- *cross-fitted*: rows scored by models of a cross-validation that were trained without them; a
+  claim about those models, not about the deployed one;
+- *nominal*: rows that the model was trained on, or weighted rows.
+
+With n rows of a class no bound below :math:`1 - \delta^{1/n} \approx \ln(1/\delta)/n` is possible.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import sys
+import warnings
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from operator import gt
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import hypergeom
+
+from boundshift._boundary import Boundary
+from boundshift._promises.clusters import as_clusters, bound_mean, cluster_errors
+from boundshift._result.records import Record
+from boundshift._scores import ScoreSample, check_finite, check_magnitude
+from boundshift._typing import BoolArray, IndexArray
+from boundshift._validation import as_choice, as_positive, as_rows, as_share
+from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._floors import most_wrong
+from boundshift.curves._uniform import clopper_pearson, uniform_bound
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.rules import Floors
+from boundshift.streaming._driver import decide_in_passes
+from boundshift.streaming._read import find_source
+
+Scores = Literal["held-out", "out-of-fold", "training"]
+CertificateStatus = Literal["certified", "cross-fitted", "nominal"]
+Prevalence = float | tuple[int, int] | None
+
+# What rows are worth by their origin, why, and what is added for a threshold fixed or chosen here.
+_WORTH: dict[str, tuple[CertificateStatus, str, tuple[str, str]]] = {
+    "held-out": (
+        "certified",
+        "It holds if the model has not seen these rows",
+        (" and the threshold was fixed before", ", for every threshold at once"),
+    ),
+    "out-of-fold": (
+        "cross-fitted",
+        "Each row was scored by a model trained without it, so the claim is about the models of "
+        "the folds; nothing is promised of the deployed model, which needs held-out rows",
+        ("", ""),
+    ),
+    "training": (
+        "nominal",
+        "The model was trained on these rows, so their scores are optimistic; certify on rows that "
+        "it has not seen",
+        ("", ""),
+    ),
+}
+_MOST_NEXT = 10**9
+_WEIGHTED = (
+    "Rows have weights, so the bounds use Kish's effective number of rows and are no guarantee; "
+    "certify on unweighted rows"
+)
+
+
+@dataclass(frozen=True)
+class RateBounds:
+    """Bounds that hold together, with the confidence of their certificate.
+
+    Parameters
+    ----------
+    precision, npv : float
+        Lower bounds of the share of positives among rows predicted positive, and of negatives
+        among rows predicted negative.
+    flagged : float
+        Upper bound of the share of rows predicted positive.
+    cost : float
+        Upper bound of the mean cost of a row, in units of the costs given.
+    net_benefit : float
+        Lower bound of true positives a row minus false positives times the ratio of the costs.
+    prevalence : tuple of float
+        Bounds of the share of the positive class; equal if it was given.
+    confidence : float
+        Of all of them together.
+    status : {"certified", "cross-fitted", "nominal"}
+        That of the certificate.
+    """
+
+    precision: float
+    npv: float
+    flagged: float
+    cost: float
+    net_benefit: float
+    prevalence: tuple[float, float]
+    confidence: float
+    status: str
+
+
+@dataclass(frozen=True)
+class Certificate(Record):
+    """Upper bounds of a classifier's error rates, class by class.
+
+    Parameters
+    ----------
+    error_bounds : tuple of float
+        With the stated confidence, each class's error rate is at most this.
+    errors : tuple of float
+        Share of each class on the wrong side among the rows given.
+    wrong, n_samples : tuples of int
+        Rows on the wrong side, and all rows, of each class; for weighted rows their effective
+        numbers.
+    labels : tuple
+        The classes, in the order of all tuples here.
+    confidence : float
+        Of each bound by itself, or of all together if `joint`.
+    joint : bool
+        Whether the confidence is that of all classes' bounds together.
+    method : str
+        "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows,
+        "betting" for rows in clusters.
+    status : {"certified", "cross-fitted", "nominal"}
+        Whether the bounds hold for the deployed model, are about the models of a
+        cross-validation, or come from rows that are no basis for a guarantee.
+    reason : str
+        Why, in words.
+    floors : tuple of float
+        The bounds with no row on the wrong side: the least that this number of rows can show.
+    threshold : float or None, default=None
+        The boundary: the second class is predicted iff its score is greater. None where it is not
+        one number, as with many classes.
+    scale : {"raw", "probability"} or None, default=None
+        Of the boundary's scores, where a :class:`~boundshift.Boundary` was certified.
+    n_clusters : tuple of int or None, default=None
+        Clusters of each class, where rows come in clusters. The error rate is then the average
+        over clusters, each counting once.
+    """
+
+    error_bounds: tuple[float, ...]
+    errors: tuple[float, ...]
+    wrong: tuple[int, ...]
+    n_samples: tuple[int, ...]
+    labels: tuple[Any, ...]
+    confidence: float
+    joint: bool
+    method: Literal["clopper-pearson", "uniform", "betting"]
+    status: CertificateStatus
+    reason: str
+    floors: tuple[float, ...]
+    threshold: float | None = None
+    scale: str | None = None
+    n_clusters: tuple[int, ...] | None = None
+
+    _format: ClassVar[str] = "boundshift.certificate"
+
+    @property
+    def certified(self) -> bool:
+        """Whether the bounds hold for the deployed model."""
+        return self.status == "certified"
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """Return label, rows, those on the wrong side, error, bound and floor of each class."""
+        rates = (self.errors, self.error_bounds, self.floors)
+        return zip(self.labels, self.n_samples, self.wrong, *rates, strict=True)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.status} at {self.confidence:.4g} ({self.method}): {self.reason}.",
+            f"{'':<14}{'rows':>9}{'wrong':>9}{'error':>9}{'at most':>9}{'floor':>9}",
+        ]
+        for label, n, wrong, error, bound, floor in self._rows():
+            lines.append(
+                f"{f'class {label}':<14}{n:>9}{wrong:>9}{error:>9.4f}{bound:>9.4f}{floor:>9.4f}"
+            )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        header = ("class", "rows", "wrong", "error", "at most", "floor")
+        body = "".join(
+            f"<tr><td>{escape(str(label))}</td><td>{n}</td><td>{wrong}</td>"
+            + "".join(f"<td>{rate:.4f}</td>" for rate in rates)
+            + "</tr>"
+            for label, n, wrong, *rates in self._rows()
+        )
+        return (
+            '<div style="max-width:560px;font-family:system-ui,sans-serif;line-height:1.45">'
+            f"<div><b>{self.status}</b> at {self.confidence:.4g} ({self.method}): "
+            f"{escape(self.reason)}.</div><table><thead><tr>"
+            + "".join(f"<th>{name}</th>" for name in header)
+            + f"</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+
+    def at(self, confidence: float, *, joint: bool | None = None) -> Certificate:
+        """Return the same evidence at another confidence.
+
+        Examples
+        --------
+        >>> certificate = certify([0] * 50 + [1] * 20, [0.0] * 50 + [1.0] * 20, 0.5)
+        >>> certificate.at(0.99).error_bounds > certificate.error_bounds
+        True
+        """
+        joint = self.joint if joint is None else joint
+        if (confidence, joint) == (self.confidence, self.joint):
+            return self
+        self._need_counts("at")
+        again = certify_counts(
+            self.wrong,
+            self.n_samples,
+            self.labels,
+            confidence=confidence,
+            joint=joint,
+            chosen_here=self.method == "uniform",
+            threshold=self.threshold,
+        )
+        kept = ("errors", "status", "reason", "scale")
+        return replace(again, **{name: getattr(self, name) for name in kept})
+
+    def next_rows(self, m: int) -> tuple[int, ...]:
+        r"""Return how many of the next m rows of each class will be wrong at most.
+
+        Each limit holds with the certificate's confidence, over both the rows of this certificate
+        and the next ones; of rows that are exchangeable with these.
+
+        Parameters
+        ----------
+        m : int
+            Number of further rows of each class.
+
+        Returns
+        -------
+        tuple of int
+            One limit per class, in the order of `labels`.
+
+        Notes
+        -----
+        Given k + j errors among n + m rows, the number among the first n is hypergeometric. The
+        limit is the greatest j at which k or fewer of them have a probability above
+        :math:`\delta` (Thatcher 1964, Journal of the Royal Statistical Society B 26). It is exact
+        for discrete counts, where m times the bound is too low.
+
+        Examples
+        --------
+        >>> certify_counts((30, 10), (300, 100), ("healthy", "sick")).next_rows(100)
+        (16, 19)
+        """
+        if not isinstance(m, numbers.Integral) or isinstance(m, bool) or m < 1:
+            raise InvalidInputError(
+                f"`m` must be a whole number of at least 1, got {m!r}. Use 100, for example."
+            )
+        if m > _MOST_NEXT:
+            raise InvalidInputError(f"`m` must be at most {_MOST_NEXT:,}, got {m}. Use fewer rows.")
+        m = int(m)
+        self._need_counts("next_rows")
+        if self.method == "uniform":
+            raise InvalidInputError(
+                "`next_rows` must have a threshold fixed before these rows, got one chosen on "
+                "them. Certify on other rows."
+            )
+        delta = (1.0 - self.confidence) / (len(self.labels) if self.joint else 1)
+
+        def limit(k: int, n: int) -> int:
+            def is_beyond(j: int) -> bool:
+                return bool(hypergeom.cdf(k, n + m, k + j, n) <= delta)
+
+            return bisect_left(range(1, m + 1), True, key=is_beyond)
+
+        return tuple(limit(k, n) for k, n in zip(self.wrong, self.n_samples, strict=True))
+
+    def _need_counts(self, name: str) -> None:
+        if self.n_clusters is not None:
+            raise InvalidInputError(
+                f"`{name}` must have a certificate of single rows, got one of clusters, whose "
+                "bounds follow from no counts. Certify the rows again."
+            )
+
+    def rates(
+        self,
+        prevalence: Prevalence = None,
+        *,
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+    ) -> RateBounds:
+        """Bound precision, NPV, flagged share, cost and net benefit.
+
+        Parameters
+        ----------
+        prevalence : float, tuple or None, default=None
+            Share of the second class where decisions are made. A number is taken as known; counts
+            (positives, rows) are bounded themselves. None uses the rows of this certificate,
+            which must then be a random sample of all rows, not of each class.
+        false_positive, false_negative : float, default=1
+            Cost of each error; their ratio is the odds of the net benefit.
+
+        Returns
+        -------
+        RateBounds
+            All of them hold together with the certificate's confidence.
+
+        Notes
+        -----
+        The failure probability is divided equally among the bounds of both error rates from above,
+        of the misses from below and, where it is counted, of the prevalence from both sides. A
+        random sample and a threshold fixed before need no detour: the wrong rows among those
+        predicted positive are binomial, for example, so each rate has its own Clopper–Pearson
+        bound.
+
+        Examples
+        --------
+        >>> certificate = certify_counts((20, 5), (1000, 100), ("healthy", "sick"))
+        >>> rates = certificate.rates(prevalence=0.02, false_negative=20)
+        >>> round(rates.precision, 2), round(rates.npv, 4), round(rates.flagged, 3)
+        (0.36, 0.9975, 0.051)
+        """
+        if len(self.n_samples) != 2:
+            raise InvalidInputError(
+                f"`rates` must have a certificate of two classes, got {len(self.n_samples)}. "
+                "Certify one class against the rest."
+            )
+        self._need_counts("rates")
+        as_positive("false_positive", false_positive, "Use 1.")
+        as_positive("false_negative", false_negative, "Use 1.")
+        if prevalence is None and self.method != "uniform":
+            return self._count_rates(false_positive, false_negative)
+        counted = _read_prevalence(prevalence, self.n_samples)
+        # Each error from above, misses from below, and both ends of a counted prevalence.
+        delta = (1.0 - self.confidence) / (3 if isinstance(counted, float) else 5)
+
+        def most(count: int, n: int) -> float:
+            return bound_error(count, n, delta, chosen_here=self.method == "uniform")
+
+        wrong, n = self.wrong, self.n_samples
+        alarms, misses = most(wrong[0], n[0]), most(wrong[1], n[1])
+        hits = most(n[1] - wrong[1], n[1])
+        if isinstance(counted, float):
+            low = high = counted
+        else:
+            positive, rows = counted
+            low = 1.0 - bound_error(rows - positive, rows, delta)
+            high = bound_error(positive, rows, delta)
+        ends = (low, high)  # What is linear in the prevalence is worst at one of them.
+        true_positive, true_negative = low * (1.0 - misses), (1.0 - high) * (1.0 - alarms)
+        costs = [p * misses * false_negative + (1 - p) * alarms * false_positive for p in ends]
+        odds = false_positive / false_negative
+        return RateBounds(
+            precision=_share(true_positive, (1.0 - low) * alarms),
+            npv=_share(true_negative, high * misses),
+            flagged=max(p * hits + (1.0 - p) * alarms for p in ends),
+            cost=max(costs),
+            net_benefit=min(p * (1.0 - misses) - odds * (1.0 - p) * alarms for p in ends),
+            prevalence=ends,
+            confidence=self.confidence,
+            status=self.status,
+        )
+
+    def _count_rates(self, false_positive: float, false_negative: float) -> RateBounds:
+        """Bound each rate by its own count, for a random sample of all rows."""
+        rows, positive = sum(self.n_samples), self.n_samples[1]
+        false_alarms, missed = self.wrong
+        found = positive - missed
+        flagged = found + false_alarms
+        # Eight bounds: precision, NPV, flagged, the shares of false alarms and misses from above
+        # and of true positives from below, and both ends of the prevalence.
+        delta = (1.0 - self.confidence) / 8
+
+        def most(count: int, n: int) -> float:
+            return float(clopper_pearson(count, n, delta))
+
+        alarms = most(false_alarms, rows)
+        return RateBounds(
+            precision=1.0 - most(false_alarms, flagged),
+            npv=1.0 - most(missed, rows - flagged),
+            flagged=most(flagged, rows),
+            cost=false_positive * alarms + false_negative * most(missed, rows),
+            net_benefit=1.0 - most(rows - found, rows) - false_positive / false_negative * alarms,
+            prevalence=(1.0 - most(rows - positive, rows), most(positive, rows)),
+            confidence=self.confidence,
+            status=self.status,
+        )
+
+    def _impossible(self) -> str | None:
+        if len(self.labels) < 2 or len(set(self.labels)) < len(self.labels):
+            return "labels"
+        for name in ("error_bounds", "floors", "wrong", "n_samples", "errors"):
+            values = getattr(self, name)
+            most = math.inf if name in ("wrong", "n_samples") else 1
+            # The error of a class without rows is NaN.
+            possible = name == "errors" or all(0 <= value <= most for value in values)
+            if len(values) != len(self.labels) or not possible:
+                return name
+        if any(k > n * (1 + 1e-9) for k, n in zip(self.wrong, self.n_samples, strict=True)):
+            return "wrong"
+        if not 0 < self.confidence < 1:
+            return "confidence"
+        if self.scale not in (None, "raw", "probability"):
+            return "scale"
+        clusters = self.n_samples if self.n_clusters is None else self.n_clusters
+        if len(clusters) != len(self.labels) or any(map(gt, clusters, self.n_samples)):
+            return "n_clusters"
+        return None if self.threshold is None or math.isfinite(self.threshold) else "threshold"
+
+
+def _read_prevalence(prevalence: Prevalence, n_samples: tuple[int, ...]) -> float | tuple[int, int]:
+    """Return a known prevalence, or the counts (positives, rows) that estimate it."""
+    if prevalence is None:
+        return n_samples[1], sum(n_samples)
+    if not isinstance(prevalence, tuple):
+        return as_share("prevalence", prevalence, "Use 0.02, or (positives, rows) as counted.")
+    whole = len(prevalence) == 2 and all(isinstance(k, numbers.Integral) for k in prevalence)
+    if not whole or not 0 <= prevalence[0] <= prevalence[1] or prevalence[1] < 1:
+        raise InvalidInputError(
+            "`prevalence` must be a share, or (positives, rows) as counted where decisions are "
+            f"made, got {prevalence!r}. Use (12, 800), for example."
+        )
+    return int(prevalence[0]), int(prevalence[1])
+
+
+def _share(right: float, wrong: float) -> float:
+    return right / (right + wrong) if right > 0.0 else 0.0
+
+
+def certify(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    threshold: float | Boundary,
+    confidence: float = 0.95,
+    *,
+    pos_label: object = None,
+    scores: Scores = "held-out",
+    chosen_here: bool = False,
+    joint: bool = False,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+) -> Certificate:
+    r"""Bound each class's error rate at a boundary.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Two labels of any kind. With rows of one class alone nothing is known of the other: its
+        error is NaN and its bound 1.
+    y_score : array-like of shape (n_samples,)
+        Scores of the rows.
+    threshold : float or Boundary
+        A row is predicted positive iff its score is greater. A boundary also gives the positive
+        class, and scores on another scale are refused.
+    confidence : float, default=0.95
+        Between 0 and 1.
+    pos_label : label, default=None
+        The positive class; None takes that of the boundary, or the greater label.
+    scores : {"held-out", "out-of-fold", "training"}, default="held-out"
+        Where the scores come from; the function has to trust it. Out-of-fold scores give a
+        cross-fitted claim, training scores a nominal one; both hold less often for the deployed
+        model than they say.
+    chosen_here : bool, default=False
+        Whether the threshold was chosen on these rows. The bound then holds for all thresholds at
+        once, and is wider.
+    joint : bool, default=False
+        Whether the confidence is that of both bounds together.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row. The certificate is then *nominal*: its bounds are those of Kish's
+        effective number of rows of each class, :math:`(\sum w)^2 / \sum w^2`, rounded down.
+    cluster : array-like of shape (n_samples,), default=None
+        Id of each row's cluster, such as the patient, where rows of a cluster resemble each other
+        and clusters are independent. The error rate bounded is the average over clusters: a
+        cluster of many rows counts as much as one of few. If large clusters have other error
+        rates than small ones, that differs from the rate among rows.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    InvalidInputError
+        If a boundary on probabilities is given scores outside [0, 1].
+
+    Warns
+    -----
+    BoundaryWarning
+        If all rows are on one side of the threshold, which is often on another scale.
+
+    See Also
+    --------
+    BoundShiftClassifier.certify : The same of a classifier, which scores the rows itself.
+
+    Notes
+    -----
+    For k of n rows on the wrong side of a threshold fixed before, Clopper and Pearson's bound at
+    :math:`1 - \delta`. For a threshold chosen here, the band of equal local levels up
+    to 50,000 rows of a class (:mod:`boundshift.curves._uniform`); beyond, the smaller of the DKW
+    band at :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
+
+    Examples
+    --------
+    >>> from boundshift import certify
+    >>> y, s = [0] * 90 + [1] * 10, [0.1] * 85 + [0.6] * 5 + [0.9] * 9 + [0.2]
+    >>> print(certify(y, s, threshold=0.5))
+    certified at 0.95 (clopper-pearson): It holds if ... and the threshold was fixed before.
+                       rows    wrong    error  at most    floor
+    class 0              90        5   0.0556   0.1133   0.0327
+    class 1              10        1   0.1000   0.3942   0.2589
+    """
+    as_choice("scores", scores, tuple(_WORTH))
+    chosen_here = _as_flag("chosen_here", chosen_here)
+    t, pos_label = read_threshold(threshold, pos_label)
+    source = find_source(y_true, y_score, sample_weight)
+    if cluster is not None and (chosen_here or sample_weight is not None or source is not None):
+        raise InvalidInputError(
+            "`cluster` must go with a threshold fixed before and unweighted rows in memory, got "
+            "another request. Hold out whole clusters that have not chosen the threshold."
+        )
+    claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "threshold": t}
+    claims["chosen_here"] = chosen_here
+
+    def claim(sample: ScoreSample) -> tuple[Certificate, tuple[float, float]]:
+        if sample_weight is not None:
+            return certify_weights(sample, **claims), sample.extremes
+        counts = count_at_threshold(sample, t)
+        return certify_counts(*counts, scores=scores, **claims), sample.extremes
+
+    if source is not None:
+        (found, extremes), _ = decide_in_passes(source, claim, pos_label=pos_label)
+    elif sample_weight is not None:
+        found, extremes = claim(
+            ScoreSample.from_labels(y_true, y_score, pos_label, sample_weight=sample_weight)
+        )
+    else:
+        is_positive, known, labels = as_rows(y_true, y_score, pos_label, one_class=True)
+        is_one_class = is_positive.all() or not is_positive.any()
+        if isinstance(threshold, Boundary) and is_one_class:
+            if labels[int(is_positive[0])] not in threshold.labels:
+                raise InvalidInputError(
+                    f"`y_true` must hold the labels of the boundary, {threshold.labels!r}, got "
+                    f"only {labels[int(is_positive[0])]!r}. Name the classes as the boundary does."
+                )
+            labels = threshold.labels
+        check_finite(np.sort(known))
+        extremes = float(known.min()), float(known.max())
+        check_magnitude(max(map(abs, extremes)))
+        is_wrong, classes = (known > t) != is_positive, (~is_positive, is_positive)
+        wrong = tuple(int(np.sum(is_wrong & mine)) for mine in classes)
+        found = certify_counts(
+            wrong, tuple(int(np.sum(mine)) for mine in classes), labels, scores=scores, **claims
+        )
+        if cluster is not None:
+            found = _certify_clusters(found, is_wrong, classes, as_clusters(cluster, len(known)))
+        for label, n in zip(labels, found.n_samples, strict=True):
+            if not n:
+                found = replace(found, reason=f"{found.reason}; class {label} has no rows")
+    if isinstance(threshold, Boundary):
+        found = replace(found, scale=threshold.scale)
+        threshold.check_scale(*extremes, int(sum(found.n_samples)))
+    if sorted(found.errors) == [0.0, 1.0]:
+        warnings.warn(
+            f"Scores should be on both sides of the threshold {t:.6g}, got all "
+            f"{'above' if found.errors[0] else 'at or below'} it: one class is always right and "
+            "the other always wrong. Use a threshold on the scale of the scores.",
+            BoundaryWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def _certify_clusters(
+    found: Certificate,
+    is_wrong: BoolArray,
+    classes: tuple[BoolArray, BoolArray],
+    cluster: IndexArray,
+) -> Certificate:
+    """Return a certificate of rows in clusters, given the one of single rows."""
+    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
+    parts = [cluster_errors(is_wrong[mine], cluster[mine]) for mine in classes]
+    return replace(
+        found,
+        error_bounds=tuple(bound_mean(part, delta) for part in parts),
+        errors=tuple(float(part.mean()) if len(part) else math.nan for part in parts),
+        floors=tuple(bound_mean(np.zeros(len(part)), delta) for part in parts),
+        n_clusters=tuple(map(len, parts)),
+        method="betting",
+        reason=f"{found.reason}; clusters are independent, and the rates are averages over them",
+    )
+
+
+def read_threshold(threshold: float | Boundary, pos_label: object) -> tuple[float, object]:
+    """Return a threshold as a number, and the positive class."""
+    if isinstance(threshold, Boundary):
+        positive = threshold.labels[1]
+        if pos_label is not None and pos_label != positive:
+            raise InvalidInputError(
+                f"`pos_label` must be that of the boundary, {positive!r}, got {pos_label!r}. "
+                "Leave it out, or pass the boundary's threshold as a number."
+            )
+        return threshold.threshold, positive
+    is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
+    if not is_number or not abs(threshold) <= sys.float_info.max:
+        raise InvalidInputError(
+            f"`threshold` must be a finite number or a Boundary, got {threshold!r}. "
+            "Pass what find_boundary returned."
+        )
+    return float(threshold), pos_label
+
+
+def count_at_threshold(
+    sample: ScoreSample, threshold: float
+) -> tuple[tuple[int, int], tuple[int, int], tuple[Any, Any]]:
+    """Return rows on the wrong side of a threshold, all rows, and labels."""
+    above, below = sample.count_wrong(np.array([threshold]))
+    return (int(above[0]), int(below[0])), sample.n_samples, sample.labels
+
+
+def certify_weights(sample: ScoreSample, threshold: float, **options: Any) -> Certificate:
+    """Return the nominal certificate of rows with weights at a threshold."""
+    at = sample.from_units(np.array([threshold]))
+    wrong = [float(side[0]) for side in sample.count_wrong(at)]
+    effective = [float(c.effective) for c in (sample.negative, sample.positive)]
+    return certify_shares(
+        [k / n for k, n in zip(wrong, sample.n_samples, strict=True)],
+        effective,
+        sample.labels,
+        threshold=threshold,
+        **options,
+    )
+
+
+def certify_shares(
+    errors: Sequence[float], effective: Sequence[float], labels: tuple[Any, ...], **options: Any
+) -> Certificate:
+    """Return the nominal certificate of weighted shares, at effective numbers of rows.
+
+    Rounding is conservative: fewer rows, more of them wrong.
+
+    Examples
+    --------
+    >>> found = certify_shares([0.101, 0.0], [50.7, 20.0], ("no", "yes"))
+    >>> found.wrong, found.n_samples, found.status
+    ((6, 0), (50, 20), 'nominal')
+    """
+    rows = tuple(int(n + 1e-9) for n in effective)
+    wrong = tuple(
+        min(math.ceil(share * n - 1e-9), n) if n else 0
+        for share, n in zip(errors, rows, strict=True)
+    )
+    certificate = certify_counts(wrong, rows, labels, **options)
+    return replace(certificate, errors=tuple(errors), status="nominal", reason=_WEIGHTED)
+
+
+def certify_counts(
+    wrong: tuple[int, ...],
+    n_samples: tuple[int, ...],
+    labels: tuple[Any, ...],
+    *,
+    confidence: float = 0.95,
+    joint: bool = False,
+    chosen_here: bool = False,
+    scores: Scores = "held-out",
+    threshold: float | None = None,
+) -> Certificate:
+    r"""Bound each class's error rate from counts of rows on the wrong side.
+
+    Parameters
+    ----------
+    wrong, n_samples : tuples of int
+        Rows on the wrong side, and all rows, of each class.
+    labels : tuple
+        The classes.
+    confidence, joint, chosen_here, scores
+        As in :func:`certify`; `chosen_here` speaks of biases where there are more classes.
+    threshold : float, default=None
+        What the counts were taken at.
+
+    Notes
+    -----
+    With K ≥ 3 classes, the rows of a class that biases chosen here get right lie in an orthant of
+    score differences, whose K − 1 faces can be moved onto K − 1 of these rows without losing one:
+    its corner is then the least of these rows in each direction. For each of :math:`\binom{n}{K-1}`
+    choices of such rows the other n − K + 1 are independent of the choice, and Clopper–Pearson on
+    them at :math:`\delta/\binom{n}{K-1}` holds for all choices together (a sample compression
+    bound).
+
+    Examples
+    --------
+    >>> certify_counts((0, 1), (100, 20), ("no", "yes")).error_bounds[1].__round__(3)
+    0.216
+    """
+    joint, chosen_here = _as_flag("joint", joint), _as_flag("chosen_here", chosen_here)
+    delta = 1.0 - as_share("confidence", confidence)
+    delta /= len(labels) if joint else 1
+    status, reason, added = _WORTH[scores]
+    bounds, floors = [], []
+    for k, n in zip(wrong, n_samples, strict=True):
+        options: dict[str, Any] = {"chosen_here": chosen_here, "n_classes": len(labels)}
+        bounds.append(bound_error(k, n, delta, **options))
+        floors.append(bound_error(0, n, delta, **options))
+    return Certificate(
+        error_bounds=tuple(bounds),
+        errors=tuple(k / n if n else float("nan") for k, n in zip(wrong, n_samples, strict=True)),
+        wrong=tuple(wrong),
+        n_samples=tuple(n_samples),
+        labels=tuple(labels),
+        confidence=confidence,
+        joint=joint,
+        method="uniform" if chosen_here else "clopper-pearson",
+        status=status,
+        reason=reason + added[chosen_here],
+        floors=tuple(floors),
+        threshold=threshold,
+    )
+
+
+def certify_floors(boundary: Boundary, curve: ConfidenceCurve, rule: Floors) -> Certificate:
+    r"""Return the certificate of a boundary that floors decided, by the same rows.
+
+    Each bound of (negative, positive) has the confidence :math:`1 - \delta` of the floors.
+
+    A floor of recall or specificity allows up to k rows of its class on the wrong side, and k
+    depends only on the floor, the confidence and the number of rows. So every allowed boundary
+    errs no more often than the order statistic with k rows beyond it, whose Clopper–Pearson bound
+    is valid. With F floors the bound is at :math:`\delta/F`, as the floor was tested. A class
+    without a floor has the band that holds for every boundary at once.
+
+    A class with more than k rows on the wrong side, whose floor was not met, has that band at
+    :math:`\delta - \delta/F`: together both cases fail with probability at most :math:`\delta`.
+    A single floor is unmet only where no number of rows is allowed, whatever the scores; the band
+    is then at :math:`\delta`.
+    """
+    found = certify_counts(
+        boundary.wrong,
+        boundary.n_samples,
+        boundary.labels,
+        confidence=curve.confidence,
+        chosen_here=True,
+        threshold=boundary.threshold,
+    )
+    delta, n_floors = 1.0 - curve.confidence, len(rule.asked)
+    tested = replace(curve, confidence=1.0 - delta / n_floors)
+    bounds = list(found.error_bounds)
+    for i, name in enumerate(("specificity", "recall")):
+        if name in rule.asked:
+            wrong, n = boundary.wrong[i], boundary.n_samples[i]
+            allowed = most_wrong(tested.bound, n, 1.0 - rule.asked[name])
+            if wrong <= allowed:
+                bounds[i] = float(clopper_pearson(allowed, n, delta / n_floors))
+            elif n_floors > 1:
+                bounds[i] = float(uniform_bound(wrong, n, delta - delta / n_floors))
+    return replace(found, error_bounds=tuple(bounds), scale=boundary.scale)
+
+
+def bound_error(
+    wrong: int, n: int, delta: float, *, chosen_here: bool = False, n_classes: int = 2
+) -> float:
+    """Return the upper bound of one class's error rate; 1 without rows."""
+    if n == 0:
+        return 1.0
+    if not chosen_here:
+        return float(clopper_pearson(wrong, n, delta))
+    if n_classes == 2:
+        return float(uniform_bound(wrong, n, delta))
+    faces = n_classes - 1
+    choices = math.comb(n, faces)
+    # With fewer rows than faces, or more choices than a float holds, nothing can be claimed.
+    if not 0 < choices < 1e300:
+        return 1.0
+    return float(clopper_pearson(wrong, n - faces, delta / choices))
+
+
+def _as_flag(name: str, value: object) -> bool:
+    """Return True or False, of Python or of NumPy."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InvalidInputError(f"`{name}` must be True or False, got {value!r}. Use {name}=True.")

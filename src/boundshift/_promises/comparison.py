@@ -1,0 +1,269 @@
+r"""Whether one boundary, or one model, is better than another on the same labelled rows.
+
+Rows on which both are right, or both are wrong, do not tell them apart. What counts is how many
+rows of each class the new one fixes and how many it breaks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.stats import binom
+
+from boundshift._boundary import Boundary
+from boundshift._promises.certificate import read_threshold
+from boundshift._validation import as_labels, as_scores, as_share, find_distinct, order_labels
+from boundshift.curves._uniform import clopper_pearson
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Cost, GMean, Minimax, Rule, Sum, Youden
+
+Pair = tuple[float, float]
+
+# Half the sum of both error rates, as a cost.
+_BALANCED = Cost(prevalence=0.5)
+
+
+@dataclass(frozen=True)
+class BoundaryComparison:
+    """Two boundaries, or two models, on the same labelled rows.
+
+    Parameters
+    ----------
+    labels : tuple
+        The classes (negative, positive), in the order of all tuples here.
+    n_samples : tuple of int
+        Rows of each class.
+    mended, broken : tuple of int
+        Rows that only the old one gets wrong, and rows that only the new one gets wrong.
+    differences : tuple of float
+        Error rate of the new one minus that of the old one; below 0 the new one is better.
+    intervals : tuple of pairs of float
+        Where the true difference of each class lies, each by itself with the stated confidence.
+    p_values : tuple of float
+        Of McNemar's exact test, for each class, that the new one is no better.
+    cost_difference : float
+        Expected cost of a decision by the new one minus that of the old one.
+    cost_interval : pair of float
+        Where the true difference of costs lies, with the stated confidence.
+    better_confidence : float
+        The confidence with which the new one is cheaper: the greatest at which a one-sided bound
+        of the difference of costs is below 0; 0 if there is none.
+    cost : Cost
+        What errors cost; 1 each at a prevalence of one half is the balanced error.
+    confidence : float
+        Of each interval.
+    """
+
+    labels: tuple[Any, Any]
+    n_samples: tuple[int, int]
+    mended: tuple[int, int]
+    broken: tuple[int, int]
+    differences: Pair
+    intervals: tuple[Pair, Pair]
+    p_values: Pair
+    cost_difference: float
+    cost_interval: Pair
+    better_confidence: float
+    cost: Cost
+    confidence: float
+
+    @property
+    def verdict(self) -> Literal["better", "worse", "undecided"]:
+        """Whether the new one costs less, more, or cannot be told from the old one."""
+        low, high = self.cost_interval
+        return "better" if high < 0 else "worse" if low > 0 else "undecided"
+
+    def __str__(self) -> str:
+        words = {
+            "better": "The new one is better",
+            "worse": "The new one is worse",
+            "undecided": "It is undecided which one is better",
+        }
+        low, high = self.cost_interval
+        compared = "balanced error" if self.cost == _BALANCED else "expected cost"
+        lines = [
+            f"{words[self.verdict]} at {self.confidence:.4g}: the {compared} changes by "
+            f"{self.cost_difference:+.4g}, between {low:+.4g} and {high:+.4g}.",
+            f"{'':<14}{'rows':>8}{'mended':>8}{'broken':>8}{'error':>9}{'between':>9}"
+            f"{'and':>9}{'p-value':>9}",
+        ]
+        for i, label in enumerate(self.labels):
+            lines.append(
+                f"{f'class {label}':<14}{self.n_samples[i]:>8}{self.mended[i]:>8}"
+                f"{self.broken[i]:>8}{self.differences[i]:>+9.4f}{self.intervals[i][0]:>+9.4f}"
+                f"{self.intervals[i][1]:>+9.4f}{self.p_values[i]:>9.3g}"
+            )
+        return "\n".join(lines)
+
+
+def compare_boundaries(
+    y_true: ArrayLike,
+    old_score: ArrayLike,
+    old: float | Boundary,
+    new_score: ArrayLike,
+    new: float | Boundary,
+    confidence: float = 0.95,
+    *,
+    cost: Cost | None = None,
+    pos_label: object = None,
+) -> BoundaryComparison:
+    r"""Compare two boundaries or two models on rows that decided neither.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Two labels of any kind.
+    old_score, new_score : array-like of shape (n_samples,)
+        Scores of the same rows; the same scores twice compare two boundaries of one model.
+    old, new : float or Boundary
+        A row is called positive iff its score is greater.
+    confidence : float, default=0.95
+        Of each interval.
+    cost : Cost, default=None
+        What errors cost. None takes the rule of the boundaries, which must agree: a Cost as it
+        is, and for "sum", "youden", "g-mean" and "minimax" the balanced error, half the sum of
+        both error rates. With other rules, or two numbers, it must be given. Its prevalence is
+        taken as known; with none, the rows must be a random sample, and the interval includes the
+        uncertainty of their prevalence.
+    pos_label : label, default=None
+        The positive class; None takes that of a boundary, or the greater label.
+
+    Returns
+    -------
+    BoundaryComparison
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not known what errors cost, or scores are not on the scale of their boundary.
+
+    Notes
+    -----
+    If b of n rows of a class are mended and c are broken, :math:`(c - b)/n` estimates the
+    difference of the error rates. Its upper bound at :math:`1 - \delta` is Clopper and Pearson's
+    upper bound of c/n minus their lower bound of b/n, each at :math:`\delta/2`. The bound of the
+    difference of costs adds both classes, each bound at :math:`\delta/4`; n counts the rows of
+    the class where the prevalence is known, and all rows where it is not. The bounds hold for any
+    distribution and any n, and are slightly conservative. McNemar's exact test asks how often b
+    or more of b + c fair coins show heads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boundshift import Cost, compare_boundaries
+    >>> y = np.repeat([0, 1], [9000, 1000])
+    >>> s = np.concatenate([np.linspace(-3, 1, 9000), np.linspace(-1, 3, 1000)])
+    >>> print(compare_boundaries(y, s, 0.9, s, 0.5, cost=Cost(false_negative=20)))
+    The new one is better at 0.95: the expected cost changes by -0.11, between -0.1728 and -0.04618.
+                      rows  mended  broken    error  between      and  p-value
+    class 0           9000       0     900  +0.1000  +0.0925  +0.1073        1
+    class 1           1000     100       0  -0.1000  -0.1233  -0.0754 7.89e-31
+    """
+    delta = 1 - as_share("confidence", confidence)
+    if cost is None:
+        cost = _cost_of([b.rule for b in (old, new) if isinstance(b, Boundary)])
+    if not isinstance(cost, Cost):
+        raise InvalidInputError(
+            f"`cost` must be a Cost, got {cost!r}. Use Cost(false_positive=1, false_negative=20), "
+            "for example."
+        )
+    old_threshold, positive = read_threshold(old, pos_label)
+    new_threshold, positive = read_threshold(new, positive)
+    given = as_labels(y_true)
+    labels = order_labels(find_distinct(given).tolist(), positive)
+    y = np.asarray(given == labels[1], dtype=np.bool_)
+    old_wrong = (_read_scores(old_score, len(y), old) > old_threshold) != y
+    new_wrong = (_read_scores(new_score, len(y), new) > new_threshold) != y
+    mended = _count(old_wrong & ~new_wrong, y)
+    broken = _count(~old_wrong & new_wrong, y)
+    rows = _count(np.True_, y)
+    pairs = list(zip(mended, broken, rows, strict=True))
+    differences = tuple((c - b) / n for b, c, n in pairs)
+    weights, among = (cost.false_positive, cost.false_negative), (len(y), len(y))
+    if cost.prevalence is not None:
+        weights = (weights[0] * (1 - cost.prevalence), weights[1] * cost.prevalence)
+        among = rows
+    counts = list(zip(weights, mended, broken, among, strict=True))
+
+    def cost_bound(level: float, flip: bool = False) -> float:
+        """Return an upper bound of the difference of costs, of old minus new if flipped."""
+        return sum(
+            w * (_upper(c, b, n, level / 2) if flip else _upper(b, c, n, level / 2))
+            for w, b, c, n in counts
+        )
+
+    intervals = [(-_upper(c, b, n, delta / 2), _upper(b, c, n, delta / 2)) for b, c, n in pairs]
+    return BoundaryComparison(
+        labels=labels,
+        n_samples=rows,
+        mended=mended,
+        broken=broken,
+        differences=(differences[0], differences[1]),
+        intervals=(intervals[0], intervals[1]),
+        p_values=tuple(float(binom.sf(b - 1, b + c, 0.5)) for b, c, _ in pairs),  # type: ignore[arg-type]
+        cost_difference=sum(w * (c - b) / n for w, b, c, n in counts),
+        cost_interval=(-cost_bound(delta / 2, flip=True), cost_bound(delta / 2)),
+        better_confidence=1 - _least_level(cost_bound),
+        cost=cost,
+        confidence=float(confidence),
+    )
+
+
+def _cost_of(rules: list[Rule]) -> Cost:
+    """Return what errors cost by the rules of the boundaries; raise where they do not say."""
+    remedy = "Use cost=Cost(false_positive=1, false_negative=20), for example."
+    if not rules:
+        raise InvalidInputError(
+            f"`cost` must be given where neither boundary has a rule, got None. {remedy}"
+        )
+    if rules[0] != rules[-1]:
+        raise InvalidInputError(
+            "`cost` must be given where the boundaries have different rules, got None with "
+            f"{rules[0]!r} and {rules[-1]!r}. {remedy}"
+        )
+    if isinstance(rules[0], Cost):
+        return rules[0]
+    if isinstance(rules[0], Sum | Youden | GMean | Minimax):
+        return _BALANCED
+    raise InvalidInputError(
+        f"`cost` must be given where the rule is {rules[0]!r}, which does not say what an error "
+        f"costs, got None. {remedy}"
+    )
+
+
+def _upper(mended: int, broken: int, n: int, delta: float) -> float:
+    """Return an upper bound of the share broken minus the share mended."""
+    most = float(clopper_pearson(broken, n, delta / 2))
+    return most - (1 - float(clopper_pearson(n - mended, n, delta / 2)))
+
+
+def _least_level(bound: Any) -> float:
+    """Return the least risk at which a bound is below 0, 1 if there is none."""
+    if bound(1.0) >= 0:
+        return 1.0
+    least = float(np.log(1e-12))
+    if bound(1e-12) < 0:
+        return 1e-12
+    return float(np.exp(brentq(lambda level: bound(np.exp(level)), least, 0.0, xtol=1e-10)))
+
+
+def _read_scores(y_score: ArrayLike, n: int, cut: float | Boundary) -> NDArray[np.float64]:
+    """Return finite scores, one for each row, on the scale of the boundary."""
+    scores = as_scores(y_score)
+    if len(scores) != n or not np.isfinite(scores).all():
+        raise InvalidInputError(
+            f"Scores must be finite, one for each of {n} rows, got {len(scores)} of which "
+            f"{int((~np.isfinite(scores)).sum())} are not finite. Score the same rows twice."
+        )
+    if isinstance(cut, Boundary):
+        cut.check_scale(float(scores.min()), float(scores.max()), n)
+    return scores
+
+
+def _count(chosen: NDArray[np.bool_] | np.bool_, y: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return how many rows of each class are chosen."""
+    return int(np.sum(chosen & ~y)), int(np.sum(chosen & y))

@@ -1,0 +1,667 @@
+r"""Whether a certificate still holds, as labelled rows arrive after deployment.
+
+Each class has its own bet against the claim that its error rate is at most the stated bound
+:math:`b`. The bet is a nonnegative supermartingale under the claim, however rows are batched and
+whenever one looks. By Ville's inequality it ever reaches :math:`1/\alpha` with probability at most
+:math:`\alpha`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
+
+from boundshift._boundary import check_probabilities, look_like_probabilities
+from boundshift._promises.certificate import Certificate
+from boundshift._promises.clusters import as_clusters
+from boundshift._result.records import Record, read_json
+from boundshift._typing import FloatArray
+from boundshift._validation import as_labels, as_scores, as_share, is_finite
+from boundshift._writing import write_whole
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+
+When = str | int | float | None
+
+# Worse error rates that are bet on, as multiples of the odds of the bound.
+ODDS_RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0)
+# Rows per chunk: it bounds memory and does not change the answer.
+_CHUNK = 1 << 14
+# Points of a path: every row up to this one, then as many in each doubling.
+_POINTS = 64
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Evidence that the certificate of a class no longer holds.
+
+    Parameters
+    ----------
+    label : label
+        The class.
+    row, when : int, and str, number or None
+        The row at which the alarm was raised, counted from 1 among all rows, and its date.
+    since_row, since : int, and str, number or None
+        The most likely first row of the excess errors, and its date.
+    wrong, n_samples : int
+        Rows of the class on the wrong side, and all of its rows, from then until the alarm.
+    bound : float
+        The error rate that the certificate states.
+    level : float
+        The probability of ever raising an alarm is at most this while all error rates stay within
+        their bounds.
+    """
+
+    label: Any
+    row: int
+    when: When
+    since_row: int
+    since: When
+    wrong: int
+    n_samples: int
+    bound: float
+    level: float
+
+    @property
+    def message(self) -> str:
+        """The alarm in two sentences."""
+        since = f"row {self.since_row}" if self.since is None else str(self.since)
+        when = f"row {self.row}" if self.when is None else str(self.when)
+        return (
+            f"Class {self.label} exceeds its stated error rate of {self.bound:.3g}: since "
+            f"{since}, {self.wrong} of {self.n_samples} rows were wrong "
+            f"({self.wrong / self.n_samples:.3g}). Raised at {when}; while all error rates stay "
+            f"within their bounds, the chance of ever raising an alarm is at most {self.level:.3g}."
+        )
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPath:
+    """Errors and evidence of one class over time.
+
+    Parameters
+    ----------
+    label : label
+        The class.
+    bound : float
+        The error rate that its certificate states.
+    rows : array of int
+        Row numbers among all classes.
+    when : tuple
+        Their dates, None where none were given.
+    wrong, n_samples : array of int
+        Rows of the class on the wrong side, and all of its rows, by then.
+    log_e_values : array of float
+        Logarithm of the evidence against the certificate.
+    """
+
+    label: Any
+    bound: float
+    rows: NDArray[np.int64]
+    when: tuple[When, ...]
+    wrong: NDArray[np.int64]
+    n_samples: NDArray[np.int64]
+    log_e_values: FloatArray
+
+
+@dataclass
+class Bet:
+    """The evidence against one class's bound, and the state that a restart needs."""
+
+    bound: float = 1.0
+    n_samples: int = 0
+    wrong: int = 0
+    # Rows, or clusters of rows, and the log likelihood ratio of all of them for each rate.
+    steps: int = 0
+    log_ratios: list[float] = field(default_factory=lambda: [0.0] * len(ODDS_RATIOS))
+    log_e_value: float = 0.0
+    # For each rate: log of the sum over starts of weight / likelihood ratio before the start.
+    log_starts: list[float] = field(default_factory=lambda: [-math.inf] * len(ODDS_RATIOS))
+    # Row number, date, rows of the class, wrong rows, log evidence.
+    points: list[tuple[int, When, int, int, float]] = field(default_factory=list)
+    last: tuple[int, When] = (0, None)
+    alarm: Alarm | None = None
+
+    def is_possible(self, rows: int) -> bool:
+        """Return whether a stored bet is consistent with this number of rows."""
+        counts = [self.n_samples, self.wrong, self.steps, self.last[0]]
+        counts += [count for point in self.points for count in (point[0], *point[2:4])]
+        evidence = [self.log_e_value, *self.log_ratios, *(point[4] for point in self.points)]
+        if self.alarm is not None:
+            of_alarm = (self.alarm.row, self.alarm.since_row, self.alarm.wrong)
+            counts += [*of_alarm, self.alarm.n_samples]
+            evidence += [self.alarm.bound, self.alarm.level]
+        return (
+            all(isinstance(count, int) and 0 <= count <= rows for count in counts)
+            and self.wrong <= self.n_samples
+            and all(map(math.isfinite, evidence))
+            and len(self.log_starts) == len(self.log_ratios) == len(ODDS_RATIOS)
+            and all(value < math.inf for value in self.log_starts)
+        )
+
+    def extend(self, shares: NDArray[Any]) -> FloatArray:
+        """Add steps, each with its share of wrong rows; return the log evidence after each."""
+        parts = [self._take(shares[i : i + _CHUNK]) for i in range(0, len(shares), _CHUNK)]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def _take(self, shares: NDArray[Any]) -> FloatArray:
+        """Add a chunk; sums are taken step by step, so that batches do not matter."""
+        step = self.steps + np.arange(1, len(shares) + 1)
+        self.steps += len(shares)
+        if not 0 < self.bound < 1:
+            return np.zeros(len(step))
+        # Likelihood ratios of a wrong and of a right row for each rate, averaged over each step.
+        odds = np.array(ODDS_RATIOS)
+        base = 1 - self.bound + odds * self.bound
+        ratios = np.log((1 + np.multiply.outer(shares, odds - 1)) / base)
+        logs = np.cumsum(np.vstack([self.log_ratios, ratios]), axis=0)
+        spread = np.log1p(1 / step) / ((1 + np.log(step)) * (1 + np.log(step + 1)))
+        terms = np.log(spread)[:, None] - logs[:-1]
+        starts = np.logaddexp.accumulate(np.vstack([self.log_starts, terms]), axis=0)[1:]
+        self.log_ratios, self.log_starts = logs[-1].tolist(), starts[-1].tolist()
+        begun = np.logaddexp.reduce(starts + logs[1:], axis=1) - math.log(len(odds))
+        log_e: FloatArray = np.logaddexp(begun, -np.log1p(np.log(step + 1)))
+        self.log_e_value = float(log_e[-1])
+        return log_e
+
+
+@dataclass(frozen=True)
+class _State(Record):
+    """A monitor as it is stored."""
+
+    certificate: Certificate
+    threshold: float | None
+    confidence: float
+    rows: int
+    classes: list[Bet]
+
+    _format: ClassVar[str] = "boundshift.monitor"
+    _version: ClassVar[int] = 3
+
+    def _impossible(self) -> str | None:
+        if not isinstance(self.rows, int) or self.rows < 0:
+            return "rows"
+        is_possible = len(self.classes) == len(self.certificate.labels) and all(
+            bet.is_possible(self.rows) for bet in self.classes
+        )
+        return None if is_possible else "classes"
+
+
+class Monitor:
+    r"""Watch whether a certificate still holds, as labelled rows arrive after deployment.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        From :func:`~boundshift.certify`. A nominal one is watched with a warning.
+    threshold : float, default=None
+        A row is predicted positive iff its score is greater; None takes the certificate's.
+    confidence : float, default=0.95
+        One minus the probability of ever raising an alarm for any class while all error rates
+        stay within their bounds.
+
+    See Also
+    --------
+    boundshift.plots.MonitorDisplay : Draw it.
+
+    Notes
+    -----
+    For one class with the stated error rate b, let :math:`x_i` be 1 if its i-th row is on the
+    wrong side, else 0. For a rate :math:`q > b` the likelihood ratio
+
+    .. math:: L_{j:n}(q) = \prod_{i=j}^n (q/b)^{x_i} ((1-q)/(1-b))^{1-x_i}
+
+    has a mean of at most 1 as long as every row errs with a probability of at most b, given what
+    came before. The evidence is its mean over seven rates q and over all rows j from which on the
+    rate may have been q,
+
+    .. math:: E_n = \sum_{j \le n} w_j \frac{1}{7} \sum_q L_{j:n}(q) + \sum_{j > n} w_j,
+              \qquad w_j = \frac{1}{1 + \ln j} - \frac{1}{1 + \ln(j+1)},
+
+    a nonnegative supermartingale that starts at 1. An alarm is raised when it reaches
+    :math:`K/\alpha` for one of K classes; by Ville's inequality that happens with probability at
+    most :math:`\alpha`, however often one looks. Because the bets start anew at every row, months
+    without errors hardly delay the alarm.
+
+    The certificate holds with its own confidence only. If nothing has changed since, an alarm has
+    a probability of at most :math:`\alpha` plus that of a wrong bound: .05 + 2 × .05 with two
+    classes certified singly at 95%.
+
+    A cluster of rows is one step: the mean of its rows' likelihood ratios has the same property
+    if the cluster's expected share of wrong rows is at most b.
+
+    The state depends on the order of the rows, not on how they are batched.
+
+    References
+    ----------
+    .. [1] A. Ramdas, P. Grünwald, V. Vovk, G. Shafer, Game-theoretic statistics and safe
+       anytime-valid inference, Statistical Science 38, 2023.
+    .. [2] J. Shin, A. Ramdas, A. Rinaldo, E-detectors: a nonparametric framework for sequential
+       change detection, New England Journal of Statistics in Data Science 2, 2024.
+
+    Examples
+    --------
+    >>> from boundshift import Monitor, certify
+    >>> certificate = certify([0] * 90 + [1] * 60, [0.1] * 90 + [0.9] * 58 + [0.2] * 2, 0.5)
+    >>> monitor = Monitor(certificate)
+    >>> _ = monitor.update([0, 1, 1, 0], [0.2, 0.8, 0.7, 0.1], when="2026-03-02")
+    >>> monitor.alarm is None
+    True
+    >>> _ = monitor.update([1] * 20, [0.9, 0.3] * 10, when="2026-04-01")
+    >>> monitor.alarm.label, monitor.alarm.since
+    (1, '2026-04-01')
+    """
+
+    def __init__(
+        self,
+        certificate: Certificate,
+        *,
+        threshold: float | None = None,
+        confidence: float = 0.95,
+    ) -> None:
+        if not isinstance(certificate, Certificate):
+            raise InvalidInputError(
+                f"`certificate` must be a Certificate, got {type(certificate).__name__}. Pass what "
+                "boundshift.certify returned."
+            )
+        if certificate.status == "nominal":
+            warnings.warn(
+                f"`certificate` should be certified, got a nominal one: {certificate.reason}.",
+                BoundaryWarning,
+                stacklevel=2,
+            )
+        self.certificate = certificate
+        self.threshold = certificate.threshold if threshold is None else _finite(threshold)
+        self.confidence = as_share("confidence", confidence)
+        self._rows = 0
+        self._bets = [Bet(bound) for bound in certificate.error_bounds]
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        when: ArrayLike | object = None,
+        *,
+        cluster: ArrayLike | None = None,
+    ) -> Self:
+        """Add labelled rows in the order of their arrival.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of the certificate; one class alone or no rows are allowed.
+        y_score : array-like of shape (n_samples,)
+            Scores, on the scale of the threshold: probabilities if those of the boundary were.
+        when : date, datetime, str, number, or array-like of these, default=None
+            One date for all rows or one for each. It is reported and does not affect the evidence.
+        cluster : array-like of shape (n_samples,), default=None
+            Id of each row's cluster, such as the patient. A cluster counts as one step, by the
+            mean of its rows, so pass all rows of a cluster in one update. Needed for a
+            certificate of clusters.
+
+        Returns
+        -------
+        self : Monitor
+
+        Raises
+        ------
+        InvalidInputError
+            If a label is unknown, a score is not finite, or the scores contradict the scale of
+            the certificate. The state is then unchanged.
+        """
+        if self.threshold is None or len(self._bets) != 2:
+            raise InvalidInputError(
+                "Scores can be judged only by a certificate of two classes with a threshold, got "
+                f"{len(self._bets)} classes and the threshold {self.threshold!r}. Pass "
+                "`threshold` to Monitor, or predicted labels to update_predictions."
+            )
+        scores = as_scores(y_score)
+        if not np.isfinite(scores).all():
+            raise InvalidInputError(
+                f"`y_score` must be finite, got {int((~np.isfinite(scores)).sum())} values that "
+                "are not. Drop those rows."
+            )
+        classes = self._read_labels("y_true", y_true, len(scores))
+        if len(scores) and self.threshold == self.certificate.threshold:
+            self._check_scale(float(scores.min()), float(scores.max()), classes)
+        self._take(classes, (scores > self.threshold) != (classes == 1), when, cluster)
+        return self
+
+    def _check_scale(self, low: float, high: float, classes: NDArray[np.intp]) -> None:
+        """Raise if scores from low to high are not on the scale of the certificate."""
+        certificate, t = self.certificate, self.threshold
+        if certificate.scale == "probability":
+            check_probabilities(low, high)
+        if certificate.scale != "raw" or t is None or 0.0 <= t <= 1.0:
+            return
+        # Below the threshold every positive row is wrong, above it every negative one.
+        place = 0 if t < 0.0 else 1
+        rows, bound = int(np.sum(classes == place)), certificate.error_bounds[place]
+        if look_like_probabilities(low, high, rows, bound):
+            raise InvalidInputError(
+                f"`y_score` must be on the scale of the certificate, whose threshold is {t:.6g}, "
+                f"got scores from {low:.6g} to {high:.6g}, like probabilities: all {rows} rows of "
+                f"class {certificate.labels[place]!r} are on the wrong side. Use the scores of the "
+                "same kind as before, or pass predicted labels to update_predictions."
+            )
+
+    def update_predictions(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        when: ArrayLike | object = None,
+        *,
+        cluster: ArrayLike | None = None,
+    ) -> Self:
+        """Add labelled rows with their predictions, for any number of classes.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            Labels of the certificate.
+        when, cluster
+            As in :meth:`update`.
+
+        Returns
+        -------
+        self : Monitor
+        """
+        predicted = self._read_labels("y_pred", y_pred, None)
+        classes = self._read_labels("y_true", y_true, len(predicted))
+        self._take(classes, predicted != classes, when, cluster)
+        return self
+
+    def _read_labels(self, name: str, values: ArrayLike, n: int | None) -> NDArray[np.intp]:
+        """Return labels as places in the certificate's."""
+        y = as_labels(values, name)
+        if n is not None and len(y) != n:
+            raise InvalidInputError(
+                f"`{name}` must have one label for each row, got {len(y)} for {n} rows. Pass "
+                "labels and scores of the same rows."
+            )
+        places = np.full(len(y), -1, dtype=np.intp)
+        for place, label in enumerate(self.certificate.labels):
+            places[y == label] = place
+        if len(y) and places.min() < 0:
+            known = ", ".join(repr(label) for label in self.certificate.labels)
+            raise InvalidInputError(
+                f"`{name}` must hold labels of the certificate, {known}, got "
+                f"{y[places < 0][:1].tolist()[0]!r}. Drop the rows without a label, and name the "
+                "others as the certificate does."
+            )
+        return places
+
+    def _take(
+        self,
+        classes: NDArray[np.intp],
+        is_wrong: NDArray[np.bool_],
+        when: ArrayLike | object,
+        cluster: ArrayLike | None,
+    ) -> None:
+        """Add rows, given the place of each class and whether the prediction is wrong."""
+        date_at = _read_dates(when, len(classes))
+        if cluster is None and self.certificate.n_clusters is not None:
+            raise InvalidInputError(
+                "`cluster` must be given with a certificate of clusters, got None. Pass the id of "
+                "each row's cluster."
+            )
+        ids = None if cluster is None else as_clusters(cluster, len(classes))
+        for place in range(len(self._bets)):
+            chosen = np.flatnonzero(classes == place)
+            if ids is not None and len(chosen):
+                chosen = chosen[self._order_clusters(ids[chosen])]
+            if len(chosen):
+                of_cluster = None if ids is None else ids[chosen]
+                self._take_class(place, is_wrong[chosen], chosen, of_cluster, date_at)
+        self._rows += len(classes)
+
+    def _order_clusters(self, cluster: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return an order of rows with clusters in one piece.
+
+        Rows that are so already keep their order. Else the order of clusters is random: that of
+        their first or last rows would favour the large ones, whose error rate may differ.
+        """
+        n_runs = 1 + np.count_nonzero(np.diff(cluster))
+        if n_runs == len(np.unique(cluster)):
+            return np.arange(len(cluster))
+        place = np.random.default_rng(self._rows).permutation(int(cluster.max()) + 1)
+        return np.argsort(place[cluster], kind="stable")
+
+    def _take_class(
+        self,
+        place: int,
+        is_wrong: NDArray[np.bool_],
+        chosen: NDArray[np.intp],
+        cluster: NDArray[np.intp] | None,
+        date_at: Callable[[int], When],
+    ) -> None:
+        """Add rows of one class, clusters one after the other; keep points and the first alarm."""
+        bet = self._bets[place]
+        ends = np.arange(len(chosen))
+        if cluster is not None:
+            ends = np.append(np.flatnonzero(np.diff(cluster)), len(chosen) - 1)
+        n, wrong = ends + 1, np.cumsum(is_wrong, dtype=np.int64)[ends]
+        shares = np.diff(wrong, prepend=0) / np.diff(n, prepend=0)
+        n, wrong, rows = bet.n_samples + n, bet.wrong + wrong, chosen[ends]
+        kept = _is_kept(bet.steps + np.arange(1, len(ends) + 1))
+        log_e = bet.extend(shares)
+        bet.n_samples, bet.wrong = int(n[-1]), int(wrong[-1])
+        enough = np.flatnonzero(log_e >= math.log(self.e_value_needed))
+        first = int(enough[0]) if len(enough) and bet.alarm is None else -1
+        for i in np.flatnonzero(kept | (np.arange(len(n)) == first)).tolist():
+            point = (self._rows + int(rows[i]) + 1, date_at(int(rows[i])))
+            if i == first:
+                bet.alarm = self._alarm(place, bet, *point, int(n[i]), int(wrong[i]))
+            if kept[i]:
+                bet.points.append((*point, int(n[i]), int(wrong[i]), float(log_e[i])))
+        bet.last = (self._rows + int(rows[-1]) + 1, date_at(int(rows[-1])))
+
+    def _alarm(self, place: int, bet: Bet, row: int, when: When, n: int, wrong: int) -> Alarm:
+        """Return the alarm of a class, with the most likely start of the excess errors."""
+        counts = np.array([(0, 0)] + [point[2:4] for point in bet.points if point[2] < n])
+        rows, errors = n - counts[:, 0], wrong - counts[:, 1]
+        share = errors / rows
+        gain = rows * (
+            xlogy(share, share / bet.bound) + xlogy(1 - share, (1 - share) / (1 - bet.bound))
+        )
+        best = int(np.argmax(np.where(share > bet.bound, gain, -np.inf)))
+        since = bet.points[best][:2] if best < len(bet.points) else (row, when)
+        return Alarm(
+            label=self.certificate.labels[place],
+            row=row,
+            when=when,
+            since_row=since[0],
+            since=since[1],
+            wrong=int(errors[best]),
+            n_samples=int(rows[best]),
+            bound=bet.bound,
+            level=1 - self.confidence,
+        )
+
+    @property
+    def alarm(self) -> Alarm | None:
+        """The first alarm of any class, or None."""
+        return min(self.alarms, key=lambda alarm: alarm.row, default=None)
+
+    @property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """At most one alarm per class."""
+        return tuple(bet.alarm for bet in self._bets if bet.alarm is not None)
+
+    @property
+    def n_samples(self) -> tuple[int, ...]:
+        """Rows of each class so far."""
+        return tuple(bet.n_samples for bet in self._bets)
+
+    @property
+    def wrong(self) -> tuple[int, ...]:
+        """Rows of each class on the wrong side so far."""
+        return tuple(bet.wrong for bet in self._bets)
+
+    @property
+    def e_values(self) -> tuple[float, ...]:
+        """Current evidence against each class's bound; 1 is none."""
+        return tuple(math.exp(min(bet.log_e_value, 700.0)) for bet in self._bets)
+
+    @property
+    def e_value_needed(self) -> float:
+        """The evidence at which an alarm is raised; the classes share the level."""
+        return len(self._bets) / (1 - self.confidence)
+
+    @property
+    def paths(self) -> tuple[ClassPath, ...]:
+        """Each class over time: every row at first, then 64 rows per doubling, and the last."""
+        return tuple(map(self._path, self.certificate.labels, self._bets))
+
+    def _path(self, label: Any, bet: Bet) -> ClassPath:
+        points = list(bet.points)
+        if points and points[-1][2] < bet.n_samples:
+            points.append((*bet.last, bet.n_samples, bet.wrong, bet.log_e_value))
+        rows, when, n, wrong, log_e = zip(*points, strict=True) if points else ((), (), (), (), ())
+        return ClassPath(
+            label, bet.bound, np.array(rows, dtype=np.int64), tuple(when),
+            np.array(wrong, dtype=np.int64), np.array(n, dtype=np.int64), np.array(log_e),
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        head = f"{'':<14}{'rows':>9}{'wrong':>9}{'error':>9}{'at most':>9}{'evidence':>11}"
+        lines = [self.verdict, head]
+        for label, bet, e in zip(self.certificate.labels, self._bets, self.e_values, strict=True):
+            error = f"{bet.wrong / bet.n_samples:.4f}" if bet.n_samples else "–"
+            shown = f"{e:.4g}/{self.e_value_needed:.4g}"
+            lines.append(
+                f"{f'class {label}':<14}{bet.n_samples:>9}{bet.wrong:>9}{error:>9}{bet.bound:>9.4f}"
+                f"{shown:>11}"
+            )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Monitor: {self._rows} rows, {len(self.alarms)} alarms>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Monitor) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def verdict(self) -> str:
+        """A sentence for each alarm, or one that says there is none."""
+        if self.alarms:
+            return "\n".join(alarm.message for alarm in self.alarms)
+        bounds = zip(self.certificate.labels, self.certificate.error_bounds, strict=True)
+        unbound = [str(label) for label, bound in bounds if bound >= 1]
+        silent = f" Class {', '.join(unbound)} has no bound to watch." if unbound else ""
+        if self.certificate.status == "nominal":
+            silent += f" The certificate is nominal: {self.certificate.reason}."
+        return f"No alarm in {self._rows} rows: they agree with the certificate.{silent}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as plain values that JSON can carry."""
+        return self._state().to_dict()
+
+    def _state(self) -> _State:
+        return _State(self.certificate, self.threshold, self.confidence, self._rows, self._bets)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the monitor stored by :meth:`to_dict`."""
+        state = _State.from_dict(stored)
+        monitor = cls(state.certificate, threshold=state.threshold, confidence=state.confidence)
+        for bet, bound in zip(state.classes, state.certificate.error_bounds, strict=True):
+            bet.bound = bound
+        monitor._rows, monitor._bets = state.rows, state.classes
+        return monitor
+
+    def to_json(self) -> str:
+        """Return the state as JSON."""
+        return self._state().to_json()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return the monitor stored by :meth:`to_json`."""
+        return cls.from_dict(read_json(text, "A stored monitor"))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the state to a file, whole or not at all."""
+        return write_whole(Path(path), self.to_json() + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a file written by :meth:`save`."""
+        return cls.from_json(Path(path).read_bytes())
+
+
+def _read_dates(when: ArrayLike | object, n: int) -> Callable[[int], When]:
+    """Return a function for the date of a row; refuse values that cannot be stored."""
+    if np.ma.isMaskedArray(when) and np.ma.getmaskarray(when).any():
+        raise InvalidInputError(
+            "`when` must hold a date for each row, got masked ones. Leave `when` out where it "
+            "is not known."
+        )
+    is_one = when is None or isinstance(when, str | numbers.Real | datetime.date)
+    values: Any = when if is_one else np.asarray(when)
+    if not is_one and values.ndim == 0:
+        is_one, values = True, values[()]
+    if is_one:
+        date = _as_date(values)
+        return lambda place: date
+    if values.shape != (n,):
+        raise InvalidInputError(
+            f"`when` must be one date for all rows or one for each of {n}, got shape "
+            f"{values.shape}. Pass one date per row."
+        )
+    kind = values.dtype.kind
+    missing = np.isnat(values) if kind == "M" else None
+    if kind in "biuf":
+        missing = ~np.isfinite(values)
+    doubtful = range(0 if kind == "U" else n) if missing is None else np.flatnonzero(missing)
+    for place in doubtful:
+        _as_date(values[place])
+    return lambda place: _as_date(values[place])
+
+
+def _as_date(value: Any) -> When:
+    """Return a date as JSON can store it."""
+    if isinstance(value, np.datetime64):
+        value = math.nan if np.isnat(value) else str(np.datetime_as_string(value, unit="auto"))
+    if isinstance(value, datetime.date) and value == value:
+        return value.isoformat().removesuffix("T00:00:00")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    raise InvalidInputError(
+        f"`when` must be dates, text or finite numbers, got {value!r}. Leave it out where it "
+        "is not known."
+    )
+
+
+def _is_kept(n: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which rows of a class are points of its path."""
+    length = np.frexp(n.astype(np.float64))[1]
+    stride = np.left_shift(1, np.maximum(length - _POINTS.bit_length(), 0))
+    kept: NDArray[np.bool_] = n % stride == 0
+    return kept
+
+
+def _finite(threshold: object) -> float:
+    """Return a threshold as a finite number."""
+    if is_finite(threshold):
+        return float(threshold)  # type: ignore[arg-type]
+    raise InvalidInputError(
+        f"`threshold` must be a finite number, got {threshold!r}. Use that of the boundary."
+    )

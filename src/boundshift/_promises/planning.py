@@ -1,0 +1,156 @@
+"""How many rows a promise needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import bdtr
+
+from boundshift._boundary import decide
+from boundshift._promises.certificate import bound_error
+from boundshift._scores import Scores, ScoreSample
+from boundshift._status import Status
+from boundshift._validation import as_share
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Floors
+
+__all__ = ["rows_needed"]
+
+# Largest answers, for an error rate and for floors.
+_MOST, _MOST_TRIED = 10**9, 10**6
+_ROUNDING = 1e-12
+
+
+def rows_needed(
+    error: float | Floors,
+    confidence: float | None = None,
+    *,
+    wrong_share: float = 0.0,
+    chance: float | None = None,
+    chosen_here: bool = False,
+) -> int:
+    r"""Return how many rows of a class it takes to certify an error rate.
+
+    A recall of 0.9 is an error rate of 0.1 among rows of the positive class.
+
+    Parameters
+    ----------
+    error : float or Floors
+        Upper bound on the error rate, between 0 and 1; or the floors to promise together.
+    confidence : float, default=None
+        Confidence of the certificate; None is 0.95. Floors have their own.
+    wrong_share : float, default=0
+        Share of the rows that will be on the wrong side; below `error`.
+    chance : float, default=None
+        Power. None: `wrong_share` is the observed share. Between 0 and 1: it is the true error
+        rate, and the certificate succeeds with at least this probability.
+    chosen_here : bool, default=False
+        Whether the threshold will be chosen on the same rows.
+
+    Returns
+    -------
+    int
+        The fewest rows that suffice. A slightly larger sample may fail, if it brings one more
+        error. For floors: the fewest rows per class that can promise them, with equal classes
+        and no errors. Classes that overlap need more.
+
+    Notes
+    -----
+    With no row on the wrong side and a threshold fixed before,
+    :math:`n = \lceil \ln\delta / \ln(1 - \text{error}) \rceil`.
+
+    Examples
+    --------
+    >>> from boundshift import rows_needed
+    >>> rows_needed(error=0.05, confidence=0.95), rows_needed(error=0.05, wrong_share=0.02)
+    (59, 181)
+    >>> rows_needed(error=0.1, wrong_share=0.05, chance=0.8)
+    179
+
+    A precision of 0.9 where one row in a hundred is positive:
+
+    >>> from boundshift import Floors
+    >>> rows_needed(Floors(recall=0.9)), rows_needed(Floors(precision=0.9, prevalence=0.01))
+    (29, 7329)
+    """
+    if isinstance(error, Floors):
+        if confidence is not None or wrong_share or chance is not None or chosen_here:
+            raise InvalidInputError(
+                "`confidence`, `wrong_share`, `chance` and `chosen_here` must be left out with "
+                f"{error!r}, which has a confidence of its own and is chosen on the same rows. Set "
+                "Floors(confidence=...), or ask for the rows of one error rate."
+            )
+        if error.level is None:
+            raise InvalidInputError(
+                f"`error` must be floors that are promised, got {error!r}, which promises nothing "
+                "and needs no number of rows. Set Floors(confidence=0.95)."
+            )
+        return _rows_for(error)
+    confidence = 0.95 if confidence is None else confidence
+    error, share = as_share("error", error), float(wrong_share)
+    delta = 1.0 - as_share("confidence", confidence)
+    if chance is not None:
+        as_share("chance", chance)
+    if not 0.0 <= share < error:
+        raise InvalidInputError(
+            f"`wrong_share` must be at least 0 and below `error`, {error:g}, got "
+            f"{wrong_share!r}: a larger share shows the opposite. Use a larger error."
+        )
+
+    def fewest(wrong: int) -> int:
+        def is_enough(n: int) -> bool:
+            return bound_error(wrong, n, delta, chosen_here=chosen_here) <= error + _ROUNDING
+
+        return _least(is_enough, wrong)
+
+    def suffices(wrong: int) -> bool:
+        n = fewest(wrong)
+        if chance is None:
+            return share * n <= wrong + _ROUNDING
+        return float(bdtr(wrong, n, share)) >= chance
+
+    wrong = _least(suffices, 0)
+    # The probability is not quite monotone in the number of wrong rows.
+    return fewest(next(k for k in range(max(wrong - 8, 0), wrong + 1) if suffices(k)))
+
+
+def _rows_for(rule: Floors) -> int:
+    """Return the fewest rows of each class that promise floors, if no row is wrong."""
+
+    def is_kept(n: int) -> bool:
+        scores = np.arange(1.0, n + 1)
+        found = decide(ScoreSample(Scores(-scores[::-1]), Scores(scores)), rule=rule)
+        return found.status is not Status.UNMET
+
+    low, high = 0, 1
+    while not is_kept(high):
+        if high >= _MOST_TRIED:
+            raise InvalidInputError(
+                f"`error` must be floors that {_MOST_TRIED:,} rows of each class can promise, got "
+                f"{rule!r}. Ask for a lower floor or a lower confidence."
+            )
+        low, high = high, min(2 * high, _MOST_TRIED)
+    return _between(is_kept, low, high)
+
+
+def _least(is_enough: Callable[[int], bool], start: int) -> int:
+    """Return the least number from `start` on that is enough, by doubling and halving."""
+    step = 1
+    low, high = start - 1, start
+    while not is_enough(high):
+        low, high, step = high, high + step, 2 * step
+        if high > _MOST:
+            raise InvalidInputError(
+                f"`wrong_share` must be farther below `error`: more than {_MOST:,} rows would be "
+                "needed. Use a larger error."
+            )
+    return _between(is_enough, low, high)
+
+
+def _between(is_enough: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the least number that is enough, in (low, high]."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,468 @@
+"""The unsure zone: two limits, between which the score alone should not decide."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundshift._boundary import (
+    answer_in_kind,
+    check_probabilities,
+    decide,
+    look_like_probabilities,
+)
+from boundshift._result.html import zone_html
+from boundshift._result.records import Record
+from boundshift._result.sql import zone_expression
+from boundshift._scores import Scale, Scores, ScoreSample, check_finite
+from boundshift._status import Status
+from boundshift._typing import FloatArray
+from boundshift._validation import as_known_scores, as_rows, as_share
+from boundshift.curves._uniform import clopper_pearson
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.rules import Floors
+
+
+@dataclass(frozen=True)
+class Zone(Record):
+    """Two limits: "no" up to the lower one, "yes" above the upper one, "ask a person" between.
+
+    Pairs are (negative, positive).
+
+    Parameters
+    ----------
+    low, high : float
+        A row is negative iff score ≤ low and positive iff score > high. Infinite where there are
+        too few rows for a promise; equal where one boundary keeps both promises.
+    errors : tuple of float
+        With the stated confidence, at most these shares of each class are decided wrongly. 1 in a
+        zone by predictive values.
+    n_samples : tuple of int
+        Rows of each class that the limits were found on.
+    labels : tuple
+        Labels of the classes.
+    confidence : float
+        Of each limit by itself; of both together in a zone by predictive values.
+    unsure : tuple of float
+        Share of each class, among those rows, that lies between the limits.
+    reason : str, default=""
+        Why the promises are nominal; empty where they are not.
+    scale : {"raw", "probability"} or None, default=None
+        Of the scores that found the limits; None if not known.
+    precision, npv : float or None, default=None
+        With the stated confidence, at least this share of the rows predicted positive is
+        positive, and at least this share of the rows predicted negative is negative.
+    """
+
+    low: float
+    high: float
+    errors: tuple[float, float]
+    n_samples: tuple[int, int]
+    labels: tuple[Any, Any]
+    confidence: float
+    unsure: tuple[float, float]
+    reason: str = ""
+    scale: str | None = None
+    precision: float | None = None
+    npv: float | None = None
+
+    _format: ClassVar[str] = "boundshift.zone"
+
+    @property
+    def status(self) -> str:
+        """Nominal: no promise; open: a limit is infinite; empty: no row is unsure; else zone."""
+        if self.reason:
+            return "nominal"
+        if math.isinf(self.low) or math.isinf(self.high):
+            return "open"
+        return "empty" if self.low == self.high else "zone"
+
+    @property
+    def message(self) -> str:
+        """What the limits promise, and what a missing promise needs."""
+        said = [f"Nominal: {self.reason}."] if self.reason else []
+        if self.precision is not None and self.npv is not None:
+            return " ".join([*said, *self._predictive_values()])
+        for i, (limit, kept) in enumerate(((self.high, "above"), (self.low, "up to"))):
+            if math.isinf(limit):
+                needed = math.ceil(math.log(1 - self.confidence) / math.log(1 - self.errors[i]))
+                said.append(
+                    f"No limit can promise at most {self.errors[i]:g} errors of class "
+                    f"{self.labels[i]!r}: it takes at least {needed} of its rows, and there are "
+                    f"{self.n_samples[i]}. Collect more, or allow more errors."
+                )
+            else:
+                said.append(
+                    f"Of class {self.labels[i]!r} at most {self.errors[i]:g} lie {kept} "
+                    f"{limit:.6g}, with {self.confidence:g} confidence."
+                )
+        return " ".join(said)
+
+    def _predictive_values(self) -> list[str]:
+        """Return what each limit of a zone by predictive values promises."""
+        arms = (
+            ("precision", self.precision, self.high, "above", self.labels[1]),
+            ("NPV", self.npv, self.low, "up to", self.labels[0]),
+        )
+        return [
+            f"No limit can promise a {name} of {share:g}. Collect more rows, or ask for less."
+            if math.isinf(limit)
+            else f"Of the rows {side} {limit:.6g} at least {share:g} are {label!r}, with "
+            f"{self.confidence:g} confidence for both limits together."
+            for name, share, limit, side, label in arms
+        ]
+
+    def is_unsure(self, y_score: Any) -> Any:
+        """Return which scores lie between the limits, as a mask; arguments as in `predict`."""
+        scores = as_known_scores(y_score)
+        self._check_scale(scores)
+        return answer_in_kind(y_score, (scores > self.low) & (scores <= self.high))
+
+    def predict(self, y_score: Any, unsure: object = None) -> Any:
+        """Return the label of each score, and `unsure` between the limits.
+
+        Parameters
+        ----------
+        y_score : array-like of shape (n_samples,), or a column of another library
+            Scores, none of them missing. A series of pandas keeps its index and name, one of
+            Polars its name.
+        unsure : label, default=None
+            For scores between the limits, for example "ask" or -1.
+
+        Returns
+        -------
+        array of shape (n_samples,), or what was given
+            Of the kind of `y_score`: a series of pandas or Polars, an Arrow array. An array has
+            dtype object, unless `unsure` is of the same kind as the labels.
+
+        Examples
+        --------
+        >>> zone = Zone(0.0, 1.0, (0.05, 0.05), (90, 90), (0, 1), 0.95, (0.2, 0.3))
+        >>> zone.predict([-1, 0.5, 2], unsure="ask").tolist()
+        [0, 'ask', 1]
+        """
+        scores = as_known_scores(y_score)
+        self._check_scale(scores)
+        place = np.where(scores > self.high, 2, np.where(scores <= self.low, 0, 1))
+        names = np.empty(3, dtype=object)
+        names[:] = [self.labels[0], unsure, self.labels[1]]
+        found = names[place]
+        if self._is_alike(unsure):
+            found = np.array(found.tolist(), dtype=None)
+        try:
+            return answer_in_kind(y_score, found)
+        except (TypeError, ValueError):  # of Polars and of Arrow, whose columns are of one kind
+            raise InvalidInputError(
+                f"`unsure` must be of the same kind as the labels {self.labels!r} in one column, "
+                f"got {unsure!r}. Use None for a missing value."
+            ) from None
+
+    def _check_scale(self, scores: FloatArray) -> None:
+        """Raise or warn if scores are not on the scale of the limits."""
+        if self.scale is None or not scores.size:
+            return
+        low, high = float(scores.min()), float(scores.max())
+        if self.scale == "probability":
+            check_probabilities(low, high)
+            return
+        # At most this many of the rows that found the limits lie where all of [0, 1] does.
+        (negatives, positives), (errors, unsure) = self.n_samples, (self.errors, self.unsure)
+        if self.high < 0.0:
+            rows = negatives * errors[0] + positives * (1 - unsure[1])
+        elif self.low >= 1.0:
+            rows = negatives * (1 - unsure[0]) + positives * errors[1]
+        elif self.low < 0.0 and self.high >= 1.0:
+            rows = negatives * unsure[0] + positives * unsure[1]
+        else:
+            return
+        if look_like_probabilities(low, high, scores.size, rows / (negatives + positives)):
+            warnings.warn(
+                "`y_score` should be on the scale of the zone, whose limits are "
+                f"{self.low:.6g} and {self.high:.6g}, got {scores.size:,} scores from {low:.6g} to "
+                f"{high:.6g}, all on one side of them, like probabilities. Use the same scores as "
+                "before.",
+                BoundaryWarning,
+                stacklevel=3,
+            )
+
+    def to_sql(
+        self, column: str | Sequence[str], unsure: object = None, *, dialect: str = "ansi"
+    ) -> str:
+        """Return an SQL expression for the label of a row, or `unsure`.
+
+        Parameters
+        ----------
+        column : str or sequence of str
+            Name of the column of scores; ``("table", "score")`` for one with its table.
+        unsure : label, default=None
+            For rows between the limits, of the same kind as the labels, as databases demand of
+            one expression; None is NULL, which rows without a score get, too.
+        dialect : str, default="ansi"
+            As in :meth:`Boundary.to_sql <boundshift.Boundary.to_sql>`.
+
+        Examples
+        --------
+        >>> zone = Zone(0.0, 1.0, (0.05, 0.05), (90, 90), ("no", "yes"), 0.95, (0.2, 0.3))
+        >>> print(zone.to_sql("risk", "ask"))  # doctest: +NORMALIZE_WHITESPACE
+        CASE WHEN "risk" > 1.0000000000000000E+00 THEN 'yes'
+             WHEN "risk" <= 0.0000000000000000E+00 THEN 'no'
+             WHEN "risk" IS NOT NULL THEN 'ask' END
+        """
+        if unsure is not None and not self._is_alike(unsure):
+            raise InvalidInputError(
+                f"`unsure` must be of the same kind as the labels {self.labels!r} in one column, "
+                f"got {unsure!r}. Use None for NULL."
+            )
+        return zone_expression(column, (self.low, self.high), self.labels, unsure, dialect)
+
+    def _is_alike(self, unsure: object) -> bool:
+        """Return whether a label is of the same kind as those of the classes."""
+        kinds = {np.asarray(label).dtype.kind for label in (*self.labels, unsure)}
+        return kinds <= {"U"} or kinds <= {"b"} or kinds <= {"i", "u", "f"}
+
+    def _repr_html_(self) -> str:
+        return zone_html(self)
+
+    def _impossible(self) -> str | None:
+        if not self.low <= self.high:
+            return "low"
+        if self.labels[0] == self.labels[1]:
+            return "labels"
+        if min(self.n_samples) < 0:
+            return "n_samples"
+        if self.scale not in (None, "raw", "probability"):
+            return "scale"
+        given = [value for value in (self.precision, self.npv) if value is not None]
+        if len(given) == 1 or not all(0 < value < 1 for value in given):
+            return "precision"
+        shares = {"errors": self.errors, "unsure": self.unsure, "confidence": (self.confidence,)}
+        return next((k for k, v in shares.items() if not 0 <= min(v) <= max(v) <= 1), None)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.labels[0]} up to {self.low:.6g}, {self.labels[1]} above {self.high:.6g}, "
+            f"unsure between. {self.message}"
+        )
+
+
+def find_zone(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    errors: float | tuple[float, float] | None = None,
+    confidence: float = 0.95,
+    *,
+    precision: float | None = None,
+    npv: float | None = None,
+    pos_label: object = None,
+    scale: Scale = "auto",
+) -> Zone:
+    r"""Find the limits outside of which error rates or predictive values are promised.
+
+    As in the paper's two half-spaces, each class has its own limit.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_samples,)
+        Labels, and scores of rows that the model has not seen. With rows of one class alone only
+        its own limit is finite.
+    errors : float or pair of float, default=None
+        Allowed false positive rate and false negative rate; one number for both. None is 0.05,
+        unless `precision` and `npv` are given.
+    confidence : float, default=0.95
+        Of each of the two promises; of both together for `precision` and `npv`.
+    precision, npv : float, default=None
+        Both, instead of `errors`: least share of positives among rows above the upper limit, and
+        of negatives among rows up to the lower one. The rows must be a random sample of those to
+        come, since predictive values depend on the prevalence.
+    pos_label : label, default=None
+        The positive class; words need it unless both errors are the same.
+    scale : {"auto", "probability", "raw"}, default="auto"
+        As in :func:`~boundshift.find_boundary`. Only the one boundary of an empty zone depends on
+        it: the middle of two scores, by log-odds where scores are probabilities.
+
+    Returns
+    -------
+    Zone
+        As narrow as the bounds allow; empty if one boundary keeps both promises.
+
+    Notes
+    -----
+    A limit that leaves k of a class's n points on the wrong side is an order statistic of that
+    class, so Clopper and Pearson's bound for k of n holds for it as it is. The largest k whose
+    bound is within the errors allowed is taken. With none of n wrong the bound is
+    :math:`1 - \delta^{1/n}`: 59 rows are needed for 5% at 95%.
+
+    Each limit stands in the middle between this score and the next one outwards, of either class.
+    That decides no row otherwise and survives a column of single precision.
+
+    Predictive values are tested in sequence, as by :class:`~boundshift.Floors`, each at half of
+    :math:`\delta`; all boundaries that pass hold together. Where the limits cross, one boundary
+    that passes both tests is taken.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [900, 100])
+    >>> zone = find_zone(y, rng.normal(size=1000) + 2 * y, errors=(0.05, 0.1))
+    >>> round(zone.low, 1), round(zone.high, 1)
+    (0.2, 1.7)
+    >>> zone.predict([0.0, 1.0, 2.0], unsure=-1).tolist()
+    [0, -1, 1]
+    """
+    as_share("confidence", confidence)
+    if precision is not None or npv is not None:
+        if precision is None or npv is None or errors is not None:
+            raise InvalidInputError(
+                "`precision` and `npv` must be given together and without `errors`, got "
+                f"precision={precision!r}, npv={npv!r} and errors={errors!r}. Use "
+                "find_zone(y, s, precision=0.5, npv=0.98), for example."
+            )
+        asked = as_share("precision", precision), as_share("npv", npv)
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+        return _zone_by_values(sample, *asked, confidence, scale)
+    allowed = as_errors((0.05, 0.05) if errors is None else errors)
+    alike = allowed[0] == allowed[1]
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=alike, one_class=True)
+    if is_positive.all() or not is_positive.any():
+        scores = np.sort(scores)
+        check_finite(scores)
+        side = bool(is_positive[0])
+        return _zone_of_one_class(Scores(scores), side, labels, allowed, confidence)
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
+    return zone_of(sample, allowed, confidence, scale)
+
+
+def as_errors(errors: object) -> tuple[float, float]:
+    """Return the errors that each class may have."""
+    if isinstance(errors, float):
+        errors = (errors, errors)
+    if not isinstance(errors, tuple | list) or len(errors) != 2:
+        raise InvalidInputError(
+            f"`errors` must be one number or a pair (negative, positive), got {errors!r}. "
+            "Use (0.05, 0.05), for example."
+        )
+    negative, positive = (as_share("errors", e, "Use 0.05, for example.") for e in errors)
+    return negative, positive
+
+
+def zone_of(
+    sample: ScoreSample,
+    allowed: tuple[float, float],
+    confidence: float,
+    scale: Scale = "raw",
+) -> Zone:
+    """Return the zone of a sample of raw scores, known score by score or read in passes."""
+    delta = 1.0 - confidence
+    are_probabilities = sample.are_probabilities(scale)
+    if sample.is_reversed:
+        raise InvalidInputError(
+            f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
+            "ones. Negate the scores or pass the other label as pos_label."
+        )
+    high = _limit(sample.negative, allowed[0], delta)
+    least = -_limit(sample.positive.mirrored(), allowed[1], delta)
+    if least > high:  # one boundary keeps both promises
+        log_odds = sample.find_log_odds() if are_probabilities else None
+        if log_odds is None:
+            low = high = sample.to_units(_middle(high, least))
+        else:
+            low = high = log_odds.middle(sample.to_units(high), sample.to_units(least))
+    else:
+        classes = (sample.negative, sample.positive)
+        above = [c.between(high, math.inf)[:1] for c in classes]
+        below = [c.between(-math.inf, least)[-1:] for c in classes]
+        low = sample.to_units(_middle(np.concatenate(below).max(initial=-math.inf), least))
+        high = sample.to_units(_middle(high, np.concatenate(above).min(initial=math.inf)))
+    return _zone(sample, low, high, allowed, confidence, scale)
+
+
+def _zone_of_one_class(
+    own: Scores,
+    is_positive: bool,
+    labels: tuple[Any, Any],
+    errors: tuple[float, float],
+    confidence: float,
+) -> Zone:
+    """Return the zone with one limit, that of the only class with rows."""
+    low, high, delta = -math.inf, math.inf, 1.0 - confidence
+    if is_positive:
+        least = -_limit(own.mirrored(), errors[1], delta)
+        low = _middle(own.between(low, least)[-1:].max(initial=low), least)
+    else:
+        most = _limit(own, errors[0], delta)
+        high = _middle(most, own.between(most, high)[:1].min(initial=high))
+    between = float(own.count_at_most(high) - own.count_at_most(low)) / own.n
+    n_samples = (0, own.n) if is_positive else (own.n, 0)
+    unsure = (0.0, between) if is_positive else (between, 0.0)
+    return Zone(low, high, errors, n_samples, labels, confidence, unsure)
+
+
+def _zone_by_values(
+    sample: ScoreSample, precision: float, npv: float, confidence: float, scale: Scale
+) -> Zone:
+    """Return the zone whose predictive values are promised."""
+    level = (1.0 + confidence) / 2
+
+    def limit(otherwise: float, **asked: Any) -> float:
+        found = decide(sample, rule=Floors(**asked))
+        return otherwise if found.status is Status.UNMET else found.threshold
+
+    high = limit(math.inf, precision=precision, then="recall", confidence=level)
+    low = limit(-math.inf, npv=npv, then="specificity", confidence=level)
+    if low > high:
+        both = limit(math.inf, precision=precision, npv=npv, confidence=confidence)
+        # Where no boundary passes both, the rows up to the upper limit are left open.
+        low, high = (both, both) if math.isfinite(both) else (-math.inf, high)
+    found = _zone(sample, low, high, (1.0, 1.0), confidence, scale)
+    return replace(found, precision=precision, npv=npv)
+
+
+def _zone(
+    sample: ScoreSample,
+    low: float,
+    high: float,
+    errors: tuple[float, float],
+    confidence: float,
+    scale: Scale,
+) -> Zone:
+    unsure = [
+        float(c.count_at_most(high) - c.count_at_most(low)) / c.n
+        for c in (sample.negative, sample.positive)
+    ]
+    return Zone(
+        low,
+        high,
+        errors,
+        sample.n_samples,
+        sample.labels,
+        confidence,
+        (unsure[0], unsure[1]),
+        scale="probability" if sample.are_probabilities(scale) else "raw",
+    )
+
+
+def _middle(low: float, high: float) -> float:
+    """Return a number in [low, high), in the middle where it can be."""
+    if math.isinf(low):
+        return float(np.nextafter(high, -math.inf)) if math.isfinite(high) else low
+    middle = float(low + (high - low) / 2)
+    return middle if middle < high else float(low)
+
+
+def _limit(scores: Scores, allowed: float, delta: float) -> float:
+    """Return the least limit above which at most some share of a class lies, or infinity."""
+
+    def bound(wrong: int) -> float:
+        return float(clopper_pearson(np.array([wrong]), scores.n, delta)[0])
+
+    wrong = bisect_right(range(scores.n), allowed, key=bound) - 1
+    if wrong < 0:
+        return math.inf
+    return float(scores.at(np.array([scores.n - 1 - wrong]))[0])

@@ -1,0 +1,123 @@
+"""How a boundary and a zone look in a notebook: a sentence, a small picture, a table.
+
+Text takes the notebook's own colour and the paper stays see-through, so that it reads on light
+and on dark pages; nothing is loaded.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from math import isfinite
+from typing import Any
+
+from boundshift._scores import LogOdds
+from boundshift._words import class_rows, decision, error_text, number
+
+# Between the shades for light and for dark paper, so that they can be seen on either.
+_COLORS = ("#2f8bc6", "#e0701f")
+_WIDTH, _LANE, _MARGIN = 560, 26, 12
+_BOX = f'<div style="max-width:{_WIDTH}px;font-family:system-ui,sans-serif;line-height:1.45">'
+_SOFT = '<div style="opacity:.75;margin-top:6px">'
+
+
+def boundary_html(boundary: Any) -> str:
+    """Return HTML for a :class:`~boundshift.Boundary`, with labels escaped."""
+    return (
+        f'{_BOX}<div style="font-size:1.1em;font-weight:600">{escape(decision(boundary))}</div>'
+        f'<div style="opacity:.75;margin-bottom:6px">{escape(boundary.message)}</div>'
+        f"{_picture(boundary)}{_table(boundary)}"
+        f"{_SOFT}By {escape(str(boundary.curve))} and "
+        f"{escape(str(boundary.rule))}. {boundary.curve.claim.value}</div></div>"
+    )
+
+
+def zone_html(zone: Any) -> str:
+    """Return HTML for a :class:`~boundshift.Zone`: a bar in three parts, and what they promise."""
+    negative, positive = (escape(str(label)) for label in zone.labels)
+    parts = (
+        (f"{negative} up to {number(zone.low)}", _COLORS[0], isfinite(zone.low)),
+        ("ask a person", "currentColor", zone.low < zone.high),
+        (f"{positive} above {number(zone.high)}", _COLORS[1], isfinite(zone.high)),
+    )
+    bar = "".join(
+        f'<div style="flex:1;border-top:4px solid {color};padding-top:3px;text-align:center">'
+        f"{text}</div>"
+        for text, color, is_there in parts
+        if is_there
+    )
+    shares = ", ".join(
+        f"{error_text(share)} of class {label}"
+        for share, label in zip(zone.unsure, (negative, positive), strict=True)
+    )
+    return (
+        f'{_BOX}<div style="display:flex;gap:4px">{bar}</div>'
+        f"{_SOFT}{escape(zone.message)} Between the limits lie "
+        f"{shares}, of the rows here.</div></div>"
+    )
+
+
+def bars(geometry: Any) -> list[tuple[float, float, float]]:
+    """Return each class's mean, end of the radius and of the confidence radius."""
+    found = []
+    for i, (mean, other) in enumerate((geometry.means, geometry.means[::-1])):
+        towards = 1.0 if other >= mean else -1.0
+        ends = (geometry.radii[i], geometry.confidence_radii[i])
+        found.append((mean, *(mean + towards * end for end in ends)))
+    return found
+
+
+def _picture(boundary: Any) -> str:
+    """Draw the paper's supports, means and radii and the threshold, one line a class."""
+    geometry = boundary.geometry
+    if geometry is None:
+        return ""
+    ends = [end for support in geometry.supports for end in support]
+    cut = boundary.threshold
+    if boundary.scale == "probability":
+        cut = float(LogOdds().place(cut))
+    low, high = min(*ends, cut), max(*ends, cut)
+    if not isfinite(high - low) or high <= low:
+        return ""
+
+    def place(value: float) -> str:
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        return f"{_MARGIN + share * (_WIDTH - 2 * _MARGIN):.1f}"
+
+    lanes = ""
+    for i, y in ((1, _LANE / 2), (0, 1.5 * _LANE)):
+        start, end = map(place, geometry.supports[i])
+        mean, edge, reach = map(place, bars(geometry)[i])
+        lanes += (
+            f'<g stroke="{_COLORS[i]}"><path d="M{start} {y}H{end}" stroke-width="8" '
+            f'opacity=".25"/><path d="M{mean} {y}H{edge}" stroke-width="4"/>'
+            f'<path d="M{edge} {y}H{reach}" stroke-width="2.5" stroke-dasharray="4 3"/>'
+            f'<circle cx="{mean}" cy="{y}" r="5" fill="{_COLORS[i]}"/></g>'
+        )
+    height = 2 * _LANE
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {height}" width="100%" role="img" '
+        'aria-label="Kept scores of both classes, means, radii and the boundary" '
+        f'style="display:block;fill:none">{lanes}'
+        f'<path d="M{place(cut)} 0V{height}" stroke="currentColor" stroke-width="2"/></svg>'
+    )
+
+
+def _table(boundary: Any) -> str:
+    cell = 'style="text-align:right;padding:2px 12px"'
+    name = 'style="text-align:left;padding:2px 12px 2px 0;font-weight:400"'
+    heads = "".join(
+        f'<th {cell} scope="col"><span style="color:{color}" aria-hidden="true">●</span> '
+        f"class {escape(str(label))}</th>"
+        for label, color in zip(boundary.labels, _COLORS, strict=True)
+    )
+    lines = "".join(
+        f'<tr><th {name} scope="row">{title}</th>'
+        + "".join(
+            f"<td {cell}>{number(v, ',' if isinstance(v, int) else '.4g')}</td>" for v in values
+        )
+        + "</tr>"
+        for title, values in class_rows(boundary)
+    )
+    style = "color:inherit;background:none;border-collapse:collapse;margin:4px 0 0"
+    head = f"<thead><tr><td></td>{heads}</tr></thead>"
+    return f'<table style="{style}">{head}<tbody>{lines}</tbody></table>'

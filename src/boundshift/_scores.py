@@ -1,0 +1,710 @@
+r"""Labelled scores as the mathematics sees them: `Scores` of one class, `ScoreSample` of two.
+
+Scores that all lie in [0, 1] are decided on their log-odds :math:`\ln\frac{p}{1-p}`, and the
+threshold is carried back. A curve sees distances between scores, and distances of probabilities
+are deceptive: 0.001 and 0.01 differ by as many odds as 0.09 and 0.5. This is the one exception to
+the rule that scores :math:`ps + q` have the boundary :math:`pt + q`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift._validation import (
+    as_choice,
+    as_labels,
+    as_rows,
+    as_scores,
+    as_weights,
+    check_weight_sum,
+    no_weights,
+)
+from boundshift.exceptions import InvalidInputError
+
+Scale = Literal["auto", "probability", "raw"]
+SCALES = ("auto", "probability", "raw")
+
+LEAST_WEIGHT = 2.0
+"""Least sum of a class's weights: a spread needs two rows."""
+LARGEST_SCORE = 1e290
+"""Largest magnitude of a score: sums of larger ones may overflow."""
+# Interquartile range of a standard normal distribution.
+_NORMAL_IQR = 1.3489795003921634
+# A repeated score is an atom if it holds this share of a class, or of both together.
+_ATOM_SHARE, _ATOM_ROWS = 1e-3, 2
+# Rounding error of a weight, and of a sum of weights relative to it.
+_ROUNDING, _SUM_ROUNDING = 1e-9, 1e-12
+_LOG_2 = math.log(2.0)
+# Doubles on either side of a rounded probability among which its exact threshold lies.
+_NEAR = 1 << 12
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of one class as entries in ascending order.
+
+    A row is an entry, and so is a weighted row, a bin of rows or a resampled row. Ranks start at
+    0; an entry that counts c times has c of them.
+
+    Parameters
+    ----------
+    value : array of shape (m,)
+        Ascending, finite. Of a bin the score that stands for its rows, such as their mean.
+    count : array of shape (m,), default=None
+        Above 0: integers are numbers of rows, floats are weights, which count as frequencies.
+        None is one row each.
+    ends : pair of arrays of shape (m,), default=None
+        Least and largest score that an entry may hold; None if every score is known. The ends of
+        the outermost entries are the extremes of the class.
+
+    Examples
+    --------
+    >>> scores = Scores(np.array([0.0, 1.0, 5.0]), count=np.array([3, 1, 1]))
+    >>> scores.n, scores.median, scores.mean, scores.count_at_most([-1.0, 0.0, 2.0]).tolist()
+    (5, 0.0, 1.2, [0, 3, 4])
+    """
+
+    value: FloatArray
+    count: NDArray[Any] | None = None
+    ends: tuple[FloatArray, FloatArray] | None = None
+
+    @cached_property
+    def _before(self) -> NDArray[Any]:
+        """Count before each entry, and of all at the end."""
+        if self.count is None:
+            return np.arange(len(self.value) + 1)
+        return np.concatenate([np.zeros(1, self.count.dtype), np.cumsum(self.count)])
+
+    @property
+    def n(self) -> Any:
+        """Number of rows; the sum of the weights where rows have some."""
+        return len(self.value) if self.count is None else self._before[-1].item()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of entries."""
+        return len(self.value)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether entries have weights, which may be fractions."""
+        return self.count is not None and self.count.dtype.kind == "f"
+
+    @property
+    def effective(self) -> float:
+        """Number of rows of equal weight that would be as certain (Kish)."""
+        return float(self.n if self.count is None else self.n**2 / (self.count @ self.count))
+
+    @property
+    def exact(self) -> bool:
+        """Whether every score is known."""
+        return self.ends is None or bool((self.ends[0] == self.ends[1]).all())
+
+    @property
+    def positions(self) -> FloatArray:
+        """Scores at which the count may change."""
+        return self.value
+
+    @property
+    def minimum(self) -> float:
+        """Smallest score."""
+        return float((self.value if self.ends is None else self.ends[0])[0])
+
+    @property
+    def maximum(self) -> float:
+        """Largest score."""
+        return float((self.value if self.ends is None else self.ends[1])[-1])
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean."""
+        deviation = self.value - self.median  # a common offset costs no digits
+        if self.count is None:
+            return self.median + float(deviation.mean())
+        return self.median + float(self.count @ deviation) / float(self.n)
+
+    @cached_property
+    def median(self) -> float:
+        """Middle score, or the mean of the two middle ones."""
+        half = self.n / 2
+        low, high = self.at(np.array([half - 2 * self._rounding, half]))
+        return float(low + (high - low) / 2)
+
+    @property
+    def _rounding(self) -> float:
+        return _ROUNDING + _SUM_ROUNDING * float(self.n)
+
+    @cached_property
+    def std(self) -> float:
+        """Standard deviation with n − 1 degrees of freedom; 0 for a single score."""
+        if self.n <= 1 or self.minimum == self.maximum:
+            return 0.0
+        deviation = self.value - self.mean
+        # Squares of huge deviations would overflow, those of tiny ones vanish.
+        unit = _power_of_two(max(abs(float(deviation[0])), abs(float(deviation[-1]))))
+        deviation /= unit
+        np.square(deviation, out=deviation)
+        if self.count is not None:
+            deviation *= self.count
+        # No dot product: on long vectors it wakes threads, which takes longer than the sum.
+        return unit * math.sqrt(float(deviation.sum()) / (self.n - 1))
+
+    def count_at_most(self, t: ArrayLike) -> Any:
+        """Return the count of the scores ≤ t, for every t."""
+        place = np.searchsorted(self.value, t, side="right")
+        return place if self.count is None else self._before[place]
+
+    def count_below(self, t: ArrayLike) -> Any:
+        """Return the count of the scores < t, for every t."""
+        place = np.searchsorted(self.value, t, side="left")
+        return place if self.count is None else self._before[place]
+
+    def at(self, rank: ArrayLike) -> FloatArray:
+        """Return the scores at ranks from 0 to n − 1; a fraction belongs to the rank below it."""
+        place = np.asarray(rank) + self._rounding
+        if self.count is None:
+            entry = place.astype(np.int64)
+        else:
+            entry = np.searchsorted(self._before, place, side="right") - 1
+        return np.asarray(self.value[np.minimum(entry, len(self.value) - 1)])
+
+    def points(self) -> tuple[FloatArray, NDArray[Any] | None]:
+        """Return the known scores and their counts; None counts each once."""
+        return self.value, self.count
+
+    def binned(self, low: float, high: float, cell: float) -> FloatArray:
+        """Return the counts at nodes a cell apart, by linear binning.
+
+        A score counts at its two neighbouring nodes by its nearness to each. Scores beyond the
+        first node or beyond `high` count as if they stood there.
+
+        Examples
+        --------
+        >>> Scores(np.array([0.0, 0.25, 9.0])).binned(0.0, 2.0, 1.0).tolist()
+        [1.75, 0.25, 1.0, 0.0]
+        """
+        size = n_nodes(low, high, cell)
+        offset = self.value - low
+        np.clip(offset, 0.0, high - low, out=offset)
+        # The entries of a cell are a run of the sorted ones.
+        first = np.searchsorted(offset, cell * np.arange(size))
+        before = first if self.count is None else self._before[first]
+        at_node = np.diff(before, append=self.n).astype(np.float64)
+        filled, to_next = np.flatnonzero(np.diff(first, append=len(offset))), np.zeros(size)
+        amount = offset if self.count is None else offset * self.count
+        to_next[filled] = np.add.reduceat(amount, first[filled]) / cell - at_node[filled] * filled
+        at_node -= to_next
+        at_node[1:] += to_next[:-1]
+        return at_node
+
+    def without(self, atoms: FloatArray) -> Scores | None:
+        """Return the entries at none of these values, None if there are none."""
+        kept = ~is_among(self.value, atoms)
+        count = None if self.count is None else self.count[kept]
+        ends = None if self.ends is None else (self.ends[0][kept], self.ends[1][kept])
+        return Scores(self.value[kept], count, ends) if kept.any() else None
+
+    def mirrored(self) -> Scores:
+        """Return the scores with their sign changed."""
+        count = None if self.count is None else self.count[::-1]
+        ends = None if self.ends is None else (-self.ends[1][::-1], -self.ends[0][::-1])
+        mirror = Scores(-self.value[::-1], count, ends)
+        # What is known of the scores is known of their mirror image, to the last digit.
+        for name, sign in (("mean", -1.0), ("median", -1.0), ("std", 1.0)):
+            if name in self.__dict__:
+                mirror.__dict__[name] = sign * self.__dict__[name]
+        return mirror
+
+    def request_exact(self, positions: FloatArray) -> None:
+        """Ask for the scores around positions that decide; here every score is known."""
+
+    def between(self, low: float, high: float) -> FloatArray:
+        """Return the least and the largest score strictly between two, or an empty array."""
+        first = np.searchsorted(self.value, low, side="right")
+        inside = self.value[first : np.searchsorted(self.value, high)]
+        return inside[[0, -1]] if len(inside) else inside
+
+
+def n_nodes(low: float, high: float, cell: float) -> int:
+    """Return the number of nodes a cell apart, from `low` to the first one beyond `high`."""
+    return int(np.floor((high - low) / cell)) + 2
+
+
+def is_among(values: FloatArray, atoms: FloatArray) -> BoolArray:
+    """Return which values are among the atoms, which are in ascending order."""
+    if not len(atoms):
+        return np.zeros(len(values), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(atoms, values), len(atoms) - 1)
+    return np.asarray(atoms[place] == values)
+
+
+def quantiles(scores: Scores, share: ArrayLike) -> FloatArray:
+    """Return quantiles, interpolated linearly between the two nearest ranks.
+
+    Examples
+    --------
+    >>> quantiles(Scores(np.array([0.0, 1.0, 5.0])), [0.25, 0.75]).tolist()
+    [0.5, 3.0]
+    """
+    place = np.asarray(share) * (scores.n - 1)
+    left = np.floor(place).astype(np.int64)
+    low, high = scores.at(left), scores.at(np.minimum(left + 1, scores.n - 1))
+    return np.asarray(low + (place - left) * (high - low))
+
+
+def robust_std(scores: Scores) -> float:
+    """Return the standard deviation, at most twice that of a normal class with these quartiles.
+
+    An outlier cannot raise it beyond that, unless half of the scores are equal.
+
+    Examples
+    --------
+    >>> robust_std(Scores(np.array([0.0, 1.0, 2.0, 3.0, 1e9])))
+    2.965...
+    """
+    first, third = quantiles(scores, [0.25, 0.75])
+    normal = float(third - first) / _NORMAL_IQR
+    return min(scores.std, 2 * normal) if normal > 0 else scores.std
+
+
+def pooled_spread(parts: list[tuple[float, float]], total: float) -> float:
+    """Return the root of the weighted mean of squared spreads, given pairs (weight, spread)."""
+    unit = _power_of_two(max(spread for _, spread in parts))
+    return unit * math.sqrt(sum(times * (spread / unit) ** 2 for times, spread in parts) / total)
+
+
+def _power_of_two(value: float) -> float:
+    """Return a power of two of about this size; to divide by it changes no digit."""
+    return 2.0 ** min(math.frexp(value)[1], 1023)
+
+
+# --- Log-odds -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LogOdds:
+    """Probabilities as log-odds, and back, with every row on its side.
+
+    Parameters
+    ----------
+    low, high : float, default=-inf and inf
+        What an exact 0 and an exact 1 count as; infinite where there are none.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    @classmethod
+    def of_extremes(cls, least: float, most: float, *, zeros: bool, ones: bool) -> LogOdds | None:
+        """Return the log-odds of a sample, given the extremes of its finite ones.
+
+        An exact 0 counts as half the odds of the least positive score, an exact 1 as twice those
+        of the largest below 1. None for hard labels, which have no odds, and equal scores.
+        """
+        if least > most or (least == most and not (zeros or ones)):
+            return None
+        return cls(least - _LOG_2 if zeros else -math.inf, most + _LOG_2 if ones else math.inf)
+
+    def of(self, scores: FloatArray) -> FloatArray:
+        """Return the log-odds of probabilities, NaN for numbers outside [0, 1].
+
+        Examples
+        --------
+        >>> LogOdds(-7.0, 7.0).of(np.array([0.0, 0.2, 0.5, 1.0])).round(2).tolist()
+        [-7.0, -1.39, 0.0, 7.0]
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.subtract(1.0, scores)
+            np.divide(scores, found, out=found)
+            np.log(found, out=found)
+        if self.low > -math.inf:
+            found[found == -math.inf] = self.low
+        if self.high < math.inf:
+            found[found == math.inf] = self.high
+        return found
+
+    def of_sorted(self, scores: FloatArray) -> FloatArray:
+        """Return the log-odds of sorted probabilities, sorted although logarithms are rounded."""
+        return np.maximum.accumulate(self.of(scores))
+
+    def place(self, thresholds: ArrayLike) -> FloatArray:
+        """Return where thresholds on probabilities stand among the log-odds."""
+        cut = np.asarray(thresholds, dtype=np.float64)
+        found = self.of(np.atleast_1d(np.clip(cut, 0.0, 1.0))).reshape(cut.shape)
+        # A threshold of 0 or more calls an exact 0 negative, and one below 1 an exact 1 positive.
+        found = np.maximum(found, self.low)
+        found = np.where(cut < 1.0, np.minimum(found, np.nextafter(self.high, -np.inf)), found)
+        return np.where(cut < 0.0, -np.inf, np.where(cut > 1.0, np.inf, found))
+
+    def to_probability(self, value: float) -> float:
+        """Return the probability of log-odds, 0 and 1 where the exact ones stand.
+
+        Examples
+        --------
+        >>> log_odds = LogOdds(-7.0, 7.0)
+        >>> [log_odds.to_probability(value) for value in (-8.0, -7.0, 0.0, 7.0)]
+        [0.0, 0.0, 0.5, 1.0]
+        """
+        if value <= self.low:
+            return 0.0
+        return 1.0 if value >= self.high else float(expit(value))
+
+    def to_threshold(self, value: float) -> float:
+        """Return the threshold on probabilities that decides every row as one on log-odds does.
+
+        It is the largest double whose log-odds are not above the value.
+
+        Examples
+        --------
+        >>> LogOdds().to_threshold(0.0), LogOdds(-7.0, 7.0).to_threshold(8.0)
+        (0.5, 1.0)
+        """
+        if not math.isfinite(value):
+            return value
+        if value >= self.high:
+            return 1.0
+        if value < self.low:  # an exact 0 is positive, too
+            return -max(float(expit(value)), 5e-324)
+        # `expit` is 0 below 2e-308. The bits of positive doubles are in the doubles' order.
+        nearly = np.float64(math.exp(value) if value < -700 else expit(value))
+        bits = nearly.view(np.int64) + np.arange(-_NEAR, _NEAR + 1)
+        near = np.clip(bits, 1, np.float64(1.0).view(np.int64) - 1).view(np.float64)
+        passed = np.count_nonzero(self.of_sorted(near) <= value)
+        return float(near[passed - 1]) if passed else 0.0
+
+    def middle(self, low: float, high: float) -> float:
+        """Return the threshold in the middle of two probabilities by their log-odds.
+
+        Examples
+        --------
+        >>> round(LogOdds().middle(0.01, 0.5), 3), LogOdds(-7.0, 7.0).middle(0.0, 1.0)
+        (0.091, 0.5)
+        """
+        first, second = self.of(np.array([low, high])).tolist()
+        found = self.to_threshold(first + (second - first) / 2)
+        return min(max(found, low), float(np.nextafter(high, -np.inf)))
+
+
+# --- Both classes ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSample:
+    """The scores of both classes, or their log-odds.
+
+    Parameters
+    ----------
+    negative, positive : Scores
+        Of each class, as given or as log-odds.
+    labels : tuple, default=(0, 1)
+        Labels of the two classes (negative, positive).
+    log_odds : LogOdds, default=None
+        Carries thresholds back to probabilities, where the scores are log-odds of these.
+    given_atoms : array, default=None
+        The atoms, for a resample, in which every score may repeat; None finds them.
+    """
+
+    negative: Scores
+    positive: Scores
+    labels: tuple[Any, Any] = (0, 1)
+    log_odds: LogOdds | None = None
+    given_atoms: FloatArray | None = None
+
+    @classmethod
+    def from_labels(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        pos_label: object = None,
+        *,
+        alike: bool = True,
+        sample_weight: ArrayLike | None = None,
+    ) -> ScoreSample:
+        """Collect and sort labelled scores.
+
+        With ``alike=False``, for rules that are not symmetric in the classes, words as labels
+        need a `pos_label`. Rows without weight are left out.
+
+        Raises
+        ------
+        InvalidInputError
+            If a score is not finite, the lengths differ, or there are not exactly two classes.
+
+        Examples
+        --------
+        >>> weights = [1.5, 1.0, 1.0, 1.25]
+        >>> sample = ScoreSample.from_labels([0, 0, 1, 1], [0, 1, 2, 3], sample_weight=weights)
+        >>> sample.n_samples
+        (2.5, 2.25)
+        """
+        weight = None
+        if sample_weight is not None:
+            y_true, y_score = as_labels(y_true), as_scores(y_score)
+            weight = as_weights(sample_weight, len(y_score))
+            used = weight > 0
+            if len(y_score) and not used.any():
+                raise no_weights()
+            if len(y_true) == len(y_score):  # else `as_rows` refuses them
+                y_true, y_score, weight = y_true[used], y_score[used], weight[used]
+        is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=alike)
+        classes: list[Scores] = []
+        for mine in (~is_positive, is_positive):
+            own = scores[mine]
+            if weight is None:
+                own.sort()
+                classes.append(Scores(own))
+            else:
+                order = np.argsort(own, kind="stable")
+                classes.append(Scores(own[order], weight[mine][order]))
+        check_finite(*(c.value for c in classes))
+        sample = cls(classes[0], classes[1], labels)
+        check_magnitude(max(map(abs, sample.extremes)))
+        return sample
+
+    def on_scale(self, scale: Scale) -> ScoreSample:
+        """Return the sample on which to decide: on log-odds where its scores are probabilities.
+
+        With "auto" they are if all lie in [0, 1], unless all are the same or none lies inside:
+        hard labels have no odds. Those are decided as given, and everything is with "raw".
+
+        Parameters
+        ----------
+        scale : {"auto", "probability", "raw"}
+            What the scores are; "probability" refuses those outside [0, 1].
+
+        Examples
+        --------
+        >>> sample = ScoreSample.from_labels([0, 0, 1, 1], [0.0, 0.2, 0.5, 0.8])
+        >>> sample.on_scale("auto").positive.value.round(2).tolist()
+        [0.0, 1.39]
+        >>> sample.on_scale("raw") is sample
+        True
+        """
+        log_odds = self.find_log_odds() if self.are_probabilities(scale) else None
+        if log_odds is None:
+            return self
+        negative, positive = (
+            replace(c, value=log_odds.of_sorted(c.value)) for c in (self.negative, self.positive)
+        )
+        return ScoreSample(negative, positive, self.labels, log_odds)
+
+    def are_probabilities(self, scale: Scale) -> bool:
+        """Return whether the scores lie in [0, 1], on a scale that makes them probabilities."""
+        as_choice("scale", scale, SCALES)
+        if scale == "raw" or self.log_odds is not None:
+            return False
+        low, high = self.extremes
+        if scale == "probability" and not 0 <= low <= high <= 1:
+            raise not_probabilities(f"scores from {low:.6g} to {high:.6g}")
+        return low >= 0 and high <= 1
+
+    def find_log_odds(self) -> LogOdds | None:
+        """Return how scores in [0, 1] become log-odds, None if all are the same or hard labels."""
+        low, high = self.extremes
+        ends = np.concatenate([c.between(0.0, 1.0) for c in (self.negative, self.positive)])
+        if not len(ends):
+            return None
+        least, most = LogOdds().of(np.array([ends.min(), ends.max()])).tolist()
+        return LogOdds.of_extremes(least, most, zeros=low == 0, ones=high == 1)
+
+    @cached_property
+    def atoms(self) -> FloatArray:
+        """Scores on which fresh rows fall too, in ascending order; no curve may spread them.
+
+        A score that two rows share, of whichever class, is one, if they are a thousandth of a
+        class or of all rows. A weight of 2 is two rows.
+
+        Examples
+        --------
+        >>> ScoreSample.from_labels([0, 0, 0, 1, 1], [0.0, 0.0, 1.0, 1.0, 2.0]).atoms.tolist()
+        [0.0, 1.0]
+        """
+        if self.given_atoms is not None:
+            return self.given_atoms
+        classes = (self.negative, self.positive)
+        points = [c.points() for c in classes]
+        merged = np.concatenate([values for values, _ in points])
+        merged.sort(kind="stable")  # quick, as it merges two sorted runs
+        least = _ATOM_ROWS * (1.0 - _ROUNDING)
+        heavy = [values[counts >= least] for values, counts in points if counts is not None]
+        repeated = np.unique(np.concatenate([merged[1:][merged[1:] == merged[:-1]], *heavy]))
+        if not len(repeated):
+            return repeated
+        first, second = (c.count_at_most(repeated) - c.count_below(repeated) for c in classes)
+        n, m = self.n_samples
+        is_atom = np.zeros(len(repeated), dtype=np.bool_)
+        for count, rows in ((first, n), (second, m), (first + second, n + m)):
+            is_atom |= count >= max(_ATOM_ROWS, _ATOM_SHARE * rows) * (1.0 - _ROUNDING)
+        return repeated[is_atom]
+
+    def as_points(self) -> ScoreSample:
+        """Return a sample that answers without looking at the data again."""
+        classes: Any = (self.negative, self.positive)
+        if all(type(c) is Scores for c in classes):
+            return self
+        negative, positive = (c.as_points() for c in classes)
+        return replace(self, negative=negative, positive=positive, given_atoms=self.atoms)
+
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """The least and the largest score."""
+        low = min(self.negative.minimum, self.positive.minimum)
+        return low, max(self.negative.maximum, self.positive.maximum)
+
+    def part(self, negative: FloatArray, positive: FloatArray) -> ScoreSample:
+        """Return the sample of some of the rows, in the same units, from their sorted scores."""
+        first, second = (
+            Scores(values if self.log_odds is None else self.log_odds.of_sorted(values))
+            for values in (negative, positive)
+        )
+        return replace(self, negative=first, positive=second)
+
+    def to_rows(self) -> tuple[NDArray[Any], FloatArray]:
+        """Return labels and scores of all rows, the negative class first and each in order.
+
+        Examples
+        --------
+        >>> y_true, y_score = ScoreSample.from_labels(["b", "a", "b"], [2.0, 5.0, 1.0]).to_rows()
+        >>> y_true.tolist(), y_score.tolist()
+        (['a', 'b', 'b'], [5.0, 1.0, 2.0])
+        """
+        scores = [c.at(np.arange(c.n)) for c in (self.negative, self.positive)]
+        return np.repeat(np.array(self.labels), self.n_samples), np.concatenate(scores)
+
+    @property
+    def n_samples(self) -> tuple[int, int]:
+        """Numbers of rows (negative, positive)."""
+        return self.negative.n, self.positive.n
+
+    @property
+    def spread(self) -> float:
+        """Distance between the smallest and the largest score."""
+        low, high = self.extremes
+        return high - low
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the positive class lies below; medians decide, since an outlier may not."""
+        negative, positive = self.negative, self.positive
+        if positive.median == negative.median:
+            return positive.mean < negative.mean
+        return positive.median < negative.median
+
+    def count_wrong(self, t: FloatArray) -> tuple[IntArray, IntArray]:
+        """Return how many rows of each class lie on the wrong side of each boundary.
+
+        Examples
+        --------
+        >>> sample = ScoreSample.from_labels([0, 0, 1], [1.0, 2.0, 1.5])
+        >>> above, below = sample.count_wrong(np.array([1.7]))
+        >>> above.tolist(), below.tolist()
+        ([1], [1])
+        """
+        above = self.negative.n - self.negative.count_at_most(t)
+        return np.asarray(above), np.asarray(self.positive.count_at_most(t))
+
+    @cached_property
+    def pooled_std(self) -> float:
+        """Standard deviation within the classes, both together."""
+        classes = (self.negative, self.positive)
+        return pooled_spread([(c.n - 1, c.std) for c in classes], max(sum(self.n_samples) - 2, 1))
+
+    def to_units(self, value: float) -> float:
+        """Carry a place on the line from the sample's units to those of the given scores."""
+        return float(value) if self.log_odds is None else self.log_odds.to_probability(value)
+
+    def from_units(self, thresholds: ArrayLike) -> FloatArray:
+        """Carry thresholds on the given scores to the sample's units."""
+        if self.log_odds is not None:
+            return self.log_odds.place(thresholds)
+        return np.asarray(thresholds, dtype=np.float64)
+
+    def to_threshold(self, value: float) -> float:
+        """Carry a boundary to the units of the given scores, with every score on its side."""
+        return float(value) if self.log_odds is None else self.log_odds.to_threshold(value)
+
+    def reversed(self) -> ScoreSample:
+        """Return the problem with scores negated and classes kept."""
+        return ScoreSample(self.negative.mirrored(), self.positive.mirrored(), self.labels)
+
+    def mirrored(self) -> ScoreSample:
+        """Return the problem with scores negated and classes swapped."""
+        return ScoreSample(self.positive.mirrored(), self.negative.mirrored(), self.labels[::-1])
+
+
+# --- Refusals and doubts --------------------------------------------------------------------------
+
+
+def not_probabilities(found: str) -> InvalidInputError:
+    """Return the error for scores that are called probabilities and are none."""
+    return InvalidInputError(
+        f"`y_score` must lie in [0, 1] with scale='probability', got {found}. "
+        "Pass probabilities, or scale='raw' for scores of any kind."
+    )
+
+
+def check_finite(*sorted_values: FloatArray) -> None:
+    """Raise if a sorted array holds NaN or infinity, which can only stand at its ends."""
+    if all(np.isfinite(v[0]) and np.isfinite(v[-1]) for v in sorted_values):
+        return
+    values = np.concatenate(sorted_values)
+    raise InvalidInputError(
+        f"`y_score` must be finite, got {int(np.isnan(values).sum())} NaN and "
+        f"{int(np.isinf(values).sum())} infinite values among {len(values)}. "
+        "Drop those rows, or set infinite scores to the least and the largest of the finite ones "
+        "among them; the largest double, which np.nan_to_num takes, is none of them."
+    )
+
+
+def check_magnitude(largest: float) -> None:
+    """Raise if the largest magnitude of the scores is too large to compute with."""
+    if largest > LARGEST_SCORE:
+        raise InvalidInputError(
+            f"`y_score` must be at most {LARGEST_SCORE:g} in magnitude, got {largest:.3g}. Drop "
+            "rows whose score stands for a missing or infinite one, or divide all scores by a "
+            "constant."
+        )
+
+
+def judge_weights(sample: ScoreSample) -> list[str]:
+    """Raise if a class's weights sum to less than 2; name classes whose weights are uneven.
+
+    Examples
+    --------
+    >>> y, s, weights = [0, 0, 0, 1, 1, 1], [0, 1, 2, 3, 4, 5], [9, 9, 9, 1, 1, 98]
+    >>> judge_weights(ScoreSample.from_labels(y, s, sample_weight=weights))
+    ['The 3 weights of class 1 sum to 100 but count as 1.041 rows at most ...']
+    """
+    doubts = []
+    for label, scores in zip(sample.labels, (sample.negative, sample.positive), strict=True):
+        if scores.n < LEAST_WEIGHT:
+            raise InvalidInputError(
+                f"`sample_weight` must sum to at least 2 in each class, got {scores.n:g} for "
+                f"{label!r}. Weights are frequencies: do not scale them to sum to 1."
+            )
+        check_weight_sum(scores.n)
+        if scores.effective < min(scores.n, scores.n_rows) / 2:
+            doubts.append(
+                f"The {scores.n_rows} weights of class {label!r} sum to {scores.n:.4g} but count "
+                f"as {scores.effective:.4g} rows at most (Kish): the boundary is less certain "
+                "than the sum suggests."
+            )
+    return doubts
+
+
+def refuse_weights(sample: ScoreSample, name: str) -> None:
+    """Raise if rows have weights, for a curve that counts rows."""
+    if sample.negative.is_weighted or sample.positive.is_weighted:
+        raise InvalidInputError(
+            f"`sample_weight` must be left out with the curve {name!r}, which counts rows, got "
+            "weights. Use 'blend', 'smoothed', 'logistic', 'student-t', 'kth-point' or "
+            "'empirical'."
+        )

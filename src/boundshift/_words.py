@@ -1,0 +1,187 @@
+"""How numbers, names and boundaries are said: one place for plots, report, summary and terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any
+
+from boundshift._status import Status
+from boundshift.exceptions import InvalidInputError
+
+METRIC_TITLES = {
+    "g_mean": "G-mean",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
+    "mcc": "Matthews correlation (MCC)",
+    "accuracy": "accuracy",
+    "recall_positive": "recall, positive",
+    "recall_negative": "recall, negative",
+    "kappa": "Cohen's kappa",
+    "youden": "Youden's J",
+    "markedness": "markedness",
+    "flagged": "share flagged",
+}
+METRICS_COMPARED = (
+    "g_mean", "balanced_accuracy", "f1", "accuracy", "recall_positive", "recall_negative"
+)  # fmt: skip
+"""Columns of a comparison, in their order; more of each is better."""
+
+# Words that end like a plural and are none.
+_NO_PLURALS = ("yes", "diabetes", "rabies", "measles", "mumps", "herpes", "always", "overseas")
+_KEYS = ("positive", "negative", "title", "unit")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A piece of text, with the status of what it claims ("certified"), None if nothing."""
+
+    text: str
+    status: str | None = None
+
+
+@dataclass(frozen=True)
+class Names:
+    """What classes and rows are called.
+
+    `positives` and `negatives` are phrases ("sick patients"), `positive` and `negative` short
+    names ("sick"), `unit` is what a row is, in the plural.
+    """
+
+    positives: str
+    negatives: str
+    positive: str
+    negative: str
+    title: str
+    unit: str
+
+
+def read_names(names: Mapping[str, object] | None, labels: tuple[Any, Any]) -> Names:
+    """Complete the given names from the labels.
+
+    A name such as "sick" goes before the unit. A plural ("churners") stands alone, as does a
+    phrase with "with", "of", "who" or the unit in it. If only the positive class has a name, the
+    negative class is "other".
+    """
+    given = dict(names or {})
+    unknown = sorted(set(given) - set(_KEYS))
+    if unknown:
+        raise InvalidInputError(
+            f"`names` must have the keys {', '.join(map(repr, _KEYS))}, got {unknown[0]!r}. "
+            "Leave out what needs no name."
+        )
+    said = {key: str(value) for key, value in given.items() if value not in (None, "")}
+    unit = said.get("unit", "rows")
+    if "positive" in said:
+        said.setdefault("negative", "other")
+    phrases, short = [], []
+    for key, label in zip(("negative", "positive"), labels, strict=True):
+        name = said.get(key)
+        phrases.append(f"{unit} of class {label}" if name is None else _phrase(name, unit))
+        short.append(f"class {label}" if name is None else name)
+    if short[0] == "other":
+        short[0] = phrases[0]
+    title = said.get("title", f"Telling {short[1]} from {short[0]}")
+    return Names(phrases[1], phrases[0], short[1], short[0], title, unit)
+
+
+def _phrase(name: str, unit: str) -> str:
+    words = name.lower().split()
+    plural = words and re.fullmatch(r".*[^siu]s", words[-1]) and words[-1] not in _NO_PLURALS
+    alone = plural or unit.lower() in name.lower() or {"with", "of", "who"} & set(words)
+    return name if alone else f"{name} {unit}"
+
+
+def number(value: float, form: str = ".4g") -> str:
+    """Return a number with a true minus."""
+    return f"{value:{form}}".replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with one digit, ties to even: complements add up to 100%."""
+    return f"{number(round(round(1000 * share, 6)) / 10, '.1f')}%"
+
+
+def at_least(share: float) -> str:
+    """Return a lower bound in percent, rounded down."""
+    return f"{floor(1000 * share + 1e-9) / 10:.1f}%"
+
+
+def at_most(share: float) -> str:
+    """Return an upper bound in percent, rounded up."""
+    return f"{ceil(1000 * share - 1e-9) / 10:.1f}%"
+
+
+def error_text(share: float) -> str:
+    """Return a claimed error in percent with three significant digits."""
+    return f"{100 * share:.3g}%"
+
+
+def sure(confidence: float) -> str:
+    """Return a confidence in words."""
+    return f"{100 * confidence:.6g}% confidence"
+
+
+def claim(bound: str, confidence: float, given: str = "") -> str:
+    """Return a bound that holds in the long run."""
+    return f"in the long run{given} {bound} with {sure(confidence)}"
+
+
+def sentence(reason: str) -> str:
+    """Return a reason as a sentence."""
+    return f"{reason[:1].upper()}{reason[1:]}."
+
+
+def decision(boundary: Any, threshold: str = "", score: str = "score") -> str:
+    """Return what a boundary decides; its threshold in four digits, unless it is spelled out."""
+    negative, positive = boundary.labels
+    cut = threshold or number(boundary.threshold)
+    return f"Predict {positive} if {score} > {cut}, else {negative}"
+
+
+def claim_text(boundary: Any) -> str:
+    """Return which curve claims the errors of a boundary, and what its claim is worth."""
+    worth = boundary.curve.claim.value
+    negated = ", once the scores are negated" if boundary.status is Status.REVERSED else ""
+    return f"Claim of the curve “{boundary.curve.name}”{negated}: {worth[0].lower()}{worth[1:]}"
+
+
+def class_rows(boundary: Any) -> list[tuple[str, tuple[Any, ...]]]:
+    """Return what is known of both classes; the paper's quantities only where there are some."""
+    rows = [("rows", boundary.n_samples), ("on the wrong side", boundary.wrong)]
+    if boundary.geometry is not None:
+        geometry = boundary.geometry
+        rows += [
+            ("slack", geometry.slack),
+            ("mean of the kept", geometry.means),
+            ("radius", geometry.radii),
+            ("confidence radius", geometry.confidence_radii),
+            ("delta", geometry.deltas),
+        ]
+    return [*rows, ("claimed error", boundary.errors)]
+
+
+def summary_text(boundary: Any) -> str:
+    """Return an account of a :class:`~boundshift.Boundary` in lines."""
+    rows = [*class_rows(boundary), ("loss", (boundary.loss,))]
+    if boundary.resolution:
+        rows.append(("resolution", (boundary.resolution,)))
+    head = "".join(f"{f'class {label}':>14}" for label in boundary.labels)
+    score = "probability" if boundary.scale == "probability" else "score"
+    cut = f"{boundary.threshold:.6g}"  # a plain minus, to be copied
+    lines = [decision(boundary, cut, score), boundary.message, f"{'':<18}{head}".rstrip()]
+    for name, values in rows:
+        cells = "".join(f"{v:>14.4g}" if isinstance(v, float) else f"{v!s:>14}" for v in values)
+        lines.append(f"{name:<18}{cells}")
+    (negative, positive), (false_alarms, missed) = boundary.n_samples, boundary.wrong
+    found = positive - missed
+    flagged = found + false_alarms
+    precision = f"{found / flagged:.4g}" if flagged else "undefined"
+    lines += [
+        f"Rows that decided: recall {found / positive:.4g}, precision {precision}, "
+        f"F1 {2 * found / (positive + flagged):.4g}, flagged {flagged / (negative + positive):.2%}",
+        f"By {boundary.curve} and {boundary.rule}. {boundary.curve.claim.value}",
+    ]
+    return "\n".join(lines)

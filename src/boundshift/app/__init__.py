@@ -1,5 +1,0 @@
-"""The command line: options in, one function called, a few lines of what came of it."""
-
-from boundshift.app.commands import app
-
-__all__ = ["app"]

@@ -1,0 +1,291 @@
+r"""What an error curve is.
+
+For a boundary t each class has an error curve U(t), a claim on the share of that class that falls
+on the wrong side. A curve of counts sees only how many of the n points do; a curve of shape sees
+the scores. Everything is stated for a class that lies below the boundary; the other one is
+mirrored.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundshift._scores import Scores, ScoreSample
+from boundshift._search import ErrorsAt, Found, search_between, search_gaps, search_line
+from boundshift._status import Status
+from boundshift._typing import FloatArray
+from boundshift.curves._floors import describe_unmet, search_estimates
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Floors, GMean, Rule
+from boundshift.rules._base import Settings
+
+if TYPE_CHECKING:
+    from boundshift.curves._paper import SupportGeometry
+
+Tail = Callable[[FloatArray], FloatArray]
+# Scores that spread over no more doubles than this have an order, but no distances.
+_FEW_DOUBLES = 4
+
+
+class Claim(Enum):
+    """What kind of statement a curve makes."""
+
+    EXACT = "Exact on average over samples, for any distribution."
+    HIGH_PROBABILITY = "Holds with the stated confidence, for any distribution."
+    AVERAGE_CASE = "An estimate of the error, not a bound on it."
+    NOMINAL = "Holds under assumptions that real scores do not meet."
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The boundary that a curve and a rule ask for, in the sample's units.
+
+    Parameters
+    ----------
+    found : Found
+        Threshold, plateau, claimed errors and the rule's value.
+    status : Status
+        What happened.
+    geometry : SupportGeometry, default=None
+        The paper's quantities, in units of the given scores.
+    detail : str, default=""
+        What happened in this very problem, where the status does not say it all.
+    """
+
+    found: Found
+    status: Status
+    geometry: SupportGeometry | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class ErrorCurve(Settings, ABC):
+    """A claim on the share of each class on the wrong side of a boundary.
+
+    A curve of your own is a frozen dataclass with `errors` and the five class attributes below;
+    pass an instance as ``curve``. Derive from :class:`CountCurve` or :class:`ShapeCurve` where one
+    class's claim does not depend on the other class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from boundshift import find_boundary
+    >>> @dataclass(frozen=True)
+    ... class Halved(CountCurve):
+    ...     name = "halved"
+    ...     claim = Claim.AVERAGE_CASE
+    ...     def bound(self, wrong, n):
+    ...         return (np.asarray(wrong) + 0.5) / (n + 1)
+    >>> find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 5, 6], curve=Halved()).threshold
+    3.5
+    """
+
+    name: ClassVar[str]
+    claim: ClassVar[Claim]
+    assumptions: ClassVar[str] = ""
+    formula: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+    default_rule: ClassVar[Rule] = GMean()
+    """The rule that goes with the curve where none is asked for."""
+
+    @abstractmethod
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive).
+
+        Parameters
+        ----------
+        sample : ScoreSample
+            Scores of both classes.
+        """
+
+    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
+        """Return the boundary at which the rule on this curve is least.
+
+        Parameters
+        ----------
+        sample : ScoreSample
+            Scores of both classes.
+        rule : Rule
+            What to minimise.
+        """
+        found, missed = (
+            self._search_floors(sample, rule)
+            if isinstance(rule, Floors)
+            else (self._search(sample, rule), "")
+        )
+        return Solution(found, Status.UNMET if missed else status_of(sample), detail=missed)
+
+    def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
+        """Return the best boundary that meets all floors as estimated, and which are missed."""
+        if rule.confidence not in (None, "auto"):
+            raise InvalidInputError(
+                f"`confidence` of Floors must be left out with the curve {self.name!r}, got "
+                f"{rule.confidence!r}: it makes no promise. Use 'clopper-pearson', or no curve."
+            )
+        found = self._search(sample, rule)
+        unmet = rule.missed(*found.errors, sample.n_samples)
+        if unmet:
+            return found, describe_unmet(rule, unmet, sample.n_samples, None)
+        negative, positive = (np.array([error]) for error in found.errors)
+        value = float(rule.objective.value(negative, positive, sample.n_samples)[0])
+        return found._replace(value=value), ""
+
+    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        return search_line(self.errors(sample), rule, sample)
+
+
+def status_of(sample: ScoreSample) -> Status:
+    """Return the status of a boundary that was found on this sample."""
+    negative, positive = sample.negative, sample.positive
+    if negative.median == positive.median and positive.mean <= negative.mean:
+        return Status.CHANCE
+    if sample.is_reversed:
+        return Status.REVERSED
+    low, high = sample.extremes
+    are_two = all(c.count_at_most(low) == c.count_below(high) for c in (negative, positive))
+    if are_two and low < high and (negative.maximum == high or positive.minimum == low):
+        return Status.HARD_LABELS
+    return Status.LONE_ROW if min(sample.n_samples) == 1 else Status.OPTIMAL
+
+
+@dataclass(frozen=True)
+class CountCurve(ErrorCurve):
+    """A curve that sees only how many of n points lie beyond the boundary."""
+
+    @abstractmethod
+    def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
+        """Return the claim for each number of points on the wrong side.
+
+        Parameters
+        ----------
+        wrong : array-like of int
+            Points of the class on the wrong side, from 0 to n.
+        n : int
+            Points of the class.
+        """
+
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+
+        def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+            above, below = sample.count_wrong(t)
+            return self.bound(above, sample.negative.n), self.bound(below, sample.positive.n)
+
+        return at
+
+    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        if isinstance(rule, Floors) and rule.flagged is not None:
+            # The share flagged does not grow with both errors, so every gap is a candidate.
+            return search_estimates(self.bound, rule, sample)
+        return search_gaps(self.errors(sample), rule, sample)
+
+
+def _fresh_shares(sample: ScoreSample) -> ErrorsAt:
+    """Return the probabilities that a fresh row of each class falls on the wrong side."""
+    n, m = sample.n_samples
+
+    def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        above, below = sample.count_wrong(t)
+        return np.asarray((above + 1.0) / (n + 1.0)), np.asarray((below + 1.0) / (m + 1.0))
+
+    return at
+
+
+@dataclass(frozen=True)
+class PairCurve(ErrorCurve):
+    """A curve that sees the scores of both classes at once."""
+
+    spreads_rows: ClassVar[bool] = True
+    """Whether a row counts on both sides of a boundary nearby; atoms never do."""
+
+    def bends(self, sample: ScoreSample) -> FloatArray | None:
+        """Return the scores between which both tails are smooth, None if these are not known.
+
+        Parameters
+        ----------
+        sample : ScoreSample
+            Scores of both classes.
+        """
+        return None
+
+    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
+        """Return the boundary at which the rule on this curve is least."""
+        return super().solve(sample.as_points() if self.spreads_rows else sample, rule)
+
+    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        largest = max(map(abs, sample.extremes))
+        if 0 < sample.spread <= _FEW_DOUBLES * float(np.spacing(largest)):
+            return search_gaps(_fresh_shares(sample), rule, sample)
+        errors = self.errors(sample)
+        if self.spreads_rows and len(sample.atoms):
+            return search_between(errors, rule, sample)
+        return search_line(errors, rule, sample, self.bends(sample))
+
+
+@dataclass(frozen=True)
+class ShapeCurve(PairCurve):
+    """A curve that sees the scores of one class at a time.
+
+    Scores that repeat are atoms: their rows count as they are, and `tail` sees the others.
+    """
+
+    @abstractmethod
+    def tail(self, scores: Scores, pooled: float) -> Tail:
+        """Return the function from boundaries to the claimed share of the class above them.
+
+        Parameters
+        ----------
+        scores : Scores
+            The class, below the boundary.
+        pooled : float
+            Standard deviation within the classes, both together; a class whose own spread
+            is unknown takes it.
+        """
+
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        atoms = sample.atoms
+        negative = self._tail_with_atoms(sample.negative, atoms, sample.pooled_std)
+        # A row at the boundary is negative: below it for one class, beyond it for the other.
+        mirrored = sample.positive.mirrored(), -atoms[::-1], sample.pooled_std
+        positive = self._tail_with_atoms(*mirrored, side="left")
+        return lambda t: (negative(t), positive(-t))
+
+    def _tail_with_atoms(
+        self,
+        scores: Scores,
+        atoms: FloatArray,
+        pooled: float,
+        side: Literal["left", "right"] = "right",
+    ) -> Tail:
+        """Return the share above boundaries: atoms as they are, the other rows by `tail`."""
+        if not len(atoms):
+            return self.tail(scores, pooled)
+        above = count_above(atoms, scores.count_at_most(atoms) - scores.count_below(atoms), side)
+        rest = scores.without(atoms)
+        if rest is None:
+            return lambda t: np.clip(above(t) / scores.n, 0.0, 1.0)
+        spread = self.tail(rest, pooled)
+        return lambda t: np.clip((above(t) + rest.n * spread(t)) / scores.n, 0.0, 1.0)
+
+
+def count_above(
+    atoms: FloatArray, counts: NDArray[Any], side: Literal["left", "right"] = "right"
+) -> Tail:
+    """Return the function from boundaries to the count above them, "left": at them too.
+
+    Examples
+    --------
+    >>> count_above(np.array([0.0, 1.0]), np.array([5.0, 2.0]))(np.array([-1.0, 0.0])).tolist()
+    [7.0, 2.0]
+    """
+    above = np.append(np.cumsum(counts[::-1])[::-1], 0.0)
+    return lambda t: np.asarray(above[np.searchsorted(atoms, t, side=side)])

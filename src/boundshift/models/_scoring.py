@@ -1,0 +1,382 @@
+r"""Scores of a fitted model: its log-odds where it has probabilities, else its margin.
+
+Two classes are decided on probabilities; many classes, and a mean of models, on log-odds. The
+margin is the log-odds if its logistic function (or softmax) is what ``predict_proba`` returns. It
+is preferred, because a probability near 0 or 1 has lost digits. Otherwise log-odds are computed
+from the probabilities: :math:`\ln p_k`, whose difference for two classes is the logit. A forest
+gives many probabilities of exactly 0. These are replaced by half the smallest positive one seen, a
+floor that is learned and stored with the boundary.
+
+Libraries are recognised by the name of a model's class, so that none is imported needlessly.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.frozen import FrozenEstimator
+
+from boundshift._typing import FloatArray
+from boundshift._validation import as_choice
+from boundshift.exceptions import InvalidInputError
+
+Method = Literal["margin", "decision_function", "predict_proba"] | Callable[[Any, Any], Any]
+ResponseMethod = Literal["auto"] | Method
+Handler = TypeVar("Handler")
+
+SMALLEST = float(np.finfo(np.float64).tiny)
+# Probabilities computed in float32, as XGBoost's are, differ by this much.
+_ABSOLUTE, _RELATIVE = 1e-6, 1e-4
+# Rows that a network scores at once.
+_BATCH = 16_384
+
+
+# Parts of a model.
+
+
+def is_a(model: Any, library: str, name: str) -> bool:
+    """Return whether a model's class, or a base class of it, has this name in this library."""
+    return any(
+        cls.__name__ == name and cls.__module__.partition(".")[0] == library
+        for cls in type(model).__mro__
+    )
+
+
+def look_up(model: Any, table: Mapping[tuple[str, str], Handler]) -> Handler | None:
+    """Return the entry of a table for a model's library and class, None if there is none."""
+    return next((entry for key, entry in table.items() if is_a(model, *key)), None)
+
+
+class Unwrapped(NamedTuple):
+    """A model in its parts; `whole` is without the search or the frozen estimator around it."""
+
+    whole: Any
+    steps: list[tuple[str, Any]]  # before the classifier
+    last: Any  # the classifier
+    prefix: str  # of its parameters
+
+    @property
+    def transformers(self) -> list[Any]:
+        """The steps that transform rows; a sampler, without transform, sees only training rows."""
+        return [step for _, step in self.steps if hasattr(step, "transform")]
+
+    def transform(self, X: Any) -> Any:
+        """Return the rows that the classifier gets."""
+        for step in self.transformers:
+            X = step.transform(X)
+        return X
+
+
+def unwrap(model: Any, *, pipelines_only: bool = False) -> Unwrapped:
+    """Take pipelines, searches and frozen estimators apart.
+
+    With `pipelines_only` it stops at a search or a frozen estimator, which has its own parameters.
+    """
+    steps: list[tuple[str, Any]] = []
+    whole, prefix = None, ""
+    while True:
+        if isinstance(getattr(model, "steps", None), list) and hasattr(model, "named_steps"):
+            whole = model if whole is None else whole
+            steps += model.steps[:-1]
+            name, model = model.steps[-1]
+            prefix += f"{name}__"
+        elif pipelines_only:
+            break
+        elif hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif isinstance(model, FrozenEstimator) or all(
+            hasattr(model, name) for name in ("estimator", "refit", "error_score")
+        ):
+            model = model.estimator  # frozen, or of a search that has not been fitted
+        else:
+            break
+    return Unwrapped(model if whole is None else whole, steps, model, prefix)
+
+
+def is_native(model: Any) -> bool:
+    """Return whether a model is no scikit-learn estimator, so that it cannot be fitted again."""
+    if hasattr(model, "get_params"):
+        return is_a(model, "catboost", "CatBoost") and not hasattr(model, "predict_proba")
+    scored = (hasattr(model, name) for name in ("decision_function", "predict_proba"))
+    return callable(model) or any(scored) or _find_reader(model) is not None
+
+
+def known_classes(model: Any, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the classes that a model names, or those given if it names none."""
+    known = getattr(model, "classes_", None)
+    return classes if known is None or len(known) == 0 else np.asarray(known)
+
+
+def class_columns(model: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where in the sorted `classes` each column of a model's response belongs."""
+    return np.searchsorted(classes, known_classes(model, classes))
+
+
+# Margins that models hide.
+
+
+def raw_margin(model: Any, X: Any) -> NDArray[Any]:
+    """Return a model's margins: one column for two classes, else one per class.
+
+    Parameters
+    ----------
+    model : fitted model
+        XGBoost, LightGBM, CatBoost, MLPClassifier, naive Bayes, a PyTorch module, a skorch network
+        trained on logits, a function, or a pipeline or search that ends in one of them.
+    X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    array of shape (n_samples,) or (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> far = GaussianNB().fit([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
+    >>> far.predict_proba([[-90.0]]).tolist()
+    [[1.0, 0.0]]
+    >>> raw_margin(far, [[-90.0]]).round().tolist()
+    [[-16381.0, -19801.0]]
+    """
+    parts = unwrap(model)
+    read, X = _find_reader(parts.last), parts.transform(X)
+    return np.asarray(read(parts.last, X) if read else _as_array(parts.last(X)))
+
+
+def _find_reader(model: Any) -> Callable[[Any, Any], Any] | None:
+    """Return a function that reads a model's margins, None if there is none."""
+    if is_a(model, "skorch", "NeuralNet"):
+        # The loss tells whether the network ends in logits.
+        name = getattr(model.criterion, "__name__", type(model.criterion).__name__)
+        if name not in ("CrossEntropyLoss", "BCEWithLogitsLoss"):
+            return None
+    return look_up(model, _READERS)
+
+
+def _xgboost_booster(model: Any, X: Any) -> Any:
+    xgboost = sys.modules["xgboost"]
+    rows = X if isinstance(X, xgboost.DMatrix) else xgboost.DMatrix(X)
+    return model.predict(rows, output_margin=True)
+
+
+def _network_logits(model: Any, X: Any) -> Any:
+    """Return the output of the last layer of scikit-learn's network before its activation."""
+    linear = copy.copy(model)
+    linear.out_activation_ = "identity"
+    logits = linear.predict_proba(X)
+    return logits[:, 1] if len(model.classes_) == 2 else logits
+
+
+def _skorch_logits(net: Any, X: Any) -> Any:
+    logits = net.forward(X)
+    return _as_array(logits[0] if isinstance(logits, tuple) else logits)
+
+
+def _torch_logits(module: Any, X: Any) -> Any:
+    """Call a module on rows in batches, in evaluation mode, and restore its mode."""
+    torch = sys.modules["torch"]
+    weight = next(module.parameters(), torch.zeros(0))
+    if not isinstance(X, torch.Tensor):
+        X = torch.from_numpy(np.ascontiguousarray(np.asarray(X)))
+    dtype = weight.dtype if X.is_floating_point() else X.dtype
+    modes = {part: part.training for part in module.modules()}
+    module.eval()
+    try:
+        with torch.no_grad():
+            parts = [
+                _as_array(module(rows.to(device=weight.device, dtype=dtype)))
+                for rows in torch.split(X, _BATCH)
+            ]
+    finally:
+        for part, training in modes.items():
+            part.training = training
+    return np.concatenate(parts)
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    """Return an array; a tensor of PyTorch may hold a type that NumPy does not know."""
+    if is_a(values, "torch", "Tensor"):
+        values = values.detach().double().cpu().numpy()
+    return np.asarray(values)
+
+
+_READERS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
+    ("xgboost", "XGBClassifier"): lambda model, X: model.predict(X, output_margin=True),
+    ("xgboost", "Booster"): _xgboost_booster,
+    ("lightgbm", "LGBMClassifier"): lambda model, X: model.predict(X, raw_score=True),
+    ("lightgbm", "Booster"): lambda model, X: model.predict(X, raw_score=True),
+    ("catboost", "CatBoost"): lambda model, X: model.predict(X, prediction_type="RawFormulaVal"),
+    ("sklearn", "MLPClassifier"): _network_logits,
+    ("sklearn", "_BaseNB"): lambda model, X: model.predict_joint_log_proba(X),
+    ("skorch", "NeuralNet"): _skorch_logits,
+    ("torch", "Module"): _torch_logits,
+}
+
+
+# Which response is read.
+
+
+def check_response_method(asked: ResponseMethod, model: Any) -> None:
+    """Raise unless a response method is known, and the model has it or may have it once fitted."""
+    if not callable(asked):
+        known = ("auto", "margin", "decision_function", "predict_proba")
+        as_choice("response_method", asked, known)
+    # Some models have their methods only once they are fitted, but their classes name them.
+    if not any(hasattr(type(model), name) for name in ("decision_function", "predict_proba")):
+        find_methods(model, asked)
+
+
+def find_methods(model: Any, asked: ResponseMethod = "auto") -> tuple[Method, ...]:
+    """Return which responses of a fitted model to read: a margin, probabilities, or both.
+
+    Probabilities come last: they tell whether the margin is their log-odds.
+    """
+    step, has_probabilities = unwrap(model).last, hasattr(model, "predict_proba")
+    margin: Method | None = None
+    if callable(asked):
+        margin = asked
+    elif asked in ("auto", "margin") and not is_native(step) and _find_reader(step) is not None:
+        margin = "margin"
+    elif asked in ("auto", "decision_function") and hasattr(model, "decision_function"):
+        margin = "decision_function"
+    elif (asked == "margin" or (asked == "auto" and not has_probabilities)) and is_native(model):
+        margin = "margin"
+    if margin is None and (not has_probabilities or asked not in ("auto", "predict_proba")):
+        wanted = {"auto": "decision_function or predict_proba", "margin": "known margins"}
+        raise InvalidInputError(
+            f"`estimator` must have {wanted.get(str(asked), asked)}, got {type(model).__name__} "
+            "without. Use a classifier that scores its rows (for SVC, decision_function is always "
+            "there), or pass a function of (estimator, X) as `response_method`."
+        )
+    found: tuple[Method, ...] = () if margin is None else (margin,)
+    return (*found, "predict_proba") if has_probabilities else found
+
+
+def read_responses(
+    model: Any, X: Any, asked: ResponseMethod, classes: NDArray[Any]
+) -> dict[Method, FloatArray]:
+    """Return the responses of a fitted model that may become the score."""
+    methods = find_methods(model, asked)
+    return {method: read_response(model, X, method, classes) for method in methods}
+
+
+def read_response(
+    model: Any, X: Any, method: Method | Literal["predict_log_proba"], classes: NDArray[Any]
+) -> FloatArray:
+    """Return a model's response: one column for a margin of two classes, else one per class.
+
+    Columns are in the order of `classes`; a single column is a margin of the second class. A class
+    that the model does not know has NaN in its column.
+    """
+    if callable(method):
+        found = method(model, X)
+    else:
+        found = raw_margin(model, X) if method == "margin" else getattr(model, method)(X)
+    response = _as_array(found).astype(np.float64, copy=False)
+    if response.ndim == 2 and response.shape[1] == 1:
+        response = response[:, 0]
+    places, n_classes = class_columns(model, classes), len(classes)
+    if response.ndim == 1 and len(places) == 2:
+        if method == "predict_proba":
+            response = np.stack([1 - response, response], axis=1)
+        elif n_classes == 2:
+            return response if places[0] < places[1] else -response
+        else:
+            response = np.stack([-response, response], axis=1) / 2
+    elif response.ndim == 1:  # a model that knows one class
+        return np.full((len(response), n_classes), np.nan)
+    if response.shape[1] != len(places):
+        raise InvalidInputError(
+            f"The response of {type(model).__name__} must have one column per class "
+            f"({len(places)}: {classes[places].tolist()}), got {response.shape[1]}. Pass `fit` "
+            "rows of every class that the model knows; for SVC use decision_function_shape='ovr'."
+        )
+    if np.array_equal(places, np.arange(n_classes)):
+        return response
+    ordered = np.full((len(response), n_classes), np.nan)
+    ordered[:, places] = response
+    return ordered
+
+
+def choose_method(
+    parts: Sequence[Mapping[Method, FloatArray]], asked: ResponseMethod = "auto"
+) -> tuple[Method, bool]:
+    """Choose among the responses of all models, and say whether it gives log-odds.
+
+    The margin is chosen if it is asked for, is the log-odds, or has no probabilities beside it.
+    """
+    first, *others = parts[0]
+    if first == "predict_proba":
+        return first, True
+    same = bool(others) and all(are_log_odds(part[first], part["predict_proba"]) for part in parts)
+    return ("predict_proba", True) if others and not same and asked == "auto" else (first, same)
+
+
+@dataclass(frozen=True)
+class Response:
+    """How a model's response becomes a score.
+
+    `floor` is the least probability of each class, None for margins; `is_log_odds` tells whether
+    the score is the log-odds of the model's probabilities.
+    """
+
+    method: Method
+    floor: tuple[float, ...] | None = None
+    is_log_odds: bool = False
+
+    @classmethod
+    def learn(cls, method: Method, response: FloatArray, *, is_log_odds: bool = False) -> Response:
+        """Learn the floors from the responses that decide."""
+        if method != "predict_proba":
+            return cls(method, is_log_odds=is_log_odds)
+        positive = np.where(response > 0, response, np.inf).min(axis=0, initial=1.0)
+        return cls(method, tuple(np.maximum(positive / 2, SMALLEST).tolist()), is_log_odds)
+
+    def read(self, model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
+        """Return a model's scores: one column for two classes, else one per class."""
+        return self.scores(read_response(model, X, self.method, classes))
+
+    def scores(self, response: FloatArray) -> FloatArray:
+        """Return the scores of a response."""
+        if self.floor is not None:
+            response = np.log(np.maximum(response, self.floor))
+        if response.ndim == 2 and response.shape[1] == 2:
+            return np.asarray(response[:, 1] - response[:, 0])
+        return response
+
+
+# Log-odds and probabilities.
+
+
+def are_log_odds(margins: FloatArray, found: FloatArray) -> bool:
+    """Return whether margins are the log-odds of the probabilities found for the same rows.
+
+    Columns of classes that a model did not know are NaN in both.
+    """
+    if margins.ndim == 2:
+        known = ~np.isnan(margins).all(axis=1)
+        margins, found = np.nan_to_num(margins[known], nan=-np.inf), found[known]
+    expected = probabilities(margins)
+    off = np.abs(np.where(np.isnan(found), 0.0, found) - expected)
+    return bool((off <= _ABSOLUTE + _RELATIVE * expected).all())
+
+
+def find_winner(scores: FloatArray) -> NDArray[np.intp]:
+    """Return the number of the predicted class, from log-odds or one score per class."""
+    return (scores > 0).astype(np.intp) if scores.ndim == 1 else np.asarray(scores.argmax(axis=1))
+
+
+def probabilities(log_odds: FloatArray, *, log: bool = False) -> FloatArray:
+    """Return each class's (log-)probability, from log-odds or one score per class."""
+    if log_odds.ndim == 1:
+        logistic = log_expit if log else expit
+        return np.stack([logistic(-log_odds), logistic(log_odds)], axis=1)
+    return np.asarray((log_softmax if log else softmax)(log_odds, axis=1))

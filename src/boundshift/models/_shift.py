@@ -1,0 +1,274 @@
+"""Copies of a model whose own intercept carries the new boundary, and need nothing of boundshift.
+
+The paper moves the bias b of a classifier to b'. A model with an intercept of its own can hold b',
+and is then deployed like any other. Boosters hold it in what every row gets before its features
+count: XGBoost stores the base score of two classes as a float32 probability, which is too coarse
+far from one half, so the leaves of its first tree carry the shift, as LightGBM's leaves carry its
+own base score. CatBoost has a bias of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logit
+from sklearn.utils.validation import check_is_fitted
+
+from boundshift._boundary import Boundary
+from boundshift._typing import FloatArray
+from boundshift.exceptions import InvalidInputError
+from boundshift.models._mean import MeanOfModels
+from boundshift.models._scoring import Response, class_columns, is_a, look_up, unwrap
+
+
+class ShiftExportMixin:
+    """Exports a fitted classifier's shift into the intercept of its model."""
+
+    estimator_: Any
+    estimators_: list[Any]
+    classes_: Any
+    boundary_: Boundary
+    biases_: Any
+    _response: Response
+
+    def shifted_estimator(self) -> Any:
+        """Return a copy of the model whose own intercept carries the shift.
+
+        It predicts what this classifier predicts, and does not need boundshift. Linear models,
+        SVC with two classes, MLPClassifier, gradient boosting, XGBoost, LightGBM, CatBoost,
+        PyTorch and skorch can carry the shift, and pipelines that end in one of them. Margins and
+        probabilities of the copy move with its labels: these are not the model's own.
+
+        Returns
+        -------
+        fitted model
+
+        Raises
+        ------
+        InvalidInputError
+            If the model has no intercept, is a mean of models that are not linear, the scores
+            are not its own margins or their probabilities, or the threshold is no probability
+            between 0 and 1.
+
+        Notes
+        -----
+        The paper's b' = b − threshold, in log-odds where ``threshold_`` is a probability; with
+        more classes each class's bias is added to its own.
+        The intercept is added before the sum is rounded and the threshold after it, so that rows
+        closer to the boundary than that rounding (10⁻¹⁵ of the score, 10⁻⁶ for models that
+        compute in float32: XGBoost, PyTorch) may fall on either side.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from boundshift import BoundShiftClassifier
+        >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+        >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X, y)
+        >>> plain = shifted.shifted_estimator()
+        >>> type(plain).__name__, bool((plain.predict(X) == shifted.predict(X)).all())
+        ('LogisticRegression', True)
+        """
+        check_is_fitted(self)
+        if isinstance(self.estimator_, MeanOfModels):
+            kind = type(unwrap(self.estimators_[0]).last).__name__
+            raise InvalidInputError(
+                "`estimator_` must be one model for its intercept to carry the shift, got the mean "
+                f"of {len(self.estimators_)} {kind}s. Fit "
+                "with ensemble=False, which trains one model on all rows."
+            )
+        if self._response.method not in ("margin", "decision_function"):
+            raise InvalidInputError(
+                "Scores must be the model's own margins for its intercept to carry the shift, got "
+                f"{self._response.method!r} of {type(self.estimator_).__name__}. Ask for margins "
+                "with response_method='decision_function' or 'margin', if it has any."
+            )
+        columns = class_columns(self.estimator_, self.classes_)
+        if len(columns) > 2:
+            return _shift_intercept(self.estimator_, self.biases_[columns])
+        boundary = self.boundary_
+        threshold = boundary.threshold
+        if boundary.scale == "probability":
+            if not 0 < threshold < 1:
+                raise InvalidInputError(
+                    "`threshold_` must lie between 0 and 1 for an intercept to carry it, got "
+                    f"{threshold!r}, at which all rows get one label. Keep the "
+                    "BoundShiftClassifier itself, or use another rule."
+                )
+            threshold = float(logit(threshold))
+        if boundary.labels[1] == self.classes_[0]:
+            # A row at the boundary is negative: here it belongs to the second class.
+            threshold = float(np.nextafter(-threshold, -np.inf))
+        sign = 1.0 if columns[0] < columns[1] else -1.0
+        return _shift_intercept(self.estimator_, np.array([-sign * threshold]))
+
+
+def _shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
+    """Return a copy of a model that adds minus the threshold, or each class's bias, to margins."""
+    parts = unwrap(estimator)
+    whole = copy.deepcopy(parts.whole)
+    last = unwrap(whole).last
+    add = look_up(last, _ADDERS)
+    if add is None:
+        raise InvalidInputError(
+            "`estimator` must be a model whose intercept can carry the shift, got "
+            f"{type(last).__name__}. Linear models, SVC with two classes, MLPClassifier, gradient "
+            "boosting, XGBoost, LightGBM, CatBoost, PyTorch and skorch can, and pipelines that end "
+            "in one; keep the BoundShiftClassifier itself for others."
+        )
+    if is_a(last, "lightgbm", "LGBMClassifier") or is_a(last, "lightgbm", "Booster"):
+        # A copied Booster forgets where early stopping stopped.
+        booster, copied = (getattr(model, "booster_", model) for model in (parts.last, last))
+        copied.best_iteration = booster.best_iteration
+    add(last, offsets)
+    return whole
+
+
+def _add_to_intercept(model: Any, offsets: FloatArray) -> None:
+    model.intercept_ = np.asarray(model.intercept_, dtype=np.float64) + offsets
+
+
+def _add_to_machine(model: Any, offsets: FloatArray) -> None:
+    if len(model.classes_) > 2:
+        raise InvalidInputError(
+            f"`estimator` must be a support vector machine of two classes, got one of "
+            f"{len(model.classes_)}, which decides by votes of pairs. Use LinearSVC, or keep the "
+            "BoundShiftClassifier itself."
+        )
+    model.intercept_ = model.intercept_ + offsets
+    model._intercept_ = model._intercept_ - offsets  # libsvm's own, of the opposite sign
+
+
+def _add_to_last_layer(model: Any, offsets: FloatArray) -> None:
+    model.intercepts_[-1] = model.intercepts_[-1].astype(np.float64) + offsets
+
+
+def _add_to_first_trees(model: Any, offsets: FloatArray) -> None:
+    for tree, offset in zip(model.estimators_[0], offsets, strict=True):
+        tree.tree_.value[:] += offset / model.learning_rate
+
+
+def _add_to_baseline(model: Any, offsets: FloatArray) -> None:
+    model._baseline_prediction = model._baseline_prediction + offsets
+
+
+def _shift_xgboost(booster: Any, offsets: FloatArray) -> None:
+    """Add to the leaves of each class's first tree, in place."""
+    stored = json.loads(booster.save_raw("json"))
+    model = stored["learner"]["gradient_booster"]
+    if model["name"] != "gbtree" or any(
+        int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in model["model"]["trees"]
+    ):
+        raise InvalidInputError(
+            "`estimator` must boost trees with one number per leaf to carry the shift, got "
+            f"booster={model['name']!r}. Keep the BoundShiftClassifier itself for this model."
+        )
+    trees, classes = model["model"]["trees"], model["model"]["tree_info"]
+    for k, offset in enumerate(offsets):
+        tree = trees[classes.index(k)]
+        for node, left in enumerate(tree["left_children"]):
+            if left == -1:  # a leaf, whose value stands where others have their split
+                value = float(np.float32(tree["split_conditions"][node] + float(offset)))
+                tree["split_conditions"][node] = tree["base_weights"][node] = value
+    booster.load_model(bytearray(json.dumps(stored).encode()))
+
+
+def _shift_lightgbm(booster: Any, offsets: FloatArray) -> None:
+    """Add to the leaves of each class's first tree, in place."""
+    stored = booster.dump_model()
+    if any("leaf_const" in json.dumps(tree) for tree in stored["tree_info"]):
+        raise InvalidInputError(
+            "`estimator` must have one number per leaf to carry the shift, got linear_tree=True. "
+            "Keep the BoundShiftClassifier itself for this model."
+        )
+    for index, offset in enumerate(offsets):
+        for leaf in range(stored["tree_info"][index]["num_leaves"]):
+            value = booster.get_leaf_output(index, leaf) + offset
+            booster.set_leaf_output(index, leaf, value)
+
+
+def _shift_catboost(model: Any, offsets: FloatArray) -> None:
+    scale, bias = model.get_scale_and_bias()
+    moved = np.atleast_1d(np.asarray(bias, dtype=np.float64)) + offsets
+    model.set_scale_and_bias(scale, moved.tolist() if len(moved) > 1 else float(moved[0]))
+
+
+def shift_module(module: Any, offsets: ArrayLike, *, layer: Any = None) -> Any:
+    """Add to the bias of a PyTorch module's last layer, in place.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        A network that returns logits.
+    offsets : float or array of shape (n_outputs,)
+        What to add to each output: minus the threshold for one output or the second of two,
+        ``-clf.threshold_``, or one bias per class, ``clf.biases_``.
+    layer : torch.nn.Module, default=None
+        The layer whose bias moves; None takes the linear layer or convolution that was added to
+        the module last. Name it where that is not the one that gives the logits.
+
+    Returns
+    -------
+    torch.nn.Module
+        The module itself.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such layer, or the number of its outputs is another.
+    """
+    if not is_a(module, "torch", "Module"):
+        raise InvalidInputError(
+            f"`module` must be a PyTorch module, got {type(module).__name__}. "
+            "Use shifted_estimator() for other models."
+        )
+    torch = sys.modules["torch"]
+    if layer is None:
+        kinds = (torch.nn.Linear, torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Bilinear)
+        found = [part for part in module.modules() if isinstance(part, kinds)]
+        layer = found[-1] if found else None
+    if getattr(layer, "weight", None) is None:
+        raise InvalidInputError(
+            f"`module` must have a linear layer to shift, got {type(module).__name__} without. "
+            "Pass the layer that gives the logits as `layer`."
+        )
+    size = int(layer.weight.shape[0])
+    moved = np.atleast_1d(np.asarray(offsets, dtype=np.float64))
+    if size == 2 and len(moved) == 1:
+        moved = np.array([0.0, moved[0]])
+    if len(moved) != size:
+        raise InvalidInputError(
+            f"`offsets` must be one per output of the last layer ({size}), got {len(moved)}. "
+            "Pass the layer that gives the logits as `layer`."
+        )
+    with torch.no_grad():
+        old = torch.zeros(size) if layer.bias is None else layer.bias
+        new = old.double().cpu() + torch.from_numpy(moved)
+        weight = layer.weight
+        if layer.bias is None:
+            layer.bias = torch.nn.Parameter(new.to(device=weight.device, dtype=weight.dtype))
+        else:
+            layer.bias.copy_(new)
+    return module
+
+
+_ADDERS: dict[tuple[str, str], Callable[[Any, FloatArray], None]] = {
+    ("sklearn", "LinearClassifierMixin"): _add_to_intercept,
+    ("sklearn", "BaseSVC"): _add_to_machine,
+    ("sklearn", "MLPClassifier"): _add_to_last_layer,
+    ("sklearn", "GradientBoostingClassifier"): _add_to_first_trees,
+    ("sklearn", "HistGradientBoostingClassifier"): _add_to_baseline,
+    ("xgboost", "XGBClassifier"): lambda model, o: _shift_xgboost(model.get_booster(), o),
+    ("xgboost", "Booster"): _shift_xgboost,
+    ("lightgbm", "LGBMClassifier"): lambda model, o: _shift_lightgbm(model.booster_, o),
+    ("lightgbm", "Booster"): _shift_lightgbm,
+    ("catboost", "CatBoost"): _shift_catboost,
+    ("skorch", "NeuralNet"): lambda net, o: shift_module(net.module_, o),
+    ("torch", "Module"): shift_module,
+}

@@ -1,0 +1,279 @@
+"""What every display shares: colours on light and dark backgrounds, axes, marks and legends.
+
+Blue and vermilion are Okabe and Ito's, which colour-blind readers can tell apart; on a dark
+background they are lighter. No figure relies on colour alone: classes also differ by place, dash,
+name or mark.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from boundshift._boundary import Boundary
+from boundshift._scores import ScoreSample
+from boundshift._typing import FloatArray
+from boundshift._validation import as_choice
+from boundshift._view.axis import choose_axis
+from boundshift._view.rows import settle_boundary
+from boundshift._words import number
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+Theme = Literal["auto", "light", "dark"]
+DASHES = ("-", "--", "-.", ":")
+_N_THRESHOLDS = 801
+_LINE = 100  # characters of a sentence that fit on a figure
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours by purpose: paper, text, secondary text, thin lines; classes are (−, +)."""
+
+    surface: str
+    ink: str
+    soft: str
+    line: str
+    classes: tuple[str, str]
+
+
+LIGHT = Palette("#FFFFFF", "#1A1A1A", "#5F6368", "#D8D8D8", ("#0072B2", "#D55E00"))
+DARK = Palette("#16181B", "#F0F0EE", "#A9ADB3", "#3C4046", ("#62B5EA", "#FF9A57"))
+
+
+def choose_palette(theme: Theme, paper: tuple[float, ...]) -> Palette:
+    """Return the palette of a theme; "auto" goes by the paper's red, green and blue.
+
+    Examples
+    --------
+    >>> choose_palette("auto", (0.0, 0.0, 0.0)) is DARK
+    True
+    """
+    as_choice("theme", theme, ("auto", "light", "dark"))
+    if theme != "auto":
+        return LIGHT if theme == "light" else DARK
+    red, green, blue = paper[:3]
+    return DARK if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.4 else LIGHT
+
+
+class Display(ABC):
+    """A figure that can be drawn."""
+
+    size = (8.0, 5.0)
+    """Of a new figure, in inches."""
+    panels = 1
+    """Panels below each other, which share the axis of x."""
+    heights: Sequence[float] | None = None
+    """Relative heights of the panels."""
+
+    def plot(self, ax: Axes | None = None, *, theme: Theme = "auto") -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; several panels take their place. None makes a new figure.
+        theme : {"auto", "light", "dark"}, default="auto"
+            Background to draw on; "auto" follows the axes, or matplotlib's style.
+
+        Returns
+        -------
+        display : the display itself, with the panels as ``axes_``, the first of them as ``ax_``,
+            and their figure as ``figure_``
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        self.axes_ = self._open(ax)
+        self.ax_ = self.axes_[0]
+        self.figure_ = self.ax_.figure
+        for panel in self.axes_:
+            palette = _paint(panel, theme)
+        self._draw(palette)
+        return self
+
+    def _open(self, ax: Axes | None) -> list[Axes]:
+        """Return the panels: on a new figure, or in the place of the given axes."""
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError as error:
+                raise MissingExtraError("matplotlib", "plot") from error
+            figure = pyplot.figure(figsize=self.size, layout="constrained")
+            spec: Any = figure.add_gridspec(self.panels, 1, height_ratios=self.heights)
+        elif self.panels == 1:
+            return [ax]
+        else:
+            place = ax.get_subplotspec()
+            if place is None:
+                raise InvalidInputError(
+                    "`ax` must belong to a grid of subplots, since several panels take its place, "
+                    "got axes with a place of their own. Use ax=figure.subplots()."
+                )
+            spec = place.subgridspec(self.panels, 1, height_ratios=self.heights)
+            ax.set_axis_off()
+        return list(spec.subplots(squeeze=False, sharex=True).ravel())
+
+    @abstractmethod
+    def _draw(self, palette: Palette) -> None:
+        """Draw on the panels."""
+
+
+class DecidedSample(NamedTuple):
+    """Labelled scores, the boundary to draw on them, and where the classifier decided before."""
+
+    boundary: Boundary
+    sample: ScoreSample
+    old_threshold: float | None
+
+    def grid(self, *marks: float) -> FloatArray:
+        """Return thresholds from end to end of the axis, with all marks among them."""
+        old = [] if self.old_threshold is None else [self.old_threshold]
+        known = [self.boundary.threshold, *old, *marks]
+        axis = choose_axis([self.sample], known, linear=True)
+        shown = [mark for mark in known if np.isfinite(mark)]
+        return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))
+
+
+def decide(
+    y_true: ArrayLike, y_score: ArrayLike, *, old_threshold: float | None = None, **known: Any
+) -> DecidedSample:
+    """Return what to draw; the boundary is found unless it is among what is known."""
+    return DecidedSample(*settle_boundary(y_true, y_score, **known), old_threshold)
+
+
+class ScoreDisplay(Display):
+    """A display of labelled scores and their boundary."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        old_threshold: float | Literal["auto"] | None = "auto",
+        **settings: Any,
+    ) -> Self:
+        """Draw a fitted `BoundShiftClassifier` with two classes.
+
+        Parameters
+        ----------
+        estimator : BoundShiftClassifier
+            Fitted.
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows to draw: those given to ``fit``, or fresh ones. The boundary and its claims always
+            belong to the scores that decided, which with cross-validation are not the final
+            model's.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        old_threshold : float, "auto" or None, default="auto"
+            Where the wrapped classifier decides. "auto" is 0.5 on probabilities and 0 on other
+            scores, or nothing where the scores come from a function of the user's.
+        **settings : dict
+            Other parameters of :meth:`from_predictions`.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        check_is_fitted(estimator)
+        if len(estimator.classes_) != 2:
+            raise InvalidInputError(
+                f"`estimator` must have two classes, got {len(estimator.classes_)}. Draw one of "
+                "its `boundaries_` with ProjectionDisplay(boundary, scores).plot()."
+            )
+        old = old_threshold
+        if old == "auto":
+            own = 0.5 if estimator.boundary_.scale == "probability" else 0.0
+            old = None if callable(estimator.response_method) else own
+        known: dict[str, Any] = {"boundary": estimator.boundary_, "old_threshold": old}
+        return cls.from_predictions(y, estimator.positive_scores(X), **known, **settings)
+
+    @classmethod
+    @abstractmethod
+    def from_predictions(cls, y_true: ArrayLike, y_score: ArrayLike, **settings: Any) -> Self:
+        """Draw labels and scores."""
+
+
+def draw_boundaries(ax: Axes, new: float, old: float | None, palette: Palette) -> None:
+    """Draw both boundaries across the axes, the old one dotted."""
+    if old is not None:
+        ax.axvline(old, color=palette.soft, lw=1.8, ls=":", zorder=6)
+    ax.axvline(new, color=palette.ink, lw=1.8, zorder=6)
+
+
+def percent_axis(axis: Any) -> None:
+    """Write the numbers of an axis in percent."""
+    axis.set_major_formatter(lambda value, _: f"{number(100 * value, '.3g')}%")
+
+
+def add_legend(
+    ax: Axes, keys: list[Any], palette: Palette, *, below: float = 0.13, title: str = ""
+) -> None:
+    """Explain the marks below the axes, under a sentence."""
+    legend = ax.legend(
+        handles=keys,
+        frameon=False,
+        title=fill(title, _LINE),
+        loc="upper center",
+        bbox_to_anchor=(0.5, -below),
+        ncols=4,
+        fontsize="small",
+        title_fontsize="small",
+        labelcolor=palette.ink,
+    )
+    legend.get_title().set(color=palette.soft, multialignment="center")
+
+
+def line_key(label: str, **style: Any) -> Any:
+    """Return the legend's entry of a line or a marker."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **style)
+
+
+def area_key(label: str, color: str, alpha: float = 0.3) -> Any:
+    """Return the legend's entry of a filled area."""
+    from matplotlib.patches import Patch
+
+    return Patch(color=color, alpha=alpha, lw=0, label=label)
+
+
+def boundary_keys(old: float | None, palette: Palette) -> list[Any]:
+    """Return the legend's entries of both boundaries."""
+    keys = [line_key("new boundary", color=palette.ink, lw=1.8)]
+    if old is not None:
+        keys.append(line_key("old boundary", color=palette.soft, lw=1.8, ls=":"))
+    return keys
+
+
+def _paint(ax: Axes, theme: Theme) -> Palette:
+    """Colour text and lines; a theme that is asked for also paints the paper."""
+    from matplotlib.colors import to_rgba
+
+    paper = to_rgba(ax.get_facecolor())
+    if paper[3] == 0:
+        paper = to_rgba(ax.figure.get_facecolor())
+    palette = choose_palette(theme, paper if paper[3] else (1.0, 1.0, 1.0))
+    if theme != "auto":
+        ax.figure.set_facecolor(palette.surface)
+        ax.set_facecolor(palette.surface)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(palette.soft)
+    ax.tick_params(colors=palette.soft, labelcolor=palette.ink)
+    for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
+        text.set_color(palette.ink)
+    return palette

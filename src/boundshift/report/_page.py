@@ -1,0 +1,447 @@
+"""A report: evidence becomes facts, plain values that JSON can hold, and facts become a page.
+
+The page is one file that needs no network; nothing in it runs but its own script.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import cache, cached_property
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundshift import __version__
+from boundshift._promises.certificate import Certificate
+from boundshift._view.axis import ScoreAxis, is_probability
+from boundshift._words import at_least, at_most, claim_text, class_rows, number, percent
+from boundshift._writing import is_special, write_whole
+from boundshift.curves import Empirical
+from boundshift.curves._uniform import clopper_pearson, uniform_bound
+from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.report._draw import draw_projection, draw_threshold_plot, small_charts
+from boundshift.report._evidence import (
+    MOST_LEVELS,
+    ColumnUse,
+    Evidence,
+    RowDetails,
+    check_levels,
+    gather,
+    own_probability,
+)
+from boundshift.report._panels import compare, panels
+from boundshift.report._sentences import sentences
+from boundshift.rules import Cost
+
+# Parts of the page's one script, in the order in which they need each other.
+_SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
+_FRAME_HEIGHT = 900
+_CERTIFICATE = ("status", "certified", "reason", "method", "confidence", "threshold",
+                "errors", "error_bounds", "wrong", "n_samples", "floors")  # fmt: skip
+# In a script element these could end it, open a comment, or end a line of the program.
+_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def collect_facts(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    comparison: Iterable[Mapping[str, Any]] | None = None,
+    model: str | None = None,
+    deploy: str | Sequence[str] | None = None,
+    columns: Sequence[ColumnUse] = (),
+    shell: str | None = None,
+    top: str | None = None,
+    **known: Any,
+) -> dict[str, Any]:
+    """Collect everything that a report says, as plain values that JSON can hold.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_samples,)
+        Two labels, and the scores on which the boundary was chosen.
+    pos_label : label, default=None
+        The positive class; None takes that of the boundary, or the greater label.
+    boundary : Boundary, default=None
+        What was chosen, with its labels; None finds it with :func:`~boundshift.find_boundary`.
+    old_threshold : float, default=None
+        The model's own threshold; None takes 0.5 if all scores lie from 0 to 1, and 0 otherwise.
+    test : pair (labels, scores), default=None
+        Rows that were used for nothing else, on which the verdict is certified.
+    training : pair (labels, scores), default=None
+        Scores of the rows that the model was fitted on, to show how much they flatter it.
+    scores : {"held-out", "out-of-fold", "training"}, default="held-out"
+        Where `y_score` comes from: rows that the model has not seen, rows left out in
+        cross-validation, or rows that it was fitted on.
+    comparison : iterable of mappings, default=None
+        Rows of the table of methods: "method", and a number for each metric. None compares the
+        model's own threshold with the boundary on the rows of the verdict.
+    confidence : float, default=0.95
+        Of every certified claim, between 0 and 1.
+    model : str, default=None
+        What the model is called.
+    names : mapping, default=None
+        What things are called: "positive" and "negative" ("sick", "healthy"), "unit"
+        ("patients"), "title". Missing names are made from the labels.
+    interval : pair of float, default=None
+        What :func:`~boundshift.threshold_interval` returned.
+    deploy : str or sequence of str, default=None
+        Lines of code that put the boundary to use; None shows how to compare scores with it.
+    chosen_here : bool, default=True
+        Whether `boundary` was chosen on `y_true` and `y_score`. If not, they are test rows, and
+        `test` is left out.
+    prevalence : float, default=None
+        Share of the positive class where decisions are made, for precision and alarms; None takes
+        that of the rule, else that of the rows of the verdict.
+    details : RowDetails, default=None
+        The model's own probabilities, groups, decisions of other methods, and the costs or weights
+        that chose the boundary, for the rows of the verdict in their order.
+    columns : sequence of ColumnUse, default=()
+        How the columns of a table were used.
+    shell : str, default=None
+        A shell command that predicts with a threshold, written as ``{threshold}``.
+    top : str, default=None
+        A shell command that finds the ``{top}`` rows with the highest scores.
+    nominal : str, default=""
+        Why nothing is certified on the rows of the verdict, such as rows used in training.
+    zone : Zone, default=None
+        Two limits, found on scores of rows that the model has not seen, to be counted on the rows
+        of the verdict.
+    zone_found_here : bool, default=True
+        Whether the limits were found on the rows of the verdict. If so, the promise of the zone is
+        the bound; if not, Clopper and Pearson's bound of the errors counted there is added.
+
+    Returns
+    -------
+    dict
+        Strings, numbers, lists and dicts only, without NaN or infinity.
+
+    See Also
+    --------
+    boundshift.report.Report : The page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boundshift.report import collect_facts
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [500, 50])
+    >>> scores = [rng.normal(3 * y - 2, 1) for _ in range(2)]
+    >>> facts = collect_facts(y, scores[0], test=(y, scores[1]), names={"positive": "sick"})
+    >>> print(facts["verdict"]["sentence"])
+    Of 100 sick rows the shifted model is expected to miss 14 instead of 20, in the long run at most
+    24.7% with 95% confidence. Of 1,000 rows, with 91 sick rows among them, it flags ...
+    """
+    evidence = gather(y_true, y_score, **known)
+    boundary, deciding, judging = evidence.boundary, evidence.deciding, evidence.judging
+    certificate = evidence.shifted
+    tested, trained = evidence.judged_on == "test", evidence.training
+    facts = {
+        "format": 1,
+        "version": __version__,
+        "model": None if model is None else str(model),
+        "names": evidence.names,
+        "labels": [str(label) for label in boundary.labels],
+        "confidence": evidence.confidence,
+        "scores": evidence.origin,
+        "judged_on": evidence.judged_on,
+        "rows": {
+            "deciding": deciding.n_samples if evidence.chosen_here else boundary.n_samples,
+            "test": judging.n_samples if tested else None,
+            "training": None if trained is None else trained.n_samples,
+        },
+        "boundary": boundary.to_dict()
+        | {
+            "message": boundary.message,
+            "claim": claim_text(boundary),
+            "table": [{"title": title, "values": pair} for title, pair in class_rows(boundary)],
+        },
+        "old": {"threshold": evidence.old_threshold},
+        "interval": evidence.interval,
+        "certificate": {key: getattr(certificate, key) for key in _CERTIFICATE}
+        | {
+            "precision": certificate.rates(evidence.prevalence).precision,
+            "together": _together(certificate),
+        },
+        "prevalence": {
+            "share": evidence.prevalence,
+            "rows": judging.n_samples[1] / sum(judging.n_samples),
+        },
+        **sentences(evidence),
+        "comparison": compare(None if comparison is None else list(comparison), evidence),
+        "columns": columns,
+        "deploy": deploy.splitlines() if isinstance(deploy, str) else deploy or _deploy(evidence),
+        "shell": shell or _decide("{threshold}", boundary.labels),
+        "top": top,
+        "drawn": deciding.n_samples,
+        "rows_drawn": "deciding" if evidence.chosen_here else "test",
+        **panels(evidence),
+    }
+    return dict(_plain(facts))
+
+
+def _together(certificate: Certificate) -> list[float]:
+    """Return bounds of false alarms, misses and hits that hold together, as its rates have them."""
+    flagged, missed = certificate.wrong
+    negative, positive = certificate.n_samples
+    counts = ((flagged, negative), (missed, positive), (positive - missed, positive))
+    bound = uniform_bound if certificate.method == "uniform" else clopper_pearson
+    delta = (1 - certificate.confidence) / len(counts)
+    return [float(bound(k, n, delta)) for k, n in counts]
+
+
+def _deploy(evidence: Evidence) -> list[str]:
+    """Return lines of code that compare scores with the boundary."""
+    negative, positive = evidence.boundary.labels
+    # Responses of scikit-learn point to the greater label, which is the last column.
+    points_up = bool(positive > negative)
+    scores = f"{'' if points_up else '-'}model.decision_function(X_new)"
+    if is_probability(evidence.deciding):
+        scores = f"model.predict_proba(X_new)[:, {int(points_up)}]"
+    line = _decide(repr(evidence.boundary.threshold), evidence.boundary.labels)
+    return [f"scores = {scores}  # as in this report", line]
+
+
+def _decide(threshold: str, labels: tuple[Any, Any]) -> str:
+    return f"decisions = np.where(scores > {threshold}, {labels[1]!r}, {labels[0]!r})"
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON can hold; what is not finite becomes None."""
+    if is_dataclass(value):
+        value = vars(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value) if np.isfinite(float(value)) else None
+    return value if value is None else str(value)
+
+
+def _render(facts: Mapping[str, Any]) -> str:
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("jinja2", "report") from error
+    script = "".join(_read(name) for name in _SCRIPT)
+    n = facts["rows"][facts["judged_on"]]
+    axis = ScoreAxis(*(facts["axis"][key] for key in ("kind", "low", "high")))
+    page: str = _template().render(
+        **facts,
+        **small_charts(facts),
+        style=_read("page.css"),
+        script=script,
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        data=_for_script(facts),
+        picture=draw_projection(facts["projection"]),
+        paper_picture=facts["paper"] and draw_projection(facts["paper"]),
+        plot=draw_threshold_plot(facts["stops"], n),
+        n=n,
+        place=lambda score: f"{100 * float(axis.place(score)):.3f}%",
+    )
+    return page
+
+
+@cache
+def _template() -> Any:
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, loader=jinja2.FunctionLoader(_read)
+    )
+    environment.filters |= {
+        "percent": percent,
+        "at_least": at_least,
+        "at_most": at_most,
+        "number": lambda value: _cell(value, ".3f"),
+        "short": lambda value: _cell(value, ".4g"),
+    }
+    return environment.get_template("page.html.jinja")
+
+
+def _read(name: str) -> str:
+    """Return a template, a style or a script that is shipped with this package."""
+    return resources.files("boundshift.report").joinpath("markup", name).read_text(encoding="utf-8")
+
+
+def _cell(value: object, form: str) -> str:
+    if isinstance(value, float):
+        return number(value, form)
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _for_script(facts: Mapping[str, Any]) -> str:
+    """Return what the slider needs, as JSON that is safe inside a script element."""
+    stops, certificate = facts["stops"], facts["certificate"]
+    data = {
+        **{key: stops[key] for key in ("threshold", "at", "wrong", "bounds", "together")},
+        **{key: facts["names"][key] for key in ("positives", "negatives", "unit")},
+        **{key: facts[key] for key in ("confidence", "shell", "top")},
+        "n": facts["rows"][facts["judged_on"]],
+        "own": stops["marks"]["old"],
+        "shifted": {
+            "stop": stops["marks"]["shifted"],
+            "bounds": certificate["error_bounds"],
+            "together": certificate["together"],
+            "fixed": certificate["method"] == "clopper-pearson",
+        },
+        "status": certificate["status"],
+        "prevalence": facts["prevalence"]["share"],
+    }
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return text.translate(_UNSAFE)
+
+
+class Report:
+    """Facts of a report, and the page that they make.
+
+    Parameters
+    ----------
+    facts : mapping
+        From :func:`~boundshift.report.collect_facts`, or read back from JSON.
+
+    Examples
+    --------
+    >>> from boundshift.report import Report, collect_facts
+    >>> facts = collect_facts([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], names={"title": "<b>"})
+    >>> "<title>&lt;b&gt;</title>" in Report(facts).html
+    True
+    """
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        self.facts = dict(facts)
+
+    @cached_property
+    def html(self) -> str:
+        """The page: a whole HTML document that needs no network.
+
+        It takes Jinja2; where that is not installed, MissingExtraError names the extra.
+        """
+        return _render(self.facts)
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the page, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+        force : bool, default=False
+            Whether an existing file may be replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InvalidInputError
+            If the file exists and may not be replaced.
+        """
+        path = Path(path)
+        if path.is_dir():
+            raise InvalidInputError(
+                f"`path` must be a file, got the folder {path}. Name a file in it."
+            )
+        if path.exists() and not force and not is_special(path):
+            raise InvalidInputError(
+                f"`path` must not exist yet, got {path}, which does. Use force=True to replace it."
+            )
+        return write_whole(path, self.html, new=not force)
+
+    def __repr__(self) -> str:
+        told = (self.facts["goal"], self.facts["verdict"])
+        return " ".join(said["sentence"] for said in told if said is not None)
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, which separates its style and script from the notebook's."""
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" title="{escape(self.facts["names"]["title"])}" '
+            f'style="width:100%;height:{_FRAME_HEIGHT}px;border:0"></iframe>'
+        )
+
+
+def report_classifier(
+    classifier: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    by: str | Sequence[str] | None = None,
+    row_cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    **known: Any,
+) -> Report:
+    """Report on a fitted :class:`~boundshift.BoundShiftClassifier`; see its method ``report``."""
+    if len(classifier.classes_) > 2:
+        raise InvalidInputError(
+            f"`report` must have a classifier of two classes, got {len(classifier.classes_)}: "
+            f"{', '.join(map(repr, classifier.classes_.tolist()))}. Use `certificate_`, which "
+            "bounds the errors of each class, or fit and report on one class against the rest."
+        )
+    boundary, inner = classifier.boundary_, classifier.estimator_
+    # No other goal has a cost and counts, unless a curve that counts was asked for.
+    chosen_by = boundary.rule == Cost() and boundary.curve == Empirical()
+    if row_cost is None and chosen_by and classifier.curve is None:
+        raise InvalidInputError(
+            "`row_cost` must be given, since what rows cost chose the boundary, got None. Use "
+            "report(X, y, row_cost=amount) with the amounts of these rows."
+        )
+    if row_cost is not None and not chosen_by:
+        raise InvalidInputError(
+            "`row_cost` must be left out, since it did not choose the boundary, got one. Use "
+            "fit(X, y, row_cost=amount) first."
+        )
+    facts = collect_facts(
+        y,
+        classifier.positive_scores(X),
+        boundary=boundary,
+        old_threshold=0.5 if boundary.scale == "probability" else 0.0,
+        chosen_here=False,
+        model=type(getattr(inner, "steps", [(None, inner)])[-1][1]).__name__,
+        details=RowDetails(
+            probability=own_probability(classifier, X),
+            groups=_groups(X, by),
+            row_cost=row_cost,
+            sample_weight=sample_weight,
+        ),
+        deploy=["labels = shifted.predict(X_new)  # the classifier that this report is about"],
+        shell="shifted.positive_scores(X_new) > {threshold}",
+        **known,
+    )
+    return Report(facts)
+
+
+def _groups(X: Any, by: str | Sequence[str] | None) -> dict[str, Any]:
+    """Return the columns that divide rows into groups: those named, else words with few values."""
+    columns = [str(name) for name in getattr(X, "columns", ())]
+    if by is None:
+        words = {name: np.asarray(X[name], dtype=object) for name in getattr(X, "columns", ())}
+        return {
+            str(name): values
+            for name, values in words.items()
+            if not all(isinstance(value, int | float | np.number) for value in values)
+            and len({str(value) for value in values}) <= MOST_LEVELS
+        }
+    wanted = [by] if isinstance(by, str) else [str(name) for name in by]
+    for name in wanted:
+        if name not in columns:
+            shown = ", ".join(columns) or "none: X is no dataframe"
+            raise InvalidInputError(
+                f"`by` must name columns of X, got {name!r}. The columns are {shown}."
+            )
+    return {name: check_levels(name, X[name]) for name in wanted}

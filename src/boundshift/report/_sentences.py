@@ -1,0 +1,529 @@
+"""What a report says: the verdict, every claim, the diagnosis and the unsure zone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+import numpy as np
+
+from boundshift._promises.planning import rows_needed
+from boundshift._promises.zone import Zone
+from boundshift._status import QUIET
+from boundshift._view.axis import is_probability
+from boundshift._view.rows import area_under_curve, least_balanced_error
+from boundshift._words import (
+    Names,
+    Sentence,
+    at_most,
+    claim,
+    claim_text,
+    error_text,
+    number,
+    percent,
+    sentence,
+    sure,
+)
+from boundshift.curves import CountCurve
+from boundshift.curves._uniform import clopper_pearson
+from boundshift.report._evidence import Evidence, JudgedOn
+from boundshift.report._goal import Goal, State, judge_goal
+
+Level = Literal["good", "caution", "bad", "unknown"]
+
+# Areas under the curve from which separation is called good, and below which it is called poor.
+_GOOD_AUC, _POOR_AUC = 0.85, 0.65
+# Training scores with this much more area than fresh rows are called optimistic.
+_OPTIMISM = (0.02, 0.08)
+_FEW_FLAGGED = 20
+# A boundary whose balanced error exceeds the least by more than this is called far off.
+_FAR = 0.05
+
+
+class Answer(StrEnum):
+    """Whether to use a classifier."""
+
+    USE = "use it"
+    IMPROVE = "improve it"
+    UNPROVED = "unproved"
+    NO = "do not use it"
+
+
+_ANSWERS = {
+    Answer.USE: "Use it: its scores separate the classes.",
+    Answer.IMPROVE: "Improve it, or use it with care: it beats chance, but it has weak points.",
+    Answer.UNPROVED: "Do not use it yet: these rows do not show that it is better than chance.",
+    Answer.NO: "Do not use it: its scores do not separate the classes.",
+}
+_NOT_REACHED = {
+    State.MISSED: "the goal is missed",
+    State.WORSE: "by its goal it does worse than the model's own threshold",
+}
+
+
+@dataclass(frozen=True)
+class Alarms:
+    """Hits and false alarms out of `base` rows."""
+
+    base: int
+    positives: int
+    flagged: int
+    hits: int
+    false: int
+    precision: float | None
+    share: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What changes for both classes, in natural frequencies; only one part is certified."""
+
+    sentence: str
+    parts: list[Sentence]
+    status: str
+    note: str
+    alarms: Alarms
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A claim of the report with its status and the reason for it."""
+
+    claim: str
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One answer of the diagnosis, with advice."""
+
+    key: str
+    level: Level
+    title: str
+    text: str
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Measures of the scores, findings with advice, and what to do next."""
+
+    measures: dict[str, float | None]
+    findings: list[Finding]
+    answer: Answer
+    next: str
+
+
+def sentences(evidence: Evidence) -> dict[str, Any]:
+    """Return goal, verdict, diagnosis, claims and zone, for page, terminal and notebook."""
+    goal = judge_goal(evidence)
+    return {
+        "goal": goal,
+        "verdict": _verdict(evidence),
+        "diagnosis": _diagnose(evidence, goal),
+        "claims": list(_claims(evidence)),
+        "zone": None if evidence.zone is None else _zone(evidence.zone, evidence),
+    }
+
+
+def _verdict(evidence: Evidence) -> Verdict:
+    shifted, names = evidence.shifted, evidence.names
+    old = tuple(k / n for k, n in zip(evidence.old_wrong, shifted.n_samples, strict=True))
+    alarms, before = (count_alarms(each, evidence.prevalence) for each in (shifted.errors, old))
+    base = _choose_base((shifted.errors[1], old[1]))
+    missed, missed_before = (round(base * each[1]) for each in (shifted.errors, old))
+    told = f"Of {base:,} {names.positives} the shifted model is expected to miss {missed:,}"
+    if shifted.status == "nominal":
+        told = f"Of {base:,} {names.positives} in training the shifted model misses {missed:,}"
+    told += " as before" if missed == missed_before else f" instead of {missed_before:,}"
+    parts = [Sentence(f"{told}.")]
+    if shifted.certified:  # only the bound of a rate, not of a count, is claimed
+        bound = claim(f"at most {at_most(shifted.error_bounds[1])}", evidence.confidence)
+        parts = [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
+    parts.append(Sentence(_say_alarms(alarms, before, evidence)))
+    told = " ".join(part.text for part in parts)
+    return Verdict(told, parts, shifted.status, _note(evidence), alarms)
+
+
+def _choose_base(shares: tuple[float, ...]) -> int:
+    """Return the denominator of a count: 100, or more if a share would vanish."""
+    smallest = min((abs(s) for s in shares if s), default=1.0)
+    return next((base for base in (100, 1000, 10_000) if smallest * base >= 0.95), 100_000)
+
+
+def count_alarms(errors: tuple[float, ...], prevalence: float) -> Alarms:
+    """Return hits and false alarms out of a thousand rows, or of more where hits would vanish."""
+    hits, false = prevalence * (1 - errors[1]), (1 - prevalence) * errors[0]
+    base = max(1000, _choose_base((prevalence, hits)))
+    share = hits + false
+    flagged = round(base * share)
+    right = min(flagged, round(base * hits))
+    precision = hits / share if share > 0 else None
+    return Alarms(base, round(base * prevalence), flagged, right, flagged - right, precision, share)
+
+
+def _say_alarms(now: Alarms, before: Alarms, evidence: Evidence) -> str:
+    names = evidence.names
+    among = f"Of {now.base:,} {names.unit}, with {now.positives:,} {names.positives} among them,"
+    old = round(now.base * before.share)
+    change = "" if old == now.flagged else f" instead of {old:,}"
+    if now.precision is None:
+        return f"{among} it flags none{change}."
+    precision = percent(now.precision)
+    right = evidence.shifted.n_samples[1] - evidence.old_wrong[1]
+    flagged = right + evidence.old_wrong[0]
+    change_in_precision = ""
+    if before.precision is not None and percent(before.precision) != precision:
+        change_in_precision = f" instead of {percent(before.precision)}"
+        if flagged < _FEW_FLAGGED:  # a share of so few says little
+            change_in_precision = f"; before, {right} of {flagged} flagged {names.unit} were hits"
+    hits, false = (
+        f"{count:,} {noun}{'' if count == 1 else 's'}"
+        for count, noun in ((now.hits, "hit"), (now.false, "false alarm"))
+    )
+    return (
+        f"{among} it flags {now.flagged:,}{change}: {hits} and {false}, a precision of "
+        f"{precision}{change_in_precision}."
+    )
+
+
+def _note(evidence: Evidence) -> str:
+    """Say which rows the verdict rests on."""
+    shifted, n = evidence.shifted, sum(evidence.shifted.n_samples)
+    here = f"No test rows were given, so this was measured on the {n:,} rows that chose the "
+    if shifted.status == "nominal":
+        return f"Nothing here is certified. {sentence(shifted.reason)}"
+    if shifted.status == "cross-fitted":
+        return (
+            f"{here}boundary, each scored by a model fitted without it. That is about the models "
+            "of the folds: nothing is certified of the one that is deployed. Keep rows apart for "
+            "a test."
+        )
+    if evidence.judged_on == JudgedOn.DECIDING:
+        return (
+            f"{here}boundary, which flatter it. Only the “at most” is certified, if the model has "
+            "not seen these rows: it holds for every threshold, and so for a chosen one."
+        )
+    return (
+        f"Measured on {n:,} test rows. Only the “at most” is certified, if they were used for "
+        "nothing else; the other numbers are estimates. The boundary was fixed before the rows "
+        "were looked at."
+    )
+
+
+def _claims(evidence: Evidence) -> Iterator[Statement]:
+    """Yield each claim of the report."""
+    shifted, names, boundary = evidence.shifted, evidence.names, evidence.boundary
+    for i, verb, who in ((1, "misses", names.positives), (0, "flags", names.negatives)):
+        told = (
+            f"The shifted model {verb} at most {at_most(shifted.error_bounds[i])} of {who} in the "
+            f"long run ({sure(shifted.confidence)}; {shifted.wrong[i]:,} of "
+            f"{shifted.n_samples[i]:,} seen)"
+        )
+        yield Statement(told, shifted.status, f"{shifted.reason}.")
+
+    status, reason = "nominal", "The boundary was chosen on these rows, so they flatter it."
+    if evidence.judged_on == JudgedOn.TEST and shifted.status == "nominal":
+        reason = sentence(shifted.reason)
+    elif evidence.judged_on == JudgedOn.TEST:
+        status, reason = "estimate", "Fair estimates: these rows were used for nothing else."
+    elif evidence.origin == "training":
+        reason = "The model was trained on these rows, and the boundary chosen on them."
+    told = "The observed error rates, and the table of methods if it was made from the same rows"
+    yield Statement(told, status, reason)
+
+    reason = {
+        "certified": "They hold for all thresholds together, so one may be chosen by looking at "
+        "them.",
+        "cross-fitted": "They are about the models of the folds, for all thresholds together.",
+        "nominal": sentence(shifted.reason),
+    }[shifted.status]
+    yield Statement("The bounds beside the slider, wherever it stands", shifted.status, reason)
+
+    # The paper's claimed errors say nothing without its geometry, which stands among the details.
+    if not boundary.geometry:
+        flagged, missed = boundary.errors
+        told = (
+            f"The errors by which the boundary was placed: {error_text(missed)} of "
+            f"{names.positives} missed, {error_text(flagged)} of {names.negatives} flagged"
+        )
+        reason = "It decided where the boundary goes; quote the bounds above."
+        yield Statement(told, "nominal", f"{claim_text(boundary)} {reason}")
+
+
+def _diagnose(evidence: Evidence, goal: Goal | None) -> Diagnosis:
+    auc = area_under_curve(evidence.judging)
+    training = None if evidence.training is None else area_under_curve(evidence.training)
+    best = least_balanced_error(evidence.judging)
+    candidates = [
+        _separation(auc, evidence.names),
+        _overlap(best),
+        _place(best, evidence),
+        _proof(evidence),
+        _false_alarms(evidence),
+        _optimism(auc, training, evidence),
+        _row_count(evidence),
+        _stability(evidence),
+    ]
+    findings = [finding for finding in candidates if finding is not None]
+    status = evidence.boundary.status
+    if status not in QUIET:  # the search fell back, or the scores are reversed
+        level: Level = "caution" if status.solved else "bad"
+        findings.append(Finding("status", level, "The boundary needs a second look", status.value))
+    levels = {finding.key: finding.level for finding in findings}
+    answer, reason = Answer.IMPROVE, ""
+    if levels["separation"] == "bad" or levels.get("status") == "bad":
+        answer, reason = Answer.NO, "separation"
+    elif levels["proof"] == "bad":
+        answer, reason = Answer.UNPROVED, "proof"
+    elif levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
+        answer = Answer.USE
+    told = _ANSWERS[answer]
+    if answer == Answer.NO and levels["separation"] != "bad":
+        told = f"Do not use it. {status.value}"
+    elif answer in (Answer.USE, Answer.IMPROVE) and goal and goal.state in _NOT_REACHED:
+        answer, told = Answer.IMPROVE, f"Improve it: {_NOT_REACHED[goal.state]}."
+    elif answer == Answer.USE and "alarms" in levels:
+        told, reason = f"{told} But most alarms are false.", "alarms"
+    advised = [finding for finding in findings if finding.advice]
+    if advised:
+        first = min(advised, key=lambda f: (f.key != reason, f.level != "bad"))
+        told = f"{told} {first.advice}"
+    measures = {"auc": auc, "auc_training": training, "best_balanced_error": best}
+    return Diagnosis(measures, findings, answer, told)
+
+
+def _grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, str]) -> Finding:
+    """Return the first of several findings whose limit the value does not exceed."""
+    _, level, title, advice = next(grade for grade in grades if value <= grade[0])
+    return Finding(key, level, title, text, advice)
+
+
+def _separation(auc: float, names: Names) -> Finding:
+    pairs = (
+        f"Draw one of the {names.positives} and one of the {names.negatives}: in "
+        f"{round(100 * auc)} of 100 such pairs the model gives the first the higher score; by "
+        "chance it would in 50."
+    )
+    poor = "No boundary makes up for that. Train a better model before moving its boundary."
+    fair = "Moving the boundary helps, and so would a better model: try more or other features."
+    return _grade(
+        "separation",
+        -auc,
+        pairs,
+        (-_GOOD_AUC, "good", "The scores separate the classes", ""),
+        (-_POOR_AUC, "caution", "The scores separate the classes in part", fair),
+        (0.0, "bad", "The scores hardly separate the classes", poor),
+    )
+
+
+def _overlap(best: float) -> Finding:
+    text = (
+        "Even the best threshold for these rows, which is known only afterwards, gets "
+        f"{percent(best)} of both classes wrong on average."
+    )
+    some = "Expect errors on both sides; the slider shows which can be traded for which."
+    much = "Look for features that separate the classes, or for wrong labels where they overlap."
+    return _grade(
+        "overlap",
+        best,
+        text,
+        (0.1, "good", "The classes overlap little", ""),
+        (0.3, "caution", "The classes overlap", some),
+        (1.0, "bad", "The classes overlap almost wholly", much),
+    )
+
+
+def _place(best: float, evidence: Evidence) -> Finding | None:
+    """Warn if a symmetric rule ended far from the best threshold."""
+    boundary, here = evidence.boundary, sum(evidence.shifted.errors) / 2
+    if not boundary.rule.alike or here - best <= _FAR:
+        return None
+    text = (
+        f"At the boundary {percent(here)} of both classes are wrong on average, "
+        f"{percent(here - best)} more than at the best threshold. With few rows that may be chance."
+    )
+    other = "smoothed" if boundary.curve.name == "logistic" else "logistic"
+    advice = f"Else try another curve, such as “{other}”."
+    if is_probability(evidence.judging) and not isinstance(boundary.curve, CountCurve):
+        advice = (
+            "Else choose the boundary on log-odds, ln(p/(1 − p)): distances between probabilities "
+            "near 0 or 1 say little."
+        )
+    return Finding("place", "caution", "The boundary is far from the best threshold", text, advice)
+
+
+def _proof(evidence: Evidence) -> Finding:
+    """Say whether the model is shown to beat chance, both bounds holding together."""
+    names, status = evidence.names, evidence.shifted.status
+    total = sum(evidence.shifted.at(evidence.confidence, joint=True).error_bounds)
+    text = (
+        f"With {sure(evidence.confidence)}, the shares of {names.positives} missed and of "
+        f"{names.negatives} flagged add up to at most {at_most(total)} in the long run; by chance "
+        "they add up to 100%."
+    )
+    level: Level = "good"
+    title, advice = "Shown to be better than chance", ""
+    if status == "nominal":
+        level, title = "bad", "Nothing is proved: the model has seen these rows"
+        advice = "Score rows that the model has not seen; only they can show what it is worth."
+    elif total >= 1:
+        level, title = "bad", "Not shown to be better than chance"
+        advice = f"Collect more rows, above all {names.positives}, or train a better model."
+    elif status == "cross-fitted":
+        level, title = "caution", "Shown to be better than chance for the models of the folds"
+        advice = "Keep rows apart for a test; only they can show what the deployed model is worth."
+    return Finding("proof", level, title, text, advice)
+
+
+def _false_alarms(evidence: Evidence) -> Finding | None:
+    """Warn if most alarms are false, which both error rates together do not show."""
+    precision = count_alarms(evidence.shifted.errors, evidence.prevalence).precision
+    if precision is None or precision >= 0.5:
+        return None
+    base = 100 if precision >= 0.0095 else 1000
+    false = base - round(base * precision)
+    text = f"Of {base:,} alarms about {false:,} are false: the class is rare."
+    advice = (
+        "Ask whether a hit is worth that many false alarms; the fields beside the slider move the "
+        "line to where it is."
+    )
+    return Finding("alarms", "caution", "Most alarms are false", text, advice)
+
+
+def _optimism(auc: float, training: float | None, evidence: Evidence) -> Finding:
+    """Say how much better the model looks on its training rows."""
+    title = "Training scores"
+    if evidence.origin == "training":
+        advice = "Choose the boundary on scores from cross-validation or on held-out rows."
+        text = "The boundary was chosen on rows that the model was trained on."
+        return Finding("optimism", "caution", f"{title} chose the boundary", text, advice)
+    if training is None:
+        text = (
+            "The boundary was chosen on rows that the model had not seen, as it should be. How "
+            "much better the model looks on its training rows was not measured."
+        )
+        return Finding("optimism", "unknown", f"{title}: not given", text)
+    text = (
+        f"On its training rows the model ranks {round(100 * training)} of 100 pairs rightly, on "
+        f"fresh ones {round(100 * auc)}."
+    )
+    some = "Do not choose a boundary on training scores."
+    much = "The model has memorised its rows: regularise it, and never trust its training scores."
+    return _grade(
+        "optimism",
+        training - auc,
+        text,
+        (_OPTIMISM[0], "good", f"{title} do not flatter the model", ""),
+        (_OPTIMISM[1], "caution", f"{title} flatter the model somewhat", some),
+        (1.0, "bad", f"{title} flatter the model", much),
+    )
+
+
+def _row_count(evidence: Evidence) -> Finding:
+    """Say what the rows of the smaller class can show at best."""
+    certificate, names = evidence.shifted, evidence.names
+    i = int(np.argmin(certificate.n_samples))
+    who, least = (names.negatives, names.positives)[i], certificate.floors[i]
+    text = (
+        f"With {certificate.n_samples[i]:,} {who}, no error rate below {at_most(least)} can be "
+        "shown, even if every one is decided rightly."
+    )
+    needed = f"{rows_needed(0.05, certificate.confidence):,} or more {who}"
+    advice = f"For a claim of at most 5%, collect {needed} and keep them for a test."
+    few = f"There are few {who}"
+    return _grade(
+        "rows",
+        least,
+        text,
+        (0.05, "good", "There are enough rows", ""),
+        (0.2, "caution", few, advice),
+        (1.0, "bad", few, advice),
+    )
+
+
+def _stability(evidence: Evidence) -> Finding | None:
+    """Say whether other rows of the same kind would have moved the boundary the same way."""
+    if evidence.interval is None:
+        return None
+    low, high = evidence.interval
+    text = (
+        "With other rows of the same kind, the threshold would mostly have fallen between "
+        f"{number(low)} and {number(high)}."
+    )
+    own = evidence.old_threshold
+    if low <= own <= high and evidence.boundary.threshold != own:
+        advice = (
+            "The model's own threshold lies inside: the shift may be chance. Collect more rows."
+        )
+        return Finding("stability", "caution", "The shift is uncertain", text, advice)
+    return Finding("stability", "good", "The direction of the shift is stable", text)
+
+
+def _zone(zone: Zone, evidence: Evidence) -> dict[str, Any]:
+    """Count rows on either side of a zone, and say who is decided and who is left to a person."""
+    names, share = evidence.names, evidence.prevalence
+    called = (names.negative, names.positive)
+    is_positive, scores = evidence.rows.is_positive, evidence.scores
+    unsure = zone.is_unsure(scores)
+    wrong = np.where(is_positive, scores <= zone.low, scores > zone.high)
+    sides: list[dict[str, Any]] = []
+    for i, who in enumerate((names.negatives, names.positives)):
+        mine = is_positive if i else ~is_positive
+        rows, errors, left = int(mine.sum()), int(wrong[mine].sum()), float(unsure[mine].mean())
+        most, other = zone.errors[i], called[1 - i]
+        bound = None
+        promise = f"In the long run it is at most {at_most(most)} with {sure(zone.confidence)}."
+        if not evidence.zone_found_here:
+            bound = float(clopper_pearson(errors, rows, 1.0 - zone.confidence))
+            promise = (
+                f"At most {at_most(most)} was promised; these rows by themselves show at most "
+                f"{at_most(bound)} with {sure(zone.confidence)}."
+            )
+        told = f"Of {who}, {errors:,} of {rows:,} are called {other} here. {promise}"
+        if math.isinf((zone.high, zone.low)[i]):
+            needed = rows_needed(most, zone.confidence)
+            told = (
+                f"Of {who}, none is called {other}: a promise of at most {percent(most)} takes at "
+                f"least {needed:,} of them, and there are {zone.n_samples[i]:,}."
+            )
+        told = f"{told} {percent(left)} of them are left to a person."
+        side = {"rows": rows, "wrong": errors, "unsure": left, "bound": bound, "sentence": told}
+        sides.append(side)
+    between = (1 - share) * sides[0]["unsure"] + share * sides[1]["unsure"]
+    return {
+        "low": zone.low,
+        "high": zone.high,
+        "unsure": between,
+        "found_here": evidence.zone_found_here,
+        "found_on": zone.n_samples,
+        "sentence": _say_limits(zone, called, between, names.unit),
+        "sides": sides,
+    }
+
+
+def _say_limits(zone: Zone, called: tuple[str, str], between: float, unit: str) -> str:
+    """Say which scores decide, and how many rows they leave open."""
+    low, high = math.isfinite(zone.low), math.isfinite(zone.high)
+    if not (low or high):
+        return f"There are too few rows to promise anything: a person should decide on all {unit}."
+    rows = f"{unit[:1].upper()}{unit[1:]} with a score"
+    below = f"{rows} up to {number(zone.low)} are called {called[0]}"
+    if zone.low == zone.high:
+        return (
+            f"{below}, all others {called[1]}. One threshold keeps both promises: nobody needs to "
+            "be asked."
+        )
+    few = "There are too few rows to call any"
+    if low and high:
+        told = f"{below}, those above {number(zone.high)} {called[1]}. Between the two lie"
+    elif low:
+        told = f"{below}. {few} {called[1]}. Above the limit lie"
+    else:
+        above = f"{rows} above {number(zone.high)} are called {called[1]}"
+        told = f"{above}. {few} {called[0]}. Up to the limit lie"
+    return f"{told} {percent(between)} of all {unit}, and a person should decide."

@@ -1,0 +1,84 @@
+"""What a rule is: how two claimed error rates become one number to minimise."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+from boundshift._typing import FloatArray
+
+Sizes = tuple[float, float]
+"""Rows of the (negative, positive) class, or the sums of their weights."""
+
+
+def changed_repr(claim: Any) -> str:
+    """Return the repr of a rule or a curve: the settings that differ from their defaults."""
+    values = {f.name: (getattr(claim, f.name), f.default) for f in fields(claim)}
+    changed = (f"{name}={value!r}" for name, (value, plain) in values.items() if value != plain)
+    return f"{type(claim).__name__}({', '.join(changed)})"
+
+
+class Settings:
+    """The fields of a frozen dataclass as parameters that scikit-learn can search."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all settings by name; `deep` makes no difference."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+
+@dataclass(frozen=True)
+class Rule(Settings, ABC):
+    """Combines the error rates of the negative and the positive class.
+
+    A rule of your own is a frozen dataclass with a `name` and a `value` that grows with each of
+    the two error rates; the search relies on that.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from boundshift import find_boundary
+    >>> @dataclass(frozen=True)
+    ... class Squares(Rule):
+    ...     name = "squares"
+    ...     alike = True
+    ...     def value(self, negative, positive, n_samples):
+    ...         return negative**2 + positive**2
+    >>> round(find_boundary([0, 0, 0, 0, 1, 1], [0, 1, 2, 4, 3, 5], rule=Squares()).threshold, 1)
+    3.0
+    """
+
+    name: ClassVar[str]
+    own_curve: ClassVar[str | None] = None
+    """Name of the rule's default curve; None for the package's."""
+    costly: ClassVar[bool] = False
+    """Whether a value is slow to compute, so that a search must ask for few."""
+
+    def tolerance_towards(self, n_samples: Sizes) -> tuple[float, int]:
+        """Return the tolerance on the best value, and the direction in which it is used.
+
+        The search moves up (1) or down (-1) from the best boundary while the value exceeds the
+        minimum by at most the tolerance. It stops at the nearest boundary with the fewest errors
+        of the class that gains, to within one row. With 0 it takes the middle of the best.
+        """
+        return 0.0, 0
+
+    @property
+    def alike(self) -> bool:
+        """Whether the rule is symmetric in both classes, so that either may be positive."""
+        return False
+
+    @abstractmethod
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return what to minimise.
+
+        Parameters
+        ----------
+        negative, positive : arrays
+            Claimed error rates of the two classes.
+        n_samples : tuple of float
+            Rows of each class, for rules that depend on the prevalence.
+        """

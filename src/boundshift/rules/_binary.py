@@ -1,0 +1,422 @@
+r"""Rules of two classes: balanced rates, costs, metrics of the confusion matrix.
+
+Metrics are functions of both error rates and of the prevalence :math:`\pi`, the share of the
+positive class. With the share that is flagged, :math:`q = \pi\,(1 - u_+) + (1 - \pi)\,u_-`, and
+:math:`J = 1 - u_- - u_+`,
+
+.. math:: F_\beta = \frac{(1 + \beta^2)\,\pi\,(1 - u_+)}{\beta^2 \pi + q}, \quad
+          \mathrm{MCC} = J \sqrt{\frac{\pi (1 - \pi)}{q (1 - q)}}, \quad
+          \kappa = \frac{2 \pi (1 - \pi) J}{\pi (1 - q) + (1 - \pi) q}, \quad
+          \mathrm{markedness} = J \frac{\pi (1 - \pi)}{q (1 - q)}.
+
+All grow as either error falls, as long as :math:`J > 0`. Below chance, a small penalty
+proportional to :math:`-J` keeps them monotone, which the search relies on.
+"""
+
+from __future__ import annotations
+
+import inspect
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from boundshift._typing import FloatArray
+from boundshift._validation import as_positive, as_share, as_weight, nearest_name
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules._base import Rule, Sizes
+
+_COSTS = "Use Cost(false_positive=1, false_negative=20) where a miss costs 20 false alarms."
+# Penalty per unit of J below 0.
+_BELOW_CHANCE = 1e-3
+
+
+def as_prevalence(value: object) -> float | None:
+    """Return the share of the positive class where decisions are made, None for the sample's."""
+    if value is None:
+        return None
+    return as_share("prevalence", value, "Use 0.001 for one in a thousand, None for the sample's.")
+
+
+def frequencies(prevalence: float | None, n_samples: Sizes) -> Sizes:
+    """Return the weights of the negative and the positive class, which need not sum to 1."""
+    return n_samples if prevalence is None else (1.0 - prevalence, prevalence)
+
+
+@dataclass(frozen=True)
+class Sum(Rule):
+    """Sum of both error rates; its minimum maximises the balanced accuracy.
+
+    Examples
+    --------
+    >>> float(Sum().value(np.array(0.2), np.array(0.1), (90, 10)).round(3))
+    0.3
+    """
+
+    name = "sum"
+    alike = True
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return the sum."""
+        return negative + positive
+
+
+@dataclass(frozen=True)
+class Minimax(Rule):
+    """The larger of both error rates.
+
+    Examples
+    --------
+    >>> float(Minimax().value(np.array(0.2), np.array(0.1), (90, 10)))
+    0.2
+    """
+
+    name = "minimax"
+    alike = True
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return the maximum."""
+        return np.maximum(negative, positive)
+
+
+@dataclass(frozen=True)
+class GMean(Rule):
+    """One minus the G-mean, the geometric mean of recall and specificity.
+
+    A compromise between the sum, which may sacrifice a class, and the larger error.
+
+    Parameters
+    ----------
+    tolerance : float, default=0.0025
+        The G-mean is flat around its maximum. Among boundaries within this tolerance of it, the
+        one with the fewest errors of the larger class is chosen. The tolerance is multiplied by
+        one minus the ratio of the class sizes, so that it vanishes for balanced classes.
+
+    Examples
+    --------
+    >>> float(GMean().value(np.array(0.19), np.array(0.0), (90, 10)).round(3))
+    0.1
+    """
+
+    name = "g-mean"
+    alike = True
+
+    tolerance: float = 0.0025
+
+    def __post_init__(self) -> None:
+        number = as_positive("tolerance", self.tolerance, "Use 0 for the best alone.", zero=True)
+        object.__setattr__(self, "tolerance", number)
+
+    def tolerance_towards(self, n_samples: Sizes) -> tuple[float, int]:
+        """Return the tolerance, towards fewer errors of the class with more rows."""
+        fading = 1.0 - min(n_samples) / max(n_samples)
+        return self.tolerance * fading, int(np.sign(n_samples[0] - n_samples[1]))
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return one minus the geometric mean of the recalls."""
+        return np.asarray(1.0 - np.sqrt((1.0 - negative) * (1.0 - positive)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost(Rule):
+    """Expected cost of a decision: costs of errors times class frequencies.
+
+    Parameters
+    ----------
+    false_positive : float, default=1
+        Cost of a false alarm: a negative called positive.
+    false_negative : float, default=1
+        Cost of a miss: a positive called negative.
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's. Give
+        it where negatives were subsampled.
+
+    Examples
+    --------
+    A miss costs 20 false alarms:
+
+    >>> rule = Cost(false_positive=1, false_negative=20)
+    >>> float(rule.value(np.array(0.2), np.array(0.1), (90, 10)).round(3))
+    0.38
+    """
+
+    name = "cost"
+
+    false_positive: float = 1.0
+    false_negative: float = 1.0
+    prevalence: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("false_positive", "false_negative"):
+            object.__setattr__(self, name, as_weight(name, getattr(self, name), _COSTS))
+        object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return the expected cost of one decision."""
+        first, second = frequencies(self.prevalence, n_samples)
+        risk = self.false_positive * first * negative + self.false_negative * second * positive
+        return np.asarray(risk / (first + second))
+
+
+@dataclass(frozen=True)
+class ConfusionRule(Rule):
+    """A metric of the confusion matrix, to be maximised.
+
+    Parameters
+    ----------
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's.
+    """
+
+    prevalence: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
+
+    @property
+    def alike(self) -> bool:
+        """Whether the metric is symmetric in both classes; a given prevalence breaks that."""
+        return self.prevalence is None
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return minus the metric."""
+        share, flagged = self._flagged(negative, positive, n_samples)
+        youden = np.asarray(1.0 - negative - positive)
+        metric = self._metric(np.maximum(youden, 0.0), share, flagged)
+        return _BELOW_CHANCE * np.maximum(-youden, 0.0) - metric
+
+    def _flagged(
+        self, negative: FloatArray, positive: FloatArray, n_samples: Sizes
+    ) -> tuple[float, FloatArray]:
+        """Return the prevalence, and the share of all rows that is flagged."""
+        first, second = frequencies(self.prevalence, n_samples)
+        share = second / (first + second)
+        return share, np.asarray(share * (1.0 - positive) + (1.0 - share) * negative)
+
+    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+
+def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Return top over bottom, 0 where the bottom is not above 0."""
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+@dataclass(frozen=True)
+class FBeta(ConfusionRule):
+    """F-beta of the positive class: the harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    beta : float, default=1
+        Recall counts `beta` times as much as precision. The names "f1", "f2" and "f0.5" stand for
+        1, 2 and 0.5.
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's.
+
+    Examples
+    --------
+    10 positives and 90 negatives, 7 hits, 18 false alarms, 3 misses:
+
+    >>> float(FBeta().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.4
+    """
+
+    name = "f-beta"
+    alike = False
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "beta", as_positive("beta", self.beta, "Use 1 for F1."))
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return minus F-beta."""
+        share, flagged = self._flagged(negative, positive, n_samples)
+        top = (1.0 + self.beta**2) * share * (1.0 - np.asarray(positive))
+        return -_ratio(top, self.beta**2 * share + flagged)
+
+
+@dataclass(frozen=True)
+class MCC(ConfusionRule):
+    """Matthews correlation coefficient; `prevalence` as in :class:`FBeta`.
+
+    Examples
+    --------
+    >>> float(MCC().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.346
+    """
+
+    name = "mcc"
+
+    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
+        spread = np.asarray(np.sqrt(flagged * (1.0 - flagged)))
+        return _ratio(youden * np.sqrt(share * (1.0 - share)), spread)
+
+
+@dataclass(frozen=True)
+class Kappa(ConfusionRule):
+    """Cohen's kappa: agreement beyond chance; `prevalence` as in :class:`FBeta`.
+
+    Examples
+    --------
+    >>> float(Kappa().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.3
+    """
+
+    name = "kappa"
+
+    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
+        by_chance = share * (1.0 - flagged) + (1.0 - share) * flagged
+        return _ratio(2.0 * share * (1.0 - share) * youden, by_chance)
+
+
+@dataclass(frozen=True)
+class Youden(ConfusionRule):
+    """Youden's J, or informedness: recall plus specificity minus 1.
+
+    It has the same optimum as the rule "sum" and does not depend on the prevalence.
+
+    Examples
+    --------
+    >>> float(Youden().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.5
+    """
+
+    name = "youden"
+
+    def __post_init__(self) -> None:
+        if self.prevalence is not None:
+            raise InvalidInputError(
+                "`prevalence` must be left out of Youden's J, whose value does not depend on it, "
+                f"got {self.prevalence!r}. Use 'mcc', 'kappa' or 'markedness', which do."
+            )
+
+    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
+        return youden
+
+
+@dataclass(frozen=True)
+class Markedness(ConfusionRule):
+    """Precision plus negative predictive value minus 1; `prevalence` as in :class:`FBeta`.
+
+    Examples
+    --------
+    >>> float(Markedness().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.24
+    """
+
+    name = "markedness"
+
+    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
+        return _ratio(youden * share * (1.0 - share), np.asarray(flagged * (1.0 - flagged)))
+
+
+@dataclass(frozen=True)
+class Metric(Rule):
+    """Maximise a scikit-learn metric of the confusion matrix that the curves expect.
+
+    Use it with a curve that estimates the error, such as "smoothed". A metric takes about a
+    millisecond, so the search calls it a few hundred times and finds the optimum to a millionth
+    of the scores' range. The rules "f1", "mcc" and the like are exact.
+
+    Parameters
+    ----------
+    metric : str, scorer or callable
+        The name of a scikit-learn scorer of predictions, such as "jaccard", a scorer as
+        ``make_scorer`` returns it, or a function of (y_true, y_pred, sample_weight). It gets 1
+        for the positive class and 0 for the negative one, whatever the labels are.
+    greater_is_better : bool, default=True
+        Whether a function is to be maximised; a scorer states this itself.
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made; None takes the sample's.
+
+    Examples
+    --------
+    >>> rule = Metric("f1")
+    >>> float(rule.value(np.array([0.0]), np.array([0.5]), (90, 10))[0].round(3))
+    -0.667
+    """
+
+    name = "metric"
+    costly = True
+
+    metric: Callable[..., float] | str
+    greater_is_better: bool = True
+    prevalence: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
+        function, _ = self.resolve()
+        named = {"pos_label", "labels"} & set(getattr(function, "keywords", ()))
+        if named:
+            raise InvalidInputError(
+                f"`metric` must not name {' or '.join(sorted(named))}, got {self.metric!r}: it "
+                "gets 1 for the positive class and 0 for the other. Leave it out, and name the "
+                "positive class by pos_label of find_boundary or of the classifier."
+            )
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError):  # A compiled function has no signature.
+            return
+        if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
+            raise InvalidInputError(
+                "`metric` must take sample_weight, by which it counts the rows that a curve "
+                f"expects, got {self.metric!r}. Give it that argument: "
+                "metric(y_true, y_pred, sample_weight=None)."
+            )
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return the metric, negated if more of it is better."""
+        from sklearn import config_context
+
+        function, sign = self.resolve()
+        first, second = frequencies(self.prevalence, n_samples)
+        # The four rows are valid by construction, and checking them takes longer than the metric.
+        with config_context(skip_parameter_validation=True, assume_finite=True):
+            values = [
+                function(
+                    np.array([0, 0, 1, 1]),
+                    np.array([0, 1, 0, 1]),
+                    sample_weight=[first * (1 - u), first * u, second * v, second * (1 - v)],
+                )
+                for u, v in zip(np.ravel(negative), np.ravel(positive), strict=True)
+            ]
+        if not all(isinstance(value, numbers.Real) for value in values):
+            raise InvalidInputError(
+                f"`metric` must give one number, got {values[0]!r} from {self.metric!r}. Name the "
+                "average, as in make_scorer(f1_score, average='macro')."
+            )
+        return -sign * np.reshape(np.asarray(values, dtype=np.float64), np.shape(negative))
+
+    def resolve(self) -> tuple[Callable[..., float], float]:
+        """Return the metric as a function, and 1 if it is to be maximised, else -1."""
+        scorer: Any = self.metric
+        if isinstance(scorer, str):
+            from sklearn.metrics import get_scorer, get_scorer_names
+
+            known = get_scorer_names()
+            if scorer not in known:
+                remedy = nearest_name(scorer, known) or " Use 'jaccard', for example."
+                raise InvalidInputError(
+                    f"`metric` must be the name of a scorer of scikit-learn, got {scorer!r}."
+                    f"{remedy}"
+                )
+            scorer = get_scorer(scorer)
+        if not hasattr(scorer, "_score_func"):
+            if not callable(scorer):
+                raise InvalidInputError(
+                    "`metric` must be a function of labels and predictions, a scorer or its name, "
+                    f"got {scorer!r}. Use Metric('jaccard'), for example."
+                )
+            return scorer, 1.0 if self.greater_is_better else -1.0
+        if getattr(scorer, "_response_method", "predict") != "predict":
+            raise InvalidInputError(
+                f"`metric` must score predictions, got {self.metric!r}, which scores rankings or "
+                "probabilities and has no boundary. Use 'f1' or 'balanced_accuracy', for example."
+            )
+        return partial(scorer._score_func, **scorer._kwargs), float(scorer._sign)

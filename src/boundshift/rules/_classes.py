@@ -1,0 +1,265 @@
+"""Rules for many classes: a cost matrix, and a recall floor per class.
+
+They name the classes, so the order of the labels does not matter.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from boundshift._typing import FloatArray
+from boundshift._validation import MOST_COST, as_choice, as_positive, as_share
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules._base import Rule, Sizes, changed_repr
+from boundshift.rules._binary import Cost, Sum
+from boundshift.rules._floors import Floors
+
+# Shares of classes that are written with three digits need not sum to 1 exactly.
+_SUM_TOLERANCE = 1e-3
+# A class that is always wrong must not weigh infinitely.
+_LEAST_RIGHT = 1e-9
+
+
+@dataclass(frozen=True)
+class ClassRule(Rule):
+    """A rule about more than two classes, for :class:`~boundshift.BoundShiftClassifier`."""
+
+    own_curve = "empirical"
+
+    @abstractmethod
+    def losses(self, labels: Sequence[Any]) -> FloatArray:
+        """Return the loss matrix, true classes in rows and predicted ones in columns."""
+
+    @abstractmethod
+    def total(
+        self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
+    ) -> FloatArray:
+        """Return the number to minimise, from each class's mean loss in the last dimension."""
+
+    @abstractmethod
+    def for_pair(self, negative: Any, positive: Any) -> Rule:
+        """Return the rule restricted to two of the classes."""
+
+    @abstractmethod
+    def check_classes(self, labels: Sequence[Any]) -> None:
+        """Raise if the rule is not about these classes."""
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Raise: the rule is for more than two classes."""
+        raise InvalidInputError(
+            f"`rule` must be about two classes here, got {type(self).__name__}, which is for "
+            "BoundShiftClassifier with more than two. Use Cost or Floors."
+        )
+
+
+@dataclass(frozen=True)
+class CostMatrix(ClassRule):
+    r"""Expected cost of a decision between many classes.
+
+    Parameters
+    ----------
+    costs : array-like of shape (n_classes, n_classes)
+        Cost of a decision: true classes in rows, predicted ones in columns. A negative cost is a
+        gain. The diagonal need not be 0.
+    labels : sequence
+        The classes, in the order of rows and columns.
+    prevalence : sequence, default=None
+        Share of each class where decisions will be made, in the order of `labels`; None takes the
+        sample's.
+
+    Notes
+    -----
+    The biases minimise the empirical cost of the rows that decide. Biases alone cannot always
+    reach the Bayes risk. With calibrated probabilities :math:`p_i` the decision
+    :math:`\arg\min_j \sum_i p_i c_{ij}` does, which is not a shift of a boundary.
+
+    Examples
+    --------
+    Sending an intensive-care patient home costs fifty times as much as an unneeded bed:
+
+    >>> from boundshift import CostMatrix
+    >>> labels = "home", "ward", "intensive"
+    >>> rule = CostMatrix([[0, 1, 4], [5, 0, 3], [50, 10, 0]], labels)
+    >>> rule.losses(["intensive", "home", "ward"])[0].tolist()
+    [0.0, 50.0, 10.0]
+    """
+
+    name = "cost-matrix"
+
+    costs: Any
+    labels: Any
+    prevalence: Any = None
+
+    def __post_init__(self) -> None:
+        labels = (
+            tuple(np.asarray(self.labels, object).tolist()) if np.ndim(self.labels) == 1 else ()
+        )
+        if len(labels) < 3 or len(set(labels)) < len(labels):
+            raise InvalidInputError(
+                f"`labels` must be three or more distinct classes, got {self.labels!r}. Name the "
+                "classes in the order of rows and columns; for two classes use Cost."
+            )
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "costs", _as_costs(self.costs, len(labels)))
+        if self.prevalence is not None:
+            object.__setattr__(self, "prevalence", _as_shares(self.prevalence, len(labels)))
+
+    def losses(self, labels: Sequence[Any]) -> FloatArray:
+        """Return the costs in the order of other labels."""
+        at = [self.labels.index(label) for label in labels]
+        return np.array(self.costs)[np.ix_(at, at)]
+
+    def total(
+        self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
+    ) -> FloatArray:
+        """Return the expected cost of one decision."""
+        weights = np.array(n_samples, dtype=np.float64)
+        if self.prevalence is not None:
+            weights = np.array([self.prevalence[self.labels.index(label)] for label in labels])
+            weights[np.array(n_samples) == 0] = 0.0
+        return np.asarray(losses @ weights / weights.sum())
+
+    def for_pair(self, negative: Any, positive: Any) -> Rule:
+        """Return the costs of mistaking two classes for each other."""
+        costs = self.losses((negative, positive))
+        alarm, miss = costs[0, 1] - costs[0, 0], costs[1, 0] - costs[1, 1]
+        prevalence = None
+        if self.prevalence is not None:
+            first, second = (self.prevalence[self.labels.index(k)] for k in (negative, positive))
+            prevalence = second / (first + second)
+        if min(alarm, miss) <= 0:
+            return Sum()
+        return Cost(false_positive=alarm, false_negative=miss, prevalence=prevalence)
+
+    def check_classes(self, labels: Sequence[Any]) -> None:
+        """Raise unless the labels are those of the matrix."""
+        if set(labels) != set(self.labels):
+            raise InvalidInputError(
+                f"`labels` of the CostMatrix must be the classes of y, {list(labels)!r}, got "
+                f"{list(self.labels)!r}. Name each class once, in the order of rows and columns."
+            )
+
+
+@dataclass(frozen=True)
+class ClassFloors(ClassRule):
+    """Meet a recall floor for each class named, then optimise an objective over all classes.
+
+    On held-out rows the floors are promises: with the given confidence all of them hold together
+    on fresh rows from the same distribution. :class:`~boundshift.BoundShiftClassifier` holds out
+    rows for that, or its status is NOT_PROMISED.
+
+    Parameters
+    ----------
+    recall : mapping from labels to float
+        Least recall of each class named.
+    then : {"g-mean", "sum", "minimax"}, default="g-mean"
+        What to maximise among the biases that meet all floors: the geometric mean, the mean or
+        the minimum of the recalls.
+    confidence : float, default=0.95
+        Joint confidence of all floors.
+
+    Examples
+    --------
+    >>> from boundshift import ClassFloors
+    >>> ClassFloors(recall={"rare": 0.9}).for_pair("common", "rare")
+    Floors(recall=0.9, confidence=0.95)
+    """
+
+    name = "class-floors"
+
+    recall: Mapping[Any, float] = field(default_factory=dict)
+    then: str = "g-mean"
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        remedy = "Use ClassFloors(recall={'rare': 0.9}), for example."
+        if not isinstance(self.recall, Mapping) or not self.recall:
+            raise InvalidInputError(
+                f"`recall` must be a mapping from labels to floors, got {self.recall!r}. {remedy}"
+            )
+        for label, floor in self.recall.items():
+            if as_positive(f"recall[{label!r}]", floor, remedy) >= 1:
+                raise InvalidInputError(
+                    f"`recall[{label!r}]` must be below 1, got {floor!r}, which no number of rows "
+                    f"can promise of a class. {remedy}"
+                )
+        as_choice("then", self.then, ("g-mean", "sum", "minimax"))
+        as_share("confidence", self.confidence)
+
+    def __repr__(self) -> str:
+        return changed_repr(self)
+
+    def losses(self, labels: Sequence[Any]) -> FloatArray:
+        """Return 1 for every mistake."""
+        return 1.0 - np.eye(len(labels))
+
+    def total(
+        self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
+    ) -> FloatArray:
+        """Return the objective from each class's error, whether or not floors are met."""
+        seen = losses[..., np.array(n_samples) > 0]
+        if self.then == "minimax":
+            return np.asarray(seen.max(axis=-1))
+        if self.then == "sum":
+            return np.asarray(seen.mean(axis=-1))
+        return np.asarray(-np.log(np.maximum(1.0 - seen, _LEAST_RIGHT)).mean(axis=-1))
+
+    def for_pair(self, negative: Any, positive: Any) -> Rule:
+        """Return the floors of two classes."""
+        floors = self.recall.get(positive), self.recall.get(negative)
+        return Sum() if floors == (None, None) else Floors(*floors, confidence=self.confidence)
+
+    def check_classes(self, labels: Sequence[Any]) -> None:
+        """Raise if a floor is of a class that is not there."""
+        unknown = [label for label in self.recall if label not in labels]
+        if unknown:
+            raise InvalidInputError(
+                f"`recall` must name classes of y, {list(labels)!r}, got {unknown!r} too. "
+                "Use the labels as y has them."
+            )
+
+
+def _as_costs(costs: Any, size: int) -> tuple[tuple[float, ...], ...]:
+    """Return a matrix of costs as nested tuples, so that it can be compared and stored."""
+    try:
+        found = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != (size, size):
+        raise InvalidInputError(
+            f"`costs` must be a matrix of numbers with {size} rows and columns, one for each "
+            f"label, got {costs!r}. Rows are true classes, columns predicted ones."
+        )
+    absurd = found[~(np.abs(found) <= MOST_COST)]
+    if absurd.size:
+        raise InvalidInputError(
+            f"`costs` must be numbers of at most {MOST_COST:g}, got {absurd[0]}. "
+            "Use a large cost for what must not happen, or ClassFloors."
+        )
+    if np.all(found == found[:, :1]):
+        raise InvalidInputError(
+            f"`costs` must differ within a row, got {found.tolist()}: every decision costs the "
+            "same. Put 0 on the diagonal and the costs of mistakes beside it."
+        )
+    return tuple(map(tuple, found.tolist()))
+
+
+def _as_shares(prevalence: Any, size: int) -> tuple[float, ...]:
+    """Return the classes' shares, which sum to 1."""
+    remedy = "Use [0.9, 0.08, 0.02], for example, in the order of the labels."
+    if np.shape(prevalence) != (size,):
+        raise InvalidInputError(
+            f"`prevalence` must have a share for each of {size} labels, got {prevalence!r}. "
+            f"{remedy}"
+        )
+    shares = tuple(as_share("prevalence", share, remedy) for share in prevalence)
+    total = math.fsum(shares)
+    if abs(total - 1.0) > _SUM_TOLERANCE:
+        raise InvalidInputError(f"`prevalence` must sum to 1, got {total:g}. {remedy}")
+    return tuple(share / total for share in shares)

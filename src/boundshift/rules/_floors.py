@@ -1,0 +1,245 @@
+"""Floors and caps: constraints that come before the objective."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from boundshift._typing import FloatArray
+from boundshift._validation import as_positive, as_share
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules._base import Rule, Sizes, changed_repr
+from boundshift.rules._binary import GMean, as_prevalence, frequencies
+
+FLOORS = ("recall", "specificity", "precision", "npv", "flagged")
+"""Names of the floors, and of the one cap, `flagged`."""
+
+# A rounding error must not break a floor.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Floors(Rule):
+    r"""Meet every floor, then optimise an objective.
+
+    Floors are promises by default: with 0.95 confidence all of them hold together on fresh rows
+    from the same distribution. A cap on the rows flagged is a budget: it holds on the rows given,
+    and alone it is used up. With ``confidence=None``, or a curve that estimates, floors hold as
+    estimated. Where they cannot be met the status is UNMET, and the boundary's ``message`` says
+    which one fails, by how much, and what would be needed.
+
+    Parameters
+    ----------
+    recall : float, default=None
+        Least share of the positive class that is flagged.
+    specificity : float, default=None
+        Least share of the negative class that is not flagged.
+    precision : float, default=None
+        Least share of flagged rows that are positive.
+    npv : float, default=None
+        Least share of rows not flagged that are negative.
+    flagged : float, default=None
+        Largest share of all rows that is flagged, below 1. For "50 a week" rank the rows instead.
+    then : str or Rule, default=None
+        What to optimise among the boundaries that meet all floors: a rule, or "recall",
+        "specificity" or "precision". None: the G-mean; for a cap alone, the share flagged.
+    confidence : float, None or "auto", default="auto"
+        A number: everything asked for, a cap included, is promised together with this confidence.
+        None: nothing is promised, and floors are met as counted on the rows given. "auto": floors
+        are promised with the curve's confidence, 0.95 where no curve is named, and a cap is a
+        budget.
+    prevalence : float, default=None
+        Share of the positive class where decisions will be made, for precision, npv, flagged and
+        `then`; None takes the sample's, which must then be representative.
+
+    Notes
+    -----
+    Several promises each get an equal part of :math:`\delta = 1 -` confidence. A budget needs none.
+
+    Recall and specificity: a boundary that leaves a fixed number of a class's points on the wrong
+    side is an order statistic of that class, and the binomial bound for the count holds for it as
+    it is. A promised cap likewise, among all rows.
+
+    Precision and npv: of the m rows above an order statistic of all scores, the number of
+    positives is binomial with the precision as its probability. Boundaries are tested from few
+    flagged rows to many, by the fallback procedure of Wiens and Dmitrienko. The first starting
+    place is the number of flagged rows at which an observed precision halfway between floor and 1
+    would do, each further one has three times as many, up to half of all rows; each has an equal
+    part of :math:`\delta`. A test that passes hands its level on to the next boundary, one that
+    fails loses it. All boundaries that pass hold together, whatever the classes look like, since
+    the places depend on nothing but the number of rows, the floor and the confidence.
+
+    With a prevalence both classes are bounded for all boundaries at once, each with half of the
+    :math:`\delta`, and any boundary may be chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boundshift import Floors, find_boundary
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [900, 100])
+    >>> s = rng.normal(size=1000) + 3 * y
+    >>> found = find_boundary(y, s, rule=Floors(recall=0.8, precision=0.5))
+    >>> round(found.threshold, 2), found.wrong, found.status.name
+    (1.4, (57, 6), 'OPTIMAL')
+
+    A budget of 100 rows in 1,000:
+
+    >>> int((s > find_boundary(y, s, rule=Floors(flagged=0.1)).threshold).sum())
+    100
+    """
+
+    name = "floors"
+
+    recall: float | None = None
+    specificity: float | None = None
+    precision: float | None = None
+    npv: float | None = None
+    flagged: float | None = None
+    then: str | Rule | None = None
+    confidence: float | Literal["auto"] | None = "auto"
+    prevalence: float | None = None
+
+    def __post_init__(self) -> None:
+        remedy = "Use 0.9, for example."
+        for name in FLOORS[:4]:
+            value = getattr(self, name)
+            if value is not None and as_positive(name, value, remedy) > 1:
+                raise InvalidInputError(f"`{name}` must be at most 1, got {value!r}. {remedy}")
+        if self.flagged is not None:
+            as_share("flagged", self.flagged, "Use 0.02 for at most 2% of the rows.")
+        if self.confidence is not None and self.confidence != "auto":
+            as_share("confidence", self.confidence, "Use None for an estimate.")
+        as_prevalence(self.prevalence)
+        if not self.asked:
+            raise InvalidInputError(
+                f"`Floors` must have at least one of {', '.join(FLOORS)}, got none. "
+                "Use Floors(recall=0.9), for example."
+            )
+        named = self._named
+        rates = {*self.asked, named.rate} if isinstance(named, Rate) else {*self.asked}
+        has_own = hasattr(named, "prevalence") and not isinstance(named, Rate)
+        depends = has_own or rates & {"precision", "npv", "flagged"}
+        if self.prevalence is not None and not depends:
+            raise InvalidInputError(
+                f"`prevalence` must be left out where nothing depends on it, got "
+                f"{self.prevalence!r} with {', '.join(self.asked)} and then={self.then!r}. "
+                "Use it with precision, npv or flagged."
+            )
+
+    def __repr__(self) -> str:
+        return changed_repr(self)
+
+    @property
+    def asked(self) -> dict[str, float]:
+        """The floors that are asked for, by name."""
+        given = {name: getattr(self, name) for name in FLOORS}
+        return {name: float(value) for name, value in given.items() if value is not None}
+
+    @property
+    def promised(self) -> list[str]:
+        """What a curve of high probability promises; a cap only by itself or with a confidence."""
+        floors = [name for name in self.asked if name != "flagged"]
+        return floors if floors and self.confidence == "auto" else list(self.asked)
+
+    @property
+    def level(self) -> float | None:
+        """Confidence of the promise where no curve is named, None for an estimate."""
+        if self.confidence == "auto":
+            return None if [*self.asked] == ["flagged"] else 0.95
+        return self.confidence
+
+    @property
+    def objective(self) -> Rule:
+        """What to optimise among the boundaries that meet all floors, at the given prevalence."""
+        rule: Any = self._named
+        if self.prevalence is None or getattr(rule, "prevalence", 0.0) is not None:
+            return cast(Rule, rule)
+        return cast(Rule, replace(rule, prevalence=self.prevalence))
+
+    @property
+    def _named(self) -> Rule:
+        from boundshift.rules import as_rule
+
+        if self.then is None:
+            return Rate("flagged") if [*self.asked] == ["flagged"] else GMean()
+        if isinstance(self.then, str) and self.then in ("recall", "specificity", "precision"):
+            return Rate(self.then)
+        rule = as_rule(self.then)
+        if isinstance(rule, Floors):
+            raise InvalidInputError(
+                f"`then` must be an objective, got {rule!r}. Give all floors to one Floors."
+            )
+        return rule
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return the objective, or a penalty above its maximum where a floor is not met."""
+        objective = self.objective
+        best = objective.value(negative, positive, n_samples)
+        worst = objective.value(np.ones(1), np.ones(1), n_samples)[0]
+        missing = sum(self._shortfalls(negative, positive, n_samples).values())
+        # Among boundaries that miss a floor the nearest comes first; the objective breaks ties.
+        beyond = worst + 1.0 + missing + 1e-6 * best / (1.0 + np.abs(best))
+        return np.where(missing <= 0.0, best, beyond)
+
+    def missed(self, negative: float, positive: float, n_samples: Sizes) -> dict[str, float]:
+        """Return the shortfall of each floor that is not met."""
+        short = self._shortfalls(np.array([negative]), np.array([positive]), n_samples)
+        return {name: float(by[0]) for name, by in short.items() if by[0] > 0.0}
+
+    def _shortfalls(
+        self, negative: FloatArray, positive: FloatArray, n_samples: Sizes
+    ) -> dict[str, FloatArray]:
+        rates = reached_rates(negative, positive, frequencies(self.prevalence, n_samples))
+        return {name: missed_by(name, floor, rates[name]) for name, floor in self.asked.items()}
+
+
+def reached_rates(
+    negative: FloatArray, positive: FloatArray, weights: Sizes
+) -> dict[str, FloatArray]:
+    """Return recall, specificity, precision, npv and the share flagged at each pair of errors.
+
+    The precision is 1 where nothing is flagged, and the npv where everything is.
+    """
+    negative, positive = np.asarray(negative, float), np.asarray(positive, float)
+    share = weights[1] / (weights[0] + weights[1])
+    hits, alarms = share * (1.0 - positive), (1.0 - share) * negative
+    misses, left = share * positive, (1.0 - share) * (1.0 - negative)
+    return {
+        "recall": 1.0 - positive,
+        "specificity": 1.0 - negative,
+        "precision": _share(hits, hits + alarms),
+        "npv": _share(left, left + misses),
+        "flagged": hits + alarms,
+    }
+
+
+def missed_by(name: str, floor: float, reached: FloatArray) -> FloatArray:
+    """Return the shortfall of a floor, 0 where it is met up to rounding."""
+    short = reached - floor if name == "flagged" else floor - reached
+    return np.where(short > _ROUNDING, short, 0.0)
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return part over whole, 1 where the whole is 0."""
+    return np.divide(part, whole, out=np.ones_like(part), where=whole > 0)
+
+
+@dataclass(frozen=True)
+class Rate(Rule):
+    """One rate to maximise, an objective that makes sense beside a floor only."""
+
+    name = "rate"
+
+    rate: str
+    prevalence: float | None = None
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return one minus the rate."""
+        # A small error keeps its digits, which one minus a recall would round away.
+        if self.rate in ("recall", "specificity"):
+            return np.asarray(positive if self.rate == "recall" else negative)
+        weights = frequencies(self.prevalence, n_samples)
+        return 1.0 - reached_rates(negative, positive, weights)[self.rate]

@@ -1,0 +1,337 @@
+"""Frames: Arrow tables, DuckDB relations, Polars, Dask and Spark frames.
+
+Every engine hands over batches of columns that NumPy counts, which takes less time than DuckDB's or
+Polars' own grouping by as many cells. Dask and Spark count on their workers and merge there.
+"""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from boundshift._validation import check_weight_shape
+from boundshift.exceptions import InvalidInputError
+from boundshift.streaming._chunks import (
+    Chunk,
+    ColumnNames,
+    arrow,
+    as_chunk,
+    check_lengths,
+    not_real_numbers,
+    table_chunk,
+)
+from boundshift.streaming._read import (
+    PEEKED_ROWS,
+    OnProgress,
+    PartSource,
+    Request,
+    source_of_rows,
+)
+
+_ROWS_OF_A_BATCH = 1 << 20
+_WHOLE = ("tinyint", "smallint", "integer", "bigint", "hugeint")
+_DUCKDB_NUMBERS = {*_WHOLE, *(f"u{kind}" for kind in _WHOLE), "float", "double", "decimal"}
+# Dask's tallies that one task merges, and Spark's tasks that merge tallies.
+_MERGED_AT_ONCE = 16
+_MERGERS = 8
+
+
+def _no_frame(data: object, library: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"`data` must be a frame or relation, got a {library} {type(data).__name__}. Pass labels "
+        "and scores in memory to boundshift.find_boundary."
+    )
+
+
+def arrow_columns(table: Any, names: ColumnNames) -> PartSource:
+    """Return the source of some columns of a table or a record batch."""
+    if not hasattr(table, "schema"):
+        raise _no_frame(table, "Arrow")
+    names.check(table.schema.names)
+
+    def rows(which: slice, location: str) -> Chunk:
+        return table_chunk(table.slice(which.start, which.stop - which.start), names, location)
+
+    return source_of_rows(table.num_rows, rows, is_weighted=names.weight is not None)
+
+
+# --- DuckDB and Polars ----------------------------------------------------------------------------
+
+
+def duckdb_columns(relation: Any, names: ColumnNames) -> PartSource:
+    """Return the source of some columns of a relation."""
+    from duckdb import SQLExpression
+
+    pa = arrow()
+    if not hasattr(relation, "columns"):
+        raise _no_frame(relation, "DuckDB")
+    names.check(relation.columns)
+    own, chosen = names.numbered, []
+    for name, to in zip(names.all, own.all, strict=True):
+        # A ColumnExpression would take a dot or a quote in a name for syntax.
+        column = SQLExpression('"' + name.replace('"', '""') + '"')
+        kind = relation.types[relation.columns.index(name)]
+        if to in own.numbers:
+            if kind.id not in _DUCKDB_NUMBERS:
+                what = f"{str(kind).lower()} values in column {name!r}"
+                raise not_real_numbers(what, own.numbers[to])
+            column = column.cast("DOUBLE")
+        chosen.append(column.alias(to))
+
+    def chunks() -> Iterator[Chunk]:
+        rows = relation.select(*chosen)
+        # Releases before 2 have another name for it.
+        reader = getattr(rows, "to_arrow_reader", None) or rows.fetch_record_batch
+        waiting: list[Any] = []
+        # A row group that a filter thinned out is a small batch, and each costs as much as some
+        # thousand rows.
+        for batch in reader(_ROWS_OF_A_BATCH):
+            waiting.append(batch)
+            if sum(map(len, waiting)) >= _ROWS_OF_A_BATCH:
+                yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
+                waiting = []
+        if waiting:
+            yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
+
+    return PartSource(chunks, own.weight is not None)
+
+
+def polars_columns(frame: Any, names: ColumnNames) -> PartSource:
+    """Return the source of some columns of a frame, lazy or in memory."""
+    import polars as pl
+
+    arrow()
+    if not isinstance(frame, pl.LazyFrame | pl.DataFrame):
+        raise _no_frame(frame, "Polars")
+    schema = frame.lazy().collect_schema()
+    names.check(schema.names())
+    own, chosen = names.numbered, []
+    for name, to in zip(names.all, own.all, strict=True):
+        column, kind = pl.col(name), schema[name]
+        if to in own.numbers:
+            if not kind.is_numeric() and kind != pl.Null:
+                what = f"{str(kind).lower()} values in column {name!r}"
+                raise not_real_numbers(what, own.numbers[to])
+            column = column.cast(pl.Float64)
+        chosen.append(column.alias(to))
+    rows = frame.lazy().select(chosen)
+
+    def chunks() -> Iterator[Chunk]:
+        # In their order, so that every pass sees the same batches.
+        batches = rows.collect_batches(chunk_size=_ROWS_OF_A_BATCH, maintain_order=True)
+        for i, batch in enumerate(batches):
+            table = batch.to_arrow(compat_level=pl.CompatLevel.oldest())
+            yield table_chunk(table, own, f"batch {i}")
+
+    return PartSource(chunks, own.weight is not None)
+
+
+# --- Dask -----------------------------------------------------------------------------------------
+
+
+class DaskSource:
+    """Partitions of labels and scores, on whatever scheduler is the current one.
+
+    Each worker turns its partitions into tallies, these are merged in a tree, and one comes back.
+    A part is a delayed tuple of columns, or a frame of them, in the order of `names`.
+    """
+
+    def __init__(self, parts: Sequence[Any], names: ColumnNames) -> None:
+        self._parts, self._names = parts, names
+        self.is_weighted = names.weight is not None
+
+    def peek(self) -> list[Chunk]:
+        """Return rows of the first and the last partition, spread over it."""
+        import dask
+
+        some_rows = dask.delayed(_some_rows, pure=False)
+        ends = sorted({0, len(self._parts) - 1}) if self._parts else []
+        return list(dask.compute(*[some_rows(self._parts[i], self._names, i) for i in ends]))
+
+    def scan(self, request: Request, on_progress: OnProgress) -> Any:
+        """Read every row once, and return what was asked for."""
+        import dask
+
+        read, merge = (dask.delayed(task, pure=False) for task in (_read_partition, _merged))
+        # One node of the graph, so that a worker gets it once and not with every partition.
+        shared = dask.delayed(request, pure=False)
+        tallies = [read(shared, part, self._names, i) for i, part in enumerate(self._parts)]
+        while len(tallies) > 1:
+            starts = range(0, len(tallies), _MERGED_AT_ONCE)
+            tallies = [merge(tallies[i : i + _MERGED_AT_ONCE]) for i in starts]
+        found = dask.compute(*tallies)
+        on_progress(len(self._parts), len(self._parts))
+        return found[0] if found else request.tally(())
+
+
+def _partition_chunk(part: Any, names: ColumnNames, i: int) -> Chunk:
+    if hasattr(part, "columns"):
+        part = [part.iloc[:, k] for k in range(part.shape[1])]
+    stop = 1 + len(names.scores)
+    kinds = [kind for kind in ("weight", "by") if getattr(names, kind) is not None]
+    beside = dict(zip(kinds, part[stop:], strict=True))
+    return as_chunk(part[0], part[1:stop], f"partition {i}", beside.get("weight"), beside.get("by"))
+
+
+def _some_rows(part: Any, names: ColumnNames, i: int) -> Chunk:
+    chunk = _partition_chunk(part, names, i)
+    return chunk.take(slice(None, None, max(4 * len(chunk) // PEEKED_ROWS, 1)))
+
+
+def _read_partition(request: Request, part: Any, names: ColumnNames, i: int) -> Any:
+    return request.tally([_partition_chunk(part, names, i)])
+
+
+def _merged(tallies: Iterable[Any]) -> Any:
+    """Merge tallies into a new one; a task must not change what it was given."""
+    first, *rest = tallies
+    total = type(first)()
+    for tally in (first, *rest):
+        total.merge(tally)
+    return total
+
+
+def dask_columns(frame: Any, names: ColumnNames) -> DaskSource:
+    """Return the source of some columns of a frame."""
+    if not hasattr(frame, "columns") or frame.ndim != 2:
+        raise _no_frame(frame, "Dask")
+    names.check([str(name) for name in frame.columns])
+    return DaskSource(frame[names.all].to_delayed(), names)
+
+
+def dask_arrays(given: dict[str, Any]) -> DaskSource:
+    """Return the source of arrays, or of series."""
+    import dask
+
+    y_score = given["y_score"]
+    are_arrays = all(hasattr(value, "chunks") for value in given.values())
+    for name, value in given.items():
+        is_series = hasattr(value, "npartitions") and not hasattr(value, "chunks")
+        if getattr(value, "ndim", 0) != 1 or not (are_arrays or is_series):
+            raise InvalidInputError(
+                f"`{name}` must be a Dask array or series like its partner, and one-dimensional, "
+                f"got {type(value).__name__}. Pick a column, or use "
+                "boundshift.streaming.scan_boundary with column names."
+            )
+        is_sized = are_arrays and not np.isnan([*value.shape, *y_score.shape]).any()
+        if is_sized and value.chunks != y_score.chunks:
+            if name == "sample_weight":
+                check_weight_shape(value.shape, len(y_score))
+            check_lengths(len(value), len(y_score))
+            given[name] = value.rechunk(y_score.chunks)
+        if given[name].npartitions != y_score.npartitions:
+            raise InvalidInputError(
+                f"`{name}` and `y_score` must have the same partitions, got {value.npartitions} "
+                f"and {y_score.npartitions}. Repartition one of them like the other."
+            )
+    columns = [value.to_delayed() for value in given.values()]
+    parts = [dask.delayed(part, pure=False) for part in zip(*columns, strict=True)]
+    return DaskSource(parts, ColumnNames(weight="weight" if "sample_weight" in given else None))
+
+
+# --- Spark ----------------------------------------------------------------------------------------
+
+
+class SparkSource:
+    """Rows of a frame with the columns that `names` says; scores and weights are doubles."""
+
+    def __init__(self, frame: Any, names: ColumnNames) -> None:
+        self._frame, self._names = frame, names
+        self.is_weighted = names.weight is not None
+
+    def peek(self) -> list[Chunk]:
+        """Return the first few rows."""
+        rows = self._frame.limit(PEEKED_ROWS).toArrow()
+        return [table_chunk(rows, self._names, "the first rows")]
+
+    def scan(self, request: Request, on_progress: OnProgress) -> Any:
+        """Read every row once, and return what was asked for."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        rows = self._frame.withColumn("partition", F.spark_partition_id())
+        found = rows.mapInArrow(_tally_on_worker(self._names, request), "tally binary")
+        found = found.repartition(_MERGERS).mapInArrow(_merge_on_worker, "tally binary")
+        total = request.tally(())
+        for tally in _unpacked(found.toArrow().to_batches()):
+            total.merge(tally)
+        on_progress(1, 1)
+        return total
+
+
+def _tally_on_worker(
+    names: ColumnNames, request: Request
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function from the batches of a partition to its tally."""
+
+    def chunks(batches: Iterable[Any]) -> Iterator[Chunk]:
+        for batch in batches:
+            if len(batch):
+                number = batch.column("partition")[0].as_py()
+                yield table_chunk(batch, names, f"partition {number}")
+
+    def tally(batches: Iterator[Any]) -> Iterator[Any]:
+        yield _packed(request.tally(chunks(batches)))
+
+    return tally
+
+
+def _merge_on_worker(batches: Iterator[Any]) -> Iterator[Any]:
+    for first in (tallies := _unpacked(batches)):
+        yield _packed(_merged([first, *tallies]))
+
+
+def _packed(tally: Any) -> Any:
+    import pyarrow as pa
+
+    message = zlib.compress(pickle.dumps(tally), level=1)
+    return pa.RecordBatch.from_arrays([pa.array([message], pa.binary())], ["tally"])
+
+
+def _unpacked(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield tallies; their pickles come from our own workers, by the session's own channel."""
+    for batch in batches:
+        for message in batch.column("tally"):
+            yield pickle.loads(zlib.decompress(message.as_py()))
+
+
+def spark_columns(frame: Any, names: ColumnNames, element: int = -1) -> SparkSource:
+    """Return the source of some columns of a frame; of a column of vectors, take one element."""
+    if not hasattr(frame, "columns"):
+        raise _no_frame(frame, "Spark")
+    names.check(frame.columns)
+    own, chosen = names.numbered, []
+    for name, to in zip(names.all, own.all, strict=True):
+        column = _spark_column(frame, name, element, own.numbers.get(to))
+        chosen.append(column.alias(to))
+    rows = frame.select(*chosen)
+    if own.weight is not None:
+        rows = rows.where("weight IS NULL OR weight <> 0")
+    return SparkSource(rows, own)
+
+
+def _spark_column(frame: Any, name: str, element: int, number: str | None) -> Any:
+    """Return a column by its whole name; scores and weights as numbers."""
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.types import ArrayType, NumericType
+
+    kind, column = frame.schema[name].dataType, F.col("`" + name.replace("`", "``") + "`")
+    if number is None:
+        return column
+    if not isinstance(kind, NumericType):
+        if number == "y_score" and kind.typeName() == "vectorudt":
+            from pyspark.ml.functions import vector_to_array
+
+            column = vector_to_array(column)
+        elif not (
+            number == "y_score"
+            and isinstance(kind, ArrayType)
+            and isinstance(kind.elementType, NumericType)
+        ):
+            raise not_real_numbers(f"{kind.simpleString()} values in column {name!r}", number)
+        # Spark counts elements from 1, and from the end as Python does.
+        column = F.element_at(column, element + 1 if element >= 0 else element)
+    return column.cast("double")

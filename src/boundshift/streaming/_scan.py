@@ -1,0 +1,435 @@
+"""The boundary and the certificate of data bigger than memory, whatever engine reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from operator import methodcaller
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from boundshift._boundary import Boundary, choose_claims, decide, decide_on, warn_of
+from boundshift._groups import (
+    ROWS,
+    GroupBoundaries,
+    decide_groups,
+    missing_groups,
+    shrinkage,
+    warn_of_groups,
+)
+from boundshift._multiclass import ClassBiases, decide_biases
+from boundshift._promises.certificate import (
+    Certificate,
+    Scores,
+    certify_counts,
+    certify_weights,
+    count_at_threshold,
+    read_threshold,
+)
+from boundshift._promises.zone import Zone, as_errors, zone_of
+from boundshift._scores import Scale, ScoreSample
+from boundshift._validation import as_choice, as_share
+from boundshift.curves import ErrorCurve
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Rule
+from boundshift.streaming._driver import (
+    Progress,
+    Scan,
+    decide_in_passes,
+    decide_together,
+    show_progress,
+)
+from boundshift.streaming._read import Source, read
+from boundshift.streaming._tally import ValueCounts, View, all_rows, rows_of_pair
+
+
+def scan_boundary(
+    data: Any,
+    *,
+    label: str = "label",
+    score: str = "score",
+    weight: str | None = None,
+    pos_label: object = None,
+    element: int = -1,
+    max_passes: int | None = None,
+    progress: Progress | bool | None = None,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    scale: Scale = "auto",
+) -> Boundary:
+    """Find the decision boundary of data that is read in passes and never held in memory.
+
+    Parameters
+    ----------
+    data : path, glob, folder, list of them, frame, table, relation, or iterable of pairs
+        Parquet, Feather, CSV, TSV or JSON lines, text also compressed; a DuckDB relation, such as
+        ``connection.sql("SELECT ...")``; a Polars frame, lazy or not; a Spark or Dask frame; an
+        Arrow table; or pairs (labels, scores), or triples with weights, as an iterable that can
+        be read again or a function that makes one.
+    label : str, default="label"
+        Name of the column of labels.
+    score : str, default="score"
+        Name of the column of scores; in Spark also a column of vectors, such as
+        ``rawPrediction``.
+    weight : str, default=None
+        Name of the column that says how often each row counts, as `sample_weight` does in
+        :func:`boundshift.find_boundary`; None for once. Rows that count 0 times are left out.
+    pos_label : label, default=None
+        The positive class. None takes the greater label, to which scores point as those of
+        scikit-learn do; words need it where the rule does not treat both classes alike.
+    element : int, default=-1
+        Which element of a Spark vector is the score; the last one is that of the positive class.
+    max_passes : int, default=None
+        Most passes over the data; None for as many as it takes to be exact. With fewer the
+        boundary is an estimate, and its ``resolution`` says how coarse.
+    progress : bool or callable, default=None
+        True draws a bar for each pass (extra ``cli``). A function is called with the name of the
+        pass, the number of parts read, and of all parts. Dask and Spark report whole passes.
+    curve, rule, scale
+        As in :func:`boundshift.find_boundary`. Whether all scores lie in [0, 1] is known after the
+        first pass: if the first rows do and others do not, that pass is made again.
+
+    Returns
+    -------
+    Boundary
+        In the same gap between scores as that of :func:`boundshift.find_boundary` on the same
+        rows in memory, or within its ``resolution``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> chunks = [(y, rng.normal(size=1000) + 3 * y) for y in rng.random((5, 1000)) < 0.02]
+    >>> boundary = scan_boundary(chunks, curve="smoothed")
+    >>> round(boundary.threshold, 2), boundary.n_samples, round(boundary.resolution, 6)
+    (1.63, (4894, 106), 8e-06)
+    """
+    curve, rule = choose_claims(curve, rule)
+    if max_passes is not None and not (type(max_passes) is int and max_passes >= 1):
+        raise InvalidInputError(
+            f"`max_passes` must be a whole number of at least 1, got {max_passes!r}. Use None for "
+            "as many as it takes to be exact."
+        )
+    boundary = decide_on(
+        read(data, label=label, score=score, weight=weight, element=element),
+        partial(decide, curve=curve, rule=rule),
+        pos_label=pos_label,
+        alike=rule.alike,
+        scale=scale,
+        max_passes=max_passes,
+        progress=progress,
+    )
+    warn_of(boundary, stacklevel=3)
+    return boundary
+
+
+def scan_boundaries(
+    data: Any,
+    by: str = "by",
+    *,
+    label: str = "label",
+    score: str = "score",
+    pos_label: object = None,
+    element: int = -1,
+    progress: Progress | bool | None = None,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    rows: float = ROWS,
+    scale: Scale = "auto",
+) -> GroupBoundaries:
+    """Find a boundary for each group of rows, on data that is read in passes.
+
+    Parameters
+    ----------
+    data, label, score, pos_label, element, progress
+        As in :func:`scan_boundary`; without names, triples (labels, scores, groups).
+    by : str, default="by"
+        Name of the column of groups; none may be missing.
+    curve, rule, rows, scale
+        As in :func:`boundshift.find_boundaries`.
+
+    Returns
+    -------
+    GroupBoundaries
+        That of :func:`boundshift.find_boundaries` on the same rows in memory, groups in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y, site = rng.random((4, 500)) < 0.2, rng.choice(["a", "b"], (4, 500))
+    >>> s = rng.normal(size=(4, 500)) + 2 * y + (site == "b")
+    >>> found = scan_boundaries(list(zip(y, s, site)))
+    >>> {group: round(boundary.threshold, 1) for group, boundary in found.items()}
+    {'a': 1.1, 'b': 2.1}
+    """
+    source = read(data, label=label, score=score, by=by, element=element)
+    claims = (*choose_claims(curve, rule), rows)
+    options: dict[str, Any] = {"pos_label": pos_label, "scale": scale, "progress": progress}
+    return decide_groups_in_passes(source, *claims, **options)
+
+
+def decide_groups_in_passes(
+    source: Source,
+    curve: ErrorCurve,
+    rule: Rule,
+    rows: float,
+    *,
+    pos_label: object = None,
+    labels: tuple[Any, Any] | None = None,
+    scale: Scale = "auto",
+    progress: Progress | bool | None = None,
+) -> GroupBoundaries:
+    """Return the boundary of each group of a source, for a door that users call, and warn there.
+
+    Given labels take the place of its own.
+    """
+    rows = shrinkage(rows, curve)
+    counts = count_values(source, "by", progress)
+    if None in counts:
+        raise missing_groups()
+    groups = sorted(counts, key=lambda group: (str(type(group)), group))
+    together = 1 + len(groups)
+    views: list[View] = [all_rows, *(methodcaller("of_group", group) for group in groups)]
+    claims: dict[str, Any] = {"pos_label": pos_label, "alike": rule.alike, "scale": scale}
+    everyone = Scan(source.peek(), **claims, together=together)
+    scans = [everyone, *(Scan((), common=everyone, together=together) for _ in groups)]
+
+    def decide_all(samples: list[ScoreSample]) -> GroupBoundaries:
+        if labels is not None:
+            samples = [replace(sample, labels=labels) for sample in samples]
+        whole, *parts = samples
+        return decide_groups(dict(zip(groups, parts, strict=True)), whole, curve, rule, rows)
+
+    problems = list(zip(scans, views, strict=True))
+    found, _ = decide_together(source, problems, decide_all, progress=progress)
+    warn_of_groups(found.boundaries, stacklevel=4)
+    return found
+
+
+def scan_biases(
+    data: Any,
+    scores: Sequence[str] | None = None,
+    *,
+    label: str = "label",
+    labels: Sequence[Any] | None = None,
+    weight: str | None = None,
+    progress: Progress | bool | None = None,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    strategy: Literal["joint", "pairwise"] = "joint",
+) -> ClassBiases:
+    """Find one bias per class, of three or more, on data that is read in passes.
+
+    The prediction is the class whose score plus bias is largest. Scores are taken as they are: pass
+    the logarithms of probabilities, not these.
+
+    Parameters
+    ----------
+    data, label, weight, progress
+        As in :func:`scan_boundary`; without names, pairs (labels, matrix of scores), or triples
+        with weights.
+    scores : sequence of str, default=None
+        Names of the columns of scores, one for each class; None for data without names.
+    labels : sequence of labels, default=None
+        The classes in the order of their columns; None takes those in the data in ascending order,
+        as scikit-learn does. Rows of other classes are refused.
+    curve, rule
+        As in :func:`boundshift.find_boundary`; the rule must treat classes alike.
+    strategy : {"joint", "pairwise"}, default="joint"
+        As in :func:`boundshift._multiclass.find_biases`.
+
+    Returns
+    -------
+    ClassBiases
+        That of :func:`boundshift._multiclass.find_biases` on the same rows in memory: the biases in
+        the order of the columns, and the boundary between each two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice(3, 4000, p=[0.8, 0.15, 0.05])
+    >>> scores = rng.normal(size=(4000, 3)) - [0, 1, 2] + 2 * np.eye(3)[y]
+    >>> found = scan_biases([(y[:1000], scores[:1000]), (y[1000:], scores[1000:])])
+    >>> found.biases.round(1).tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    claim, aim = choose_claims(curve, rule)
+    as_choice("strategy", strategy, ("joint", "pairwise"))
+    columns = () if scores is None else tuple(scores)
+    if scores is not None and (isinstance(scores, str) or len(columns) < 2):
+        raise InvalidInputError(
+            f"`scores` must name a column for each class, got {scores!r}. For one column use "
+            "scan_boundary."
+        )
+    source = read(data, label=label, score=columns, weight=weight)
+    peeked = list(source.peek())
+    n_classes = len(columns) or next((c.scores.shape[1] for c in peeked), 0)
+    counts = count_values(source, "label", progress)
+    names = _class_names(counts, labels, n_classes)
+    present = [k for k, name in enumerate(names) if counts.get(name, 0)]
+    if len(present) < 2:
+        raise InvalidInputError(
+            f"`data` must have rows of at least two classes, got {list(counts)!r}. Add the rows "
+            "of the others."
+        )
+    pairs = list(combinations(present, 2))
+    views: list[View] = [partial(rows_of_pair, (names[i], names[j]), (i, j)) for i, j in pairs]
+    scans = [
+        Scan(map(view, peeked), source.is_weighted, names[j], together=len(pairs))
+        for view, (_, j) in zip(views, pairs, strict=True)
+    ]
+
+    def decide_all(samples: list[ScoreSample]) -> ClassBiases:
+        found = np.zeros(n_classes)
+        for pair, sample in zip(pairs, samples, strict=True):
+            found[list(pair)] = sample.n_samples
+        of_pairs = dict(zip(pairs, samples, strict=True))
+        return decide_biases(of_pairs, found, claim, aim, strategy, names)
+
+    problems = list(zip(scans, views, strict=True))
+    return decide_together(source, problems, decide_all, progress=progress)[0]
+
+
+def _class_names(
+    counts: Mapping[Any, int], labels: Sequence[Any] | None, n_classes: int
+) -> list[Any]:
+    if None in counts:
+        raise InvalidInputError(
+            f"`y_true` must hold a label for each row, got {counts[None]} missing. Drop the rows "
+            "without a label."
+        )
+    names = sorted(counts) if labels is None else list(labels)
+    if len(names) != n_classes or len(set(names)) != len(names):
+        raise InvalidInputError(
+            f"`labels` must name a class for each of the {n_classes} columns of scores, got "
+            f"{names!r}. Pass them in the order of the columns."
+        )
+    outside = {name: count for name, count in counts.items() if name not in names}
+    if outside:
+        first, rows = next(iter(outside.items()))
+        raise InvalidInputError(
+            f"`y_true` must hold one of the classes {names!r}, which have scores, got {first!r} "
+            f"in {rows} rows. Drop those rows, or add the column of that class."
+        )
+    return names
+
+
+def count_values(source: Source, column: str, progress: Progress | bool | None) -> dict[Any, int]:
+    """Return how many rows have each label, or belong to each group; None is a missing one."""
+    name = "labels" if column == "label" else "groups"
+    with show_progress(progress) as show:
+        found = source.scan(ValueCounts(column), lambda *done: show(name, *done) if show else None)
+    return dict(found.counts)
+
+
+def scan_certificate(
+    data: Any,
+    threshold: float | Boundary,
+    confidence: float = 0.95,
+    *,
+    label: str = "label",
+    score: str = "score",
+    pos_label: object = None,
+    element: int = -1,
+    progress: Progress | bool | None = None,
+    scores: Scores = "held-out",
+    chosen_here: bool = False,
+    joint: bool = False,
+    weight: str | None = None,
+) -> Certificate:
+    """Bound each class's error rate at a boundary, on data that is read in passes.
+
+    Parameters
+    ----------
+    data, label, score, pos_label, element, progress
+        As in :func:`scan_boundary`.
+    threshold, confidence, scores, chosen_here, joint
+        As in :func:`boundshift.certify`.
+    weight : str, default=None
+        As in :func:`scan_boundary`; the certificate is nominal then.
+
+    Returns
+    -------
+    Certificate
+        That of :func:`boundshift.certify` on the same rows in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chunks = [(np.repeat([0, 1], 50), np.repeat([0.2, 0.8], 50))] * 4
+    >>> scan_certificate(chunks, 0.5).n_samples
+    (200, 200)
+    """
+    on_scale = threshold.scale if isinstance(threshold, Boundary) else None
+    t, pos_label = read_threshold(threshold, pos_label)
+    as_choice("scores", scores, get_args(Scores))
+    as_share("confidence", confidence)
+    source = read(data, label=label, score=score, weight=weight, element=element)
+    claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
+
+    def decide_one(sample: ScoreSample) -> Certificate:
+        if source.is_weighted:
+            return certify_weights(sample, t, **claims)
+        counts = count_at_threshold(sample, t)
+        return certify_counts(*counts, scores=scores, threshold=t, **claims)
+
+    certificate, _ = decide_in_passes(source, decide_one, pos_label=pos_label, progress=progress)
+    return replace(certificate, scale=on_scale)
+
+
+def scan_zone(
+    data: Any,
+    errors: float | tuple[float, float] = (0.05, 0.05),
+    confidence: float = 0.95,
+    *,
+    label: str = "label",
+    score: str = "score",
+    pos_label: object = None,
+    element: int = -1,
+    progress: Progress | bool | None = None,
+    scale: Scale = "auto",
+) -> Zone:
+    """Find the limits outside of which errors are few, on data that is read in passes.
+
+    Parameters
+    ----------
+    data, label, score, element, progress
+        As in :func:`scan_boundary`.
+    errors, confidence, pos_label, scale
+        As in :func:`boundshift.find_zone`.
+
+    Returns
+    -------
+    Zone
+        That of :func:`boundshift.find_zone` on the same rows in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> chunks = [(y, rng.normal(size=1000) + 2 * y) for y in rng.random((5, 1000)) < 0.1]
+    >>> zone = scan_zone(chunks, errors=(0.05, 0.1), pos_label=True)
+    >>> round(zone.low, 1), round(zone.high, 1)
+    (0.6, 1.7)
+    """
+    allowed = as_errors(errors)
+    as_share("confidence", confidence)
+    source = read(data, label=label, score=score, element=element)
+    if source.is_weighted:
+        raise InvalidInputError(
+            "`data` must be pairs (labels, scores) for a zone, whose promises count rows, got "
+            "triples with weights. Leave the weights out."
+        )
+    zone, _ = decide_in_passes(
+        source,
+        lambda sample: zone_of(sample, allowed, confidence, scale),
+        pos_label=pos_label,
+        alike=allowed[0] == allowed[1],
+        progress=progress,
+    )
+    return zone

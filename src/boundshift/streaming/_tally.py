@@ -1,0 +1,327 @@
+"""What one pass is to find out about every row, and what it found: a summary that fits a message.
+
+A request tallies chunks wherever these lie. Tallies of different rows merge in any order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from boundshift._scores import LogOdds
+from boundshift._typing import FloatArray, IntArray
+from boundshift.exceptions import InvalidInputError
+from boundshift.streaming._cells import Grid, Look
+from boundshift.streaming._chunks import Chunk
+
+OUTSIDE = "outside [0, 1]"
+"""Fault of a score that is held to be a probability and is none."""
+
+# Rows worked on at a time, so that temporary arrays stay small.
+_ROWS = 1 << 19
+# Rows among which both labels are looked for first.
+_FIRST_ROWS = 10_000
+# Labels that are kept for an error message.
+_MOST_LABELS = 8
+# Most classes or groups that are told apart.
+_MOST_VALUES = 1000
+
+
+@dataclass(eq=False)
+class ClassTally:
+    """What was found about one class.
+
+    By cell or range, `totals` has the number of rows, their weight, and their sum of weighted
+    scores. `lows` and `highs` are the finite extremes: of the class in the first pass, of each
+    range in a look. `points` has the scores collected, the weight of each, and its number of rows.
+    """
+
+    totals: Any = ()
+    lows: Any = np.inf
+    highs: Any = -np.inf
+    squared_weights: float = 0.0
+    points: list[FloatArray] = field(default_factory=list)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(np.sum(self.totals[0])) if len(self.totals) else 0
+
+    def merge(self, other: ClassTally) -> None:
+        """Add what was found in other rows."""
+        if len(other.totals):
+            if not len(self.totals):
+                self.totals = np.zeros((3, len(other.totals[0])))
+            for total, more in zip(self.totals, other.totals, strict=True):
+                total += more
+        self.lows = np.minimum(self.lows, other.lows)
+        self.highs = np.maximum(self.highs, other.highs)
+        self.squared_weights += other.squared_weights
+        self.points.extend(other.points)
+
+    def distinct_points(self) -> FloatArray:
+        """Return the distinct scores collected, in order, with their weights and rows."""
+        return _distinct(np.concatenate([np.empty((3, 0)), *self.points], axis=1))
+
+
+def _distinct(points: FloatArray) -> FloatArray:
+    """Return distinct scores in order, with the sums of weights and rows at each."""
+    values, place = np.unique(points[0], return_inverse=True)
+    return np.stack([values, *(np.bincount(place, part, len(values)) for part in points[1:])])
+
+
+@dataclass(eq=False)
+class Tally:
+    """What was found in some rows, by label, and how many rows cannot be used.
+
+    A fault has a column, a location and a kind, as in ("y_score", "partition 3", "NaN").
+    """
+
+    classes: dict[Any, ClassTally] = field(default_factory=dict)
+    faults: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+    def of(self, label: object) -> ClassTally:
+        """Return what was found about a class, to be added to."""
+        return self.classes.setdefault(label, ClassTally())
+
+    def add_fault(self, location: str, kind: str, count: int, column: str = "y_score") -> None:
+        """Add rows that cannot be used, if there are any."""
+        if count:
+            self.faults[column, location, kind] += count
+
+    def merge(self, other: Tally) -> None:
+        """Add what was found in other rows."""
+        for label, found in other.classes.items():
+            self.of(label).merge(found)
+        self.faults.update(other.faults)
+
+
+@dataclass(frozen=True, eq=False)
+class ScanRequest:
+    """What to find out about every row in one pass.
+
+    The first pass finds the classes and counts their rows in the cells of the grid. Every further
+    pass knows the classes, and looks into some ranges of scores. In the first pass, `log_odds` does
+    not know yet where exact zeros and ones stand; these are in the outermost cells.
+    """
+
+    grid: Grid
+    log_odds: LogOdds | None = None
+    labels: tuple[Any, ...] = ()
+    look: Look | None = None
+
+    def tally(self, chunks: Iterable[Chunk], tally: Tally | None = None) -> Tally:
+        """Return what is found in some chunks, added to a tally if one is given."""
+        tally = Tally() if tally is None else tally
+        for chunk in chunks:
+            rows = _with_good_weights(chunk, tally)
+            for start in range(0, len(rows), _ROWS):
+                block = rows.take(slice(start, start + _ROWS))
+                if self.look is None:
+                    self._count(block, tally)
+                else:
+                    self._collect(block, self.look, tally)
+        return tally
+
+    def _count(self, rows: Chunk, tally: Tally) -> None:
+        rows, codes, labels = _coded(rows, tally)
+        rows, scores, codes = self._usable(rows, codes, tally)
+        if not len(rows):
+            return
+        weights, size = rows.weights, self.grid.size
+        key = self.grid.cells_of(scores)
+        key += codes * np.intp(size)
+        shape = len(labels), size
+        counted = np.bincount(key, minlength=len(labels) * size).reshape(shape)
+        times = scores if weights is None else scores * weights
+        sums = np.bincount(key, times, len(labels) * size).reshape(shape)
+        held = counted
+        if weights is not None:
+            held = np.bincount(key, weights, len(labels) * size).reshape(shape)
+        for code, label in enumerate(labels):
+            # The extremes of the class are those of its outermost cells.
+            cells = np.flatnonzero(counted[code])
+            if self.log_odds is not None:
+                cells = cells[(cells > 0) & (cells < size - 1)]
+            first, last = cells[[0, -1]] + code * size if len(cells) else (-1, -1)
+            squares = 0.0 if weights is None else float(np.square(weights[codes == code]).sum())
+            tally.of(label).merge(
+                ClassTally(
+                    (counted[code], held[code], sums[code]),
+                    scores[key == first].min(initial=np.inf),
+                    scores[key == last].max(initial=-np.inf),
+                    squares,
+                )
+            )
+
+    def _usable(
+        self, rows: Chunk, codes: IntArray, tally: Tally
+    ) -> tuple[Chunk, FloatArray, IntArray]:
+        """Return the rows that can be counted, and their scores or log-odds; others are faults."""
+        scores = rows.scores.astype(np.float64, copy=False)
+        good = None
+        if len(scores) and not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
+            good = np.isfinite(scores)
+            tally.add_fault(rows.location, "NaN", int(np.isnan(scores).sum()))
+            tally.add_fault(rows.location, "infinite", int(np.isinf(scores).sum()))
+        if self.log_odds is not None:
+            inside = (scores >= 0) & (scores <= 1)
+            outside = ~inside if good is None else ~inside & good
+            tally.add_fault(rows.location, OUTSIDE, int(np.count_nonzero(outside)))
+            good = inside
+        if good is not None and not good.all():
+            rows, scores, codes = rows.take(good), scores[good], codes[good]
+        return rows, scores if self.log_odds is None else self.log_odds.of(scores), codes
+
+    def _collect(self, rows: Chunk, look: Look, tally: Tally) -> None:
+        """Count rows in the ranges of a look, and collect the scores of some."""
+        scores = rows.scores.astype(np.float64, copy=False)
+        if self.log_odds is not None:
+            scores = self.log_odds.of(scores)
+        # Rows that cannot be used, if they came since the first pass, are in none of the ranges.
+        with np.errstate(invalid="ignore"):
+            cells = self.grid.cells_of(np.nan_to_num(scores))
+        near = np.flatnonzero(look.flags[cells])
+        rows, scores = rows.take(near), scores[near]
+        for label in self.labels:
+            own = rows.mask_of(label)
+            weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+            tally.of(label).merge(_look_into(look, scores[own], weights[own]))
+
+
+def _look_into(look: Look, scores: FloatArray, weights: FloatArray) -> ClassTally:
+    order = np.argsort(scores, kind="stable")
+    scores, weights = scores[order], weights[order]
+    part = np.searchsorted(look.tops, scores, side="left")
+    inside = part < len(look.tops)
+    inside[inside] = scores[inside] >= look.lows[part[inside]]
+    scores, weights, part = scores[inside], weights[inside], part[inside]
+    size = len(look.tops)
+    rows = np.bincount(part, minlength=size)
+    sums = [np.bincount(part, times, size) for times in (weights, weights * scores)]
+    held, lows, highs = rows > 0, np.full(size, np.inf), np.full(size, -np.inf)
+    last = np.cumsum(rows)
+    lows[held], highs[held] = scores[(last - rows)[held]], scores[last[held] - 1]
+    taken = look.collected[part]
+    points = _distinct(np.stack([scores, weights, np.ones(len(scores))])[:, taken])
+    return ClassTally((rows, *sums), lows, highs, points=[points])
+
+
+def _with_good_weights(chunk: Chunk, tally: Tally) -> Chunk:
+    """Return the rows that count, and add weights that are no frequencies to the faults."""
+    if chunk.weights is None:
+        return chunk
+    weights = chunk.weights.astype(np.float64, copy=False)
+    good = np.isfinite(weights) & (weights >= 0)
+    if not good.all():
+        bad = weights[~good]
+        tally.add_fault("", f"{bad[0]:g}", len(bad), "sample_weight")
+        chunk, weights = chunk.take(good), weights[good]
+    return replace(chunk, weights=weights).counted()
+
+
+def _coded(rows: Chunk, tally: Tally) -> tuple[Chunk, IntArray, list[Any]]:
+    """Return the rows that have a label, the index of each one's label, and the labels."""
+    labels = list(tally.classes)[:2]
+    if not labels:  # The first rows tell without sorting all of them.
+        found = rows.take(slice(_FIRST_ROWS)).label_counts()
+        labels = [label for label in found if label is not None][:2]
+    masks = [rows.mask_of(label) for label in labels]
+    if sum(map(np.count_nonzero, masks)) != len(rows):
+        found = rows.label_counts()
+        tally.add_fault(rows.location, "missing", found.pop(None, 0), "y_true")
+        for label in list(found)[:_MOST_LABELS]:
+            tally.of(label)
+        labels = list(tally.classes)
+        if len(labels) > 2:  # an error lists them
+            return rows.take(slice(0)), np.empty(0, np.intp), labels
+        masks = [rows.mask_of(label) for label in labels]
+        known = np.logical_or.reduce(masks) if masks else np.zeros(len(rows), np.bool_)
+        if not known.all():
+            rows, masks = rows.take(known), [mask[known] for mask in masks]
+    codes = masks[1].astype(np.intp) if len(masks) > 1 else np.zeros(len(rows), np.intp)
+    return rows, codes, labels
+
+
+# --- Several problems in one pass -----------------------------------------------------------------
+
+View = Callable[[Chunk], Chunk]
+"""Some of the rows of a chunk, with one score each."""
+
+
+def rows_of_pair(labels: tuple[Any, Any], columns: tuple[int, int], chunk: Chunk) -> Chunk:
+    """Return the rows of two classes, with the second's score minus the first's."""
+    mask = chunk.mask_of(labels[0]) | chunk.mask_of(labels[1])
+    own = chunk.take(np.flatnonzero(mask))
+    first, second = (own.scores[:, i].astype(np.float64) for i in columns)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return replace(own, scores=second - first)
+
+
+def all_rows(chunk: Chunk) -> Chunk:
+    """Return all rows."""
+    return chunk
+
+
+@dataclass(eq=False)
+class JointTally:
+    """What one pass found in each of several views, by the number of the problem."""
+
+    parts: dict[int, Tally] = field(default_factory=dict)
+
+    def merge(self, other: JointTally) -> None:
+        """Add what was found in other rows."""
+        for number, tally in other.parts.items():
+            self.parts.setdefault(number, Tally()).merge(tally)
+
+
+@dataclass(frozen=True, eq=False)
+class JointRequest:
+    """What to find out about several views: the number of each problem, its view, its request."""
+
+    parts: tuple[tuple[int, View, ScanRequest], ...]
+
+    def tally(self, chunks: Iterable[Chunk]) -> JointTally:
+        """Return what is found in some chunks."""
+        total = JointTally({number: Tally() for number, _, _ in self.parts})
+        for chunk in chunks:
+            for number, view, request in self.parts:
+                request.tally([view(chunk)], total.parts[number])
+        return total
+
+
+@dataclass(eq=False)
+class ValueTally:
+    """How many rows have each value; None is a missing one."""
+
+    counts: Counter[Any] = field(default_factory=Counter)
+
+    def merge(self, other: ValueTally) -> None:
+        """Add what was found in other rows."""
+        self.counts.update(other.counts)
+        if len(self.counts) > _MOST_VALUES:
+            raise InvalidInputError(
+                f"A column of classes or groups must have at most {_MOST_VALUES} different "
+                "values, got more. Choose the column that names the class or the group of a row."
+            )
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """The request to count the rows of each label ("label") or of each group ("by")."""
+
+    column: str
+
+    def tally(self, chunks: Iterable[Chunk]) -> ValueTally:
+        """Return what is found in some chunks."""
+        total = ValueTally()
+        for chunk in chunks:
+            rows = chunk.counted()
+            total.merge(
+                ValueTally(rows.group_counts() if self.column == "by" else rows.label_counts())
+            )
+        return total
