@@ -10,10 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-CLAIMS = (
-    "coverage", "deployed", "class_floors", "multiclass", "costs", "floors", "controllers", "zones",
-    "row_costs", "monitor", "prevalence", "interval",
-)  # fmt: skip
+CLAIMS = ("coverage", "deployed", "floors", "zones", "monitor", "interval")
 EXPERIMENTS = {name: f"lab.claims.{name}" for name in (*CLAIMS, "models")} | {
     name: f"lab.speed.{name}" for name in ("speed", "training")
 }

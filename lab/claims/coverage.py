@@ -30,8 +30,14 @@ from boundshift._typing import FloatArray
 from boundshift.curves import CURVES, DKW, Claim, ClopperPearson, KthPoint
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.rules import Floors
-from lab.claims.scored import Margins
-from lab.claims.simulation import SHAPES, Problem, binomial_error, generator, true_recall
+from lab.claims.simulation import (
+    SHAPES,
+    Margins,
+    Problem,
+    binomial_error,
+    generator,
+    true_recall,
+)
 from lab.experiment import Experiment, Facts, Tables, quiet, rows_in_parallel
 from lab.markdown import table
 

@@ -10,17 +10,28 @@ by the binomial distribution, the cells all taken together.
 A promise is over draws. Where two floors are barely reachable, only lucky samples get an answer,
 and of the promises that are given more than one in twenty may be broken. So floors are also asked
 for that the true distribution reaches by a given slack, and both shares are reported.
+
+Recall floors of three classes are asked for too, of draws of one size.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy.stats import beta, binom
 
-from boundshift import Status, find_boundary
+from boundshift import ClassFloors, Status, find_boundary
+from boundshift._multiclass import ClassRows, promise_floors
 from boundshift.rules import Floors
-from lab.claims.simulation import SHAPES, Problem, generator, true_rates
+from lab.claims.simulation import (
+    SHAPES,
+    Problem,
+    binomial_error,
+    generator,
+    true_rates,
+    true_recall,
+)
 from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet
 from lab.markdown import table
 
@@ -47,6 +58,14 @@ DRAWS = 200
 # Pairs of floors that a boundary with a true recall of 0.8 reaches by some slack.
 JOINT = (("recall", "precision"), ("recall", "specificity"))
 SLACKS = (0.0, 0.02, 0.05)
+CLASSES = ("usual", "seldom", "rare")
+CLASS_SIZES = (150, 70, 50)
+CLASS_FLOORS: tuple[dict[str, float], ...] = (
+    {"rare": 0.8},
+    {"rare": 0.8, "usual": 0.6},
+    {"rare": 0.75, "seldom": 0.75, "usual": 0.75},
+)
+CLASS_DRAWS = 2000
 
 
 def simulate(
@@ -102,6 +121,32 @@ def judge(
     }
 
 
+def judge_classes(shape: str, asked: dict[str, float], draws: int) -> dict[str, Any]:
+    """Return how often floors of three classes were promised and broken."""
+    rng, rule = generator("class floors", shape, CLASS_SIZES, asked), ClassFloors(asked)
+    separation = 2.0 * float(SHAPES[shape].ppf(0.75) - SHAPES[shape].ppf(0.25))
+    y = np.repeat(np.arange(3), CLASS_SIZES)
+    kept, recalls = [], []
+    for _ in range(draws):
+        scores = SHAPES[shape].rvs((len(y), 3), random_state=rng) + separation * np.eye(3)[y]
+        found = promise_floors(ClassRows(y, scores), rule, CLASSES)
+        if found.status is Status.SHARED:
+            truth = [true_recall(SHAPES[shape], separation, found.biases, k) for k in range(3)]
+            kept.append(all(truth[CLASSES.index(k)] >= floor for k, floor in asked.items()))
+            recalls.append(truth)
+    promised, broken = len(kept) / draws, (len(kept) - sum(kept)) / draws
+    error = binomial_error(CONFIDENCE, max(len(kept), 1))
+    return {
+        "shape": shape,
+        "asked": asked,
+        "promised": promised,
+        "broken": broken,
+        "kept": float(np.mean(kept)) if kept else None,
+        "recalls": np.mean(recalls, axis=0).tolist() if kept else None,
+        "passes": broken <= 1 - CONFIDENCE + 2 * error * promised,
+    }
+
+
 def collect(quick: bool) -> Facts:
     rows, shares, draws = (ROWS[1:5:2], PREVALENCES[:1], 8) if quick else (ROWS, PREVALENCES, DRAWS)
     jobs = [(a, n, share, draws) for a in PROMISES for n in rows for share in shares]
@@ -116,12 +161,19 @@ def collect(quick: bool) -> Facts:
     cells = in_parallel(judge, jobs + barely, quick)
     for cell in cells:
         cell["passes"] = cell["p_value"] * len(cells) > FALSE_VERDICT
-    return {"draws": draws, "cells": cells[: len(jobs)], "barely": cells[len(jobs) :]}
+    shapes, floors = (("normal",), CLASS_FLOORS[:1]) if quick else (tuple(SHAPES), CLASS_FLOORS)
+    many = [(s, floor, 25 if quick else CLASS_DRAWS) for s in shapes for floor in floors]
+    return {
+        "draws": draws,
+        "cells": cells[: len(jobs)],
+        "barely": cells[len(jobs) :],
+        "classes": in_parallel(judge_classes, many, quick),
+    }
 
 
 def is_met(facts: Facts) -> bool:
     """Say whether every promise is kept as often as stated."""
-    return all(cell["passes"] for cell in facts["cells"] + facts["barely"])
+    return all(cell["passes"] for cell in facts["cells"] + facts["barely"] + facts["classes"])
 
 
 def describe(asked: dict[str, float]) -> str:
@@ -172,6 +224,17 @@ def tables(facts: Facts) -> Tables:
         "promise | no answer | not broken | kept where given | "
         "worst cell, not broken (exact limits) | its rows and prevalence | passes"
     )
+    classes = [
+        [
+            c["shape"],
+            ", ".join(f"{label} {floor}" for label, floor in c["asked"].items()),
+            *("–" if c[name] is None else c[name] for name in ("promised", "broken", "kept")),
+            "–" if c["recalls"] is None else ", ".join(f"{r:.2f}" for r in c["recalls"]),
+            "yes" if c["passes"] else "no",
+        ]
+        for c in facts["classes"]
+    ]
+    classes_head = "shape | floors | promised | broken | kept where given | mean recalls | passes"
     barely_head = "floors | slack | draws | answered | not broken | kept where given | passes"
     return {
         "floors": table(head, rows),
@@ -179,6 +242,7 @@ def tables(facts: Facts) -> Tables:
             " | ".join(["rows", *(f"prevalence {share:g}" for share in prevalences)]), answered
         ),
         "barely": table(barely_head, barely),
+        "classes": table(classes_head, classes),
     }
 
 

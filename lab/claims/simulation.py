@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from boundshift._typing import FloatArray
 
@@ -78,6 +79,29 @@ class Problem:
     def errors(self, threshold: float) -> tuple[float, float]:
         """Return the true error rates (negative, positive) at a boundary."""
         return float(self.shape.sf(threshold)), float(self.shape.sf(self.distance - threshold))
+
+
+class Margins(ClassifierMixin, BaseEstimator):
+    """A trained classifier that costs nothing: its features are its margins."""
+
+    def __init__(self, n_classes: int = 2) -> None:
+        self.n_classes = n_classes
+
+    def fit(self, X: Any, y: Any) -> Margins:
+        """Learn nothing."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    @property
+    def classes_(self) -> NDArray[np.intp]:
+        """Labels."""
+        return np.arange(self.n_classes)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the features."""
+        return np.asarray(X, dtype=np.float64)
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(400)

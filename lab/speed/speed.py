@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TunedThresholdClassifierCV
 
 from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
-from lab.claims.scored import Margins
+from lab.claims.simulation import Margins
 from lab.experiment import Experiment, Facts, version_of
 from lab.speed.brute_force import brute_force
 

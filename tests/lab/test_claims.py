@@ -7,23 +7,16 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
-from scipy.special import expit
-from sklearn.datasets import make_classification
 
-from boundshift import BoundShiftClassifier
 from boundshift.curves._uniform import local_level
 from lab.__main__ import CLAIMS, EXPERIMENTS
-from lab.claims.controllers import DEFAULT, OURS, ask_mapie, is_kept, is_thrifty
 from lab.claims.coverage import all_below, cell, exact_level, hoeffding_bentkus
-from lab.claims.row_costs import Costs, load
-from lab.claims.scored import MODELS, SCORED, out_of_fold
 from lab.claims.simulation import SHAPES, Problem, true_recall
 from lab.claims.zones import conformal_limits, mapie_limits, summarise, true_shares
 from lab.experiment import RESULTS, version_of
 from lab.markdown import fill
 
 needs_mapie = pytest.mark.skipif(version_of("mapie") is None, reason="MAPIE is not installed")
-needs_empulse = pytest.mark.skipif(version_of("empulse") is None, reason="empulse is not installed")
 
 
 def experiment(name):
@@ -104,38 +97,6 @@ def test_a_bound_that_fails_too_often_is_marked(failed, passes):
     assert cell("claim", "normal", 5, 0.95, held)["passes"] is passes
 
 
-def test_scores_given_are_the_scores_used():
-    X, y = make_classification(300, weights=[0.9], random_state=0)
-    for kind, method in (("logistic", "decision_function"), ("boosting", "decision_function")):
-        whole = BoundShiftClassifier(MODELS[kind]()).fit(X, y)
-        raw = out_of_fold(MODELS[kind](), X, y)
-        given = BoundShiftClassifier(SCORED[method](), cv="prefit").fit(raw, y)
-        # Margins are log-odds of the probabilities on which the whole model decides.
-        assert expit(given.threshold_) == pytest.approx(whole.threshold_, rel=1e-9)
-
-
-@needs_mapie
-@pytest.mark.parametrize("in_sequence", [False, True])
-def test_mapie_keeps_a_recall_floor_among_its_own_rows(in_sequence):
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 500)
-    p = np.clip(rng.normal(0.3 + 0.4 * y, 0.15), 0, 1)
-    threshold = ask_mapie({"recall": 0.8}, y, p, in_sequence)
-    assert 0 < threshold < 0.7
-    assert np.mean(p[y == 1] >= threshold) > 0.8
-    assert ask_mapie({"precision": 0.9}, y, np.full(1000, 0.5), in_sequence=False) is None
-
-
-def test_verdicts_see_broken_promises_and_waste():
-    side = {"p_value": 1e-9, "gain": -0.1, "gain_error": 0.01}
-    fine = {"p_value": 0.3, "gain": -0.01, "gain_error": 0.01}
-    bad, good = ([{"sides": {OURS: s, DEFAULT: s}}] for s in (side, fine))
-    assert not is_kept(bad, OURS)
-    assert not is_thrifty(bad, DEFAULT)
-    assert is_kept(good, OURS)
-    assert is_thrifty(good, DEFAULT)
-
-
 def test_conformal_limits_err_as_promised_on_average():
     # Of n + 1 exchangeable scores each is equally often the new one: the error is exactly
     # 1 - rank / (n + 1) on average.
@@ -174,22 +135,3 @@ def test_no_answer_keeps_both_promises_and_leaves_all_unsure():
     assert summary["both_broken"] == 2
     assert summary["no_answer"] == 1
     assert summary["unsure"] == pytest.approx(0.5)
-
-
-def test_savings_are_one_for_the_truth_and_zero_for_the_cheaper_constant():
-    y = np.array([0, 0, 1])
-    costs = Costs(np.zeros(3), np.zeros(3), np.array([1.0, 2.0, 3.0]), np.array([9.0, 9.0, 5.0]))
-    assert costs.savings(y, y == 1) == 1
-    assert costs.savings(y, np.array([True, True, True])) == 0
-    assert costs.of_a_wrong_decision(y).tolist() == [1, 2, 5]
-
-
-@needs_empulse
-def test_savings_and_costs_agree_with_empulse():
-    from empulse.metrics import savings_score
-
-    _, _, y, costs = load("load_upsell_bank_telemarketing")
-    flagged = np.random.default_rng(0).random(len(y)) < 0.3
-    theirs = savings_score(y, flagged.astype(float), baseline="zero_one", **costs._asdict())
-    assert costs.savings(y, flagged) == pytest.approx(theirs)
-    assert costs.of_a_wrong_decision(y).min() >= 0
