@@ -1,14 +1,13 @@
-"""Means, paired tests of two methods, ranks and tests of several."""
+"""Means, ranks, and paired tests of two methods."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import f as f_distribution
-from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
+from scipy.stats import rankdata, wilcoxon
 
 from boundshift._typing import FloatArray
 
@@ -75,68 +74,6 @@ def average_ranks(values: ArrayLike) -> FloatArray:
     """
     ranks = rankdata(-np.round(np.asarray(values, dtype=np.float64), 12), axis=1)
     return np.asarray(ranks.mean(axis=0))
-
-
-class Friedman(NamedTuple):
-    """Friedman's test that all methods are equal, and Iman and Davenport's F statistic."""
-
-    chi_square: float
-    p_value: float
-    f: float
-    f_p_value: float
-
-
-def friedman(values: ArrayLike) -> Friedman:
-    """Test whether all columns of a table of blocks by methods have the same ranks.
-
-    References
-    ----------
-    R. Iman, J. Davenport, "Approximations of the critical region of the Friedman statistic",
-    Communications in Statistics A 9, 1980.
-    """
-    table = np.round(np.asarray(values, dtype=np.float64), 12)
-    n, k = table.shape
-    if np.ptp(table, axis=1).max() == 0:
-        return Friedman(0.0, 1.0, 0.0, 1.0)
-    found = friedmanchisquare(*table.T)
-    chi_square = float(found.statistic)
-    rest = n * (k - 1) - chi_square
-    f = (n - 1) * chi_square / rest if rest > 0 else float("inf")
-    p_value = float(f_distribution.sf(f, k - 1, (k - 1) * (n - 1)))
-    return Friedman(chi_square, float(found.pvalue), f, p_value)
-
-
-def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> float:
-    r"""Return Nemenyi's critical difference of average ranks, :math:`q_\alpha \sqrt{k(k+1)/6N}`.
-
-    References
-    ----------
-    J. Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
-    Learning Research 7, 2006.
-
-    Examples
-    --------
-    >>> round(critical_difference(4, 14), 2)
-    1.25
-    """
-    q = float(studentized_range.ppf(1 - alpha, n_methods, np.inf)) / np.sqrt(2)
-    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
-
-
-def groups_alike(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
-    """Return first and last position of the longest runs of ascending ranks within a difference.
-
-    Examples
-    --------
-    >>> groups_alike([1.0, 1.5, 2.2, 4.0], 1.0)
-    [(0, 1), (1, 2)]
-    """
-    runs: list[tuple[int, int]] = []
-    for first, rank in enumerate(ranks):
-        last = max(i for i, other in enumerate(ranks) if other - rank <= difference)
-        if last > first and (not runs or last > runs[-1][1]):
-            runs.append((first, last))
-    return runs
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, get_args
 
@@ -11,12 +11,11 @@ import numpy as np
 from boundshift._promises.certificate import CertificateStatus
 from lab.experiment import Facts
 from lab.methods import METRICS
-from lab.statistics import average_ranks, compare, critical_difference, friedman, holm
+from lab.statistics import average_ranks, compare, holm
 from lab.suite.methods import GOALS, METHODS, PANEL, aiming_at
 from lab.suite.rows import (
     CLAIRVOYANT,
     UNTOUCHED,
-    FitFacts,
     Results,
     SuiteRow,
     coverage,
@@ -24,32 +23,11 @@ from lab.suite.rows import (
 )
 from lab.suite.train import MODELS
 
-STRATA: dict[str, dict[str, Callable[[FitFacts], bool]]] = {
-    "Model": {
-        model.title: lambda fit, name=name: fit.model == name  # type: ignore[misc]
-        for name, model in MODELS.items()
-    },
-    "Minority rows": {
-        "20–49": lambda fit: fit.n_minority < 50,
-        "50–199": lambda fit: 50 <= fit.n_minority < 200,
-        "200 or more": lambda fit: fit.n_minority >= 200,
-    },
-    "Overlap (area under the curve)": {
-        "much (below .85)": lambda fit: fit.auc < 0.85,
-        "some (.85 to .98)": lambda fit: 0.85 <= fit.auc < 0.98,
-        "little (.98 or more)": lambda fit: fit.auc >= 0.98,
-    },
-}
-"""Title → name → which trainings."""
-
 BASELINE = "tuned/g-mean"
 """What the default is set beside first: scikit-learn's tuned threshold."""
 
 CLAIRVOYANTS = (CLAIRVOYANT, f"{CLAIRVOYANT}@fold-models")
 """The best thresholds on the test rows, of the model trained on all rows and of the fold models."""
-
-STRATUM_METRICS = ("g_mean", "balanced_accuracy")
-"""What is compared in parts of the trainings."""
 
 SAME_SETS = (5, 10, 20)
 """Numbers of rare rows that are drawn from the same data sets, and so are told together."""
@@ -75,13 +53,13 @@ def summarise_half(rows: Iterable[SuiteRow], default: str) -> Facts:
     together = [rare for rare in few if rare in SAME_SETS]
     if together:
         named = [replace(r, dataset=f"{r.dataset} {r.rare}") for n in together for r in few[n]]
-        facts["together"] = summarise(Results(named), default, in_parts=False)
+        facts["together"] = summarise(Results(named), default, by_model=False)
         facts["together"]["numbers"] = together
     return facts
 
 
-def summarise(results: Results, default: str, *, in_parts: bool = True) -> Facts:
-    """Compare the default with the baselines; by model, size, overlap and family if asked."""
+def summarise(results: Results, default: str, *, by_model: bool = True) -> Facts:
+    """Compare the default with the baselines; by model if asked."""
     panel = [default, *(name for name in PANEL if name in results.methods and name != default)]
     facts: Facts = {
         "default": default,
@@ -102,30 +80,15 @@ def summarise(results: Results, default: str, *, in_parts: bool = True) -> Facts
                 "ranking": _ranking(results, metric, compared),
                 "against": _against(results, metric, compared),
             }
-    if in_parts:
-        blocks = results.blocks("g_mean", panel, "family")
-        facts["families"] = {
-            name: row.tolist() for (name,), row in zip(blocks.names, blocks.values, strict=True)
+    if by_model:
+        blocks = results.blocks("g_mean", panel)
+        models = np.array([model for _, model in blocks.names])
+        facts["by_model"] = {
+            # In the order of the panel, whose names need not be said again.
+            model.title: blocks.values[models == name].mean(axis=0).tolist()
+            for name, model in MODELS.items()
+            if name in models
         }
-        mine = results.only(panel)
-        facts["strata"] = {
-            title: {
-                name: _stratum(mine.where(wanted), panel)
-                for name, wanted in parts.items()
-                if any(map(wanted, mine.fits))
-            }
-            for title, parts in STRATA.items()
-        }
-    return facts
-
-
-def _stratum(results: Results, panel: Sequence[str]) -> Facts:
-    facts: Facts = {"blocks": _counts(results)["blocks"]}
-    for metric in STRATUM_METRICS:
-        values = results.blocks(metric, panel).values
-        # In the order of the panel, whose names need not be said again.
-        ranks = average_ranks(values).tolist()
-        facts[metric] = {"means": values.mean(axis=0).tolist(), "ranks": ranks}
     return facts
 
 
@@ -182,37 +145,25 @@ def _methods(results: Results) -> dict[str, Facts]:
 def _ranking(results: Results, metric: str, panel: Sequence[str]) -> Facts:
     """Rank the default and the baselines against each other."""
     values = results.blocks(metric, panel).values
-    facts: Facts = {
-        "ranks": dict(zip(panel, average_ranks(values).tolist(), strict=True)),
-        "blocks": len(values),
-    }
-    if len(panel) > 2 and len(values) > 1:
-        facts["friedman"] = friedman(values)._asdict()
-        facts["critical_difference"] = critical_difference(len(panel), len(values))
-    return facts
+    ranks = dict(zip(panel, average_ranks(values).tolist(), strict=True))
+    return {"ranks": ranks, "blocks": len(values)}
 
 
 def _against(results: Results, metric: str, panel: Sequence[str]) -> dict[str, Facts]:
-    """Test the first against each other one: by blocks, and more carefully by families."""
-    baselines = panel[1:]
-    found: dict[str, Facts] = {name: {} for name in baselines}
-    for unit, suffix in (("family and model", ""), ("family", "_by_family")):
-        blocks = results.blocks(metric, panel, unit)  # type: ignore[arg-type]
-        pairs = {
-            name: compare(blocks.values[:, 0], blocks.values[:, i])
-            for i, name in enumerate(baselines, 1)
+    """Test the first against each other one by families, whose blocks share no rows."""
+    values = results.blocks(metric, panel, "family").values
+    pairs = {name: compare(values[:, 0], values[:, i]) for i, name in enumerate(panel[1:], 1)}
+    adjusted = holm({name: pair.p_value for name, pair in pairs.items()})
+    return {
+        name: {
+            "difference": pair.difference.mean,
+            "wins": pair.wins,
+            "ties": pair.ties,
+            "losses": pair.losses,
+            "p": adjusted[name],
         }
-        adjusted = holm({name: pair.p_value for name, pair in pairs.items()})
-        for name, pair in pairs.items():
-            # With one block a family, averaged, the mean difference is the same.
-            first = {} if suffix else {"difference": pair.difference.mean, "p": pair.p_value}
-            found[name] |= first | {
-                f"wins{suffix}": pair.wins,
-                f"ties{suffix}": pair.ties,
-                f"losses{suffix}": pair.losses,
-                f"holm{suffix}": adjusted[name],
-            }
-    return found
+        for name, pair in pairs.items()
+    }
 
 
 def _coverage(results: Results, default: str) -> dict[str, dict[str, Facts]]:

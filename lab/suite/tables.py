@@ -1,4 +1,4 @@
-"""The tables and pictures of the suite's pages, from the stored facts.
+"""The tables and the picture of the suite's pages, from the stored facts.
 
 The words of ``docs/benchmark*.md`` are written by hand. What is measured stands there in blocks,
 which :func:`make_tables` returns by name; those of the half that chose the default begin with
@@ -12,24 +12,17 @@ from functools import partial
 
 from lab.experiment import Facts
 from lab.markdown import Cell, Line, Number, Table, p_value
-from lab.suite.figures import Picture, draw_critical_difference, draw_gains
-from lab.suite.methods import ESTIMATES, GOALS, METRIC_TITLES, aiming_at, title_of
-from lab.suite.rows import CONFIDENCE
-from lab.suite.summary import BASELINE, CLAIRVOYANTS, STRATUM_METRICS
-
-SHORT = {"g_mean": "G-mean", "balanced_accuracy": "Bal. acc.", "f1": "F1", "mcc": "MCC"}
-"""Metric → its name in the head of a column."""
+from lab.suite.figures import Picture, draw_gains
+from lab.suite.methods import METRIC_TITLES, aiming_at, title_of
+from lab.suite.rows import CLAIRVOYANT, CONFIDENCE
+from lab.suite.summary import BASELINE
 
 _ALL, _FEW = "All rare rows", "5, 10 and 20 rare rows together"
-_TEST = "p (blocks; families)"
+_SHORT = METRIC_TITLES | {"balanced_accuracy": "Bal. acc."}
 _USUAL = ("untouched", "smote", "balanced-weights")
-_HEADLINE = (
-    *_USUAL, "tuned/balanced-accuracy", BASELINE, "best-cut/g-mean@out-of-fold",
-    "paper/authors@training",
-)  # fmt: skip
-_DRAWN = (
-    "smote", "balanced-weights", "tuned/balanced-accuracy", BASELINE, "paper/authors@training",
-)  # fmt: skip
+_PAPER = "paper/authors@training"
+_HEADLINE = (*_USUAL, "tuned/balanced-accuracy", BASELINE, "best-cut/g-mean@out-of-fold", _PAPER)
+_DRAWN = ("smote", "balanced-weights", "tuned/balanced-accuracy", BASELINE, _PAPER)
 
 
 def make_tables(facts: Facts) -> dict[str, str | Table | Picture]:
@@ -50,32 +43,19 @@ def _blocks(told: Facts, half: str) -> Iterator[tuple[str, str | Table | Picture
     regimes = {where: each for where, each in regimes.items() if "methods" in each[1]}
     for where, (mark, each) in regimes.items():
         yield f"{mark}counts", _counts(each)
-        yield f"{mark}ranks 1", rank_table(each, ("g_mean", "balanced_accuracy"), where)
-        yield f"{mark}ranks 2", rank_table(each, ("f1", "mcc"), where)
+        yield f"{mark}ranks", rank_table(each, where)
         yield f"{mark}methods", method_table(each, where)
-        yield f"{mark}tests", against_table(each)
+        yield f"{mark}tests", against_table(each, where)
         yield f"{mark}certificates", coverage_table(each, where)
         for metric in each["goals"]:
             yield f"{mark}{metric}", goal_table(each, metric, where)
-    for metric in GOALS:
-        known = {where: each for where, (_, each) in regimes.items() if metric in each["goals"]}
-        if known:
-            yield f"{metric} curves", goal_curve_table(known, metric)
     if regimes:
         yield "verdict", verdict_table({where: each for where, (_, each) in regimes.items()})
-    if "methods" not in told:
-        return
-    if told["shares"]:
+    if told.get("shares"):
         yield "headline", headline_table(told)
-        yield "curve", curve_table(told)
         yield "gains", _gains(told, half)
-    for title, parts in told["strata"].items():
-        for metric in STRATUM_METRICS:
-            yield f"{title}, {metric}", stratum_table(told, title, parts, metric)
-    yield "families", family_table(told)
-    for metric, ranking in told["ranking"].items():
-        if "critical_difference" in ranking:
-            yield f"diagram {metric}", _diagram(told, metric, f"{half}-{metric}")
+    if "by_model" in told:
+        yield "models", model_table(told)
 
 
 def _setting(facts: Facts) -> str:
@@ -109,20 +89,8 @@ def _gains(told: Facts, half: str) -> Picture:
     return Picture(f"{half}-gains", text, partial(draw_gains, numbers, lines, title_of(shown[-1])))
 
 
-def _diagram(told: Facts, metric: str, name: str) -> Picture:
-    ranking = told["ranking"][metric]
-    title = (
-        f"Average rank by {METRIC_TITLES[metric]} over {ranking['blocks']} blocks (Friedman p "
-        f"{p_value(ranking['friedman']['f_p_value'])})"
-    )
-    ranks = {title_of(each): rank for each, rank in ranking["ranks"].items()}
-    difference, marked = ranking["critical_difference"], title_of(told["default"])
-    draw = partial(draw_critical_difference, ranks, difference, title, marked)
-    return Picture(name, f"{title}; bars join what Nemenyi's test cannot tell apart", draw)
-
-
 def regimes_of(facts: Facts, most: int = 10**9) -> dict[str, Facts]:
-    """Return what is told for each number of rare rows up to one, all rows last."""
+    """Return the facts for each number of rare rows up to one, all rows last."""
     few = {f"{n} rare rows": told for n, told in facts["few"].items() if int(n) <= most}
     return few | ({"all rare rows": facts} if "methods" in facts else {})
 
@@ -135,28 +103,21 @@ def verdict_table(regimes: Mapping[str, Facts]) -> Table:
         for metric, title in METRIC_TITLES.items():
             ranks = facts["ranking"][metric]["ranks"]
             place = 1 + sum(rank < ranks[default] for rank in ranks.values())
-            test = facts["against"][metric].get(BASELINE)
             means = [facts["methods"].get(n, {}).get(metric) for n in (default, BASELINE)]
-            rank, (mine, theirs) = Number(ranks[default], digits=2), map(Number, means)
-            lines.append((title, f"{place} of {len(ranks)}", rank, mine, theirs, _holm(test)))
+            lines.append((title, f"{place} of {len(ranks)}", *map(Number, means)))
     return Table(
-        "The default's place among all methods of the panel by average rank, and its mean beside "
-        "that of scikit-learn's threshold tuned for the G-mean.",
-        ("Metric", "Place", "average rank", "boundshift", "tuned threshold", _TEST),
+        "The default's place among all methods by average rank, and its mean beside that of "
+        "scikit-learn's threshold tuned for the G-mean.",
+        ("Metric", "Place", "boundshift", "tuned threshold"),
         sections,
     )
 
 
-def headline_methods(facts: Facts) -> list[str]:
-    """Return the methods of the headline: what most readers use, the default, and the best."""
-    default = facts["default"]
-    ours = dict.fromkeys([default, f"{default.partition('@')[0]}@out-of-fold"])
-    return [n for n in (*_HEADLINE, *ours, CLAIRVOYANTS[0]) if n in facts["shares"]]
-
-
 def headline_table(facts: Facts) -> Table:
-    """Return the share of the clairvoyant's gain: few rows and all, one line a method."""
-    regimes = regimes_of(facts, 20)
+    """Return the share of the best threshold's gain: few rows and all, one line a method."""
+    regimes, default = regimes_of(facts, 20), facts["default"]
+    ours = dict.fromkeys([default, f"{default.partition('@')[0]}@out-of-fold"])
+    names = [n for n in (*_HEADLINE, *ours, CLAIRVOYANT) if n in facts["shares"]]
 
     def gained(told: Facts, name: str) -> str:
         if name not in told["shares"]:
@@ -168,125 +129,12 @@ def headline_table(facts: Facts) -> Table:
         "Share of what the best threshold on the test rows would gain over the untouched "
         "model, measured by G-mean; in brackets a 95% interval over families.",
         ("Who decides", *regimes),
-        {
-            "": [
-                (title_of(name), *(gained(each, name) for each in regimes.values()))
-                for name in headline_methods(facts)
-            ]
-        },
-    )
-
-
-def _point(value: float | None) -> str:
-    """Write a share without its zero; a dash where there is none."""
-    if value is None or value != value:
-        return "–"
-    text = f"{value:.2f}"
-    return (text.replace("0.", ".", 1) if abs(value) < 1 else text).replace("-", "−")
-
-
-def curve_table(facts: Facts) -> Table:
-    """Return mean G-mean and share of the gain for every number of rare rows."""
-    regimes, names = regimes_of(facts), headline_methods(facts)
-    told = regimes.values()
-    return Table(
-        "By the number of rare rows in the training part.",
-        ("Who decides", *regimes),
-        {
-            "Mean G-mean": [
-                (title_of(n), *(Number(each["methods"][n]["g_mean"]) for each in told))
-                for n in names
-            ],
-            "Share of the gain": [
-                (title_of(n), *(_point(each["shares"].get(n, {}).get("share")) for each in told))
-                for n in names
-            ],
-            "How many data sets": [("", *(str(each["counts"]["datasets"]) for each in told))],
-        },
-    )
-
-
-def rank_table(facts: Facts, metrics: Sequence[str], where: str) -> Table:
-    """Return the default and its baselines: mean, average rank, and the test against each.
-
-    The first metric gives the order; `where` names the regime.
-    """
-    ranks = {metric: facts["ranking"][metric]["ranks"] for metric in metrics}
-    means = {m: {n: facts["methods"][n][m] for n in facts["panel"]} for m in metrics}
-    header, lines = ["Who decides"], []
-    for metric in metrics:
-        header += [SHORT[metric], "average rank", _TEST]
-    for each in sorted(facts["panel"], key=lambda each: ranks[metrics[0]][each]):
-        cells: list[Cell] = [title_of(each)]
-        for metric in metrics:
-            cells += [
-                marked(means[metric], each),
-                marked(ranks[metric], each, largest=False, digits=2),
-                _holm(facts["against"][metric].get(each)),
-            ]
-        lines.append(tuple(cells))
-    return Table(
-        f"{where}: mean over {facts['ranking'][metrics[0]]['blocks']} blocks, average rank among "
-        f"{len(facts['panel'])} (1 is best), and the test of boundshift against each baseline, "
-        "two-sided, after Holm's correction, by blocks and by families.",
-        tuple(header),
-        {"": lines},
-    )
-
-
-def _holm(found: Facts | None) -> str:
-    """Write the tests by blocks and by families."""
-    return f"{p_value(found['holm'])}; {p_value(found['holm_by_family'])}" if found else ""
-
-
-def marked(
-    values: Mapping[str, float], name: str, *, largest: bool = True, digits: int = 3
-) -> Number:
-    """Return a number, bold if it is the best of its column."""
-    best = (max if largest else min)(values.values())
-    return Number(values[name], digits=digits, best=round(values[name] - best, digits + 1) == 0)
-
-
-def goal_table(facts: Facts, metric: str, where: str) -> Table:
-    """Return the rule for a metric beside the tuned threshold for it and everything else."""
-    found = facts["goals"][metric]
-    ranks, tests = found["ranking"]["ranks"], found["against"]
-    means = {each: facts["methods"][each][metric] for each in ranks}
-    title = METRIC_TITLES[metric]
-    return Table(
-        f"{where}: mean {title} over {found['ranking']['blocks']} blocks, average rank among "
-        f"{len(ranks)}, the test of `{title_of(aiming_at(metric)[0])}` against each, two-sided, "
-        "after Holm's correction, and the G-mean that comes with it.",
-        ("Who decides", title, "average rank", _TEST, "G-mean"),
-        {
-            "": [
-                (
-                    title_of(each),
-                    marked(means, each),
-                    marked(ranks, each, largest=False, digits=2),
-                    _holm(tests.get(each)),
-                    Number(facts["methods"][each]["g_mean"]),
-                )
-                for each in sorted(ranks, key=lambda each: ranks[each])
-            ]
-        },
-    )
-
-
-def goal_curve_table(regimes: Mapping[str, Facts], metric: str) -> Table:
-    """Return a metric for every curve under its rule, with fold models and with one model."""
-    shown = [n for n in aiming_at(metric) if all(n in f["methods"] for f in regimes.values())]
-    columns = [{n: f["methods"][n][metric] for n in shown} for f in regimes.values()]
-    return Table(
-        f"Mean {METRIC_TITLES[metric]} of the rule for it on each of the {len(ESTIMATES)} curves "
-        "that estimate errors.",
-        ("Who decides", *regimes),
-        {"": [(title_of(n), *(marked(column, n) for column in columns)) for n in shown]},
+        {"": [(title_of(n), *(gained(each, n) for each in regimes.values())) for n in names]},
     )
 
 
 def short_table(facts: Facts) -> Table:
-    """Return what the first page of the repository says: shares of the clairvoyant's gain."""
+    """Return what the first page of the repository says: shares of the best threshold's gain."""
     regimes = regimes_of(facts, 20)
     named = (*_USUAL, BASELINE, "best-cut/g-mean@out-of-fold", facts["default"])
     lines: list[Line] = [
@@ -302,64 +150,95 @@ def short_table(facts: Facts) -> Table:
     )
 
 
-def against_table(facts: Facts) -> Table:
-    """Return the paired tests of the default with every baseline."""
-
-    def line(name: str, found: Facts) -> Line:
-        won, families = (
-            "/".join(str(found[f"{k}{suffix}"]) for k in ("wins", "ties", "losses"))
-            for suffix in ("", "_by_family")
-        )
-        p, holm, by_family = (p_value(found[k]) for k in ("p", "holm", "holm_by_family"))
-        difference = Number(found["difference"], signed=True)
-        return (title_of(name), difference, won, p, holm, families, by_family)
-
-    head = "Baseline | Difference | Won/tied/lost | p | p (Holm) | Families | p (Holm), families"
-    return Table(
-        "boundshift less each baseline, block by block: mean difference, blocks won, tied and "
-        "lost, two-sided Wilcoxon signed-rank test before and after Holm's correction over the "
-        "baselines; and the same with one block a family, all models averaged.",
-        tuple(head.split(" | ")),
-        {
-            title: [line(name, found) for name, found in facts["against"][metric].items()]
-            for metric, title in METRIC_TITLES.items()
-        },
-    )
+def _point(value: float | None) -> str:
+    """Write a share without its zero; a dash where there is none."""
+    if value is None or value != value:
+        return "–"
+    text = f"{value:.2f}"
+    return (text.replace("0.", ".", 1) if abs(value) < 1 else text).replace("-", "−")
 
 
-def stratum_table(facts: Facts, title: str, parts: Mapping[str, Facts], metric: str) -> Table:
-    """Return one metric in parts of the trainings: mean and rank in every part."""
+def marked(
+    values: Mapping[str, float], name: str, *, largest: bool = True, digits: int = 3
+) -> Number:
+    """Return a number, bold if it is the best of its column."""
+    best = (max if largest else min)(values.values())
+    return Number(values[name], digits=digits, best=round(values[name] - best, digits + 1) == 0)
+
+
+def rank_table(facts: Facts, where: str) -> Table:
+    """Return mean and average rank of the default and its baselines; the G-mean gives the order."""
+    ranks = {metric: facts["ranking"][metric]["ranks"] for metric in METRIC_TITLES}
+    means = {m: {n: facts["methods"][n][m] for n in facts["panel"]} for m in METRIC_TITLES}
     header, lines = ["Who decides"], []
-    for name, part in parts.items():
-        header += [f"{name} ({part['blocks']})", "rank"]
-    overall = facts["ranking"][metric]["ranks"]
-    for name in sorted(facts["panel"], key=lambda name: overall[name]):
-        cells: list[Cell] = [title_of(name)]
-        for part in parts.values():
-            means, ranks = (
-                dict(zip(facts["panel"], part[metric][which], strict=True))
-                for which in ("means", "ranks")
-            )
-            cells += [marked(means, name), marked(ranks, name, largest=False, digits=2)]
+    for metric in METRIC_TITLES:
+        header += [_SHORT[metric], "rank"]
+    for each in sorted(facts["panel"], key=lambda each: ranks["g_mean"][each]):
+        cells: list[Cell] = [title_of(each)]
+        for metric in METRIC_TITLES:
+            rank = marked(ranks[metric], each, largest=False, digits=2)
+            cells += [marked(means[metric], each), rank]
         lines.append(tuple(cells))
     return Table(
-        f"{title}: mean {METRIC_TITLES[metric]} and average rank; blocks in brackets.",
+        f"{where}: mean over {facts['ranking']['g_mean']['blocks']} blocks and average rank among "
+        f"{len(facts['panel'])}; 1 is best.",
         tuple(header),
         {"": lines},
     )
 
 
-def family_table(facts: Facts) -> Table:
-    """Return the G-mean of each family: the default beside what most readers use."""
-    shown = [n for n in (*_USUAL, BASELINE, facts["default"]) if n in facts["panel"]]
-    lines: list[Line] = []
-    for family, values in facts["families"].items():
-        of = dict(zip(facts["panel"], values, strict=True))
-        lines.append((family, *(marked({n: of[n] for n in shown}, name) for name in shown)))
+def model_table(facts: Facts) -> Table:
+    """Return the mean G-mean by kind of model."""
+    overall, parts = facts["ranking"]["g_mean"]["ranks"], facts["by_model"]
+    names = sorted(facts["panel"], key=lambda name: overall[name])
+    columns = [dict(zip(facts["panel"], means, strict=True)) for means in parts.values()]
     return Table(
-        "By family: mean G-mean over its data sets and all models; best in bold.",
-        ("Family", *map(title_of, shown)),
+        "Mean G-mean by kind of model.",
+        ("Who decides", *parts),
+        {"": [(title_of(n), *(marked(column, n) for column in columns)) for n in names]},
+    )
+
+
+def goal_table(facts: Facts, metric: str, where: str) -> Table:
+    """Return the rule for a metric beside the tuned threshold for it and everything else."""
+    found = facts["goals"][metric]
+    ranks, tests = found["ranking"]["ranks"], found["against"]
+    means = {each: facts["methods"][each][metric] for each in ranks}
+    title = METRIC_TITLES[metric]
+    lines: list[Line] = [
+        (
+            title_of(each),
+            marked(means, each),
+            marked(ranks, each, largest=False, digits=2),
+            Number(facts["methods"][each]["g_mean"]),
+            p_value(tests[each]["p"]) if each in tests else "",
+        )
+        for each in sorted(ranks, key=lambda each: ranks[each])
+    ]
+    return Table(
+        f"{where}: mean {title} over {found['ranking']['blocks']} blocks, average rank among "
+        f"{len(ranks)}, the G-mean that comes with it, and the test of "
+        f"`{title_of(aiming_at(metric)[0])}` against each.",
+        ("Who decides", title, "rank", "G-mean", "p"),
         {"": lines},
+    )
+
+
+def against_table(facts: Facts, where: str) -> Table:
+    """Return the paired tests of the default with every baseline, by families."""
+
+    def line(name: str, found: Facts) -> Line:
+        won = "/".join(str(found[k]) for k in ("wins", "ties", "losses"))
+        return (title_of(name), Number(found["difference"], signed=True), won, p_value(found["p"]))
+
+    return Table(
+        f"{where}: boundshift less each baseline, one pair for each family of data sets.",
+        ("Baseline", "Difference", "Families won/tied/lost", "p"),
+        {
+            title: [line(name, found) for name, found in facts["against"][metric].items()]
+            for metric, title in METRIC_TITLES.items()
+            if metric in ("g_mean", "balanced_accuracy")
+        },
     )
 
 
@@ -376,15 +255,12 @@ def coverage_table(facts: Facts, where: str) -> Table:
     def line(method: str, label: str, found: Facts) -> Line:
         covered = Number(found["covered"], best=found["holds"])
         others = (Number(found[k]) for k in ("least", "contradicted", "bound", "error"))
-        return (title_of(method), label, str(found["n"]), Number(CONFIDENCE), covered, *others)
+        return (title_of(method), label, str(found["n"]), covered, *others)
 
-    header = (
-        "Decision | Class | Claims | Nominal | Covered | Needed | Contradicted | Mean bound | "
-        "Mean test error"
-    )
+    head = "Decision | Class | Claims | Covered | Needed | Contradicted | Mean bound | Mean error"
     return Table(
         f"{where}: certificates at {CONFIDENCE:.0%} for each class, by word.",
-        tuple(header.split(" | ")),
+        tuple(head.split(" | ")),
         {
             _WORDS[word]: [
                 line(method, label, found[label])
@@ -413,7 +289,7 @@ def method_table(facts: Facts, where: str) -> Table:
             title_of(name),
             name,
             *(Number(method[metric]) for metric in METRIC_TITLES),
-            *(Number(method["ranks"].get(metric), digits=2) for metric in ("g_mean", "f1")),
+            Number(method["ranks"].get("g_mean"), digits=2),
             f"{100 * method['solved']:.4g}%",
             Number(method["fit_seconds"], digits=2),
             Number(1000 * method["seconds"], digits=1),
@@ -425,11 +301,11 @@ def method_table(facts: Facts, where: str) -> Table:
         names.sort(key=lambda n: facts["methods"][n]["ranks"].get("g_mean", 0))
         if names:
             sections[title] = [line(each) for each in names]
-    ranks = ("rank by G-mean", "rank by F1", "Solved", "Fit (s)", "Decide (ms)")
+    others = ("rank by G-mean", "Solved", "Fit (s)", "Decide (ms)")
     return Table(
         f"{where}: mean over blocks, average rank, share of fits with an answer, seconds of "
         "training and milliseconds of deciding per fit.",
-        ("Who decides", "name for `--methods`", *SHORT.values(), *ranks),
+        ("Who decides", "name for `--methods`", *_SHORT.values(), *others),
         sections,
     )
 
