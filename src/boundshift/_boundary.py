@@ -382,8 +382,8 @@ def find_boundary(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Two labels of any kind. Dask arrays and series, Arrow arrays, memory maps and iterables
-        of chunks are read in passes and never held whole: see :mod:`boundshift.streaming`.
+        Two labels of any kind. Dask arrays and series are read in passes and never held whole;
+        for files, frames and chunks see :mod:`boundshift.streaming`.
     y_score : array-like of shape (n_samples,)
         Real scores, higher for the positive class, or its probabilities.
     curve : str or ErrorCurve, default=None

@@ -91,16 +91,13 @@ def test_quoted_rows_that_cross_blocks(tmp_path, monkeypatch):
     assert [tuple(row) for row in read_frame(tmp_path / "t.csv").to_numpy()] == rows
 
 
-ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"]
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "cp1252"]
 
 
-@pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_text_of_windows_is_read_and_its_encoding_said(tmp_path, monkeypatch, encoding, late):
-    """Also where the first letter beyond ASCII comes after the first block."""
+def test_text_of_windows_is_read_and_its_encoding_said(tmp_path, monkeypatch, encoding):
     monkeypatch.setattr(batches, "_BLOCK", 64)
-    rows = [["1", "a"]] * 50 * late + [["2", "Öl für 5 €"], ["3", "ß"]] * 20
-    names = ["n", "text" if late else "Größe"]
+    names, rows = ["n", "Größe"], [["2", "Öl für 5 €"], ["3", "ß"]] * 20
     text = "".join(f"{a};{b}\r\n" for a, b in [names, *rows])
     (tmp_path / "t.csv").write_bytes(text.encode(encoding))
     with warnings.catch_warnings(record=True) as caught:
@@ -121,9 +118,9 @@ def test_an_encoding_that_is_named_is_used(tmp_path):
 UNREADABLE = {
     "gzip without its ending": ("t.csv", gzip.compress(b"a,b\n1,2\n"), r"\.gz"),
     "half a letter of UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16")[:-1], "utf-16 text"),
-    "UTF-8 with a damaged byte": ("t.csv", "a,b\nö,üä".encode() + b"\xfc\n", "UTF-8"),
+    "another encoding late": ("t.csv", b"a,b\n" + b"1,2\n" * 2_000_000 + b"1,\xfc\n", "UTF-8"),
     "zeros": ("t.csv", b"a,b\n1,2\n\0\0\0\n", "must be text, and is binary"),
-    "deep JSON": ("t.jsonl", b'{"a":' * 20_000 + b"1" + b"}" * 20_000, "nested"),
+    "a list in JSON": ("t.json", b'[{"a": 1}, {"a": 2}]', "one flat JSON object"),
     "a quote left open": ("t.csv", b'a,b\n1,"' + b"x\n" * 50, "quote"),
 }
 

@@ -18,8 +18,6 @@ from boundshift import (
     find_zone,
     streaming,
 )
-from boundshift._boundary import choose_claims
-from boundshift._multiclass import find_biases
 from boundshift.streaming import _driver as driver
 
 ROWS = 3000
@@ -52,16 +50,6 @@ def grouped_problem():
     by = np.random.default_rng(8).choice(["a", "b", "c"], ROWS, p=[0.6, 0.38, 0.02])
     y = np.where(by == "c", 0, y)
     return {"label": y, "score": s + (by == "b"), "by": by}
-
-
-def many_classes(names=("cat", "dog", "eel")):
-    """Return named columns of labels, and of a score for each class."""
-    rng = np.random.default_rng(9)
-    y = rng.choice(len(names), ROWS, p=[0.8, 0.15, 0.05])
-    scores = rng.normal(size=(ROWS, len(names))) - np.arange(len(names))
-    scores[np.arange(ROWS), y] += 2
-    columns = {f"score_{i}": column for i, column in enumerate(scores.T)}
-    return {"label": np.array(names)[y]} | columns
 
 
 def parts_of(columns, sizes):
@@ -103,19 +91,6 @@ def assert_same_groups(found, rows, **options):
     assert found.counts == expected.counts
 
 
-def assert_same_biases(found, rows, curve):
-    """Compare with the biases of the same rows in memory."""
-    names, y = np.unique(rows["label"], return_inverse=True)
-    scores = np.column_stack([rows[name] for name in rows if name.startswith("score")])
-    how = {"labels": names.tolist(), "weights": rows.get("weight")}
-    expected = find_biases(y, scores, *choose_claims(curve, None), **how)
-    np.testing.assert_allclose(found.biases, expected.biases, rtol=0, atol=1e-4)
-    assert found.statuses == expected.statuses
-    for pair, between in expected.boundaries.items():
-        assert found.boundaries[pair].wrong == pytest.approx(between.wrong, abs=1)
-        assert found.boundaries[pair].n_samples == pytest.approx(between.n_samples, rel=1e-12)
-
-
 class EngineSuite:
     """A subclass has a fixture `frame` from parts, dicts of named columns, to what is scanned.
 
@@ -152,12 +127,6 @@ class EngineSuite:
         rows = grouped_problem()
         found = streaming.scan_boundaries(frame(parts_of(rows, [1000, 2000])), pos_label=1)
         assert_same_groups(found, rows, pos_label=1)
-
-    def test_many_classes_are_decided_as_in_memory(self, frame):
-        rows = many_classes()
-        columns = self.named(scores=[name for name in rows if name != "label"])
-        found = streaming.scan_biases(frame(parts_of(rows, [1000, 2000])), **columns)
-        assert_same_biases(found, rows, None)
 
     def test_zone_and_certificate_are_those_of_memory(self, frame):
         y, s = problem(7)

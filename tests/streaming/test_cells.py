@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from boundshift.streaming._cells import Grid
-from boundshift.streaming._chunks import Chunk
+from boundshift.streaming._read import Chunk, Values
 from boundshift.streaming._tally import ScanRequest
 from tests.problems import many
 
@@ -34,5 +34,5 @@ def test_a_message_does_not_grow_with_the_rows():
     sizes = []
     for n in (1000, 1_000_000):
         y, s = np.arange(n) % 2, np.random.default_rng(2).normal(size=n)
-        sizes.append(len(pickle.dumps(request.tally([Chunk(y, s, "all")]))))
+        sizes.append(len(pickle.dumps(request.tally([Chunk(Values(y), s, "all")]))))
     assert sizes[1] <= sizes[0] + 64

@@ -147,12 +147,6 @@ def test_what_stands_aside_in_a_folder_is_no_data(folder, aside):
     assert sum(streaming.scan_boundary(copy).n_samples) == 3000
 
 
-def test_a_partition_may_begin_with_an_underscore(tmp_path):
-    (tmp_path / "_day=1").mkdir()
-    write(tmp_path / "_day=1", parts_of(problem(), [3000]))
-    assert sum(streaming.scan_boundary(tmp_path).n_samples) == 3000
-
-
 def test_rows_that_come_between_passes_are_noticed(tmp_path):
     y, s = problem()
     lines = [f"{int(a)},{float(b)}" for a, b in zip(y, s, strict=True)]

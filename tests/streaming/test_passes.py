@@ -19,11 +19,9 @@ from tests.problems import classes, labelled, many, tied_classes
 from tests.streaming.suite import (
     ROWS,
     assert_close,
-    assert_same_biases,
     assert_same_boundary,
     assert_same_groups,
     grouped_problem,
-    many_classes,
     probabilities,
     problem,
     weighted_problem,
@@ -234,14 +232,20 @@ def test_a_certificate_takes_the_labels_of_a_boundary():
     assert streaming.scan_certificate(cut(y, s, 0), boundary) == boundshift.certify(y, s, boundary)
 
 
-def test_too_few_passes_say_their_resolution():
-    rng = np.random.default_rng(6)
-    y = rng.random(100_000) < 0.1
-    s = rng.normal(size=len(y)) + 2 * y
-    exact = find_boundary(y, s, curve="kth-point").threshold
-    rough = streaming.scan_boundary([(y, s)], curve="kth-point", max_passes=1)
-    assert 0 < rough.resolution < 0.01 * np.ptp(s)
-    assert 0 < abs(rough.threshold - exact) < 0.1
+CHUNKS = {
+    "iterators": (lambda y, s: iter([(y, s)]), "read once"),
+    "words": (lambda y, s: [(y, s.astype(str))], "must be real numbers"),
+    "matrices": (lambda y, s: [(y, np.zeros((len(y), 2)))], "one-dimensional"),
+    "lengths": (lambda y, s: [(y, s[:2])], "got 3000 labels and 2 scores in chunk 0"),
+    "triples and pairs": (lambda y, s: [(y, s, s), (y, s)], "3 in the first and 2 in chunk 1"),
+}
+
+
+@pytest.mark.parametrize("case", CHUNKS)
+def test_chunks_that_are_no_labelled_scores_are_refused(case):
+    make, words = CHUNKS[case]
+    with pytest.raises(InvalidInputError, match=words):
+        streaming.scan_boundary(make(*problem()))
 
 
 def test_chunks_that_change_between_passes_are_refused():
@@ -261,8 +265,6 @@ def test_bad_options_are_refused_before_any_work():
 
     with pytest.raises(InvalidInputError, match="curve"):
         streaming.scan_boundary(chunks, curve="nonsense")
-    with pytest.raises(InvalidInputError, match="max_passes"):
-        streaming.scan_boundary(chunks, max_passes=0)
     with pytest.raises(InvalidInputError, match="threshold"):
         streaming.scan_certificate(chunks, "high")
     with pytest.raises(InvalidInputError, match="scores"):
@@ -404,27 +406,6 @@ def test_probabilities_of_groups_are_decided_on_one_scale():
     found = streaming.scan_boundaries(halves(*rows.values()))
     assert {boundary.scale for boundary in found.values()} == {"probability"}
     assert_same_groups(found, rows)
-
-
-@pytest.mark.parametrize("curve", ["blend", "student-t", "kth-point"])
-@pytest.mark.parametrize("is_weighted", [False, True])
-def test_many_classes_are_decided_as_in_memory(curve, is_weighted):
-    rows = many_classes()
-    scores = np.column_stack([rows[name] for name in rows if name != "label"])
-    columns = [rows["label"], scores]
-    if is_weighted:
-        rows["weight"] = np.random.default_rng(0).choice([0.0, 0.5, 2.0], ROWS)
-        columns.append(rows["weight"])
-    found = streaming.scan_biases(halves(*columns), curve=curve)
-    assert_same_biases(found, rows, curve)
-
-
-def test_a_class_without_a_column_is_refused():
-    rows = many_classes((0, 1, 2))
-    y, *scores = rows.values()
-    y[2500] = 7
-    with pytest.raises(InvalidInputError, match=r"one of the classes \[0, 1, 2\].*got 7 in 1"):
-        streaming.scan_biases(halves(y, np.column_stack(scores)), labels=[0, 1, 2])
 
 
 def spoilt_weights(spoil):

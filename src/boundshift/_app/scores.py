@@ -21,11 +21,16 @@ from boundshift._typing import BoolArray, FloatArray
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Rule
-from boundshift.streaming._chunks import ColumnNames, arrow, as_labels
 from boundshift.streaming._driver import decide_in_passes
-from boundshift.streaming._read import Source
+from boundshift.streaming._read import ColumnNames, Source, arrow, as_labels
 from boundshift.streaming._scan import count_values, decide_groups_in_passes
-from boundshift.streaming._tables import AS_IT_IS, Reading, open_table
+from boundshift.streaming._tables import (
+    AS_IT_IS,
+    Reading,
+    are_text,
+    files_columns,
+    open_table,
+)
 
 Show = Callable[[str, int, int], None]
 
@@ -155,11 +160,9 @@ class ScoreTable:
 
     def _open(self, files: list[str | Path]) -> tuple[Source, int]:
         """Count the labels in a first pass; return what later passes read, and the rows."""
-        from boundshift.streaming._files import are_text, files_columns
-
         how: dict[str, Any] = {"as_text": True, "reading": self._reading}
-        labels = files_columns(files, ColumnNames(self._label, ()), **how)
-        counts = count_values(labels, "label", self._progress)
+        labels = files_columns(files, ColumnNames(self._label, score=""), **how)
+        counts = count_values(labels, "labels", self._progress)
         if not counts:
             raise InvalidInputError(f"The table must have rows, but {files[0]} has none.")
         if None in counts:

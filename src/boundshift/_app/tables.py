@@ -18,7 +18,7 @@ from boundshift._typing import IntArray
 from boundshift._validation import are_signs, order_labels
 from boundshift._writing import is_special, write_whole
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
-from boundshift.streaming._chunks import arrow
+from boundshift.streaming._read import arrow
 from boundshift.streaming._tables import (
     AS_IT_IS,
     MISSING,

@@ -1,13 +1,13 @@
 """Scores bigger than memory: the same boundary from files, databases, frames and chunks.
 
-`scan_boundary` takes columns by name, `scan_boundaries` also one of groups, and `scan_biases` a
-column of scores for each class; :func:`boundshift.find_boundary` takes Dask arrays and
-series, memory maps and iterables of chunks. For every engine the boundary lies in the same gap
-between scores as that of the same rows in memory, or within the ``resolution`` that it states.
+`scan_boundary` takes columns by name, and `scan_boundaries` also one of groups;
+:func:`boundshift.find_boundary` takes Dask arrays and series. For every engine the boundary lies in
+the same gap between scores as that of the same rows in memory, or within the ``resolution`` that it
+states.
 
 | data | library | extra |
 |---|---|---|
-| memory maps, iterables of chunks | NumPy | |
+| iterables of chunks, or functions that make them | NumPy | |
 | Arrow tables; Parquet, Feather, CSV, TSV, JSON lines | PyArrow | ``arrow`` |
 | DuckDB relations: tables, queries, whatever DuckDB reads | DuckDB | ``duckdb`` |
 | Polars lazy frames and frames | Polars | ``polars`` |
@@ -23,14 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from boundshift.streaming._scan import (
-        scan_biases,
         scan_boundaries,
         scan_boundary,
         scan_certificate,
         scan_zone,
     )
 
-__all__ = ["scan_biases", "scan_boundaries", "scan_boundary", "scan_certificate", "scan_zone"]
+__all__ = ["scan_boundaries", "scan_boundary", "scan_certificate", "scan_zone"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,8 +2,8 @@
 
 The first pass counts each class's rows in the cells of a grid. A smooth curve decides on these
 cells as weighted points. A decision on counts is an estimate at first, and lists the cells that it
-rests on; the next pass looks into those. A decision that rests only on scores that are known one by
-one is the decision of the sorted scores.
+rests on; the next pass looks into those. A decision that asks for no cell is the decision of the
+sorted scores. This ends, since each look leaves smaller cells.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ from boundshift._scores import (
 from boundshift._validation import as_choice, no_weights, not_frequencies, order_labels
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.streaming._cells import Cells, CellScores, Grid, Questions
-from boundshift.streaming._chunks import Chunk
-from boundshift.streaming._read import Source
+from boundshift.streaming._read import Chunk, Source
 from boundshift.streaming._tally import (
     OUTSIDE,
     ClassTally,
@@ -48,7 +47,6 @@ Progress = Callable[[str, int, int], None]
 # Most equal cells of the first pass; each of many problems that are read together has fewer, and a
 # part of the scores that a pass collects.
 _CELLS, _LEAST_CELLS, _MOST_SHARING = 1 << 17, 1 << 11, 16
-_MOST_PASSES = 40
 # Share of a cell's width by which a smooth curve's boundary may move, since the mean of a cell
 # stands for its rows. Empirical: mixed scales and flat optima can exceed it.
 _SMOOTH = 1 / 16
@@ -62,7 +60,6 @@ def decide_in_passes(
     *,
     pos_label: object = None,
     alike: bool = True,
-    max_passes: int | None = None,
     progress: Progress | bool | None = None,
     scale: Scale = "raw",
 ) -> tuple[Result, float]:
@@ -70,36 +67,26 @@ def decide_in_passes(
 
     The resolution is how far the boundary may lie from that of the sorted scores; 0 if the decision
     is exact. A smooth curve takes cells as points, and may be off by a sixteenth of a cell's width.
-    A decision on counts that ran out of passes may be off by the widest cell in question.
 
     `alike` says whether the decision is symmetric in the classes; if not, words as labels need a
     `pos_label`. If the rows peeked at are probabilities, the first pass takes all for such; if it
     meets others, or hard labels, it is made again with the raw scores.
     """
     scan = Scan(source.peek(), source.is_weighted, pos_label, alike, scale)
-    return decide_together(
-        source,
-        [(scan, all_rows)],
-        lambda samples: decide(samples[0]),
-        max_passes=max_passes,
-        progress=progress,
-    )
+    return decide_together(source, [(scan, all_rows)], lambda found: decide(found[0]), progress)
 
 
 def decide_together(
     source: Source,
     problems: Sequence[tuple[Scan, View]],
     decide: Callable[[list[ScoreSample]], Result],
-    *,
-    max_passes: int | None = None,
     progress: Progress | bool | None = None,
 ) -> tuple[Result, float]:
     """Return a decision on several problems that are read in the same passes, and its resolution.
 
     A problem is a new `Scan`, and the view of its rows.
     """
-    most, passes = max_passes or _MOST_PASSES, 0
-    scans = [scan for scan, _ in problems]
+    scans, passes = [scan for scan, _ in problems], 0
     with show_progress(progress) as show:
 
         def read(requests: dict[int, ScanRequest]) -> dict[int, Tally]:
@@ -117,20 +104,18 @@ def decide_together(
             waiting = [i for i in waiting if not scans[i].take_first(tallies[i])]
         while True:
             questions = [Questions() for _ in scans]
-            is_last = passes >= most
+            samples = [scan.sample(asked) for scan, asked in zip(scans, questions, strict=True)]
             try:
-                samples = [scan.sample(asked) for scan, asked in zip(scans, questions, strict=True)]
                 with np.errstate(over="ignore", invalid="ignore"):  # of estimates that are refused
                     result = decide(samples)
             except InvalidInputError:
                 # What an estimate finds wrong, the scores themselves may not.
-                if is_last or not any(questions):
+                if not any(questions):
                     raise
-            else:
-                if is_last or not any(questions):
-                    widths = [scan.resolution(q) for scan, q in zip(scans, questions, strict=True)]
-                    return result, max(widths, default=0.0)
-            asked_of = {i: q for i, q in enumerate(questions) if q}
+            asked_of = {i: asked for i, asked in enumerate(questions) if asked}
+            if not asked_of:
+                widths = [scan.resolution(q) for scan, q in zip(scans, questions, strict=True)]
+                return result, max(widths)
             tallies = read({i: scans[i].next_request(q) for i, q in asked_of.items()})
             for i in asked_of:
                 scans[i].take_next(tallies[i])
@@ -254,11 +239,9 @@ class Scan:
 
     def resolution(self, questions: Questions) -> float:
         """Return how far the boundary may lie from that of the sorted scores."""
-        widths = self._cells.tops - self._cells.lows
-        smooth = questions.width * _SMOOTH
-        widest = max((float(widths[c].max()) for c in questions.cells), default=smooth)
+        moved = questions.width * _SMOOTH
         # No probability changes faster with its log-odds than by a quarter.
-        return widest if self._request.log_odds is None else widest / 4
+        return moved if self._request.log_odds is None else moved / 4
 
 
 def _list_faults(faults: Counter[tuple[str, str, str]]) -> str:

@@ -9,32 +9,28 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from boundshift._validation import check_weight_shape
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._chunks import (
+from boundshift.streaming._read import (
+    PEEKED_ROWS,
     Chunk,
     ColumnNames,
+    OnProgress,
+    PartSource,
+    Request,
     arrow,
     as_chunk,
     check_lengths,
     not_real_numbers,
     table_chunk,
 )
-from boundshift.streaming._read import (
-    PEEKED_ROWS,
-    OnProgress,
-    PartSource,
-    Request,
-    source_of_rows,
-)
 
 _ROWS_OF_A_BATCH = 1 << 20
-_WHOLE = ("tinyint", "smallint", "integer", "bigint", "hugeint")
-_DUCKDB_NUMBERS = {*_WHOLE, *(f"u{kind}" for kind in _WHOLE), "float", "double", "decimal"}
 # Dask's tallies that one task merges, and Spark's tasks that merge tallies.
 _MERGED_AT_ONCE = 16
 _MERGERS = 8
@@ -53,10 +49,12 @@ def arrow_columns(table: Any, names: ColumnNames) -> PartSource:
         raise _no_frame(table, "Arrow")
     names.check(table.schema.names)
 
-    def rows(which: slice, location: str) -> Chunk:
-        return table_chunk(table.slice(which.start, which.stop - which.start), names, location)
+    def part(start: int) -> list[Chunk]:
+        rows = table.slice(start, _ROWS_OF_A_BATCH)
+        return [table_chunk(rows, names, f"rows {start} to {start + len(rows) - 1}")]
 
-    return source_of_rows(table.num_rows, rows, is_weighted=names.weight is not None)
+    starts = range(0, table.num_rows, _ROWS_OF_A_BATCH)
+    return PartSource([partial(part, start) for start in starts], names.weight is not None)
 
 
 # --- DuckDB and Polars ----------------------------------------------------------------------------
@@ -70,17 +68,9 @@ def duckdb_columns(relation: Any, names: ColumnNames) -> PartSource:
     if not hasattr(relation, "columns"):
         raise _no_frame(relation, "DuckDB")
     names.check(relation.columns)
-    own, chosen = names.numbered, []
-    for name, to in zip(names.all, own.all, strict=True):
-        # A ColumnExpression would take a dot or a quote in a name for syntax.
-        column = SQLExpression('"' + name.replace('"', '""') + '"')
-        kind = relation.types[relation.columns.index(name)]
-        if to in own.numbers:
-            if kind.id not in _DUCKDB_NUMBERS:
-                what = f"{str(kind).lower()} values in column {name!r}"
-                raise not_real_numbers(what, own.numbers[to])
-            column = column.cast("DOUBLE")
-        chosen.append(column.alias(to))
+    # A ColumnExpression would take a dot or a quote in a name for syntax.
+    quoted = {to: '"' + name.replace('"', '""') + '"' for to, name in names.given.items()}
+    chosen = [SQLExpression(column).alias(to) for to, column in quoted.items()]
 
     def chunks() -> Iterator[Chunk]:
         rows = relation.select(*chosen)
@@ -92,12 +82,12 @@ def duckdb_columns(relation: Any, names: ColumnNames) -> PartSource:
         for batch in reader(_ROWS_OF_A_BATCH):
             waiting.append(batch)
             if sum(map(len, waiting)) >= _ROWS_OF_A_BATCH:
-                yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
+                yield table_chunk(pa.Table.from_batches(waiting), names.own, "the relation")
                 waiting = []
         if waiting:
-            yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
+            yield table_chunk(pa.Table.from_batches(waiting), names.own, "the relation")
 
-    return PartSource(chunks, own.weight is not None)
+    return PartSource(chunks, names.weight is not None)
 
 
 def polars_columns(frame: Any, names: ColumnNames) -> PartSource:
@@ -107,27 +97,17 @@ def polars_columns(frame: Any, names: ColumnNames) -> PartSource:
     arrow()
     if not isinstance(frame, pl.LazyFrame | pl.DataFrame):
         raise _no_frame(frame, "Polars")
-    schema = frame.lazy().collect_schema()
-    names.check(schema.names())
-    own, chosen = names.numbered, []
-    for name, to in zip(names.all, own.all, strict=True):
-        column, kind = pl.col(name), schema[name]
-        if to in own.numbers:
-            if not kind.is_numeric() and kind != pl.Null:
-                what = f"{str(kind).lower()} values in column {name!r}"
-                raise not_real_numbers(what, own.numbers[to])
-            column = column.cast(pl.Float64)
-        chosen.append(column.alias(to))
-    rows = frame.lazy().select(chosen)
+    names.check(frame.lazy().collect_schema().names())
+    rows = frame.lazy().select([pl.col(name).alias(to) for to, name in names.given.items()])
 
     def chunks() -> Iterator[Chunk]:
         # In their order, so that every pass sees the same batches.
         batches = rows.collect_batches(chunk_size=_ROWS_OF_A_BATCH, maintain_order=True)
         for i, batch in enumerate(batches):
             table = batch.to_arrow(compat_level=pl.CompatLevel.oldest())
-            yield table_chunk(table, own, f"batch {i}")
+            yield table_chunk(table, names.own, f"batch {i}")
 
-    return PartSource(chunks, own.weight is not None)
+    return PartSource(chunks, names.weight is not None)
 
 
 # --- Dask -----------------------------------------------------------------------------------------
@@ -171,10 +151,9 @@ class DaskSource:
 def _partition_chunk(part: Any, names: ColumnNames, i: int) -> Chunk:
     if hasattr(part, "columns"):
         part = [part.iloc[:, k] for k in range(part.shape[1])]
-    stop = 1 + len(names.scores)
-    kinds = [kind for kind in ("weight", "by") if getattr(names, kind) is not None]
-    beside = dict(zip(kinds, part[stop:], strict=True))
-    return as_chunk(part[0], part[1:stop], f"partition {i}", beside.get("weight"), beside.get("by"))
+    column = dict(zip(names.given, part, strict=True))
+    beside = [column.get(kind) for kind in ("weight", "by")]
+    return as_chunk(column["label"], column["score"], f"partition {i}", *beside)
 
 
 def _some_rows(part: Any, names: ColumnNames, i: int) -> Chunk:
@@ -200,7 +179,7 @@ def dask_columns(frame: Any, names: ColumnNames) -> DaskSource:
     if not hasattr(frame, "columns") or frame.ndim != 2:
         raise _no_frame(frame, "Dask")
     names.check([str(name) for name in frame.columns])
-    return DaskSource(frame[names.all].to_delayed(), names)
+    return DaskSource(frame[list(names.given.values())].to_delayed(), names)
 
 
 def dask_arrays(given: dict[str, Any]) -> DaskSource:
@@ -303,14 +282,13 @@ def spark_columns(frame: Any, names: ColumnNames, element: int = -1) -> SparkSou
     if not hasattr(frame, "columns"):
         raise _no_frame(frame, "Spark")
     names.check(frame.columns)
-    own, chosen = names.numbered, []
-    for name, to in zip(names.all, own.all, strict=True):
-        column = _spark_column(frame, name, element, own.numbers.get(to))
-        chosen.append(column.alias(to))
-    rows = frame.select(*chosen)
-    if own.weight is not None:
-        rows = rows.where("weight IS NULL OR weight <> 0")
-    return SparkSource(rows, own)
+    rows = frame.select(
+        *(
+            _spark_column(frame, name, element, names.numbers.get(name)).alias(to)
+            for to, name in names.given.items()
+        )
+    )
+    return SparkSource(rows, names.own)
 
 
 def _spark_column(frame: Any, name: str, element: int, number: str | None) -> Any:

@@ -1,4 +1,4 @@
-"""Which engine reads the data, and reading on this machine.
+"""Labelled rows as chunks of plain arrays, whatever engine holds them, and reading them here.
 
 `read` finds the engine by the name of the data's library, so no library is imported needlessly.
 An engine returns a `Source`: it turns the rows into chunks wherever they lie, lets the request of
@@ -7,31 +7,31 @@ a pass tally each chunk there, and merges the tallies.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import zip_longest
 from os import PathLike
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from boundshift._validation import as_column
-from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._chunks import Chunk, ColumnNames, arrow, as_chunk, check_lengths
+from boundshift._typing import BoolArray, FloatArray
+from boundshift._validation import as_column, check_weight_shape
+from boundshift.exceptions import InvalidInputError, MissingExtraError
 
 OnProgress = Callable[[int, int], None]
 """Called with the number of parts read, and of all parts."""
 
-_Part = Callable[[], Iterable[Chunk]]
+_Part = Callable[[], Iterable["Chunk"]]
 
 PEEKED_ROWS = 1 << 16
-_ROWS_OF_A_PART = 1 << 20
 
-# Library of a value's type, and the engine that reads it: ``frames.<engine>_columns``.
+# Library of a value's type, and the engine that reads it: ``_frames.<engine>_columns``.
 _ENGINES = {
     "_duckdb": "duckdb",
     "dask": "dask",
@@ -41,6 +41,254 @@ _ENGINES = {
     "pyarrow": "arrow",
     "pyspark": "spark",
 }
+
+
+# --- Chunks ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """Which columns are read; with an empty name of scores, labels alone."""
+
+    label: str = "label"
+    score: str = "score"
+    weight: str | None = None
+    by: str | None = None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Columns by the argument that names each."""
+        left_out = {"label": (), "score": "", "weight": None, "by": None}
+        named = {argument: getattr(self, argument) for argument in left_out}
+        return {name: column for name, column in named.items() if column != left_out[name]}
+
+    @property
+    def numbers(self) -> dict[str, str]:
+        """Columns that must be numbers, and the argument that an error calls them."""
+        called = {"score": "y_score", "weight": "sample_weight"}
+        return {name: called[kind] for kind, name in self.given.items() if kind in called}
+
+    @property
+    def own(self) -> ColumnNames:
+        """The same columns named like their arguments, for an engine that renames them."""
+        return ColumnNames(**{argument: argument for argument in self.given})
+
+    def check(self, names: Sequence[str], location: str = "") -> None:
+        """Raise unless all are names of columns."""
+        for argument, column in self.given.items():
+            if not isinstance(column, str) or column not in names:
+                of = f" of {location}" if location else ""
+                raise InvalidInputError(
+                    f"`{argument}` must name one of the columns {', '.join(map(repr, names))}{of}, "
+                    f"got {column!r}."
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Labels or groups as they are, or as indices of names with -1 where one is missing."""
+
+    array: NDArray[Any]
+    names: tuple[Any, ...] | None = None
+
+    def take(self, which: slice | NDArray[Any]) -> Values:
+        """Return those of some rows."""
+        return Values(self.array[which], self.names)
+
+    def equal(self, wanted: object) -> BoolArray:
+        """Return whether each row has a value."""
+        if self.names is None:
+            return np.asarray(self.array == wanted, dtype=np.bool_)
+        codes = [code for code, name in enumerate(self.names) if name == wanted]
+        return np.isin(self.array, codes) if len(codes) != 1 else np.asarray(self.array == codes[0])
+
+    def counts(self) -> Counter[Any]:
+        """Return how many rows have each value, None where it is missing."""
+        array, names = self.array, self.names
+        is_missing = np.asarray(array != array if names is None else array < 0, dtype=np.bool_)
+        known: Any = array[~is_missing]
+        if names is None:
+            known, counts = np.unique(known, return_counts=True)
+            known = known.tolist()
+        else:
+            known, counts = names, np.bincount(known, minlength=len(names))
+        found: Counter[Any] = Counter()
+        for value, n in zip(known, counts.tolist(), strict=True):
+            if n:
+                found[value] += n
+        if missing := int(np.count_nonzero(is_missing)):
+            found[None] = missing
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some labelled rows."""
+
+    labels: Values
+    scores: Any  # an array, NaN where a score is missing; None where labels alone are read
+    location: str  # as errors call it, for example "partition 3"
+    weights: Any = None
+    groups: Values | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels.array)
+
+    def take(self, which: slice | NDArray[Any]) -> Chunk:
+        """Return some of the rows."""
+        return replace(
+            self,
+            labels=self.labels.take(which),
+            scores=self.scores[which],
+            weights=None if self.weights is None else self.weights[which],
+            groups=None if self.groups is None else self.groups.take(which),
+        )
+
+    def counted(self) -> Chunk:
+        """Return the rows whose weight is not 0."""
+        if self.weights is None or self.weights.all():
+            return self
+        return self.take(np.flatnonzero(self.weights))
+
+    def of_group(self, name: object) -> Chunk:
+        """Return the rows of a group."""
+        assert self.groups is not None
+        return self.take(np.flatnonzero(self.groups.equal(name)))
+
+
+def as_chunk(
+    labels: Any, scores: Any, location: str, weights: Any = None, groups: Any = None
+) -> Chunk:
+    """Return a chunk of arrays, series or Arrow arrays."""
+    y = _values(labels, "y_true")
+    chunk = Chunk(y, None, location, groups=None if groups is None else _values(groups, "by"))
+    if scores is not None:
+        found = _numbers(scores, location)
+        check_lengths(len(chunk), len(found), location)
+        chunk = replace(chunk, scores=found)
+    if weights is not None:
+        found = _numbers(weights, location, "sample_weight")
+        check_weight_shape(found.shape, len(chunk))
+        chunk = replace(chunk, weights=found)
+    return chunk
+
+
+def table_chunk(rows: Any, names: ColumnNames, location: str) -> Chunk:
+    """Return columns of an Arrow table or record batch."""
+    columns = {kind: rows.column(name) for kind, name in names.given.items()}
+    labels = as_labels(columns["label"], names.label, location)
+    beside = [columns.get(kind) for kind in ("weight", "by")]
+    return as_chunk(labels, columns.get("score"), location, *beside)
+
+
+def arrow() -> Any:
+    """Import pyarrow, or name the extra that brings it."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "arrow") from error
+    return pa
+
+
+def as_labels(column: Any, name: str, where: str) -> Any:
+    """Return an Arrow column of labels, bytes as the text that they are; refuse other kinds."""
+    pa, kind = arrow(), column.type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        with contextlib.suppress(pa.ArrowInvalid):
+            return column.cast(pa.string())
+    elif not pa.types.is_nested(kind) and not pa.types.is_fixed_size_binary(kind):
+        return column
+    raise InvalidInputError(
+        f"Column '{name}' of {where} must hold a label in each row, got {kind} values. Choose "
+        "the column that says which class a row has."
+    )
+
+
+def _numbers(scores: Any, location: str, name: str = "y_score") -> FloatArray:
+    """Return scores, or weights, as an array of numbers, NaN where missing."""
+    if type(scores).__module__.startswith("pyarrow."):
+        pa, scores = arrow(), _whole(scores)
+        kinds, kind = pa.types, scores.type
+        if kinds.is_dictionary(kind):
+            return _numbers(scores.dictionary_decode(), location, name)
+        is_plain = kinds.is_floating(kind) or kinds.is_integer(kind)
+        if not (is_plain or kinds.is_decimal(kind) or kinds.is_null(kind)):
+            raise not_real_numbers(f"{kind} values in {location}", name)
+        if scores.null_count or not is_plain:
+            scores = scores.cast(pa.float64(), safe=False)
+        return np.asarray(scores.to_numpy(zero_copy_only=False))
+    is_plain = isinstance(getattr(scores, "dtype", None), np.dtype) and scores.dtype.kind in "biuf"
+    try:
+        if hasattr(scores, "to_numpy") and hasattr(scores, "isna") and not is_plain:
+            # pandas has several values that mean "missing".
+            scores = scores.to_numpy(dtype=np.float64, na_value=np.nan)
+        remedy = "Pass the column of the positive class, for example `proba[:, 1]`."
+        array = as_column(name, scores, remedy)
+        if array.dtype.kind == "O":
+            array = np.array([np.nan if v is None else v for v in array], dtype=np.float64)
+    except InvalidInputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise not_real_numbers(f"{error} in {location}", name) from None
+    if array.dtype.kind not in "biuf":
+        raise not_real_numbers(f"{array.dtype} values in {location}", name)
+    return array
+
+
+def _values(labels: Any, name: str) -> Values:
+    """Return labels or groups."""
+    if type(labels).__module__.startswith("pyarrow."):
+        pa, labels = arrow(), _whole(labels)
+        kinds, kind = pa.types, labels.type
+        is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
+        if is_number and not labels.null_count:
+            return Values(np.asarray(labels.to_numpy(zero_copy_only=False)))
+        if not kinds.is_dictionary(kind):
+            labels = labels.dictionary_encode()
+        codes = labels.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        return Values(np.asarray(codes), tuple(labels.dictionary.to_pylist()))
+    is_series = hasattr(labels, "factorize")
+    if is_series and (getattr(labels.dtype, "kind", "O") not in "biuf" or labels.hasnans):
+        codes, categories = labels.astype(object).factorize()
+        return Values(codes, tuple(categories.tolist()))
+    array = as_column(name, labels, "Pass one value for each row.")
+    if array.dtype.kind in "biufSU":
+        return Values(array)
+    known: dict[Any, int] = {}
+    coded = [-1 if v is None or v != v else known.setdefault(v, len(known)) for v in array.tolist()]
+    return Values(np.array(coded, dtype=np.int64), tuple(known))
+
+
+def _whole(array: Any) -> Any:
+    """Return an array, or a chunked array, as one array."""
+    pa = arrow()
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    if array.num_chunks == 1:
+        return array.chunk(0)
+    return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+
+
+def check_lengths(labels: int, scores: int, location: str = "") -> None:
+    """Raise unless there is one label for each score."""
+    if labels != scores:
+        where = f" in {location}" if location else ""
+        raise InvalidInputError(
+            f"`y_true` and `y_score` must have the same length, got {labels} labels and {scores} "
+            f"scores{where}. Pass one score for each row."
+        )
+
+
+def not_real_numbers(what: str, name: str = "y_score") -> InvalidInputError:
+    """Return the error for scores, or weights, that are no numbers."""
+    remedy = {
+        "y_score": "Pass the decision function or the probability of the positive class.",
+        "sample_weight": "Pass how often each row counts.",
+    }
+    return InvalidInputError(f"`{name}` must be real numbers, got {what}. {remedy[name]}")
+
+
+# --- Which engine reads ---------------------------------------------------------------------------
 
 
 class Request(Protocol):
@@ -64,17 +312,8 @@ class Source(Protocol):
         """Read every row once, and return what was asked for."""
 
 
-def read(
-    data: Any,
-    *,
-    label: str = "label",
-    score: str | tuple[str, ...] = "score",
-    weight: str | None = None,
-    by: str | None = None,
-    element: int = -1,
-) -> Source:
+def read(data: Any, names: ColumnNames, element: int = -1) -> Source:
     """Return the source of some columns, or of pairs; arguments as in `scan_boundary`."""
-    names = ColumnNames(label, score, weight, by)
     engine = _ENGINES.get(library_of(data))
     if engine != "spark" and element != -1:
         raise InvalidInputError(
@@ -86,11 +325,10 @@ def read(
         frames = import_module("boundshift.streaming._frames")
         beside = (element,) if engine == "spark" else ()
         source = getattr(frames, f"{engine}_columns")(data, names, *beside)
-    elif _is_path(data) or _is_list_of(data, _is_path):
-        arrow()
-        source = import_module("boundshift.streaming._files").files_columns(data, names)
+    elif _is_path(data) or (isinstance(data, list | tuple) and data and all(map(_is_path, data))):
+        source = import_module("boundshift.streaming._tables").files_columns(data, names)
     elif callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):
-        source = _chunks_columns(data, names)
+        source = _pairs(data, names)
     else:
         raise InvalidInputError(
             "`data` must be files, a DuckDB relation, a frame of Polars, Arrow, Dask or Spark, or "
@@ -101,44 +339,40 @@ def read(
 
 
 def find_source(y_true: object, y_score: object, sample_weight: object = None) -> Source | None:
-    """Return the source of labels and scores that are read in passes, None for those in memory."""
+    """Return the source of Dask arrays or series, None for labels and scores in memory."""
     given: dict[str, Any] = {"y_true": y_true, "y_score": y_score}
     if sample_weight is not None:
         given["sample_weight"] = sample_weight
-    kinds = {_kind_of_array(value) for value in given.values()}
-    if kinds == {"memory"}:
+    engines = {_lazy_engine(value) for value in given.values()}
+    if engines == {None}:
         return None
-    if kinds == {"memory", "memmap"} or kinds == {"memmap"}:
-        return _memmap_arrays(*given.values())
-    if len(kinds) > 1:
+    if len(engines) > 1:
         names, found = ([f"`{name}`" for name in given], [type(v).__name__ for v in given.values()])
         raise InvalidInputError(
             f"{' and '.join(names)} must be of one kind, got {' and '.join(found)}. Convert one of "
             "them."
         )
-    if kinds == {"chunks"}:
-        return _chunks_arrays(given)
-    if kinds == {"dask"}:
+    if engines == {"dask"}:
         source: Source = import_module("boundshift.streaming._frames").dask_arrays(given)
         return source
     raise InvalidInputError(
         "`y_true` and `y_score` must be columns of one frame, got a "
-        f"{kinds.pop().capitalize()} {type(y_score).__name__}, which does not say which rows "
-        "belong together. Use boundshift.streaming.scan_boundary(frame, label=..., score=...)."
+        f"{str(engines.pop()).capitalize()} {type(y_score).__name__}, which does not say which "
+        "rows belong together. Use boundshift.streaming.scan_boundary(frame, label=..., score=...)."
     )
 
 
 def refuse_lazy(scores: object) -> None:
     """Raise for scores that are a column of an engine, and not in memory."""
-    kind = _ENGINES.get(library_of(scores), "arrow")
-    if kind != "arrow" and not _is_series(kind, scores):
+    engine = _lazy_engine(scores)
+    if engine is not None:
         remedy = (
             "map_blocks(boundary.predict) or map_partitions(boundary.predict)"
-            if kind == "dask"
+            if engine == "dask"
             else "the expression of boundary.to_sql"
         )
         raise InvalidInputError(
-            f"`y_score` must be scores in memory, got a {kind.capitalize()} "
+            f"`y_score` must be scores in memory, got a {engine.capitalize()} "
             f"{type(scores).__name__}. Label it by {remedy}."
         )
 
@@ -148,32 +382,15 @@ def library_of(value: object) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def _kind_of_array(value: object) -> str:
-    """Return the engine that reads labels or scores, or "memory", "memmap" or "chunks"."""
+def _lazy_engine(value: object) -> str | None:
+    """Return the engine that holds labels or scores, None if they are in memory."""
     engine = _ENGINES.get(library_of(value))
-    if engine == "arrow" or _is_series(engine, value):
-        return "memory"
-    if engine is not None:
-        return engine
-    if isinstance(value, np.memmap) and value.ndim == 1:
-        return "memmap"
-    is_chunks = callable(value) or (isinstance(value, Iterable) and not isinstance(value, Sized))
-    # To NumPy arrays of one length would be the rows of a matrix, but a matrix is no column.
-    is_list = _is_list_of(value, lambda part: getattr(part, "ndim", 0) == 1)
-    return "chunks" if (is_chunks and not hasattr(value, "__array__")) or is_list else "memory"
+    is_series = engine == "polars" and hasattr(value, "__array__")
+    return None if engine == "arrow" or is_series else engine
 
 
 def _is_path(value: object) -> bool:
     return isinstance(value, str | PathLike)
-
-
-def _is_series(engine: str | None, value: object) -> bool:
-    """Return whether a value is a series of Polars, which holds its rows."""
-    return engine == "polars" and hasattr(value, "__array__")
-
-
-def _is_list_of(value: object, holds: Callable[[object], bool]) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(map(holds, value))
 
 
 # --- Reading on this machine ----------------------------------------------------------------------
@@ -191,12 +408,9 @@ class PartSource:
 
     def peek(self) -> list[Chunk]:
         """Return rows of the first, the middle and the last part, or of the first chunk."""
-        if callable(self._parts):
-            first = [next((chunk for chunk in self._parts() if len(chunk)), None)]
-        else:
-            last = len(self._parts) - 1
-            which = sorted({0, last // 2, last}) if last >= 0 else []
-            first = [next(iter(self._parts[i]()), None) for i in which]
+        parts = [self._parts] if callable(self._parts) else self._parts
+        which = sorted({0, (len(parts) - 1) // 2, len(parts) - 1}) if parts else []
+        first = [next((chunk for chunk in parts[i]() if len(chunk)), None) for i in which]
         return [chunk.take(slice(PEEKED_ROWS)) for chunk in first if chunk is not None]
 
     def scan(self, request: Request, on_progress: OnProgress) -> Any:
@@ -230,98 +444,45 @@ class PartSource:
         return tally
 
 
-def source_of_rows(
-    n: int, rows: Callable[[slice, str], Chunk], is_weighted: bool = False
-) -> PartSource:
-    """Return the source of n rows, given their chunk by a slice and what an error calls it."""
-
-    def part(start: int) -> list[Chunk]:
-        stop = min(start + _ROWS_OF_A_PART, n)
-        return [rows(slice(start, stop), f"rows {start} to {stop - 1}")]
-
-    return PartSource([partial(part, start) for start in range(0, n, _ROWS_OF_A_PART)], is_weighted)
-
-
-# --- Memory maps, and iterables of chunks ---------------------------------------------------------
-
-
-def _memmap_arrays(y_true: Any, y_score: Any, sample_weight: Any = None) -> PartSource:
-    """Return the source of arrays, some of which may be in memory."""
-    remedy = "Pass one value for each row."
-    y, s = as_column("y_true", y_true, remedy), as_column("y_score", y_score, remedy)
-    check_lengths(len(y), len(s))
-    w = None if sample_weight is None else as_column("sample_weight", sample_weight, remedy, len(s))
-
-    def rows(which: slice, location: str) -> Chunk:
-        return as_chunk(y[which], (s[which],), location, None if w is None else w[which])
-
-    return source_of_rows(len(s), rows, is_weighted=w is not None)
-
-
-def _chunks_arrays(given: dict[str, Any]) -> PartSource:
-    """Return the source of chunks of labels, chunks of scores, and chunks of weights if any."""
-    for name, value in given.items():
-        _refuse_iterator(name, value)
-    columns = given.values()
-    together = lambda: zip_longest(*map(_iterate, columns), fillvalue=())  # noqa: E731
-    return _chunks_columns(together, ColumnNames())
-
-
-def _chunks_columns(pairs: Any, names: ColumnNames) -> PartSource:
+def _pairs(pairs: Any, names: ColumnNames) -> PartSource:
     """Return the source of pairs (labels, scores), or of triples with weights or groups.
 
-    With several columns of scores, each pair has a matrix of them. If `names` has groups, the
-    third of a triple are these; else they are weights.
+    If `names` has groups, the third of a triple are these; else they are weights.
     """
-    for name in ("label", "score", "weight", "by"):
-        column = getattr(names, name)
-        is_default = column is None or isinstance(column, tuple)
-        if not is_default and (column != name or name == "weight"):
+    for name, column in names.given.items():
+        if column != name or name == "weight":
             remedy = " Pass triples (labels, scores, weights)." if name == "weight" else ""
             raise InvalidInputError(
                 f"`{name}` must be left out for pairs of labels and scores, which have no "
                 f"columns, got {column!r}.{remedy}"
             )
-    _refuse_iterator("data", pairs)
-    has_groups, several = names.by is not None, isinstance(names.score, tuple)
-    first = next(iter(_iterate(pairs)), ())
-    items = len(first) if first else 2
-    n_columns = np.shape(first[1])[-1] if first and several and np.ndim(first[1]) else 0
-    if items != 3 if has_groups else items not in (2, 3):
-        kind = "triples (labels, scores, groups)" if has_groups else "pairs (labels, scores)"
-        raise InvalidInputError(f"`data` must be {kind}, got {items} items in one.")
+    if isinstance(pairs, Iterator):
+        raise InvalidInputError(
+            f"`data` must give the same chunks in every pass, got {type(pairs).__name__!r}, which "
+            "can be read once. Pass a list, or a function that makes the chunks again, for "
+            "example `lambda: read_chunks(path)`."
+        )
+    beside, n_items = ("groups" if names.by else "weights"), 2
+
+    def each() -> Iterable[Any]:
+        given: Iterable[Any] = pairs() if callable(pairs) else pairs
+        return given
+
+    for first in each():
+        n_items = len(first)
+        break
+    if n_items not in ((3,) if names.by else (2, 3)):
+        kind = "triples (labels, scores, groups)" if names.by else "pairs (labels, scores)"
+        raise InvalidInputError(f"`data` must be {kind}, got {n_items} items in one.")
 
     def chunks() -> Iterator[Chunk]:
-        for i, (labels, scores, *more) in enumerate(_iterate(pairs)):
-            if len(more) != items - 2:
+        for i, (labels, scores, *more) in enumerate(each()):
+            if len(more) != n_items - 2:
                 raise InvalidInputError(
-                    f"`data` must have as many items in each chunk, got {items} in the first and "
-                    f"{2 + len(more)} in chunk {i}."
+                    f"`data` must have as many items in each chunk, got {n_items} in the first "
+                    f"and {2 + len(more)} in chunk {i}."
                 )
-            columns = (scores,)
-            if several:
-                matrix = np.asanyarray(scores)  # a mask stays, and is refused
-                if matrix.ndim != 2 or matrix.shape[1] != n_columns:
-                    raise InvalidInputError(
-                        f"Scores must be matrices with {n_columns} columns, one for each class, "
-                        f"got the shape {matrix.shape}."
-                    )
-                columns = tuple(matrix.T)
-            beside = {"groups" if has_groups else "weights": more[0]} if more else {}
-            yield as_chunk(labels, columns, f"chunk {i}", **beside)
+            third = {beside: more[0]} if more else {}
+            yield as_chunk(labels, scores, f"chunk {i}", **third)
 
-    return PartSource(chunks, items == 3 and not has_groups)
-
-
-def _iterate(chunks: Any) -> Iterable[Any]:
-    iterable: Iterable[Any] = chunks() if callable(chunks) else chunks
-    return iterable
-
-
-def _refuse_iterator(name: str, chunks: object) -> None:
-    if isinstance(chunks, Iterator):
-        raise InvalidInputError(
-            f"`{name}` must give the same chunks in every pass, got "
-            f"{type(chunks).__name__!r}, which can be read once. Pass a list, or a function that "
-            "makes the chunks again, for example `lambda: read_chunks(path)`."
-        )
+    return PartSource(chunks, n_items == 3 and not names.by)

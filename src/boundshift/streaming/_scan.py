@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from operator import methodcaller
-from typing import Any, Literal, get_args
-
-import numpy as np
+from typing import Any, get_args
 
 from boundshift._boundary import Boundary, choose_claims, decide, decide_on, warn_of
 from boundshift._groups import (
@@ -20,7 +16,6 @@ from boundshift._groups import (
     shrinkage,
     warn_of_groups,
 )
-from boundshift._multiclass import ClassBiases, decide_biases
 from boundshift._promises.certificate import (
     Certificate,
     Scores,
@@ -42,8 +37,8 @@ from boundshift.streaming._driver import (
     decide_together,
     show_progress,
 )
-from boundshift.streaming._read import Source, read
-from boundshift.streaming._tally import ValueCounts, View, all_rows, rows_of_pair
+from boundshift.streaming._read import ColumnNames, Source, read
+from boundshift.streaming._tally import ValueCounts, View, all_rows
 
 
 def scan_boundary(
@@ -54,7 +49,6 @@ def scan_boundary(
     weight: str | None = None,
     pos_label: object = None,
     element: int = -1,
-    max_passes: int | None = None,
     progress: Progress | bool | None = None,
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
@@ -82,9 +76,6 @@ def scan_boundary(
         scikit-learn do; words need it where the rule does not treat both classes alike.
     element : int, default=-1
         Which element of a Spark vector is the score; the last one is that of the positive class.
-    max_passes : int, default=None
-        Most passes over the data; None for as many as it takes to be exact. With fewer the
-        boundary is an estimate, and its ``resolution`` says how coarse.
     progress : bool or callable, default=None
         True draws a bar for each pass (extra ``cli``). A function is called with the name of the
         pass, the number of parts read, and of all parts. Dask and Spark report whole passes.
@@ -108,18 +99,12 @@ def scan_boundary(
     (1.63, (4894, 106), 8e-06)
     """
     curve, rule = choose_claims(curve, rule)
-    if max_passes is not None and not (type(max_passes) is int and max_passes >= 1):
-        raise InvalidInputError(
-            f"`max_passes` must be a whole number of at least 1, got {max_passes!r}. Use None for "
-            "as many as it takes to be exact."
-        )
     boundary = decide_on(
-        read(data, label=label, score=score, weight=weight, element=element),
+        read(data, ColumnNames(label, score, weight), element),
         partial(decide, curve=curve, rule=rule),
         pos_label=pos_label,
         alike=rule.alike,
         scale=scale,
-        max_passes=max_passes,
         progress=progress,
     )
     warn_of(boundary, stacklevel=3)
@@ -166,7 +151,7 @@ def scan_boundaries(
     >>> {group: round(boundary.threshold, 1) for group, boundary in found.items()}
     {'a': 1.1, 'b': 2.1}
     """
-    source = read(data, label=label, score=score, by=by, element=element)
+    source = read(data, ColumnNames(label, score, by=by), element)
     claims = (*choose_claims(curve, rule), rows)
     options: dict[str, Any] = {"pos_label": pos_label, "scale": scale, "progress": progress}
     return decide_groups_in_passes(source, *claims, **options)
@@ -188,7 +173,7 @@ def decide_groups_in_passes(
     Given labels take the place of its own.
     """
     rows = shrinkage(rows, curve)
-    counts = count_values(source, "by", progress)
+    counts = count_values(source, "groups", progress)
     if None in counts:
         raise missing_groups()
     groups = sorted(counts, key=lambda group: (str(type(group)), group))
@@ -205,126 +190,16 @@ def decide_groups_in_passes(
         return decide_groups(dict(zip(groups, parts, strict=True)), whole, curve, rule, rows)
 
     problems = list(zip(scans, views, strict=True))
-    found, _ = decide_together(source, problems, decide_all, progress=progress)
+    found, _ = decide_together(source, problems, decide_all, progress)
     warn_of_groups(found.boundaries, stacklevel=4)
     return found
 
 
-def scan_biases(
-    data: Any,
-    scores: Sequence[str] | None = None,
-    *,
-    label: str = "label",
-    labels: Sequence[Any] | None = None,
-    weight: str | None = None,
-    progress: Progress | bool | None = None,
-    curve: str | ErrorCurve | None = None,
-    rule: str | Rule | None = None,
-    strategy: Literal["joint", "pairwise"] = "joint",
-) -> ClassBiases:
-    """Find one bias per class, of three or more, on data that is read in passes.
-
-    The prediction is the class whose score plus bias is largest. Scores are taken as they are: pass
-    the logarithms of probabilities, not these.
-
-    Parameters
-    ----------
-    data, label, weight, progress
-        As in :func:`scan_boundary`; without names, pairs (labels, matrix of scores), or triples
-        with weights.
-    scores : sequence of str, default=None
-        Names of the columns of scores, one for each class; None for data without names.
-    labels : sequence of labels, default=None
-        The classes in the order of their columns; None takes those in the data in ascending order,
-        as scikit-learn does. Rows of other classes are refused.
-    curve, rule
-        As in :func:`boundshift.find_boundary`; the rule must treat classes alike.
-    strategy : {"joint", "pairwise"}, default="joint"
-        As in :func:`boundshift._multiclass.find_biases`.
-
-    Returns
-    -------
-    ClassBiases
-        That of :func:`boundshift._multiclass.find_biases` on the same rows in memory: the biases in
-        the order of the columns, and the boundary between each two classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.choice(3, 4000, p=[0.8, 0.15, 0.05])
-    >>> scores = rng.normal(size=(4000, 3)) - [0, 1, 2] + 2 * np.eye(3)[y]
-    >>> found = scan_biases([(y[:1000], scores[:1000]), (y[1000:], scores[1000:])])
-    >>> found.biases.round(1).tolist()
-    [-1.0, 0.0, 1.0]
-    """
-    claim, aim = choose_claims(curve, rule)
-    as_choice("strategy", strategy, ("joint", "pairwise"))
-    columns = () if scores is None else tuple(scores)
-    if scores is not None and (isinstance(scores, str) or len(columns) < 2):
-        raise InvalidInputError(
-            f"`scores` must name a column for each class, got {scores!r}. For one column use "
-            "scan_boundary."
-        )
-    source = read(data, label=label, score=columns, weight=weight)
-    peeked = list(source.peek())
-    n_classes = len(columns) or next((c.scores.shape[1] for c in peeked), 0)
-    counts = count_values(source, "label", progress)
-    names = _class_names(counts, labels, n_classes)
-    present = [k for k, name in enumerate(names) if counts.get(name, 0)]
-    if len(present) < 2:
-        raise InvalidInputError(
-            f"`data` must have rows of at least two classes, got {list(counts)!r}. Add the rows "
-            "of the others."
-        )
-    pairs = list(combinations(present, 2))
-    views: list[View] = [partial(rows_of_pair, (names[i], names[j]), (i, j)) for i, j in pairs]
-    scans = [
-        Scan(map(view, peeked), source.is_weighted, names[j], together=len(pairs))
-        for view, (_, j) in zip(views, pairs, strict=True)
-    ]
-
-    def decide_all(samples: list[ScoreSample]) -> ClassBiases:
-        found = np.zeros(n_classes)
-        for pair, sample in zip(pairs, samples, strict=True):
-            found[list(pair)] = sample.n_samples
-        of_pairs = dict(zip(pairs, samples, strict=True))
-        return decide_biases(of_pairs, found, claim, aim, strategy, names)
-
-    problems = list(zip(scans, views, strict=True))
-    return decide_together(source, problems, decide_all, progress=progress)[0]
-
-
-def _class_names(
-    counts: Mapping[Any, int], labels: Sequence[Any] | None, n_classes: int
-) -> list[Any]:
-    if None in counts:
-        raise InvalidInputError(
-            f"`y_true` must hold a label for each row, got {counts[None]} missing. Drop the rows "
-            "without a label."
-        )
-    names = sorted(counts) if labels is None else list(labels)
-    if len(names) != n_classes or len(set(names)) != len(names):
-        raise InvalidInputError(
-            f"`labels` must name a class for each of the {n_classes} columns of scores, got "
-            f"{names!r}. Pass them in the order of the columns."
-        )
-    outside = {name: count for name, count in counts.items() if name not in names}
-    if outside:
-        first, rows = next(iter(outside.items()))
-        raise InvalidInputError(
-            f"`y_true` must hold one of the classes {names!r}, which have scores, got {first!r} "
-            f"in {rows} rows. Drop those rows, or add the column of that class."
-        )
-    return names
-
-
 def count_values(source: Source, column: str, progress: Progress | bool | None) -> dict[Any, int]:
-    """Return how many rows have each label, or belong to each group; None is a missing one."""
-    name = "labels" if column == "label" else "groups"
+    """Return how many rows have each of the "labels" or "groups"; None is a missing one."""
     with show_progress(progress) as show:
-        found = source.scan(ValueCounts(column), lambda *done: show(name, *done) if show else None)
-    return dict(found.counts)
+        on_progress = (lambda *done: show(column, *done)) if show else lambda *_: None
+        return dict(source.scan(ValueCounts(column), on_progress).counts)
 
 
 def scan_certificate(
@@ -369,7 +244,7 @@ def scan_certificate(
     t, pos_label = read_threshold(threshold, pos_label)
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
-    source = read(data, label=label, score=score, weight=weight, element=element)
+    source = read(data, ColumnNames(label, score, weight), element)
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
 
     def decide_one(sample: ScoreSample) -> Certificate:
@@ -419,7 +294,7 @@ def scan_zone(
     """
     allowed = as_errors(errors)
     as_share("confidence", confidence)
-    source = read(data, label=label, score=score, element=element)
+    source = read(data, ColumnNames(label, score), element)
     if source.is_weighted:
         raise InvalidInputError(
             "`data` must be pairs (labels, scores) for a zone, whose promises count rows, got "

@@ -1,4 +1,4 @@
-"""A file as batches of columns, whatever its format, and errors in words.
+"""Files: as batches of columns whatever their format, as a source of passes, and errors in words.
 
 Text is cut into blocks of whole rows here and not by Arrow's own streaming readers. After a quote
 that is never closed, Arrow takes the rest of a CSV file for one cell and says nothing.
@@ -8,23 +8,34 @@ from __future__ import annotations
 
 import codecs
 import csv
+import glob
 import io
 import os
 import re
 import sys
 import warnings
-import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, time
+from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from boundshift._validation import nearest_name
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
-from boundshift.streaming._chunks import arrow
+from boundshift.streaming._read import (
+    Chunk,
+    ColumnNames,
+    PartSource,
+    Values,
+    arrow,
+    table_chunk,
+)
 
 Format = Literal["csv", "parquet", "feather", "json"]
 
@@ -41,17 +52,12 @@ FORMATS: dict[str, Format] = {
     ".json": "json",
 }
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
-_MAGIC = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".zst": b"\x28\xb5\x2f\xfd"}
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BLOCK = 1 << 22
+_ROWS_OF_A_BATCH = 1 << 19
 # A longer row is a quote that nobody closed, or no table at all.
 _LONGEST_ROW = 1 << 26
-_LARGEST_WORKBOOK = 1 << 30
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
 """What spreadsheets, statistics programs and public collections write where a value is missing."""
-# Arrow's reader of JSON crashes on a line that is no object, and on values nested too deep.
-_NO_OBJECT = re.compile(rb"(?:\A|\n)[ \t\r]*([^{\s].{0,20})")
-_MOST_BRACKETS = 1000
 _JSON_LINE = '{"score": 0.3, "label": 1}'
 
 
@@ -99,7 +105,8 @@ class OpenTable:
     delimiter: str = ","
     header: tuple[str, ...] = ()  # empty for JSON lines, where every object has its own
     size: int = 0  # bytes of text, rows of Parquet, batches of Feather; 0 if unknown
-    encoding: str = ""  # of text; empty as long as nothing but ASCII is read
+    encoding: str = ""  # of text; empty for UTF-8
+    decoder: Any = None  # of text that is not UTF-8
 
 
 def column_names(path: str | Path, reading: Reading = AS_IT_IS) -> list[str]:
@@ -121,10 +128,10 @@ def open_table(path: str | Path, reading: Reading = AS_IT_IS) -> Iterator[OpenTa
                 "the table into the command."
             )
         reading.check("standard input", "csv")
-        piped = OpenTable(
-            "standard input", "csv", sys.stdin.buffer, encoding=reading.encoding or ""
+        yield _identify(
+            OpenTable("standard input", "csv", sys.stdin.buffer, encoding=reading.encoding or ""),
+            is_piped=True,
         )
-        yield _identify(piped, is_piped=True)
         return
     path = Path(path)
     if path.suffix.lower() == ".xlsx" and path.is_file():
@@ -173,18 +180,18 @@ def _identify(table: OpenTable, *, is_piped: bool = False) -> OpenTable:
         return _identify_binary(table)
     with readable(table):
         head = _read_head(table.stream)
-        if is_piped and head.startswith((b"PAR1", b"ARROW1")):
-            Reading(table.encoding or None).check(table.name, "binary")
-            whole = arrow().BufferReader(head + table.stream.read())
-            is_parquet = head.startswith(b"PAR1")
-            table = replace(table, format="parquet" if is_parquet else "feather", stream=whole)
-            return _identify_binary(table)
         table, head = _as_utf8(table, head)
         if is_piped:
             table = replace(table, format="json" if head.lstrip()[:1] in (b"{", b"[") else "csv")
         if not head.strip():
             raise InvalidInputError(f"The table must have rows, but {table.name} is empty.")
         if table.format == "json":
+            if not head.lstrip().startswith(b"{"):  # Arrow would crash
+                raise InvalidInputError(
+                    f"Every line of {table.name} must be one flat JSON object, as in {_JSON_LINE}, "
+                    f"got {head.lstrip()[:20].decode('utf-8', 'replace')!r}. Write one object a "
+                    "line."
+                )
             return replace(table, head=head)
         head = head.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
         first = re.match(_row_pattern(b",;\t|", _newline_of(head)), head)
@@ -211,47 +218,32 @@ def _read_head(stream: Any) -> bytes:
 
 
 def _as_utf8(table: OpenTable, head: bytes) -> tuple[OpenTable, bytes]:
-    """Return a table of text whose stream is read as UTF-8, and the head."""
-    name = table.name
-    for ending, magic in _MAGIC.items():
-        if head.startswith(magic):
-            raise InvalidInputError(
-                f"{name} must be text, and is compressed with {_COMPRESSED[ending]}. Let its name "
-                f"end in {ending}, or decompress it first."
-            )
-    encoding = table.encoding or _find_encoding(name, head)
-    if encoding not in ("", "utf-8"):
-        stream = _Recoded(table.stream, encoding)
-        table, head = replace(table, stream=stream, encoding=encoding), stream.recode(head)
+    """Return a table of text that is read as UTF-8, and the head."""
+    encoding = table.encoding or _find_encoding(table.name, head)
+    if encoding != "utf-8":
+        decoder = codecs.getincrementaldecoder(encoding)()
+        table, head = (
+            replace(table, encoding=encoding, decoder=decoder),
+            decoder.decode(head).encode(),
+        )
     if b"\0" in head[:200]:
         raise InvalidInputError(
-            f"{name} must be text, and is binary or not {encoding or 'ASCII'}. Name its "
-            "encoding with --encoding, or save the table as UTF-8."
+            f"{table.name} must be text, and is binary, compressed or not {encoding}. Name its "
+            "encoding with --encoding, let its name end in .gz if it is compressed so, or save the "
+            "table as UTF-8."
         )
     return table, head
 
 
 def _find_encoding(name: str, text: bytes) -> str:
-    """Return the encoding of some text, with a note if it is not UTF-8; "" for ASCII."""
-    start = text[:200]
-    zeros = start[::2].count(0), start[1::2].count(0)
-    if start.startswith(_UTF16):
-        encoding = "utf-16"
-    elif max(zeros) > len(start) // 3 and not min(zeros):
-        encoding = "utf-16-be" if zeros[0] else "utf-16-le"
-    elif text.isascii():
-        return ""
-    else:
+    """Return the encoding of some text, with a note if it is not UTF-8."""
+    encoding = "utf-16" if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "cp1252"
+    if encoding == "cp1252":
         try:
             codecs.getincrementaldecoder("utf-8")().decode(text)  # The last letter may be cut.
             return "utf-8"
         except UnicodeDecodeError:
-            n_bytes = len(text) - len(text.decode("ascii", "ignore"))
-            n_paired = sum(map(len, re.findall(rb"[\xc2-\xf4][\x80-\xbf]+", text)))
-            if 2 * n_paired > n_bytes:  # UTF-8 with a few damaged bytes.
-                raise
-        encoding = "cp1252"
-        text.decode(encoding)
+            text.decode(encoding)
     warnings.warn(
         f"{name} is not UTF-8 text and is read as {encoding}. If letters look wrong, name its "
         "encoding with --encoding.",
@@ -259,22 +251,6 @@ def _find_encoding(name: str, text: bytes) -> str:
         stacklevel=2,
     )
     return encoding
-
-
-class _Recoded:
-    """A stream of text that hands out UTF-8."""
-
-    def __init__(self, stream: Any, encoding: str) -> None:
-        self._stream, self._decoder = stream, codecs.getincrementaldecoder(encoding)()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def recode(self, text: bytes) -> bytes:
-        return self._decoder.decode(text, final=not text).encode()
-
-    def read(self, size: int) -> bytes:
-        return self.recode(self._stream.read(size))
 
 
 def _check_distinct(name: str, header: Sequence[str]) -> tuple[str, ...]:
@@ -382,32 +358,12 @@ def _csv_batches(table: OpenTable, types: Mapping[str, Any], words: bool) -> Ite
 def _json_batches(table: OpenTable) -> Iterator[Any]:
     from pyarrow import json as arrow_json
 
-    rule = f"Every line of {table.name} must be one flat JSON object, as in {_JSON_LINE}"
     for block in _blocks(table):
-        if other := _NO_OBJECT.search(block):
-            raise InvalidInputError(
-                f"{rule}, and one begins with {other[1].decode('utf-8', 'replace')!r}. Write one "
-                "object a line."
-            )
-        if max(line.count(b"[") + line.count(b"{") for line in block.split(b"\n")) > _MOST_BRACKETS:
-            raise InvalidInputError(
-                f"{rule}, and one has more than {_MOST_BRACKETS} brackets, so it is nested. Write "
-                "numbers and words beside each other."
-            )
         options = arrow_json.ReadOptions(block_size=len(block) + 1)
         yield from arrow_json.read_json(arrow().BufferReader(block), options).to_batches()
 
 
 def _blocks(table: OpenTable) -> Iterator[bytes]:
-    """Yield the rest of a text in blocks of whole rows, in UTF-8."""
-    encoding = table.encoding
-    for block in _whole_rows(table):
-        encoding = encoding or _find_encoding(table.name, block)
-        is_late = encoding == "cp1252" and not table.encoding
-        yield block.decode(encoding).encode() if is_late else block
-
-
-def _whole_rows(table: OpenTable) -> Iterator[bytes]:
     """Yield the rest of a text in blocks of whole rows; quotes of CSV may enclose a line's end."""
     newline, rest = _newline_of(table.head), table.head
     rows = re.compile(b"(?:%b)*+" % _row_pattern(table.delimiter.encode(), newline))
@@ -428,6 +384,8 @@ def _whole_rows(table: OpenTable) -> Iterator[bytes]:
                 "more. A quote may not be closed: check the last rows."
             )
         block = table.stream.read(_BLOCK)
+        if table.decoder is not None:
+            block = table.decoder.decode(block, final=not block).encode()
         if not block:
             break
         rest += block
@@ -480,10 +438,6 @@ def _workbook_as_csv(path: Path, reading: Reading) -> bytes:
     try:
         import pandas as pd
 
-        with zipfile.ZipFile(path) as archive:
-            size = sum(part.file_size for part in archive.infolist())
-        if size > _LARGEST_WORKBOOK:
-            raise ValueError(f"it would unpack to {size / (1 << 30):.1f} GB")
         # Formulas count with the values that were computed when the file was saved.
         sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, na_filter=False)
     except ImportError:
@@ -594,3 +548,140 @@ def _first_line(error: object) -> str:
     """Return the first line of a message without its final stop."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+# --- A source of passes ---------------------------------------------------------------------------
+
+Files = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def files_columns(
+    files: Files,
+    names: ColumnNames,
+    positive: Collection[Any] | None = None,
+    *,
+    as_text: bool = False,
+    reading: Reading = AS_IT_IS,
+) -> PartSource:
+    """Return the source of some columns of files.
+
+    If `positive` is given, these labels become the class True and all others the class False.
+    With `as_text`, labels and groups of CSV and TSV are taken as text.
+    """
+    arrow()
+    parts = [
+        partial(_read_part, path, _state_of(path), read, positive)
+        for path in find_files(files)
+        for read in _readers_of(path, names, as_text, reading)
+    ]
+    return PartSource(parts, names.weight is not None)
+
+
+def _state_of(path: Path) -> tuple[int, int, int]:
+    facts = path.stat()
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def _read_part(
+    path: Path,
+    known: tuple[int, int, int],
+    read: Callable[[], Iterable[Chunk]],
+    positive: Collection[Any] | None,
+) -> Iterator[Chunk]:
+    """Read a part of a file that must not change from the first pass to the last."""
+    with readable(OpenTable(path.name, name_format(path) or "csv")):
+        for chunk in read():
+            if positive is not None:
+                is_positive = np.logical_or.reduce([chunk.labels.equal(name) for name in positive])
+                chunk = replace(chunk, labels=Values(is_positive))
+            yield chunk
+    if _state_of(path) != known:
+        raise InvalidInputError(
+            f"`data` must stay as it is while it is read in passes, and {path.name!r} was written "
+            "to meanwhile. Read it again when nothing writes to it, or a copy of it."
+        )
+
+
+def are_text(files: Files) -> bool:
+    """Return whether all files are CSV or TSV, whose values have no types."""
+    return all(name_format(path) == "csv" for path in find_files(files))
+
+
+def find_files(files: Files) -> list[Path]:
+    """Return the files of paths, globs and folders, in order."""
+    found: list[Path] = []
+    for name in [files] if isinstance(files, str | PathLike) else files:
+        paths = _expand(os.fspath(name))
+        if not paths:
+            raise InvalidInputError(
+                f"`data` must name files, got {os.fspath(name)!r}, which matches none. Check the "
+                "folder and the ending."
+            )
+        found += paths
+    for path in found:
+        if name_format(path) is None:
+            raise InvalidInputError(
+                f"`data` must be files that end in {', '.join(FORMATS)}, text also compressed, got "
+                f"{path.name!r}."
+            )
+    return found
+
+
+def _expand(name: str) -> list[Path]:
+    """Return the files of a name, a folder or a glob.
+
+    In folders and globs, names that begin with . or _ are checkpoints, logs and work under way, as
+    Spark and Arrow have it.
+    """
+    path = Path(name)
+    if path.is_dir():
+        found, root = [p for p in path.rglob("*") if name_format(p)], path
+    elif path.exists():
+        return [path]
+    else:
+        found = [Path(p) for p in glob.glob(name, recursive=True)]  # noqa: PTH207
+        # Folders before the first wildcard were written out by the user.
+        root = Path(name[: min(map(name.find, filter(name.__contains__, "*?[")), default=0)]).parent
+    inside = {p: p.relative_to(root).parts for p in found if p.is_file()}
+    return sorted(p for p, parts in inside.items() if not any(s[0] in "._" for s in parts))
+
+
+def _readers_of(
+    path: Path, names: ColumnNames, as_text: bool, reading: Reading
+) -> list[Callable[[], Iterator[Chunk]]]:
+    """Return readers of the parts of a file that can be read one without the other."""
+    with open_table(path, reading) as opened:
+        names.check(opened.header or column_names(path, reading), path.name)
+        if opened.format == "parquet":
+            metadata = opened.stream.metadata
+            groups = range(metadata.num_row_groups)
+            return [partial(_row_group, path, metadata, i, names) for i in groups]
+        if opened.format == "feather":
+            return [partial(_record_batch, path, i, names) for i in range(opened.size)]
+    # Text has to be read from its start.
+    return [partial(_text, path, names, as_text, reading)]
+
+
+def _row_group(path: Path, metadata: Any, i: int, names: ColumnNames) -> Iterator[Chunk]:
+    from pyarrow import parquet
+
+    columns = list(dict.fromkeys(names.given.values()))
+    with parquet.ParquetFile(arrow().memory_map(os.fsencode(path)), metadata=metadata) as file:
+        for batch in file.iter_batches(_ROWS_OF_A_BATCH, [i], columns, use_threads=False):
+            yield table_chunk(batch, names, f"{path.name}, row group {i}")
+
+
+def _record_batch(path: Path, i: int, names: ColumnNames) -> Iterator[Chunk]:
+    file = arrow().ipc.open_file(arrow().memory_map(os.fsencode(path)))
+    batch = feather_batch(file, i, dict.fromkeys(names.given.values()))
+    yield table_chunk(batch, names, f"{path.name}, batch {i}")
+
+
+def _text(path: Path, names: ColumnNames, as_text: bool, reading: Reading) -> Iterator[Chunk]:
+    pa = arrow()
+    with open_table(path, reading) as opened:
+        text = pa.string() if as_text and opened.format == "csv" else None
+        types = {name: text for name in (names.by, names.label) if name is not None}
+        types |= {name: pa.float64() for name in names.numbers}
+        for i, batch in enumerate(read_batches(opened, types)):
+            yield table_chunk(batch, names, f"{path.name}, block {i}")

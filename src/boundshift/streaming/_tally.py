@@ -16,7 +16,7 @@ from boundshift._scores import LogOdds
 from boundshift._typing import FloatArray, IntArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._cells import Grid, Look
-from boundshift.streaming._chunks import Chunk
+from boundshift.streaming._read import Chunk
 
 OUTSIDE = "outside [0, 1]"
 """Fault of a score that is held to be a probability and is none."""
@@ -188,7 +188,7 @@ class ScanRequest:
         near = np.flatnonzero(look.flags[cells])
         rows, scores = rows.take(near), scores[near]
         for label in self.labels:
-            own = rows.mask_of(label)
+            own = rows.labels.equal(label)
             weights = np.ones(len(rows)) if rows.weights is None else rows.weights
             tally.of(label).merge(_look_into(look, scores[own], weights[own]))
 
@@ -228,18 +228,18 @@ def _coded(rows: Chunk, tally: Tally) -> tuple[Chunk, IntArray, list[Any]]:
     """Return the rows that have a label, the index of each one's label, and the labels."""
     labels = list(tally.classes)[:2]
     if not labels:  # The first rows tell without sorting all of them.
-        found = rows.take(slice(_FIRST_ROWS)).label_counts()
+        found = rows.take(slice(_FIRST_ROWS)).labels.counts()
         labels = [label for label in found if label is not None][:2]
-    masks = [rows.mask_of(label) for label in labels]
+    masks = [rows.labels.equal(label) for label in labels]
     if sum(map(np.count_nonzero, masks)) != len(rows):
-        found = rows.label_counts()
+        found = rows.labels.counts()
         tally.add_fault(rows.location, "missing", found.pop(None, 0), "y_true")
         for label in list(found)[:_MOST_LABELS]:
             tally.of(label)
         labels = list(tally.classes)
         if len(labels) > 2:  # an error lists them
             return rows.take(slice(0)), np.empty(0, np.intp), labels
-        masks = [rows.mask_of(label) for label in labels]
+        masks = [rows.labels.equal(label) for label in labels]
         known = np.logical_or.reduce(masks) if masks else np.zeros(len(rows), np.bool_)
         if not known.all():
             rows, masks = rows.take(known), [mask[known] for mask in masks]
@@ -251,15 +251,6 @@ def _coded(rows: Chunk, tally: Tally) -> tuple[Chunk, IntArray, list[Any]]:
 
 View = Callable[[Chunk], Chunk]
 """Some of the rows of a chunk, with one score each."""
-
-
-def rows_of_pair(labels: tuple[Any, Any], columns: tuple[int, int], chunk: Chunk) -> Chunk:
-    """Return the rows of two classes, with the second's score minus the first's."""
-    mask = chunk.mask_of(labels[0]) | chunk.mask_of(labels[1])
-    own = chunk.take(np.flatnonzero(mask))
-    first, second = (own.scores[:, i].astype(np.float64) for i in columns)
-    with np.errstate(invalid="ignore", over="ignore"):
-        return replace(own, scores=second - first)
 
 
 def all_rows(chunk: Chunk) -> Chunk:
@@ -312,7 +303,7 @@ class ValueTally:
 
 @dataclass(frozen=True)
 class ValueCounts:
-    """The request to count the rows of each label ("label") or of each group ("by")."""
+    """The request to count the rows of each of the "labels" or of the "groups"."""
 
     column: str
 
@@ -320,8 +311,5 @@ class ValueCounts:
         """Return what is found in some chunks."""
         total = ValueTally()
         for chunk in chunks:
-            rows = chunk.counted()
-            total.merge(
-                ValueTally(rows.group_counts() if self.column == "by" else rows.label_counts())
-            )
+            total.merge(ValueTally(getattr(chunk.counted(), self.column).counts()))
         return total
