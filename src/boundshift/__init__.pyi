@@ -16,7 +16,6 @@ from boundshift._promises.monitor import Monitor as Monitor
 from boundshift._promises.planning import rows_needed as rows_needed
 from boundshift._promises.prevalence import PrevalenceEstimate as PrevalenceEstimate
 from boundshift._promises.prevalence import estimate_prevalence as estimate_prevalence
-from boundshift._promises.prevalence import guard_prevalence as guard_prevalence
 from boundshift._promises.zone import Zone as Zone
 from boundshift._promises.zone import find_zone as find_zone
 from boundshift._status import Status as Status

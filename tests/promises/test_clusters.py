@@ -172,5 +172,5 @@ def test_large_clusters_with_more_errors_raise_no_alarm_when_rows_are_shuffled()
 def test_numbers_of_numpy_and_absurd_ones():
     certificate = certify_counts((5, 4), (60, 40), (0, 1))
     assert certificate.next_rows(np.int8(100)) == certificate.next_rows(100)
-    with pytest.raises(InvalidInputError, match="`m` must be at most"):
+    with pytest.raises(InvalidInputError, match="`m` must be a whole number from 1 to"):
         certificate.next_rows(10**12)

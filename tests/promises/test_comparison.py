@@ -37,7 +37,6 @@ def test_one_boundary_twice_is_undecided():
     assert found.differences == (0, 0)
     assert found.p_values == (1, 1)
     assert found.verdict == "undecided"
-    assert found.better_confidence == 0
 
 
 def test_who_is_better_turns_with_the_order():
@@ -46,21 +45,6 @@ def test_who_is_better_turns_with_the_order():
     assert one.verdict == "better"
     assert two.verdict == "worse"
     assert one.cost_interval == pytest.approx((-two.cost_interval[1], -two.cost_interval[0]))
-
-
-def test_the_confidence_is_where_the_bound_crosses_zero():
-    found = compare_boundaries(Y, OLD, 1.0, NEW, 1.0, cost=Cost(false_negative=10))
-    # Two sides share the risk of an interval: it excludes 0 at half the one-sided risk, not above.
-    edge = 1 - 2 * (1 - found.better_confidence)
-    arguments = (Y, OLD, 1.0, NEW, 1.0)
-    assert (
-        compare_boundaries(*arguments, edge - 1e-6, cost=Cost(false_negative=10)).verdict
-        == "better"
-    )
-    assert (
-        compare_boundaries(*arguments, edge + 1e-6, cost=Cost(false_negative=10)).verdict
-        == "undecided"
-    )
 
 
 @pytest.mark.parametrize("rates", [(0.1, 0.1), (0.02, 0.3), (0.4, 0.5), (0.0, 0.05), (0.3, 0.05)])
@@ -108,13 +92,13 @@ def test_boundaries_bring_their_labels_and_text_says_it():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"new_score": NEW[:-1]}, "one for each of 480 rows, got 479"),
-        ({"new_score": np.where(Y, np.nan, NEW)}, "80 are not finite"),
+        ({"new_score": NEW[:-1]}, "`new_score` must have one value for each of 480 rows, got 479"),
+        ({"new_score": np.where(Y, np.nan, NEW)}, "`new_score` must be finite .*got 80"),
         ({"cost": 20}, "`cost` must be a Cost"),
         ({"confidence": 95}, "`confidence` must be between 0 and 1"),
         ({"y_true": np.zeros(480)}, "two classes"),
         ({"new": "high"}, "`threshold` must be a finite number"),
-        ({"cost": None}, "neither boundary has a rule"),
+        ({"cost": None}, "unless the boundaries have one rule"),
         ({"y_true": np.ma.masked_array(Y, Y == 1)}, "80 masked"),
     ],
 )
@@ -152,10 +136,10 @@ def test_symmetric_rules_are_compared_by_the_balanced_error(rule):
 
 def test_rules_that_do_not_agree_or_have_no_bound_ask_for_a_cost():
     one, two = find_boundary(Y, OLD, rule="sum"), find_boundary(Y, OLD, rule="minimax")
-    with pytest.raises(InvalidInputError, match="different rules"):
+    with pytest.raises(InvalidInputError, match="one rule"):
         compare_boundaries(Y, OLD, one, NEW, two)
     assert compare_boundaries(Y, OLD, one, NEW, two, cost=EQUAL).cost == EQUAL
-    with pytest.raises(InvalidInputError, match="where the rule is FBeta"):
+    with pytest.raises(InvalidInputError, match=r"one rule .*FBeta"):
         compare_boundaries(Y, OLD, 1.0, OLD, find_boundary(Y, OLD, rule="f1"))
 
 

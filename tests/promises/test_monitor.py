@@ -187,16 +187,15 @@ class TestInput:
     @pytest.mark.parametrize(
         ("rows", "words"),
         [
-            (([0, 2], [0.1, 0.2]), "must hold labels of the certificate, 0, 1, got 2"),
+            (([0, 2], [0.1, 0.2]), r"must hold labels of the certificate, \(0, 1\), got 2"),
             (([0, 1], [0.1, np.nan]), "`y_score` must be finite"),
-            (([0, 1], [0.1]), "one label for each row"),
-            (([0, 1], [0.1, 0.2], ["Monday"]), "one for each of 2"),
+            (([0, 1], [0.1]), "one value for each of 1 rows"),
+            (([0, 1], [0.1, 0.2], ["Monday"]), "`when` must have one value for each of 2"),
             (([0], [0.1], np.datetime64("NaT")), "`when` must be dates"),
-            (([0], [0.1], object()), "`when` must be dates"),
+            (([0], [0.1], [object()]), "`when` must be dates"),
             ((np.ma.masked_array([0, 1], [False, True]), [0.1, 0.9]), "`y_true` .* 1 masked"),
             (([0, 1], np.ma.masked_array([0.1, 0.9], [False, True])), "`y_score` .* 1 masked"),
             (([0, 1], [0.1, 0.9], np.ma.masked_array([1, 2], [False, True])), "`when` .* masked"),
-            ((np.array([0, 1 + 0j]), [0.1, 0.9]), "`y_true` must .*complex"),
             (([0, 1], np.array([0.1, 0.9 + 2j])), "`y_score` must be real numbers"),
         ],
     )

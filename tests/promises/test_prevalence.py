@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from boundshift import InvalidInputError, estimate_prevalence, find_boundary, guard_prevalence
+from boundshift import InvalidInputError, estimate_prevalence, find_boundary
 
 
 def draw(rng, n, share, distance=2.0):
@@ -44,48 +44,20 @@ def test_the_interval_covers_whatever_the_scores_look_like(make, known, new, thr
     assert covered / runs >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / runs)
 
 
-def test_p_values_are_small_as_often_as_they_say():
-    rng, runs, shown, misfit = np.random.default_rng(1), 60, 0, 0
-    for _ in range(runs):
-        (y, s), (_, new) = draw(rng, 300, 0.2), draw(rng, 200, 0.2)
-        found = estimate_prevalence(y, s, new, random_state=rng)
-        shown += found.shift_p_value <= 0.05
-        misfit += found.fit_p_value <= 0.05
-    error = 3 * np.sqrt(0.05 * 0.95 / runs)
-    assert max(shown, misfit) / runs <= 0.05 + error
-
-
-def test_a_fourfold_shift_is_shown_and_followed():
-    rng = np.random.default_rng(2)
-    (y, s), (_, new) = draw(rng, 1500, 0.1), draw(rng, 800, 0.4)
-    found = estimate_prevalence(y, s, new)
-    assert found.interval[0] < 0.4 < found.interval[1]
-    assert guard_prevalence(found) == found.prevalence - found.standard_error
-
-
-def test_what_is_followed_never_passes_the_known_share():
-    rng = np.random.default_rng(8)
-    (y, s), (_, new) = draw(rng, 300, 0.2), draw(rng, 60, 0.2)
-    found = estimate_prevalence(y, s, new)
-    assert abs(found.prevalence - found.known_prevalence) < found.standard_error
-    assert guard_prevalence(found, level=0.999) == found.known_prevalence
-
-
-def test_the_standard_error_is_that_of_other_draws():
-    rng = np.random.default_rng(9)
-    pairs = [(draw(rng, 300, 0.2), draw(rng, 200, 0.3)[1]) for _ in range(25)]
-    found = [estimate_prevalence(y, s, new, threshold=1.0) for (y, s), new in pairs]
-    spread = np.std([each.prevalence for each in found], ddof=1)
-    assert np.mean([each.standard_error for each in found]) == pytest.approx(spread, rel=0.35)
-
-
-def test_a_drift_that_no_prevalence_explains_is_reported_not_followed():
+def test_a_drift_that_no_prevalence_explains_is_said():
     rng = np.random.default_rng(4)
     (y, s), (_, new) = draw(rng, 1500, 0.2), draw(rng, 1500, 0.2)
     found = estimate_prevalence(y, s, 0.6 * new + 1.0)
-    assert found.fit_p_value < 0.01
-    assert guard_prevalence(found) is None
-    assert f"{found.fit_p_value:.3g}" in str(found)
+    assert not found.explained
+    assert "No prevalence explains" in str(found)
+
+
+@pytest.mark.parametrize("new", [0.0, 0.3, 1.0])
+def test_a_shift_of_the_prevalence_alone_is_explained(new):
+    rng, runs = np.random.default_rng(1), 40
+    pairs = [(draw(rng, 300, 0.2), draw(rng, 200, new)[1]) for _ in range(runs)]
+    found = [estimate_prevalence(y, s, later, 0.8).explained for (y, s), later in pairs]
+    assert np.mean(found) >= 0.8
 
 
 def test_a_threshold_that_does_not_separate_says_nothing():

@@ -20,7 +20,7 @@ import numbers
 import sys
 import warnings
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from operator import gt
@@ -33,16 +33,14 @@ from scipy.stats import hypergeom
 from boundshift._boundary import Boundary
 from boundshift._promises.clusters import as_clusters, bound_mean, cluster_errors
 from boundshift._result.records import Record
-from boundshift._scores import ScoreSample, check_finite, check_magnitude
-from boundshift._typing import BoolArray, IndexArray
-from boundshift._validation import as_choice, as_positive, as_rows, as_share
+from boundshift._scores import LARGEST_SCORE, ScoreSample
+from boundshift._typing import BoolArray, FloatArray, IndexArray
+from boundshift._validation import as_choice, as_positive, as_real_column, as_rows, as_share
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import most_wrong
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors
-from boundshift.streaming._driver import decide_in_passes
-from boundshift.streaming._read import find_source
 
 Scores = Literal["held-out", "out-of-fold", "training"]
 CertificateStatus = Literal["certified", "cross-fitted", "nominal"]
@@ -68,7 +66,7 @@ _WORTH: dict[str, tuple[CertificateStatus, str, tuple[str, str]]] = {
         ("", ""),
     ),
 }
-_MOST_NEXT = 10**9
+_MOST_NEXT = 10**9  # of hypergeometric tails
 _WEIGHTED = (
     "Rows have weights, so the bounds use Kish's effective number of rows and are no guarantee; "
     "certify on unweighted rows"
@@ -169,37 +167,19 @@ class Certificate(Record):
         """Whether the bounds hold for the deployed model."""
         return self.status == "certified"
 
-    def _rows(self) -> Iterator[tuple[Any, ...]]:
-        """Return label, rows, those on the wrong side, error, bound and floor of each class."""
-        rates = (self.errors, self.error_bounds, self.floors)
-        return zip(self.labels, self.n_samples, self.wrong, *rates, strict=True)
-
     def __str__(self) -> str:
         lines = [
             f"{self.status} at {self.confidence:.4g} ({self.method}): {self.reason}.",
             f"{'':<14}{'rows':>9}{'wrong':>9}{'error':>9}{'at most':>9}{'floor':>9}",
         ]
-        for label, n, wrong, error, bound, floor in self._rows():
-            lines.append(
-                f"{f'class {label}':<14}{n:>9}{wrong:>9}{error:>9.4f}{bound:>9.4f}{floor:>9.4f}"
-            )
+        counts, rates = (self.n_samples, self.wrong), (self.errors, self.error_bounds, self.floors)
+        for label, n, wrong, *of_class in zip(self.labels, *counts, *rates, strict=True):
+            shown = "".join(f"{rate:>9.4f}" for rate in of_class)
+            lines.append(f"{f'class {label}':<14}{n:>9}{wrong:>9}{shown}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        header = ("class", "rows", "wrong", "error", "at most", "floor")
-        body = "".join(
-            f"<tr><td>{escape(str(label))}</td><td>{n}</td><td>{wrong}</td>"
-            + "".join(f"<td>{rate:.4f}</td>" for rate in rates)
-            + "</tr>"
-            for label, n, wrong, *rates in self._rows()
-        )
-        return (
-            '<div style="max-width:560px;font-family:system-ui,sans-serif;line-height:1.45">'
-            f"<div><b>{self.status}</b> at {self.confidence:.4g} ({self.method}): "
-            f"{escape(self.reason)}.</div><table><thead><tr>"
-            + "".join(f"<th>{name}</th>" for name in header)
-            + f"</tr></thead><tbody>{body}</tbody></table></div>"
-        )
+        return f"<pre>{escape(str(self))}</pre>"
 
     def at(self, confidence: float, *, joint: bool | None = None) -> Certificate:
         """Return the same evidence at another confidence.
@@ -254,12 +234,12 @@ class Certificate(Record):
         >>> certify_counts((30, 10), (300, 100), ("healthy", "sick")).next_rows(100)
         (16, 19)
         """
-        if not isinstance(m, numbers.Integral) or isinstance(m, bool) or m < 1:
+        is_whole = isinstance(m, numbers.Integral) and not isinstance(m, bool)
+        if not is_whole or not 1 <= m <= _MOST_NEXT:
             raise InvalidInputError(
-                f"`m` must be a whole number of at least 1, got {m!r}. Use 100, for example."
+                f"`m` must be a whole number from 1 to {_MOST_NEXT:,}, got {m!r}. Use 100, for "
+                "example."
             )
-        if m > _MOST_NEXT:
-            raise InvalidInputError(f"`m` must be at most {_MOST_NEXT:,}, got {m}. Use fewer rows.")
         m = int(m)
         self._need_counts("next_rows")
         if self.method == "uniform":
@@ -391,22 +371,22 @@ class Certificate(Record):
     def _impossible(self) -> str | None:
         if len(self.labels) < 2 or len(set(self.labels)) < len(self.labels):
             return "labels"
-        for name in ("error_bounds", "floors", "wrong", "n_samples", "errors"):
-            values = getattr(self, name)
-            most = math.inf if name in ("wrong", "n_samples") else 1
-            # The error of a class without rows is NaN.
-            possible = name == "errors" or all(0 <= value <= most for value in values)
-            if len(values) != len(self.labels) or not possible:
+        rates = {"error_bounds": self.error_bounds, "floors": self.floors}
+        rates["confidence"] = (self.confidence,)
+        for name, values in rates.items():
+            if not all(0 <= value <= 1 for value in values):
                 return name
-        if any(k > n * (1 + 1e-9) for k, n in zip(self.wrong, self.n_samples, strict=True)):
-            return "wrong"
-        if not 0 < self.confidence < 1:
-            return "confidence"
+        for name in ("error_bounds", "floors", "wrong", "n_samples", "errors"):
+            if len(getattr(self, name)) != len(self.labels):
+                return name
+        clusters = self.n_samples if self.n_clusters is None else self.n_clusters
+        for counts in (self.wrong, clusters):
+            if len(counts) != len(self.labels) or any(map(gt, counts, self.n_samples)):
+                return "n_samples"
+        if min(self.wrong) < 0 or not self.confidence < 1:
+            return "wrong" if min(self.wrong) < 0 else "confidence"
         if self.scale not in (None, "raw", "probability"):
             return "scale"
-        clusters = self.n_samples if self.n_clusters is None else self.n_clusters
-        if len(clusters) != len(self.labels) or any(map(gt, clusters, self.n_samples)):
-            return "n_clusters"
         return None if self.threshold is None or math.isfinite(self.threshold) else "threshold"
 
 
@@ -514,53 +494,37 @@ def certify(
     as_choice("scores", scores, tuple(_WORTH))
     chosen_here = _as_flag("chosen_here", chosen_here)
     t, pos_label = read_threshold(threshold, pos_label)
-    source = find_source(y_true, y_score, sample_weight)
-    if cluster is not None and (chosen_here or sample_weight is not None or source is not None):
+    if cluster is not None and (chosen_here or sample_weight is not None):
         raise InvalidInputError(
-            "`cluster` must go with a threshold fixed before and unweighted rows in memory, got "
-            "another request. Hold out whole clusters that have not chosen the threshold."
+            "`cluster` must go with a threshold fixed before and unweighted rows, got another "
+            "request. Hold out whole clusters that have not chosen the threshold."
         )
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "threshold": t}
     claims["chosen_here"] = chosen_here
-
-    def claim(sample: ScoreSample) -> tuple[Certificate, tuple[float, float]]:
-        if sample_weight is not None:
-            return certify_weights(sample, **claims), sample.extremes
-        counts = count_at_threshold(sample, t)
-        return certify_counts(*counts, scores=scores, **claims), sample.extremes
-
-    if source is not None:
-        (found, extremes), _ = decide_in_passes(source, claim, pos_label=pos_label)
-    elif sample_weight is not None:
-        found, extremes = claim(
-            ScoreSample.from_labels(y_true, y_score, pos_label, sample_weight=sample_weight)
-        )
+    known = read_scores("y_score", y_score, threshold)
+    if sample_weight is not None:
+        sample = ScoreSample.from_labels(y_true, known, pos_label, sample_weight=sample_weight)
+        found = certify_weights(sample, **claims)
     else:
-        is_positive, known, labels = as_rows(y_true, y_score, pos_label, one_class=True)
-        is_one_class = is_positive.all() or not is_positive.any()
-        if isinstance(threshold, Boundary) and is_one_class:
+        is_positive, _, labels = as_rows(y_true, known, pos_label, one_class=True)
+        if isinstance(threshold, Boundary) and not 0 < np.sum(is_positive) < len(known):
             if labels[int(is_positive[0])] not in threshold.labels:
                 raise InvalidInputError(
                     f"`y_true` must hold the labels of the boundary, {threshold.labels!r}, got "
                     f"only {labels[int(is_positive[0])]!r}. Name the classes as the boundary does."
                 )
             labels = threshold.labels
-        check_finite(np.sort(known))
-        extremes = float(known.min()), float(known.max())
-        check_magnitude(max(map(abs, extremes)))
         is_wrong, classes = (known > t) != is_positive, (~is_positive, is_positive)
         wrong = tuple(int(np.sum(is_wrong & mine)) for mine in classes)
-        found = certify_counts(
-            wrong, tuple(int(np.sum(mine)) for mine in classes), labels, scores=scores, **claims
-        )
+        rows = tuple(int(np.sum(mine)) for mine in classes)
+        found = certify_counts(wrong, rows, labels, scores=scores, **claims)
         if cluster is not None:
             found = _certify_clusters(found, is_wrong, classes, as_clusters(cluster, len(known)))
-        for label, n in zip(labels, found.n_samples, strict=True):
+        for label, n in zip(labels, rows, strict=True):
             if not n:
                 found = replace(found, reason=f"{found.reason}; class {label} has no rows")
     if isinstance(threshold, Boundary):
         found = replace(found, scale=threshold.scale)
-        threshold.check_scale(*extremes, int(sum(found.n_samples)))
     if sorted(found.errors) == [0.0, 1.0]:
         warnings.warn(
             f"Scores should be on both sides of the threshold {t:.6g}, got all "
@@ -611,6 +575,25 @@ def read_threshold(threshold: float | Boundary, pos_label: object) -> tuple[floa
     return float(threshold), pos_label
 
 
+def read_scores(
+    name: str, y_score: ArrayLike, threshold: object = None, n_rows: int | None = None
+) -> FloatArray:
+    """Return finite scores, on the scale of the threshold if that is a boundary."""
+    remedy = "Pass the decision function or the probability of the positive class."
+    scores = as_real_column(name, y_score, remedy, n_rows)
+    if not len(scores):
+        raise InvalidInputError(f"`{name}` must have rows, got none. Pass scores of some rows.")
+    bad = int(np.sum(~(np.abs(scores) <= LARGEST_SCORE)))
+    if bad:
+        raise InvalidInputError(
+            f"`{name}` must be finite and at most {LARGEST_SCORE:g} in magnitude, got {bad} values "
+            "that are NaN, infinite or larger. Drop those rows."
+        )
+    if isinstance(threshold, Boundary):
+        threshold.check_scale(float(scores.min()), float(scores.max()), len(scores))
+    return scores
+
+
 def count_at_threshold(
     sample: ScoreSample, threshold: float
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[Any, Any]]:
@@ -639,12 +622,6 @@ def certify_shares(
     """Return the nominal certificate of weighted shares, at effective numbers of rows.
 
     Rounding is conservative: fewer rows, more of them wrong.
-
-    Examples
-    --------
-    >>> found = certify_shares([0.101, 0.0], [50.7, 20.0], ("no", "yes"))
-    >>> found.wrong, found.n_samples, found.status
-    ((6, 0), (50, 20), 'nominal')
     """
     rows = tuple(int(n + 1e-9) for n in effective)
     wrong = tuple(
@@ -668,16 +645,7 @@ def certify_counts(
 ) -> Certificate:
     r"""Bound each class's error rate from counts of rows on the wrong side.
 
-    Parameters
-    ----------
-    wrong, n_samples : tuples of int
-        Rows on the wrong side, and all rows, of each class.
-    labels : tuple
-        The classes.
-    confidence, joint, chosen_here, scores
-        As in :func:`certify`; `chosen_here` speaks of biases where there are more classes.
-    threshold : float, default=None
-        What the counts were taken at.
+    `chosen_here` speaks of biases where there are more than two classes.
 
     Notes
     -----

@@ -11,12 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.stats import binom
 
 from boundshift._boundary import Boundary
-from boundshift._promises.certificate import read_threshold
-from boundshift._validation import as_labels, as_scores, as_share, find_distinct, order_labels
+from boundshift._promises.certificate import read_scores, read_threshold
+from boundshift._validation import as_rows, as_share
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Cost, GMean, Minimax, Rule, Sum, Youden
@@ -49,9 +48,6 @@ class BoundaryComparison:
         Expected cost of a decision by the new one minus that of the old one.
     cost_interval : pair of float
         Where the true difference of costs lies, with the stated confidence.
-    better_confidence : float
-        The confidence with which the new one is cheaper: the greatest at which a one-sided bound
-        of the difference of costs is below 0; 0 if there is none.
     cost : Cost
         What errors cost; 1 each at a prevalence of one half is the balanced error.
     confidence : float
@@ -67,7 +63,6 @@ class BoundaryComparison:
     p_values: Pair
     cost_difference: float
     cost_interval: Pair
-    better_confidence: float
     cost: Cost
     confidence: float
 
@@ -173,11 +168,12 @@ def compare_boundaries(
         )
     old_threshold, positive = read_threshold(old, pos_label)
     new_threshold, positive = read_threshold(new, positive)
-    given = as_labels(y_true)
-    labels = order_labels(find_distinct(given).tolist(), positive)
-    y = np.asarray(given == labels[1], dtype=np.bool_)
-    old_wrong = (_read_scores(old_score, len(y), old) > old_threshold) != y
-    new_wrong = (_read_scores(new_score, len(y), new) > new_threshold) != y
+    scores = [
+        read_scores("old_score", old_score, old),
+        read_scores("new_score", new_score, new, np.size(old_score)),
+    ]
+    y, _, labels = as_rows(y_true, scores[0], positive)
+    old_wrong, new_wrong = (scores[0] > old_threshold) != y, (scores[1] > new_threshold) != y
     mended = _count(old_wrong & ~new_wrong, y)
     broken = _count(~old_wrong & new_wrong, y)
     rows = _count(np.True_, y)
@@ -188,14 +184,8 @@ def compare_boundaries(
         weights = (weights[0] * (1 - cost.prevalence), weights[1] * cost.prevalence)
         among = rows
     counts = list(zip(weights, mended, broken, among, strict=True))
-
-    def cost_bound(level: float, flip: bool = False) -> float:
-        """Return an upper bound of the difference of costs, of old minus new if flipped."""
-        return sum(
-            w * (_upper(c, b, n, level / 2) if flip else _upper(b, c, n, level / 2))
-            for w, b, c, n in counts
-        )
-
+    most = sum(w * _upper(b, c, n, delta / 4) for w, b, c, n in counts)
+    least = -sum(w * _upper(c, b, n, delta / 4) for w, b, c, n in counts)
     intervals = [(-_upper(c, b, n, delta / 2), _upper(b, c, n, delta / 2)) for b, c, n in pairs]
     return BoundaryComparison(
         labels=labels,
@@ -206,8 +196,7 @@ def compare_boundaries(
         intervals=(intervals[0], intervals[1]),
         p_values=tuple(float(binom.sf(b - 1, b + c, 0.5)) for b, c, _ in pairs),  # type: ignore[arg-type]
         cost_difference=sum(w * (c - b) / n for w, b, c, n in counts),
-        cost_interval=(-cost_bound(delta / 2, flip=True), cost_bound(delta / 2)),
-        better_confidence=1 - _least_level(cost_bound),
+        cost_interval=(least, most),
         cost=cost,
         confidence=float(confidence),
     )
@@ -215,23 +204,14 @@ def compare_boundaries(
 
 def _cost_of(rules: list[Rule]) -> Cost:
     """Return what errors cost by the rules of the boundaries; raise where they do not say."""
-    remedy = "Use cost=Cost(false_positive=1, false_negative=20), for example."
-    if not rules:
-        raise InvalidInputError(
-            f"`cost` must be given where neither boundary has a rule, got None. {remedy}"
-        )
-    if rules[0] != rules[-1]:
-        raise InvalidInputError(
-            "`cost` must be given where the boundaries have different rules, got None with "
-            f"{rules[0]!r} and {rules[-1]!r}. {remedy}"
-        )
-    if isinstance(rules[0], Cost):
+    if len(set(map(repr, rules))) == 1 and isinstance(rules[0], Cost):
         return rules[0]
-    if isinstance(rules[0], Sum | Youden | GMean | Minimax):
+    if len(set(map(repr, rules))) == 1 and isinstance(rules[0], Sum | Youden | GMean | Minimax):
         return _BALANCED
     raise InvalidInputError(
-        f"`cost` must be given where the rule is {rules[0]!r}, which does not say what an error "
-        f"costs, got None. {remedy}"
+        "`cost` must be given unless the boundaries have one rule that says what an error costs, "
+        f"got None with the rules {rules!r}. Use cost=Cost(false_positive=1, false_negative=20), "
+        "for example."
     )
 
 
@@ -239,29 +219,6 @@ def _upper(mended: int, broken: int, n: int, delta: float) -> float:
     """Return an upper bound of the share broken minus the share mended."""
     most = float(clopper_pearson(broken, n, delta / 2))
     return most - (1 - float(clopper_pearson(n - mended, n, delta / 2)))
-
-
-def _least_level(bound: Any) -> float:
-    """Return the least risk at which a bound is below 0, 1 if there is none."""
-    if bound(1.0) >= 0:
-        return 1.0
-    least = float(np.log(1e-12))
-    if bound(1e-12) < 0:
-        return 1e-12
-    return float(np.exp(brentq(lambda level: bound(np.exp(level)), least, 0.0, xtol=1e-10)))
-
-
-def _read_scores(y_score: ArrayLike, n: int, cut: float | Boundary) -> NDArray[np.float64]:
-    """Return finite scores, one for each row, on the scale of the boundary."""
-    scores = as_scores(y_score)
-    if len(scores) != n or not np.isfinite(scores).all():
-        raise InvalidInputError(
-            f"Scores must be finite, one for each of {n} rows, got {len(scores)} of which "
-            f"{int((~np.isfinite(scores)).sum())} are not finite. Score the same rows twice."
-        )
-    if isinstance(cut, Boundary):
-        cut.check_scale(float(scores.min()), float(scores.max()), n)
-    return scores
 
 
 def _count(chosen: NDArray[np.bool_] | np.bool_, y: NDArray[np.bool_]) -> tuple[int, int]:

@@ -22,11 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from boundshift._boundary import check_probabilities, look_like_probabilities
-from boundshift._promises.certificate import Certificate
+from boundshift._promises.certificate import Certificate, read_scores, read_threshold
 from boundshift._promises.clusters import as_clusters
 from boundshift._result.records import Record, read_json
 from boundshift._typing import FloatArray
-from boundshift._validation import as_labels, as_scores, as_share, is_finite
+from boundshift._validation import as_column, as_scores, as_share, count_missing
 from boundshift._writing import write_whole
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
@@ -134,23 +134,6 @@ class Bet:
     last: tuple[int, When] = (0, None)
     alarm: Alarm | None = None
 
-    def is_possible(self, rows: int) -> bool:
-        """Return whether a stored bet is consistent with this number of rows."""
-        counts = [self.n_samples, self.wrong, self.steps, self.last[0]]
-        counts += [count for point in self.points for count in (point[0], *point[2:4])]
-        evidence = [self.log_e_value, *self.log_ratios, *(point[4] for point in self.points)]
-        if self.alarm is not None:
-            of_alarm = (self.alarm.row, self.alarm.since_row, self.alarm.wrong)
-            counts += [*of_alarm, self.alarm.n_samples]
-            evidence += [self.alarm.bound, self.alarm.level]
-        return (
-            all(isinstance(count, int) and 0 <= count <= rows for count in counts)
-            and self.wrong <= self.n_samples
-            and all(map(math.isfinite, evidence))
-            and len(self.log_starts) == len(self.log_ratios) == len(ODDS_RATIOS)
-            and all(value < math.inf for value in self.log_starts)
-        )
-
     def extend(self, shares: NDArray[Any]) -> FloatArray:
         """Add steps, each with its share of wrong rows; return the log evidence after each."""
         parts = [self._take(shares[i : i + _CHUNK]) for i in range(0, len(shares), _CHUNK)]
@@ -193,8 +176,12 @@ class _State(Record):
     def _impossible(self) -> str | None:
         if not isinstance(self.rows, int) or self.rows < 0:
             return "rows"
+        numbers = [[b.log_e_value, *b.log_ratios, *(p[4] for p in b.points)] for b in self.classes]
         is_possible = len(self.classes) == len(self.certificate.labels) and all(
-            bet.is_possible(self.rows) for bet in self.classes
+            0 <= bet.wrong <= bet.n_samples <= self.rows
+            and len(bet.log_starts) == len(bet.log_ratios) == len(ODDS_RATIOS)
+            and all(map(math.isfinite, each))
+            for bet, each in zip(self.classes, numbers, strict=True)
         )
         return None if is_possible else "classes"
 
@@ -283,7 +270,9 @@ class Monitor:
                 stacklevel=2,
             )
         self.certificate = certificate
-        self.threshold = certificate.threshold if threshold is None else _finite(threshold)
+        self.threshold = certificate.threshold
+        if threshold is not None:
+            self.threshold = read_threshold(threshold, None)[0]
         self.confidence = as_share("confidence", confidence)
         self._rows = 0
         self._bets = [Bet(bound) for bound in certificate.error_bounds]
@@ -328,11 +317,8 @@ class Monitor:
                 "`threshold` to Monitor, or predicted labels to update_predictions."
             )
         scores = as_scores(y_score)
-        if not np.isfinite(scores).all():
-            raise InvalidInputError(
-                f"`y_score` must be finite, got {int((~np.isfinite(scores)).sum())} values that "
-                "are not. Drop those rows."
-            )
+        if len(scores):
+            read_scores("y_score", scores)
         classes = self._read_labels("y_true", y_true, len(scores))
         if len(scores) and self.threshold == self.certificate.threshold:
             self._check_scale(float(scores.min()), float(scores.max()), classes)
@@ -385,20 +371,14 @@ class Monitor:
 
     def _read_labels(self, name: str, values: ArrayLike, n: int | None) -> NDArray[np.intp]:
         """Return labels as places in the certificate's."""
-        y = as_labels(values, name)
-        if n is not None and len(y) != n:
-            raise InvalidInputError(
-                f"`{name}` must have one label for each row, got {len(y)} for {n} rows. Pass "
-                "labels and scores of the same rows."
-            )
+        y = as_column(name, values, "Pass one label for each row.", n)
         places = np.full(len(y), -1, dtype=np.intp)
         for place, label in enumerate(self.certificate.labels):
             places[y == label] = place
         if len(y) and places.min() < 0:
-            known = ", ".join(repr(label) for label in self.certificate.labels)
             raise InvalidInputError(
-                f"`{name}` must hold labels of the certificate, {known}, got "
-                f"{y[places < 0][:1].tolist()[0]!r}. Drop the rows without a label, and name the "
+                f"`{name}` must hold labels of the certificate, {self.certificate.labels!r}, got "
+                f"{y[places < 0].tolist()[0]!r}. Drop the rows without a label, and name the "
                 "others as the certificate does."
             )
         return places
@@ -417,14 +397,13 @@ class Monitor:
                 "`cluster` must be given with a certificate of clusters, got None. Pass the id of "
                 "each row's cluster."
             )
-        ids = None if cluster is None else as_clusters(cluster, len(classes))
+        # Without clusters every row is one.
+        ids = np.arange(len(classes)) if cluster is None else as_clusters(cluster, len(classes))
         for place in range(len(self._bets)):
             chosen = np.flatnonzero(classes == place)
-            if ids is not None and len(chosen):
-                chosen = chosen[self._order_clusters(ids[chosen])]
             if len(chosen):
-                of_cluster = None if ids is None else ids[chosen]
-                self._take_class(place, is_wrong[chosen], chosen, of_cluster, date_at)
+                chosen = chosen[self._order_clusters(ids[chosen])]
+                self._take_class(place, is_wrong[chosen], chosen, ids[chosen], date_at)
         self._rows += len(classes)
 
     def _order_clusters(self, cluster: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -444,14 +423,12 @@ class Monitor:
         place: int,
         is_wrong: NDArray[np.bool_],
         chosen: NDArray[np.intp],
-        cluster: NDArray[np.intp] | None,
+        cluster: NDArray[np.intp],
         date_at: Callable[[int], When],
     ) -> None:
         """Add rows of one class, clusters one after the other; keep points and the first alarm."""
         bet = self._bets[place]
-        ends = np.arange(len(chosen))
-        if cluster is not None:
-            ends = np.append(np.flatnonzero(np.diff(cluster)), len(chosen) - 1)
+        ends = np.append(np.flatnonzero(np.diff(cluster)), len(chosen) - 1)
         n, wrong = ends + 1, np.cumsum(is_wrong, dtype=np.int64)[ends]
         shares = np.diff(wrong, prepend=0) / np.diff(n, prepend=0)
         n, wrong, rows = bet.n_samples + n, bet.wrong + wrong, chosen[ends]
@@ -579,8 +556,6 @@ class Monitor:
         """Return the monitor stored by :meth:`to_dict`."""
         state = _State.from_dict(stored)
         monitor = cls(state.certificate, threshold=state.threshold, confidence=state.confidence)
-        for bet, bound in zip(state.classes, state.certificate.error_bounds, strict=True):
-            bet.bound = bound
         monitor._rows, monitor._bets = state.rows, state.classes
         return monitor
 
@@ -605,48 +580,30 @@ class Monitor:
 
 def _read_dates(when: ArrayLike | object, n: int) -> Callable[[int], When]:
     """Return a function for the date of a row; refuse values that cannot be stored."""
-    if np.ma.isMaskedArray(when) and np.ma.getmaskarray(when).any():
-        raise InvalidInputError(
-            "`when` must hold a date for each row, got masked ones. Leave `when` out where it "
-            "is not known."
-        )
-    is_one = when is None or isinstance(when, str | numbers.Real | datetime.date)
-    values: Any = when if is_one else np.asarray(when)
-    if not is_one and values.ndim == 0:
-        is_one, values = True, values[()]
-    if is_one:
-        date = _as_date(values)
+    if when is None or isinstance(when, str | numbers.Real | datetime.date | np.generic):
+        date = _as_date(when)
         return lambda place: date
-    if values.shape != (n,):
-        raise InvalidInputError(
-            f"`when` must be one date for all rows or one for each of {n}, got shape "
-            f"{values.shape}. Pass one date per row."
-        )
-    kind = values.dtype.kind
-    missing = np.isnat(values) if kind == "M" else None
-    if kind in "biuf":
-        missing = ~np.isfinite(values)
-    doubtful = range(0 if kind == "U" else n) if missing is None else np.flatnonzero(missing)
-    for place in doubtful:
-        _as_date(values[place])
+    values = as_column("when", when, "Pass one date per row, or one for all rows.", n)  # type: ignore[arg-type]
+    if values.dtype.kind not in "UMiu":
+        values = np.array([_as_date(value) for value in values], dtype=object)
+    elif count_missing(values):
+        _as_date(np.datetime64("NaT"))
     return lambda place: _as_date(values[place])
 
 
 def _as_date(value: Any) -> When:
     """Return a date as JSON can store it."""
-    if isinstance(value, np.datetime64):
-        value = math.nan if np.isnat(value) else str(np.datetime_as_string(value, unit="auto"))
-    if isinstance(value, datetime.date) and value == value:
-        return value.isoformat().removesuffix("T00:00:00")
+    is_known = value is None or bool(value == value)
+    if isinstance(value, np.datetime64) and is_known:
+        value = str(np.datetime_as_string(value, unit="auto"))
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
+    if isinstance(value, datetime.date) and is_known:
+        return value.isoformat().removesuffix("T00:00:00")
+    if is_known and (value is None or isinstance(value, str | int | float)):
         return value
     raise InvalidInputError(
-        f"`when` must be dates, text or finite numbers, got {value!r}. Leave it out where it "
-        "is not known."
+        f"`when` must be dates, text or numbers, got {value!r}. Leave it out where it is not known."
     )
 
 
@@ -656,12 +613,3 @@ def _is_kept(n: NDArray[np.intp]) -> NDArray[np.bool_]:
     stride = np.left_shift(1, np.maximum(length - _POINTS.bit_length(), 0))
     kept: NDArray[np.bool_] = n % stride == 0
     return kept
-
-
-def _finite(threshold: object) -> float:
-    """Return a threshold as a finite number."""
-    if is_finite(threshold):
-        return float(threshold)  # type: ignore[arg-type]
-    raise InvalidInputError(
-        f"`threshold` must be a finite number, got {threshold!r}. Use that of the boundary."
-    )

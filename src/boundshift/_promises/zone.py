@@ -7,7 +7,8 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from html import escape
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,13 +19,13 @@ from boundshift._boundary import (
     decide,
     look_like_probabilities,
 )
-from boundshift._result.html import zone_html
+from boundshift._promises.certificate import read_scores
 from boundshift._result.records import Record
 from boundshift._result.sql import zone_expression
-from boundshift._scores import Scale, Scores, ScoreSample, check_finite
+from boundshift._scores import Scale, Scores, ScoreSample
 from boundshift._status import Status
 from boundshift._typing import FloatArray
-from boundshift._validation import as_known_scores, as_rows, as_share
+from boundshift._validation import as_choice, as_known_scores, as_rows, as_share
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors
@@ -186,8 +187,7 @@ class Zone(Record):
             warnings.warn(
                 "`y_score` should be on the scale of the zone, whose limits are "
                 f"{self.low:.6g} and {self.high:.6g}, got {scores.size:,} scores from {low:.6g} to "
-                f"{high:.6g}, all on one side of them, like probabilities. Use the same scores as "
-                "before.",
+                f"{high:.6g}, like probabilities. Use the same scores as before.",
                 BoundaryWarning,
                 stacklevel=3,
             )
@@ -228,7 +228,7 @@ class Zone(Record):
         return kinds <= {"U"} or kinds <= {"b"} or kinds <= {"i", "u", "f"}
 
     def _repr_html_(self) -> str:
-        return zone_html(self)
+        return f"<p>{escape(str(self))}</p>"
 
     def _impossible(self) -> str | None:
         if not self.low <= self.high:
@@ -237,11 +237,6 @@ class Zone(Record):
             return "labels"
         if min(self.n_samples) < 0:
             return "n_samples"
-        if self.scale not in (None, "raw", "probability"):
-            return "scale"
-        given = [value for value in (self.precision, self.npv) if value is not None]
-        if len(given) == 1 or not all(0 < value < 1 for value in given):
-            return "precision"
         shares = {"errors": self.errors, "unsure": self.unsure, "confidence": (self.confidence,)}
         return next((k for k, v in shares.items() if not 0 <= min(v) <= max(v) <= 1), None)
 
@@ -330,13 +325,15 @@ def find_zone(
     allowed = as_errors((0.05, 0.05) if errors is None else errors)
     alike = allowed[0] == allowed[1]
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=alike, one_class=True)
-    if is_positive.all() or not is_positive.any():
-        scores = np.sort(scores)
-        check_finite(scores)
-        side = bool(is_positive[0])
-        return _zone_of_one_class(Scores(scores), side, labels, allowed, confidence)
-    sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
-    return zone_of(sample, allowed, confidence, scale)
+    if 0 < np.sum(is_positive) < len(scores):
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
+        return zone_of(sample, allowed, confidence, scale)
+    as_choice("scale", scale, get_args(Scale))
+    scores = np.sort(read_scores("y_score", scores))
+    classes = Scores(scores[~is_positive]), Scores(scores[is_positive])
+    least, most = _limits(classes, allowed, 1.0 - confidence)
+    low, high = _outwards(classes, least, most)
+    return _zone(classes, labels, low, high, allowed, confidence, None)
 
 
 def as_errors(errors: object) -> tuple[float, float]:
@@ -366,8 +363,8 @@ def zone_of(
             f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
             "ones. Negate the scores or pass the other label as pos_label."
         )
-    high = _limit(sample.negative, allowed[0], delta)
-    least = -_limit(sample.positive.mirrored(), allowed[1], delta)
+    classes = (sample.negative, sample.positive)
+    least, high = _limits(classes, allowed, delta)
     if least > high:  # one boundary keeps both promises
         log_odds = sample.find_log_odds() if are_probabilities else None
         if log_odds is None:
@@ -375,33 +372,9 @@ def zone_of(
         else:
             low = high = log_odds.middle(sample.to_units(high), sample.to_units(least))
     else:
-        classes = (sample.negative, sample.positive)
-        above = [c.between(high, math.inf)[:1] for c in classes]
-        below = [c.between(-math.inf, least)[-1:] for c in classes]
-        low = sample.to_units(_middle(np.concatenate(below).max(initial=-math.inf), least))
-        high = sample.to_units(_middle(high, np.concatenate(above).min(initial=math.inf)))
-    return _zone(sample, low, high, allowed, confidence, scale)
-
-
-def _zone_of_one_class(
-    own: Scores,
-    is_positive: bool,
-    labels: tuple[Any, Any],
-    errors: tuple[float, float],
-    confidence: float,
-) -> Zone:
-    """Return the zone with one limit, that of the only class with rows."""
-    low, high, delta = -math.inf, math.inf, 1.0 - confidence
-    if is_positive:
-        least = -_limit(own.mirrored(), errors[1], delta)
-        low = _middle(own.between(low, least)[-1:].max(initial=low), least)
-    else:
-        most = _limit(own, errors[0], delta)
-        high = _middle(most, own.between(most, high)[:1].min(initial=high))
-    between = float(own.count_at_most(high) - own.count_at_most(low)) / own.n
-    n_samples = (0, own.n) if is_positive else (own.n, 0)
-    unsure = (0.0, between) if is_positive else (between, 0.0)
-    return Zone(low, high, errors, n_samples, labels, confidence, unsure)
+        low, high = map(sample.to_units, _outwards(classes, least, high))
+    name = "probability" if are_probabilities else "raw"
+    return _zone(classes, sample.labels, low, high, allowed, confidence, name)
 
 
 def _zone_by_values(
@@ -420,31 +393,42 @@ def _zone_by_values(
         both = limit(math.inf, precision=precision, npv=npv, confidence=confidence)
         # Where no boundary passes both, the rows up to the upper limit are left open.
         low, high = (both, both) if math.isfinite(both) else (-math.inf, high)
-    found = _zone(sample, low, high, (1.0, 1.0), confidence, scale)
+    name = "probability" if sample.are_probabilities(scale) else "raw"
+    classes = (sample.negative, sample.positive)
+    found = _zone(classes, sample.labels, low, high, (1.0, 1.0), confidence, name)
     return replace(found, precision=precision, npv=npv)
 
 
 def _zone(
-    sample: ScoreSample,
+    classes: tuple[Scores, Scores],
+    labels: tuple[Any, Any],
     low: float,
     high: float,
     errors: tuple[float, float],
     confidence: float,
-    scale: Scale,
+    scale: str | None,
 ) -> Zone:
-    unsure = [
-        float(c.count_at_most(high) - c.count_at_most(low)) / c.n
-        for c in (sample.negative, sample.positive)
-    ]
-    return Zone(
-        low,
-        high,
-        errors,
-        sample.n_samples,
-        sample.labels,
-        confidence,
-        (unsure[0], unsure[1]),
-        scale="probability" if sample.are_probabilities(scale) else "raw",
+    between = [float(c.count_at_most(high) - c.count_at_most(low)) for c in classes]
+    negative, positive = (k / c.n if c.n else 0.0 for k, c in zip(between, classes, strict=True))
+    n_samples, unsure = (classes[0].n, classes[1].n), (negative, positive)
+    return Zone(low, high, errors, n_samples, labels, confidence, unsure, scale=scale)
+
+
+def _limits(
+    classes: tuple[Scores, Scores], allowed: tuple[float, float], delta: float
+) -> tuple[float, float]:
+    """Return the largest limit for the positive class and the least for the negative one."""
+    negative, positive = classes
+    return -_limit(positive.mirrored(), allowed[1], delta), _limit(negative, allowed[0], delta)
+
+
+def _outwards(classes: tuple[Scores, Scores], low: float, high: float) -> tuple[float, float]:
+    """Return limits in the middle between these scores and the next ones outwards."""
+    below = [c.between(-math.inf, low)[-1:] for c in classes]
+    above = [c.between(high, math.inf)[:1] for c in classes]
+    return (
+        _middle(np.concatenate(below).max(initial=-math.inf), low),
+        _middle(high, np.concatenate(above).min(initial=math.inf)),
     )
 
 

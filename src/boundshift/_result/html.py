@@ -1,4 +1,4 @@
-"""How a boundary and a zone look in a notebook: a sentence, a small picture, a table.
+"""How a boundary looks in a notebook: a sentence, a small picture, a table.
 
 Text takes the notebook's own colour and the paper stays see-through, so that it reads on light
 and on dark pages; nothing is loaded.
@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from boundshift._scores import LogOdds
-from boundshift._words import class_rows, decision, error_text, number
+from boundshift._words import class_rows, decision, number
 
 # Between the shades for light and for dark paper, so that they can be seen on either.
 _COLORS = ("#2f8bc6", "#e0701f")
@@ -28,31 +28,6 @@ def boundary_html(boundary: Any) -> str:
         f"{_picture(boundary)}{_table(boundary)}"
         f"{_SOFT}By {escape(str(boundary.curve))} and "
         f"{escape(str(boundary.rule))}. {boundary.curve.claim.value}</div></div>"
-    )
-
-
-def zone_html(zone: Any) -> str:
-    """Return HTML for a :class:`~boundshift.Zone`: a bar in three parts, and what they promise."""
-    negative, positive = (escape(str(label)) for label in zone.labels)
-    parts = (
-        (f"{negative} up to {number(zone.low)}", _COLORS[0], isfinite(zone.low)),
-        ("ask a person", "currentColor", zone.low < zone.high),
-        (f"{positive} above {number(zone.high)}", _COLORS[1], isfinite(zone.high)),
-    )
-    bar = "".join(
-        f'<div style="flex:1;border-top:4px solid {color};padding-top:3px;text-align:center">'
-        f"{text}</div>"
-        for text, color, is_there in parts
-        if is_there
-    )
-    shares = ", ".join(
-        f"{error_text(share)} of class {label}"
-        for share, label in zip(zone.unsure, (negative, positive), strict=True)
-    )
-    return (
-        f'{_BOX}<div style="display:flex;gap:4px">{bar}</div>'
-        f"{_SOFT}{escape(zone.message)} Between the limits lie "
-        f"{shares}, of the rows here.</div></div>"
     )
 
 
