@@ -11,17 +11,17 @@ SIGNS = [(0, 1), (-1, 1), (False, True), (0.0, 1.0)]
 
 @pytest.mark.parametrize("labels", SIGNS)
 @pytest.mark.parametrize("counts", [None, (10, 90), (90, 10), (50, 50)])
-@pytest.mark.parametrize("alike", [True, False])
-def test_signs_point_to_the_greater(labels, counts, alike):
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_signs_point_to_the_greater(labels, counts, symmetric):
     known = None if counts is None else dict(zip(labels, counts, strict=True))
-    assert order_labels(labels[::-1], counts=known, alike=alike) == labels
+    assert order_labels(labels[::-1], counts=known, symmetric=symmetric) == labels
 
 
-@pytest.mark.parametrize("alike", [True, False])
-def test_of_counted_words_the_rarer_is_positive(alike):
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_of_counted_words_the_rarer_is_positive(symmetric):
     counts = {"ok": 90, "fraud": 10}
-    assert order_labels(counts, counts=counts, alike=alike) == ("ok", "fraud")
-    assert order_labels([1, 2], counts={1: 3, 2: 4}, alike=alike) == (2, 1)
+    assert order_labels(counts, counts=counts, symmetric=symmetric) == ("ok", "fraud")
+    assert order_labels([1, 2], counts={1: 3, 2: 4}, symmetric=symmetric) == (2, 1)
 
 
 def test_bare_words_point_to_the_greater():
@@ -32,13 +32,13 @@ def test_equally_frequent_words_are_asked_for_where_it_matters():
     counts = {"ok": 50, "fraud": 50}
     assert order_labels(counts, counts=counts) == ("fraud", "ok")
     with pytest.raises(InvalidInputError, match="both are equally frequent"):
-        order_labels(counts, counts=counts, alike=False)
+        order_labels(counts, counts=counts, symmetric=False)
 
 
 @pytest.mark.parametrize("pos_label", ["ok", "fraud"])
 def test_a_named_class_is_positive(pos_label):
     counts = {"ok": 90, "fraud": 10}
-    assert order_labels(counts, pos_label, counts=counts, alike=False)[1] == pos_label
+    assert order_labels(counts, pos_label, counts=counts, symmetric=False)[1] == pos_label
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def _method(curve: str, rule: str, source: Source) -> Method:
 def _group(curve: str, rule: str) -> Group:
     if (curve, rule) in _FOLLOW_UP:
         return "baseline"
-    return "ours" if RULES_TRIED[rule].alike else "other aim"
+    return "ours" if RULES_TRIED[rule].symmetric else "other aim"
 
 
 def _paper() -> list[Method]:

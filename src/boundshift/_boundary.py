@@ -469,7 +469,7 @@ def find_boundary(
     source = find_source(y_true, y_score, sample_weight)
     if source is None:
         sample = ScoreSample.from_labels(
-            y_true, y_score, pos_label, alike=rule.alike, sample_weight=sample_weight
+            y_true, y_score, pos_label, symmetric=rule.symmetric, sample_weight=sample_weight
         )
         for doubt in judge_weights(sample) if sample_weight is not None else ():
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)
@@ -479,7 +479,7 @@ def find_boundary(
             source,
             partial(decide, curve=curve, rule=rule),
             pos_label=pos_label,
-            alike=rule.alike,
+            symmetric=rule.symmetric,
             scale=scale,
         )
     warn_of(boundary, stacklevel=3)
@@ -582,7 +582,7 @@ def decide_by_row(
             "`row_cost` must go with labels and scores in memory, got data that is read in "
             "passes. Load the columns first."
         )
-    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=False)
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
     cost = own_cost(as_row_cost(row_cost, len(scores)), is_positive)
     sample = replace(ScoreSample.from_labels(is_positive, scores), labels=labels).on_scale(scale)
     _check_direction(sample, Cost())
@@ -607,7 +607,7 @@ def decide_by_row(
 
 def _check_direction(sample: ScoreSample, rule: Rule) -> None:
     """Raise if a rule for one of two named classes gets scores that point to the other one."""
-    if rule.alike or are_signs(sample.labels) or not sample.is_reversed:
+    if rule.symmetric or are_signs(sample.labels) or not sample.is_reversed:
         return
     low, high = (sample.to_units(c.median) for c in (sample.negative, sample.positive))
     raise InvalidInputError(

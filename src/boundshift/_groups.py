@@ -262,7 +262,7 @@ def find_boundaries(
             )
     claim, aim = choose_claims(curve, rule)
     m = shrinkage(rows, claim)
-    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=aim.alike)
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=aim.symmetric)
     groups, codes = _encode(by, len(scores))
     everyone = ScoreSample.from_labels(is_positive, scores)
     everyone = replace(everyone, labels=labels).on_scale(scale)

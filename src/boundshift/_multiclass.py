@@ -238,7 +238,7 @@ def class_biases(
 
 def _check_symmetric(curve: ErrorCurve, rule: Rule) -> None:
     """Raise if the answer would depend on the order of the labels."""
-    if not rule.alike:
+    if not rule.symmetric:
         raise InvalidInputError(
             "`rule` must treat classes alike where there are more than two, got "
             f"{rule!r}, which is about one positive class. Use 'g-mean', 'sum' or 'minimax'; "

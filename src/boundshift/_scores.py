@@ -425,12 +425,12 @@ class ScoreSample:
         y_score: ArrayLike,
         pos_label: object = None,
         *,
-        alike: bool = True,
+        symmetric: bool = True,
         sample_weight: ArrayLike | None = None,
     ) -> ScoreSample:
         """Collect and sort labelled scores.
 
-        With ``alike=False``, for rules that are not symmetric in the classes, words as labels
+        With ``symmetric=False``, for rules that are not symmetric in the classes, words as labels
         need a `pos_label`. Rows without weight are left out.
 
         Raises
@@ -454,7 +454,7 @@ class ScoreSample:
                 raise no_weights()
             if len(y_true) == len(y_score):  # else `as_rows` refuses them
                 y_true, y_score, weight = y_true[used], y_score[used], weight[used]
-        is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=alike)
+        is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=symmetric)
         classes: list[Scores] = []
         for mine in (~is_positive, is_positive):
             own = scores[mine]

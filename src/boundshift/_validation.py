@@ -252,7 +252,7 @@ def as_rows(
     y_score: ArrayLike,
     pos_label: object = None,
     *,
-    alike: bool = True,
+    symmetric: bool = True,
     one_class: bool = False,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], tuple[Any, Any]]:
     """Return which rows are positive, their scores, and the labels (negative, positive).
@@ -269,7 +269,7 @@ def as_rows(
     if one_class and len(distinct) == 1:
         labels = _complete_labels(distinct.tolist()[0], pos_label)
         return np.full(len(y), distinct.tolist()[0] == labels[1]), scores, labels
-    labels = order_labels(distinct.tolist(), pos_label, alike=alike)
+    labels = order_labels(distinct.tolist(), pos_label, symmetric=symmetric)
     is_positive = np.asarray(y == distinct[distinct.tolist().index(labels[1])], dtype=np.bool_)
     return is_positive, scores, labels
 
@@ -368,7 +368,7 @@ def order_labels(
     pos_label: object = None,
     *,
     counts: Mapping[Any, float] | None = None,
-    alike: bool = True,
+    symmetric: bool = True,
 ) -> tuple[Any, Any]:
     """Return two distinct labels as (negative, positive): the one rule for which is positive.
 
@@ -382,7 +382,7 @@ def order_labels(
         None for bare scores, which point to the greater label as those of scikit-learn do. With
         counts the rarer label is positive, as in the paper; but of 0 and 1, -1 and 1, False and
         True always the greater.
-    alike : bool, default=True
+    symmetric : bool, default=True
         Whether the rule is symmetric in both classes. If not, words that neither `pos_label` nor
         the counts order are an error.
 
@@ -427,7 +427,7 @@ def order_labels(
         return low, high
     if counts is not None and counts[low] != counts[high]:
         return (low, high) if counts[high] < counts[low] else (high, low)
-    if not alike:
+    if not symmetric:
         why = "scores alone do not say" if counts is None else "both are equally frequent"
         raise InvalidInputError(
             f"`pos_label` must name the positive class where a rule does not treat {low!r} and "

@@ -212,7 +212,7 @@ def metrics_at(
             )
         if isinstance(thresholds, Boundary):
             _, pos_label = read_threshold(thresholds, pos_label)
-        sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
         if isinstance(thresholds, Boundary):
             thresholds.check_scale(*sample.extremes, sum(sample.n_samples))
             thresholds = thresholds.threshold

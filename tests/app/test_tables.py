@@ -208,16 +208,16 @@ def test_the_rule_is_the_library_s(labels, counts):
         found = order_classes(order, [known[label] for label in order], None, "ill")
         assert found == order_labels(labels, counts=known)
     if not isinstance(labels[0], str) and labels != [1, 2]:  # they say it themselves
-        assert order_classes(labels, counts, None, "ill", alike=False) == tuple(labels)
+        assert order_classes(labels, counts, None, "ill", symmetric=False) == tuple(labels)
 
 
 @pytest.mark.parametrize("labels", [["sick", "well"], [1, 2]])
 def test_equally_frequent_words_are_asked_for_where_it_matters(labels):
     with pytest.raises(InvalidInputError, match=f"Use --positive {labels[1]}"):
-        order_classes(labels, [50, 50], None, "ill", alike=False)
-    named = order_classes(labels, [50, 50], str(labels[0]), "ill", alike=False)
+        order_classes(labels, [50, 50], None, "ill", symmetric=False)
+    named = order_classes(labels, [50, 50], str(labels[0]), "ill", symmetric=False)
     assert named == (labels[1], labels[0])
-    assert order_classes(labels, [51, 50], None, "ill", alike=False) == tuple(labels)
+    assert order_classes(labels, [51, 50], None, "ill", symmetric=False) == tuple(labels)
 
 
 def test_a_choice_of_ours_is_said():

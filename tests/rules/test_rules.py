@@ -71,7 +71,7 @@ def test_with_counts_a_rule_is_the_best_of_its_metric_over_all_gaps(name):
         y = np.repeat([0, 1], [n, p])
         s = rng.normal(size=n + p) + rng.choice([0.0, 1.0, 3.0]) * y
         s = np.round(s) if tied else s
-        if np.median(s[y == 1]) < np.median(s[y == 0]) and as_rule(name).alike:
+        if np.median(s[y == 1]) < np.median(s[y == 0]) and as_rule(name).symmetric:
             s = -s
         found = find_boundary(y, s, curve="empirical", rule=name)
         best = max(metric(y, (s > t).astype(int)) for t in [s.min() - 1, *s])

@@ -87,13 +87,15 @@ def threshold(
         curve, rule = goal.claims()
         goal.check_costs_by_row(cost_column)
         allowed = read_zone_errors(zone)
-        alike = rule.alike and cost_column is None if allowed is None else allowed[0] == allowed[1]
+        symmetric = (
+            rule.symmetric and cost_column is None if allowed is None else allowed[0] == allowed[1]
+        )
         table = ScoreTable(
             files,
             scored.score,
             scored.label,
             positive=scored.positive,
-            alike=alike,
+            symmetric=symmetric,
             weight=weight,
             cost=cost_column,
             by=[] if by is None else [by],
@@ -382,8 +384,8 @@ def report(
             columns = [path], scored.score, scored.label
             return ScoreTable(*columns, positive=positive, reading=reading, progress=show, **how)
 
-        alike = rule.alike and (allowed is None or allowed[0] == allowed[1])
-        table = read(file, scored.positive, alike=alike, by=[] if test else groups)
+        symmetric = rule.symmetric and (allowed is None or allowed[0] == allowed[1])
+        table = read(file, scored.positive, symmetric=symmetric, by=[] if test else groups)
         labels, rows = table.labels, table.rows
         deciding = judging = rows
         if test_share is not None:

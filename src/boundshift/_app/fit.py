@@ -192,8 +192,8 @@ def fit_table(
     check_names("The table", list(frame.columns), [target, *by, *([beside.name] if beside else ())])
     is_file = str(model) not in MODELS and Path(model).is_file()
     loaded = load_model(Path(model), trust=trust) if is_file else None
-    alike = choose_claims(curve, rule)[1].alike and cost_column is None
-    table = _read_table(frame, target, positive, ignore, alike, roles, by, beside, loaded)
+    symmetric = choose_claims(curve, rule)[1].symmetric and cost_column is None
+    table = _read_table(frame, target, positive, ignore, symmetric, roles, by, beside, loaded)
     estimator = make_model(str(model), table.columns) if loaded is None else loaded
     classes = np.array([0, 1]) if loaded is None else _labels_of(estimator, table.labels)
     y, labels = table.rows.y, table.labels
@@ -312,7 +312,7 @@ def _read_table(
     target: str,
     positive: str | None,
     ignore: Sequence[str],
-    alike: bool,
+    symmetric: bool,
     roles: Mapping[str, Role],
     by: Sequence[str],
     beside: RowColumn | None,
@@ -328,7 +328,7 @@ def _read_table(
             counts = np.ones(len(frame), dtype=np.bool_)
             counts[labelled] = numbers > 0
             frame, numbers = frame[counts], numbers[numbers > 0]
-    kept, y, labels = read_target(frame, target, positive, alike=alike)
+    kept, y, labels = read_target(frame, target, positive, symmetric=symmetric)
     more = {} if beside is None else {beside.name: beside.role}
     if loaded is None:
         columns = choose_columns(frame, target, {**roles, **more})

@@ -75,7 +75,7 @@ class ScoreTable:
         Columns; costs, and several columns of groups, in memory only.
     positive : str, default=None
         The positive label as it is written; None is as in :func:`order_classes`.
-    alike : bool, default=True
+    symmetric : bool, default=True
         Whether the rule to come is symmetric in the classes.
     reading : Reading, default=AS_IT_IS
         How to read the files.
@@ -103,7 +103,7 @@ class ScoreTable:
         label: str,
         *,
         positive: str | None = None,
-        alike: bool = True,
+        symmetric: bool = True,
         weight: str | None = None,
         cost: str | None = None,
         by: Sequence[str] = (),
@@ -126,7 +126,12 @@ class ScoreTable:
                     f"A column must have one role, got '{name}' as scores or labels and beside "
                     "them. Name another column."
                 )
-        self._score, self._label, self._positive, self._alike = score, label, positive, alike
+        self._score, self._label, self._positive, self._symmetric = (
+            score,
+            label,
+            positive,
+            symmetric,
+        )
         self._weight, self._cost, self._by, self._reading = weight, cost, by, reading
         self._progress: Show = progress or (lambda what, done, total: None)
         self._rows: ScoreRows | None = None
@@ -179,7 +184,9 @@ class ScoreTable:
 
     def _order(self, values: list[Any], counts: list[int]) -> list[bool]:
         """Settle the two labels, and return which values are the positive one."""
-        self.labels = order_classes(values, counts, self._positive, self._label, alike=self._alike)
+        self.labels = order_classes(
+            values, counts, self._positive, self._label, symmetric=self._symmetric
+        )
         return [str(value) == str(self.labels[1]) for value in values]
 
     @property
@@ -278,7 +285,9 @@ class ScoreTable:
             return zone_of(replace(sample, labels=self.labels), errors, confidence, scale)
 
         symmetric = errors[0] == errors[1]
-        zone, _ = decide_in_passes(self._source, decide, alike=symmetric, progress=self._progress)
+        zone, _ = decide_in_passes(
+            self._source, decide, symmetric=symmetric, progress=self._progress
+        )
         self._check_unchanged(zone.n_samples)
         return zone
 

@@ -239,13 +239,13 @@ def order_classes(
     positive: str | None,
     column: str,
     *,
-    alike: bool = True,
+    symmetric: bool = True,
 ) -> tuple[Any, Any]:
     """Return the two labels of a column (negative, positive).
 
     `values` and `counts` are the labels and their numbers of rows. `positive` is the positive label
     as text; None takes the greater of 0 and 1, -1 and 1, false and true, and else the rarer one. If
-    the rule is not symmetric (`alike`), one of two equally frequent words must be named.
+    the rule is not symmetric (`symmetric`), one of two equally frequent words must be named.
     """
     totals: Counter[Any] = Counter()
     for value, count in zip(values, counts, strict=True):
@@ -268,14 +268,14 @@ def order_classes(
     low, high = distinct
     if chosen is not None:
         low, high = (high, low) if chosen == low else (low, high)
-    elif not alike and totals[low] == totals[high] and not are_signs((low, high)):
+    elif not symmetric and totals[low] == totals[high] and not are_signs((low, high)):
         raise InvalidInputError(
             f"The positive class must be named where a rule does not treat {low!r} and {high!r} "
             f"alike, got neither, and both have {totals[low]} rows. Use --positive {high}, for "
             "example."
         )
     else:
-        low, high = order_labels(distinct, counts=totals, alike=alike)
+        low, high = order_labels(distinct, counts=totals, symmetric=symmetric)
     # JSON stores a date, for one, as text.
     low, high = (v if isinstance(v, str | int | float) else str(v) for v in (low, high))
     return low, high
@@ -367,11 +367,11 @@ def drop_labels(frame: Any, target: str, ignore: Sequence[str]) -> tuple[Any, li
 
 
 def read_target(
-    frame: Any, target: str, positive: str | None = None, *, alike: bool = True
+    frame: Any, target: str, positive: str | None = None, *, symmetric: bool = True
 ) -> tuple[Any, IntArray, tuple[Any, Any]]:
     """Return the rows that have a label, their class as 0 or 1, and the labels.
 
-    `positive` and `alike` are as in :func:`order_classes`.
+    `positive` and `symmetric` are as in :func:`order_classes`.
     """
     import numpy as np
 
@@ -387,7 +387,7 @@ def read_target(
             f"Two classes are needed, but column '{target}' holds {len(values)} different values. "
             "Choose the column that says which class a row has."
         )
-    labels = order_classes(values, sizes.tolist(), positive, target, alike=alike)
+    labels = order_classes(values, sizes.tolist(), positive, target, symmetric=symmetric)
     chosen = [cell for cell, v in zip(sizes.index, values, strict=True) if str(v) == str(labels[1])]
     y = np.asarray(given.isin(chosen), dtype=np.int64)
     rarer = min(int(y.sum()), len(y) - int(y.sum()))

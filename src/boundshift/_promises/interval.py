@@ -112,7 +112,7 @@ def threshold_interval(
             f"`n_resamples` must be a whole number of at least 2, got {n_resamples!r}. Use 200."
         )
     claim, aim = choose_claims(curve, rule)
-    given = ScoreSample.from_labels(y_true, y_score, pos_label, alike=aim.alike)
+    given = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=aim.symmetric)
     threshold = decide(given, claim, aim, scale).threshold
     sample = given.on_scale(scale)
     if n_resamples is None:

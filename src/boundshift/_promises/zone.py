@@ -320,13 +320,13 @@ def find_zone(
                 "find_zone(y, s, precision=0.5, npv=0.98), for example."
             )
         asked = as_share("precision", precision), as_share("npv", npv)
-        sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=False)
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
         return _zone_by_values(sample, *asked, confidence, scale)
     allowed = as_errors((0.05, 0.05) if errors is None else errors)
-    alike = allowed[0] == allowed[1]
-    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, alike=alike, one_class=True)
+    symmetric = allowed[0] == allowed[1]
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=symmetric, one_class=True)
     if 0 < np.sum(is_positive) < len(scores):
-        sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=symmetric)
         return zone_of(sample, allowed, confidence, scale)
     as_choice("scale", scale, get_args(Scale))
     scores = np.sort(read_scores("y_score", scores))

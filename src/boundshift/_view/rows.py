@@ -34,8 +34,8 @@ def settle_boundary(
     A given boundary has its own labels, curve and rule.
     """
     if boundary is None:
-        alike = choose_claims(curve, rule)[1].alike
-        sample = ScoreSample.from_labels(y_true, y_score, pos_label, alike=alike)
+        symmetric = choose_claims(curve, rule)[1].symmetric
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=symmetric)
         boundary = decide(sample, curve, rule, "auto")
         warn_of(boundary, stacklevel=4)
         return boundary, sample

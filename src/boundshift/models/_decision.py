@@ -73,7 +73,7 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
     labels, weights = scored.classes.tolist(), scored.weights
     sizes = np.bincount(scored.y, weights, minlength=2).tolist()
     counts = dict(zip(labels, sizes, strict=True))
-    ends = order_labels(labels, pos_label, counts=counts, alike=rule.alike)
+    ends = order_labels(labels, pos_label, counts=counts, symmetric=rule.symmetric)
     k = labels.index(ends[1])
     scale: Scale = "probability" if scored.are_probabilities else "raw"
     is_positive, scores = scored.y == k, scored.scores_of(k)
@@ -85,7 +85,7 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
         if weights is not None:
             doubts = judge_weights(replace(sample, labels=ends))
         # Weights by label need the names.
-        sample = replace(sample, labels=ends) if rule.alike else sample
+        sample = replace(sample, labels=ends) if rule.symmetric else sample
         boundary = decide(sample, curve, rule, scale)
     boundary = _qualify_promise(replace(boundary, labels=ends, scale=scale), scored)
     doubts = _doubt_scales(scored) + doubts
@@ -152,7 +152,7 @@ def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Str
     has_own = not callable(scored.response.method) or scored.response.is_log_odds
     keeps_own = (
         parts is not None
-        and rule.alike
+        and rule.symmetric
         and has_own
         and shift_loses(y, scores, parts, lambda *rows: find(*rows).biases, weights)
     )

@@ -309,7 +309,7 @@ def _share_to_hold_out(classifier: Any, classes: NDArray[Any], y: NDArray[Any]) 
     if isinstance(rule, ClassFloors):
         rule.check_classes(labels)
     else:
-        ends = order_labels(labels, classifier.pos_label, counts=counts, alike=rule.alike)
+        ends = order_labels(labels, classifier.pos_label, counts=counts, symmetric=rule.symmetric)
         counts = {label: counts[label] for label in ends}
     demands = find_demands(curve, rule, counts)
     if demands is None or not all(can_promise(least, rows) for least, _, rows in demands):

@@ -414,7 +414,7 @@ class ThresholdDisplay(ScoreDisplay):
         if not models:
             raise InvalidInputError("`y_proba` must hold one model at least, got none.")
         samples = {
-            name: ScoreSample.from_labels(y_true, p, pos_label, alike=False)
+            name: ScoreSample.from_labels(y_true, p, pos_label, symmetric=False)
             for name, p in models.items()
         }
         for name, sample in samples.items():

@@ -341,7 +341,7 @@ def _overlap(best: float) -> Finding:
 def _place(best: float, evidence: Evidence) -> Finding | None:
     """Warn if a symmetric rule ended far from the best threshold."""
     boundary, here = evidence.boundary, sum(evidence.shifted.errors) / 2
-    if not boundary.rule.alike or here - best <= _FAR:
+    if not boundary.rule.symmetric or here - best <= _FAR:
         return None
     text = (
         f"At the boundary {percent(here)} of both classes are wrong on average, "

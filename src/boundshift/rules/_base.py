@@ -44,7 +44,7 @@ class Rule(Settings, ABC):
     >>> @dataclass(frozen=True)
     ... class Squares(Rule):
     ...     name = "squares"
-    ...     alike = True
+    ...     symmetric = True
     ...     def value(self, negative, positive, n_samples):
     ...         return negative**2 + positive**2
     >>> round(find_boundary([0, 0, 0, 0, 1, 1], [0, 1, 2, 4, 3, 5], rule=Squares()).threshold, 1)
@@ -67,7 +67,7 @@ class Rule(Settings, ABC):
         return 0.0, 0
 
     @property
-    def alike(self) -> bool:
+    def symmetric(self) -> bool:
         """Whether the rule is symmetric in both classes, so that either may be positive."""
         return False
 

@@ -57,7 +57,7 @@ class Sum(Rule):
     """
 
     name = "sum"
-    alike = True
+    symmetric = True
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return the sum."""
@@ -75,7 +75,7 @@ class Minimax(Rule):
     """
 
     name = "minimax"
-    alike = True
+    symmetric = True
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return the maximum."""
@@ -102,7 +102,7 @@ class GMean(Rule):
     """
 
     name = "g-mean"
-    alike = True
+    symmetric = True
 
     tolerance: float = 0.0025
 
@@ -177,7 +177,7 @@ class ConfusionRule(Rule):
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
 
     @property
-    def alike(self) -> bool:
+    def symmetric(self) -> bool:
         """Whether the metric is symmetric in both classes; a given prevalence breaks that."""
         return self.prevalence is None
 
@@ -226,7 +226,7 @@ class FBeta(ConfusionRule):
     """
 
     name = "f-beta"
-    alike = False
+    symmetric = False
 
     beta: float = 1.0
 

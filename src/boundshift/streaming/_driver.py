@@ -59,7 +59,7 @@ def decide_in_passes(
     decide: Callable[[ScoreSample], Result],
     *,
     pos_label: object = None,
-    alike: bool = True,
+    symmetric: bool = True,
     progress: Progress | bool | None = None,
     scale: Scale = "raw",
 ) -> tuple[Result, float]:
@@ -68,11 +68,11 @@ def decide_in_passes(
     The resolution is how far the boundary may lie from that of the sorted scores; 0 if the decision
     is exact. A smooth curve takes cells as points, and may be off by a sixteenth of a cell's width.
 
-    `alike` says whether the decision is symmetric in the classes; if not, words as labels need a
+    `symmetric` says whether the decision is so in the classes; if not, words as labels need a
     `pos_label`. If the rows peeked at are probabilities, the first pass takes all for such; if it
     meets others, or hard labels, it is made again with the raw scores.
     """
-    scan = Scan(source.peek(), source.is_weighted, pos_label, alike, scale)
+    scan = Scan(source.peek(), source.is_weighted, pos_label, symmetric, scale)
     return decide_together(source, [(scan, all_rows)], lambda found: decide(found[0]), progress)
 
 
@@ -134,7 +134,7 @@ class Scan:
         peeked: Iterable[Chunk],
         is_weighted: bool = False,
         pos_label: object = None,
-        alike: bool = True,
+        symmetric: bool = True,
         scale: Scale = "raw",
         common: Scan | None = None,
         together: int = 1,
@@ -146,7 +146,7 @@ class Scan:
         self._cell_count = max(_CELLS // together, _LEAST_CELLS)
         self._share = 1 / min(together, _MOST_SHARING)
         self._is_weighted, self._common, self._scale = is_weighted, common, scale
-        self._pos_label, self._alike = pos_label, alike
+        self._pos_label, self._symmetric = pos_label, symmetric
         self._is_settled = False
         self.labels: tuple[Any, Any] = (None, None)
 
@@ -189,7 +189,7 @@ class Scan:
         _check_faults(tally.faults)
         if not tally.classes and self._is_weighted:
             raise no_weights()
-        self.labels = order_labels(tally.classes, self._pos_label, alike=self._alike)
+        self.labels = order_labels(tally.classes, self._pos_label, symmetric=self._symmetric)
         self._found = [tally.classes[label] for label in self.labels]
         least, most = min(c.lows for c in self._found), max(c.highs for c in self._found)
         if request.log_odds is None:

@@ -103,7 +103,7 @@ def scan_boundary(
         read(data, ColumnNames(label, score, weight), element),
         partial(decide, curve=curve, rule=rule),
         pos_label=pos_label,
-        alike=rule.alike,
+        symmetric=rule.symmetric,
         scale=scale,
         progress=progress,
     )
@@ -179,7 +179,7 @@ def decide_groups_in_passes(
     groups = sorted(counts, key=lambda group: (str(type(group)), group))
     together = 1 + len(groups)
     views: list[View] = [all_rows, *(methodcaller("of_group", group) for group in groups)]
-    claims: dict[str, Any] = {"pos_label": pos_label, "alike": rule.alike, "scale": scale}
+    claims: dict[str, Any] = {"pos_label": pos_label, "symmetric": rule.symmetric, "scale": scale}
     everyone = Scan(source.peek(), **claims, together=together)
     scans = [everyone, *(Scan((), common=everyone, together=together) for _ in groups)]
 
@@ -304,7 +304,7 @@ def scan_zone(
         source,
         lambda sample: zone_of(sample, allowed, confidence, scale),
         pos_label=pos_label,
-        alike=allowed[0] == allowed[1],
+        symmetric=allowed[0] == allowed[1],
         progress=progress,
     )
     return zone
