@@ -421,13 +421,6 @@ def test_paper_and_authors_are_settings_spelled_out():
     assert SupportRadius.authors() == SupportRadius(**code)
 
 
-def test_class_weight_by_label_is_the_pair(problem):
-    y, s = problem
-    labels = np.array(["no", "yes"])[y]
-    by_label = find(labels, s, curve=SupportRadius(class_weight={"yes": 5.0, "no": 1.0})).threshold
-    assert by_label == find(y, s, curve=SupportRadius(class_weight=(1.0, 5.0))).threshold
-
-
 def test_a_heavier_class_gets_more_room(problem):
     y, s = problem
     curves = [SupportRadius(class_weight=(1.0, v), budget=0.1) for v in (0.1, 1, 10)]

@@ -220,7 +220,7 @@ def test_the_rare_class_is_found_more_often(name):
     "options",
     [
         {"curve": "paper"},
-        {"curve": SupportRadius(gamma=2.0, alpha=(0.5, 2.0), class_weight={0: 1.0, 1: 3.0})},
+        {"curve": SupportRadius(gamma=2.0, alpha=(0.5, 2.0), class_weight=(1.0, 3.0))},
         {"curve": "dkw", "rule": "minimax"},
         {"rule": Cost(false_negative=20)},
         {"curve": "smoothed", "rule": Floors(recall=0.8)},

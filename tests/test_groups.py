@@ -192,8 +192,6 @@ def test_scores_that_point_down_are_decided_as_they_are(rows):
         ([1, 2], {}, "one value for each of 720 rows"),
         (np.full(720, np.nan), {}, "must name the group of every row"),
         (np.zeros(720), {"rows": -1}, "`rows` must be a finite number"),
-        (np.zeros(720), {"sample_weight": np.ones(720)}, "`sample_weight` must be None for"),
-        (np.zeros(720), {"row_cost": np.ones(720)}, "`row_cost` must be None for boundaries by"),
     ],
 )
 def test_bad_groups_get_a_sentence(rows, by, options, message):

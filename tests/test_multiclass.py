@@ -173,7 +173,7 @@ def test_joint_is_pairwise_where_there_is_no_curve_to_share(three, rule):
         ({"rule": Floors(recall=0.9), "multi_class": "pairwise"}, "must treat classes alike"),
         ({"rule": "f1", "multi_class": "one-vs-rest"}, "must treat classes alike"),
         ({"curve": SupportRadius(alpha=(1, 2))}, "`alpha` must be one number where"),
-        ({"curve": SupportRadius(class_weight={0: 1, 1: 2, 2: 3})}, "`class_weight` must be one"),
+        ({"curve": SupportRadius(class_weight=(1, 2))}, "`class_weight` must be one"),
         ({"pos_label": 1}, "`pos_label` must be None with more than two"),
     ],
 )

@@ -489,15 +489,7 @@ def find_boundary(
 def choose_claims(
     curve: str | ErrorCurve | None = None, rule: str | Rule | None = None
 ) -> tuple[ErrorCurve, Rule]:
-    """Return the curve and the rule, each the default for the other where none is named.
-
-    Examples
-    --------
-    >>> choose_claims(None, None)
-    (Blend(rows=10.0), GMean(tolerance=0.0025))
-    >>> choose_claims("paper")[1]
-    Sum()
-    """
+    """Return the curve and the rule, each the default for the other where none is named."""
     chosen = rule if rule is None or isinstance(rule, Rule) else as_rule(rule)
     claims: ErrorCurve
     if isinstance(curve, ErrorCurve):

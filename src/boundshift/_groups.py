@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift._boundary import Boundary, choose_claims, decide
-from boundshift._result.records import Record, as_label
+from boundshift._result.records import Record
 from boundshift._result.sql import group_expression
 from boundshift._scores import Scale, ScoreSample
 from boundshift._search import ErrorsAt, Found, search_between, search_gaps, search_line
@@ -39,7 +39,7 @@ class GroupCounts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GroupBoundaries(Mapping[Any, Boundary]):
+class GroupBoundaries(Record, Mapping[Any, Boundary]):
     """The boundary of each group, and the common one for unknown groups.
 
     Parameters
@@ -53,12 +53,22 @@ class GroupBoundaries(Mapping[Any, Boundary]):
     rows : float
         Rows of a class at which a group's own rows and all rows have equal weight; 0 if nothing
         was shrunk.
+
+    Examples
+    --------
+    >>> from boundshift import GroupBoundaries, find_boundaries
+    >>> y, s, site = [0, 0, 1, 1] * 9, [1, 2, 3, 4] * 9, ["a"] * 20 + ["b"] * 16
+    >>> found = find_boundaries(y, s, by=site)
+    >>> GroupBoundaries.from_json(found.to_json()) == found
+    True
     """
 
     boundaries: dict[Any, Boundary]
     common: Boundary
     counts: dict[Any, GroupCounts]
     rows: float
+
+    _format: ClassVar[str] = "boundshift.groups"
 
     def __getitem__(self, group: Any) -> Boundary:
         return self.boundaries[group]
@@ -129,62 +139,16 @@ class GroupBoundaries(Mapping[Any, Boundary]):
             column, by, cuts, self.common.threshold, self.common.labels, dialect
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values: every group with its boundary and rows, and the common boundary.
-
-        Groups must be strings, numbers or booleans, which JSON can carry.
-        """
-        groups = [_StoredGroup(as_label(g), b, self.counts[g]) for g, b in self.boundaries.items()]
-        return _StoredGroups(groups, self.common, self.rows).to_dict()
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> GroupBoundaries:
-        """Return the boundaries that :meth:`to_dict` has given; unknown fields are ignored.
-
-        Raises
-        ------
-        InvalidInputError
-            If it is another record, one of a newer release, or a field is missing or impossible.
-
-        Examples
-        --------
-        >>> from boundshift import GroupBoundaries, find_boundaries
-        >>> y, s, site = [0, 0, 1, 1] * 9, [1, 2, 3, 4] * 9, ["a"] * 20 + ["b"] * 16
-        >>> found = find_boundaries(y, s, by=site)
-        >>> GroupBoundaries.from_dict(found.to_dict()) == found
-        True
-        """
-        found = _StoredGroups.from_dict(stored)
-        boundaries = {entry.group: entry.boundary for entry in found.groups}
-        counts = {entry.group: entry.counts for entry in found.groups}
-        return cls(boundaries, found.common, counts, found.rows)
-
-
-@dataclass(frozen=True)
-class _StoredGroup:
-    group: Any
-    boundary: Boundary
-    counts: GroupCounts
-
-
-@dataclass(frozen=True)
-class _StoredGroups(Record):
-    groups: list[_StoredGroup]
-    common: Boundary
-    rows: float
-
-    _format: ClassVar[str] = "boundshift.groups"
-
     def _impossible(self) -> str | None:
         if not 0 <= self.rows < float("inf"):
             return "rows"
-        possible = len({entry.group for entry in self.groups}) == len(self.groups)
-        for entry in self.groups:
-            n = entry.counts
+        if any(boundary.labels != self.common.labels for boundary in self.boundaries.values()):
+            return "boundaries"
+        possible = set(self.counts) == set(self.boundaries)
+        for n in self.counts.values():
             possible &= all(isinstance(count, int) for count in n)
             possible &= 0 <= n.false_alarms <= n.negatives and 0 <= n.misses <= n.positives
-            possible &= entry.boundary.labels == self.common.labels
-        return None if possible else "groups"
+        return None if possible else "counts"
 
 
 def find_boundaries(
@@ -196,8 +160,6 @@ def find_boundaries(
     rule: str | Rule | None = None,
     pos_label: object = None,
     rows: float = ROWS,
-    sample_weight: None = None,
-    row_cost: None = None,
     scale: Scale = "auto",
 ) -> GroupBoundaries:
     r"""Find a boundary for each group of rows: each site, each device, each sex.
@@ -210,7 +172,8 @@ def find_boundaries(
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_samples,)
-        As in :func:`~boundshift.find_boundary`, in memory.
+        As in :func:`~boundshift.find_boundary`, in memory. Every row counts once: for weights or
+        costs pass the rows of each group to that function.
     by : array-like of shape (n_samples,)
         The group of each row; none may be missing.
     curve, rule, pos_label
@@ -219,9 +182,6 @@ def find_boundaries(
         The number m of rows of a class at which the group's own rows and all rows have equal
         weight; 0 does not shrink. Promised floors and the paper's method never shrink: no promise
         can be borrowed.
-    sample_weight, row_cost : None
-        Refused: every row counts once. Pass the rows of each group to
-        :func:`~boundshift.find_boundary`, which takes both.
     scale : {"auto", "probability", "raw"}, default="auto"
         As in :func:`~boundshift.find_boundary`. All rows together tell whether scores are
         probabilities, so that groups and common boundary are on one scale.
@@ -253,13 +213,6 @@ def find_boundaries(
     >>> {group: round(b.threshold, 1) for group, b in found.items()}
     {'small': 1.7, 'large': 1.1}
     """
-    for name, given in (("sample_weight", sample_weight), ("row_cost", row_cost)):
-        if given is not None:
-            raise InvalidInputError(
-                f"`{name}` must be None for boundaries by group, where every row counts once, got "
-                f"{type(given).__name__}. Leave it out, or call find_boundary on the rows of each "
-                "group."
-            )
     claim, aim = choose_claims(curve, rule)
     m = shrinkage(rows, claim)
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=aim.symmetric)

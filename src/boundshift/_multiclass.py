@@ -107,37 +107,10 @@ def find_biases(
 ) -> ClassBiases:
     """Return one bias per class, and the boundary that they give each pair of classes.
 
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Class numbers.
-    scores : array of shape (n_samples, n_classes)
-        Scores of every class; NaN where a model did not know the class.
-    curve, rule : ErrorCurve, Rule
-        The claim on each class's error in a pair, and how both become one number. The rule must
-        be symmetric; "g-mean" leaves out its part for F1 where the biases are joint, since no
-        class is the rare one in every pair.
-    strategy : {"joint", "pairwise", "one-vs-rest", "own"}, default="joint"
-        Which problems are solved. "joint" is "pairwise" for the curve "support", whose optimum is
-        not that of a curve. "own" solves none and leaves all biases zero.
-    labels : sequence, default=None
-        Names of the classes; None are their numbers.
-    weights : array of shape (n_samples,), default=None
-        How often each row counts; None for once each.
-
-    Returns
-    -------
-    ClassBiases
-
-    Examples
-    --------
-    >>> from boundshift.curves import StudentT
-    >>> y = np.repeat([0, 1, 2], [800, 150, 50])
-    >>> scores = np.random.default_rng(0).normal(size=(1000, 3)) - [0.0, 1.0, 2.0]
-    >>> scores[np.arange(1000), y] += 2
-    >>> found = find_biases(y, scores, StudentT(), GMean())
-    >>> found.biases.round(1).tolist(), round(found.boundaries[0, 2].threshold, 1)
-    ([-0.9, 0.1, 0.8], -1.7)
+    `y` are class numbers, `scores` has a column per class: NaN where a model did not know it. The
+    rule must be symmetric; "g-mean" leaves out its part for F1 where the biases are joint, since
+    no class is the rare one in every pair. "joint" is "pairwise" for the curve "support", whose
+    optimum is not that of a curve. "own" solves nothing and leaves all biases zero.
     """
     unknown = int(np.isnan(scores).all(axis=1).sum())
     if unknown or np.isinf(scores).any():
@@ -168,16 +141,7 @@ def decide_biases(
 ) -> ClassBiases:
     """Return the biases of `find_biases` from the samples of all pairs of classes.
 
-    Parameters
-    ----------
-    samples : mapping from pairs of class numbers to ScoreSample
-        The second class's scores minus the first's, of the rows of both.
-    counts : array of shape (n_classes,)
-        Rows of each class.
-    curve, rule, strategy
-        As in `find_biases`, without "one-vs-rest", which does not compare pairs.
-    names : sequence
-        Of the classes.
+    A sample has the second class's scores minus the first's, of the rows of both.
     """
     _check_symmetric(curve, rule)
     if strategy == "joint" and isinstance(curve, SupportRadius):
@@ -218,14 +182,7 @@ def pair_boundaries(
 def class_biases(
     n_classes: int, thresholds: Mapping[Pair, float], weights: Mapping[Pair, float]
 ) -> FloatArray:
-    r"""Solve :math:`b_i - b_j \approx t_{ij}` by weighted least squares.
-
-    Examples
-    --------
-    >>> t = {(0, 1): 1.0, (0, 2): 3.0, (1, 2): 2.0}
-    >>> class_biases(3, t, dict.fromkeys(t, 1.0)).round(3).tolist()
-    [1.333, 0.333, -1.667]
-    """
+    r"""Solve :math:`b_i - b_j \approx t_{ij}` by weighted least squares."""
     laplacian, right = np.zeros((n_classes, n_classes)), np.zeros(n_classes)
     for (i, j), t in thresholds.items():
         w = weights[i, j]
@@ -248,7 +205,7 @@ def _check_symmetric(curve: ErrorCurve, rule: Rule) -> None:
     if isinstance(curve, SupportRadius):
         for name in ("alpha", "class_weight"):
             setting = getattr(curve, name)
-            if isinstance(setting, Mapping) or setting[0] != setting[1]:
+            if setting[0] != setting[1]:
                 raise InvalidInputError(
                     f"`{name}` must be one number where there are more than two classes, got "
                     f"{setting!r}, which tells a positive class from a negative one."
@@ -503,14 +460,7 @@ def _middle_of_least(values: FloatArray, *, counted: bool = False) -> int:
 def class_losses(
     y: IndexArray, scores: FloatArray, biases: FloatArray, costs: FloatArray
 ) -> FloatArray:
-    """Return the mean loss of each class's rows at given biases, 0 for a class without rows.
-
-    Examples
-    --------
-    >>> scores = np.array([[1.0, 0.0], [1.0, 0.5], [0.0, 3.0]])
-    >>> class_losses(np.array([0, 1, 1]), scores, np.zeros(2), 1 - np.eye(2)).tolist()
-    [0.0, 0.5]
-    """
+    """Return the mean loss of each class's rows at given biases, 0 for a class without rows."""
     winner = np.argmax(scores + biases, axis=1)
     totals = np.bincount(y, costs[y, winner], len(costs))
     return np.asarray(totals / np.maximum(np.bincount(y, minlength=len(costs)), 1))
@@ -525,26 +475,8 @@ def search_biases(
 ) -> FloatArray:
     """Return the best biases by counting, for a value of all classes' mean losses.
 
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Class numbers.
-    scores : array of shape (n_samples, n_classes)
-        Scores of every class; minus infinity where a model did not know the class.
-    costs : array of shape (n_classes, n_classes)
-        What a row costs: true classes in rows, predicted ones in columns.
-    value : callable
-        Takes mean losses, classes in the last dimension, and returns what to minimise.
-    starts : sequence of arrays
-        Biases to start from, besides zeros.
-
-    Examples
-    --------
-    >>> y = np.repeat([0, 1, 2], [6, 3, 1])
-    >>> scores = np.eye(3)[[0, 0, 0, 0, 0, 1, 1, 1, 0, 0]] + [0.5, 0.0, 0.0]
-    >>> biases = search_biases(y, scores, 1 - np.eye(3), lambda losses: losses.sum(axis=-1))
-    >>> class_losses(y, scores, biases, 1 - np.eye(3)).round(2).tolist()
-    [1.0, 0.33, 0.0]
+    Scores are minus infinity where a model did not know the class. `costs` has true classes in
+    rows, `value` takes mean losses with classes in the last dimension.
     """
     own = scores[np.arange(len(y)), y]
     sums = np.bincount(y, np.where(np.isfinite(own), own, 0.0), scores.shape[1])
@@ -628,16 +560,8 @@ def promise_floors(
 ) -> FloorBiases:
     r"""Return biases whose floors hold on fresh rows with the rule's confidence, if there are any.
 
-    Parameters
-    ----------
-    rows : ClassRows
-        Rows that the model has not seen; minus infinity for the score of an unknown class.
-    rule : ClassFloors
-        Floors, confidence and objective.
-    labels : sequence
-        The classes by number.
-    guide : ClassRows, default=None
-        Other rows to propose biases; None splits the rows given.
+    `rows` are rows that the model has not seen; minus infinity is the score of an unknown class.
+    The guide are other rows; None splits those given.
 
     Notes
     -----
@@ -648,15 +572,6 @@ def promise_floors(
     errs, which has a probability of at most :math:`\delta`. Of the wrong proposals only the first
     is tested unless it passes, so the floors of all proposals that pass hold together with a
     probability of at least :math:`1 - \delta`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1, 2], [1000, 200, 100])
-    >>> scores = rng.normal(size=(1300, 3)) + 3 * np.eye(3)[y] - [0, 1, 2]
-    >>> rule = ClassFloors(recall={"rare": 0.8})
-    >>> promise_floors(ClassRows(y, scores), rule, ["usual", "seldom", "rare"]).status.name
-    'SHARED'
     """
     rule.check_classes(labels)
     floors = _floors(rule, labels)
@@ -702,14 +617,6 @@ def meet_floors(
     """Return the best biases that reach recalls on the rows given, or come nearest.
 
     The targets are the floors unless others are given. Nothing is promised of fresh rows.
-
-    Examples
-    --------
-    >>> y = np.repeat([0, 1, 2], 4)
-    >>> rows = ClassRows(y, np.eye(3)[y] - [0.0, 0.0, 1.5])
-    >>> biases = meet_floors(rows, ClassFloors(recall={2: 0.9}), [0, 1, 2])
-    >>> np.argmax(rows.scores + biases, axis=1)[-4:].tolist()
-    [2, 2, 2, 2]
     """
     allowed = 1.0 - (_floors(rule, labels) if targets is None else targets)
     counts = np.bincount(rows.y, minlength=len(labels)).tolist()

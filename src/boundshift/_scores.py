@@ -64,12 +64,6 @@ class Scores:
     ends : pair of arrays of shape (m,), default=None
         Least and largest score that an entry may hold; None if every score is known. The ends of
         the outermost entries are the extremes of the class.
-
-    Examples
-    --------
-    >>> scores = Scores(np.array([0.0, 1.0, 5.0]), count=np.array([3, 1, 1]))
-    >>> scores.n, scores.median, scores.mean, scores.count_at_most([-1.0, 0.0, 2.0]).tolist()
-    (5, 0.0, 1.2, [0, 3, 4])
     """
 
     value: FloatArray
@@ -185,11 +179,6 @@ class Scores:
 
         A score counts at its two neighbouring nodes by its nearness to each. Scores beyond the
         first node or beyond `high` count as if they stood there.
-
-        Examples
-        --------
-        >>> Scores(np.array([0.0, 0.25, 9.0])).binned(0.0, 2.0, 1.0).tolist()
-        [1.75, 0.25, 1.0, 0.0]
         """
         size = n_nodes(low, high, cell)
         offset = self.value - low
@@ -247,13 +236,7 @@ def is_among(values: FloatArray, atoms: FloatArray) -> BoolArray:
 
 
 def quantiles(scores: Scores, share: ArrayLike) -> FloatArray:
-    """Return quantiles, interpolated linearly between the two nearest ranks.
-
-    Examples
-    --------
-    >>> quantiles(Scores(np.array([0.0, 1.0, 5.0])), [0.25, 0.75]).tolist()
-    [0.5, 3.0]
-    """
+    """Return quantiles, interpolated linearly between the two nearest ranks."""
     place = np.asarray(share) * (scores.n - 1)
     left = np.floor(place).astype(np.int64)
     low, high = scores.at(left), scores.at(np.minimum(left + 1, scores.n - 1))
@@ -264,11 +247,6 @@ def robust_std(scores: Scores) -> float:
     """Return the standard deviation, at most twice that of a normal class with these quartiles.
 
     An outlier cannot raise it beyond that, unless half of the scores are equal.
-
-    Examples
-    --------
-    >>> robust_std(Scores(np.array([0.0, 1.0, 2.0, 3.0, 1e9])))
-    2.965...
     """
     first, third = quantiles(scores, [0.25, 0.75])
     normal = float(third - first) / _NORMAL_IQR
@@ -314,13 +292,7 @@ class LogOdds:
         return cls(least - _LOG_2 if zeros else -math.inf, most + _LOG_2 if ones else math.inf)
 
     def of(self, scores: FloatArray) -> FloatArray:
-        """Return the log-odds of probabilities, NaN for numbers outside [0, 1].
-
-        Examples
-        --------
-        >>> LogOdds(-7.0, 7.0).of(np.array([0.0, 0.2, 0.5, 1.0])).round(2).tolist()
-        [-7.0, -1.39, 0.0, 7.0]
-        """
+        """Return the log-odds of probabilities, NaN for numbers outside [0, 1]."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.subtract(1.0, scores)
             np.divide(scores, found, out=found)
@@ -345,14 +317,7 @@ class LogOdds:
         return np.where(cut < 0.0, -np.inf, np.where(cut > 1.0, np.inf, found))
 
     def to_probability(self, value: float) -> float:
-        """Return the probability of log-odds, 0 and 1 where the exact ones stand.
-
-        Examples
-        --------
-        >>> log_odds = LogOdds(-7.0, 7.0)
-        >>> [log_odds.to_probability(value) for value in (-8.0, -7.0, 0.0, 7.0)]
-        [0.0, 0.0, 0.5, 1.0]
-        """
+        """Return the probability of log-odds, 0 and 1 where the exact ones stand."""
         if value <= self.low:
             return 0.0
         return 1.0 if value >= self.high else float(expit(value))
@@ -361,11 +326,6 @@ class LogOdds:
         """Return the threshold on probabilities that decides every row as one on log-odds does.
 
         It is the largest double whose log-odds are not above the value.
-
-        Examples
-        --------
-        >>> LogOdds().to_threshold(0.0), LogOdds(-7.0, 7.0).to_threshold(8.0)
-        (0.5, 1.0)
         """
         if not math.isfinite(value):
             return value
@@ -381,13 +341,7 @@ class LogOdds:
         return float(near[passed - 1]) if passed else 0.0
 
     def middle(self, low: float, high: float) -> float:
-        """Return the threshold in the middle of two probabilities by their log-odds.
-
-        Examples
-        --------
-        >>> round(LogOdds().middle(0.01, 0.5), 3), LogOdds(-7.0, 7.0).middle(0.0, 1.0)
-        (0.091, 0.5)
-        """
+        """Return the threshold in the middle of two probabilities by their log-odds."""
         first, second = self.of(np.array([low, high])).tolist()
         found = self.to_threshold(first + (second - first) / 2)
         return min(max(found, low), float(np.nextafter(high, -np.inf)))
@@ -432,18 +386,6 @@ class ScoreSample:
 
         With ``symmetric=False``, for rules that are not symmetric in the classes, words as labels
         need a `pos_label`. Rows without weight are left out.
-
-        Raises
-        ------
-        InvalidInputError
-            If a score is not finite, the lengths differ, or there are not exactly two classes.
-
-        Examples
-        --------
-        >>> weights = [1.5, 1.0, 1.0, 1.25]
-        >>> sample = ScoreSample.from_labels([0, 0, 1, 1], [0, 1, 2, 3], sample_weight=weights)
-        >>> sample.n_samples
-        (2.5, 2.25)
         """
         weight = None
         if sample_weight is not None:
@@ -474,19 +416,6 @@ class ScoreSample:
 
         With "auto" they are if all lie in [0, 1], unless all are the same or none lies inside:
         hard labels have no odds. Those are decided as given, and everything is with "raw".
-
-        Parameters
-        ----------
-        scale : {"auto", "probability", "raw"}
-            What the scores are; "probability" refuses those outside [0, 1].
-
-        Examples
-        --------
-        >>> sample = ScoreSample.from_labels([0, 0, 1, 1], [0.0, 0.2, 0.5, 0.8])
-        >>> sample.on_scale("auto").positive.value.round(2).tolist()
-        [0.0, 1.39]
-        >>> sample.on_scale("raw") is sample
-        True
         """
         log_odds = self.find_log_odds() if self.are_probabilities(scale) else None
         if log_odds is None:
@@ -521,11 +450,6 @@ class ScoreSample:
 
         A score that two rows share, of whichever class, is one, if they are a thousandth of a
         class or of all rows. A weight of 2 is two rows.
-
-        Examples
-        --------
-        >>> ScoreSample.from_labels([0, 0, 0, 1, 1], [0.0, 0.0, 1.0, 1.0, 2.0]).atoms.tolist()
-        [0.0, 1.0]
         """
         if self.given_atoms is not None:
             return self.given_atoms
@@ -568,14 +492,7 @@ class ScoreSample:
         return replace(self, negative=first, positive=second)
 
     def to_rows(self) -> tuple[NDArray[Any], FloatArray]:
-        """Return labels and scores of all rows, the negative class first and each in order.
-
-        Examples
-        --------
-        >>> y_true, y_score = ScoreSample.from_labels(["b", "a", "b"], [2.0, 5.0, 1.0]).to_rows()
-        >>> y_true.tolist(), y_score.tolist()
-        (['a', 'b', 'b'], [5.0, 1.0, 2.0])
-        """
+        """Return labels and scores of all rows, the negative class first and each in order."""
         scores = [c.at(np.arange(c.n)) for c in (self.negative, self.positive)]
         return np.repeat(np.array(self.labels), self.n_samples), np.concatenate(scores)
 
@@ -599,15 +516,7 @@ class ScoreSample:
         return positive.median < negative.median
 
     def count_wrong(self, t: FloatArray) -> tuple[IntArray, IntArray]:
-        """Return how many rows of each class lie on the wrong side of each boundary.
-
-        Examples
-        --------
-        >>> sample = ScoreSample.from_labels([0, 0, 1], [1.0, 2.0, 1.5])
-        >>> above, below = sample.count_wrong(np.array([1.7]))
-        >>> above.tolist(), below.tolist()
-        ([1], [1])
-        """
+        """Return how many rows of each class lie on the wrong side of each boundary."""
         above = self.negative.n - self.negative.count_at_most(t)
         return np.asarray(above), np.asarray(self.positive.count_at_most(t))
 
@@ -675,14 +584,7 @@ def check_magnitude(largest: float) -> None:
 
 
 def judge_weights(sample: ScoreSample) -> list[str]:
-    """Raise if a class's weights sum to less than 2; name classes whose weights are uneven.
-
-    Examples
-    --------
-    >>> y, s, weights = [0, 0, 0, 1, 1, 1], [0, 1, 2, 3, 4, 5], [9, 9, 9, 1, 1, 98]
-    >>> judge_weights(ScoreSample.from_labels(y, s, sample_weight=weights))
-    ['The 3 weights of class 1 sum to 100 but count as 1.041 rows at most ...']
-    """
+    """Raise if a class's weights sum to less than 2; name classes whose weights are uneven."""
     doubts = []
     for label, scores in zip(sample.labels, (sample.negative, sample.positive), strict=True):
         if scores.n < LEAST_WEIGHT:

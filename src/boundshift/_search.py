@@ -97,16 +97,7 @@ def search_gaps(
 ) -> Found:
     """Return the best gap between scores, merged with neighbours of the same value.
 
-    Parameters
-    ----------
-    errors : callable
-        From boundaries to the claimed error rates at each, which depend on counts only.
-    rule : Rule
-        What to minimise.
-    sample : ScoreSample
-        Scores of both classes.
-    everyone : ScoreSample, default=None
-        Whose scores bound the gaps; None takes the sample.
+    The errors depend on counts only. The scores of `everyone` bound the gaps; None: the sample's.
     """
     edges, sizes = gap_edges(everyone or sample), sample.n_samples
     last_gap = len(edges) - 2
@@ -202,15 +193,7 @@ def _walk(
 def search_between(
     errors: ErrorsAt, rule: Rule, sample: ScoreSample, everyone: ScoreSample | None = None
 ) -> Found:
-    """Return the best gap between distinct scores, each judged at its middle.
-
-    Parameters
-    ----------
-    errors, rule, sample
-        As in `search_line`; the errors jump at the sample's atoms.
-    everyone : ScoreSample, default=None
-        Whose scores bound the gaps; None takes the sample.
-    """
+    """Return the best gap between distinct scores, each judged at its middle."""
     rows = everyone or sample
     distinct = np.unique(np.concatenate([rows.negative.value, rows.positive.value]))
     margin = rows.spread / 16 or abs(distinct[0]) or 1.0
@@ -254,16 +237,7 @@ def search_line(
 ) -> Found:
     """Return the best boundary on the line.
 
-    Parameters
-    ----------
-    errors : callable
-        From boundaries to the claimed error rates at each.
-    rule : Rule
-        What to minimise.
-    sample : ScoreSample
-        Scores of both classes.
-    bends : array, default=None
-        Scores between which the errors are smooth; None takes quantiles of both classes.
+    Between the scores in `bends` the errors are smooth; None takes quantiles of both classes.
     """
 
     def value(t: FloatArray) -> FloatArray:

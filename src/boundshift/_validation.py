@@ -84,17 +84,6 @@ def as_positive(name: str, value: object, remedy: str = "", *, zero: bool = Fals
     raise InvalidInputError(f"`{name}` must be {rule}, got {value!r}. {remedy}".rstrip())
 
 
-def as_weight(name: str, value: object, remedy: str = "") -> float:
-    """Return `value` as a float whose products with shares neither overflow nor vanish."""
-    number = as_positive(name, value, remedy)
-    if not 1 / MOST_COST <= number <= MOST_COST:
-        raise InvalidInputError(
-            f"`{name}` must be from {1 / MOST_COST:g} to {MOST_COST:g}, got {value!r}. Divide both "
-            f"by the larger one: only their ratio matters. {remedy}".rstrip()
-        )
-    return number
-
-
 def as_share(name: str, value: object, remedy: str = "Use 0.95, for example.") -> float:
     """Return `value` as a float strictly between 0 and 1."""
     number = as_positive(name, value, remedy)
@@ -105,8 +94,6 @@ def as_share(name: str, value: object, remedy: str = "Use 0.95, for example.") -
 
 def as_pair(name: str, value: object, remedy: str = "") -> tuple[float, float]:
     """Return one positive number, or one per class, as (negative, positive)."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
     if isinstance(value, numbers.Real):
         value = (value, value)
     if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
@@ -275,13 +262,7 @@ def as_rows(
 
 
 def _complete_labels(label: Any, pos_label: object) -> tuple[Any, Any]:
-    """Return the labels (negative, positive), given the only one that has rows.
-
-    Examples
-    --------
-    >>> _complete_labels(0, None), _complete_labels("ok", "fraud"), _complete_labels("ill", "ill")
-    ((0, 1), ('ok', 'fraud'), ('not ill', 'ill'))
-    """
+    """Return the labels (negative, positive), given the only one that has rows."""
     pairs: tuple[tuple[Any, Any], ...] = ((False, True), (-1, 1))
     for low, high in pairs:
         if pos_label in (None, high) and label in (low, high):
@@ -303,13 +284,7 @@ def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
 
 
 def find_distinct(y: NDArray[Any], name: str = "y_true") -> NDArray[Any]:
-    """Return the distinct labels in sorted order; raise if some are missing or not comparable.
-
-    Examples
-    --------
-    >>> find_distinct(np.array([3, 1, 3])).tolist(), find_distinct(np.array(["b", "a"])).tolist()
-    ([1, 3], ['a', 'b'])
-    """
+    """Return the distinct labels in sorted order; raise if some are missing or not comparable."""
     if y.dtype.kind in "biuf" and len(y):
         low, high = y.min(), y.max()
         # Two numbers, the usual labels, need no sort.
@@ -370,29 +345,7 @@ def order_labels(
     counts: Mapping[Any, float] | None = None,
     symmetric: bool = True,
 ) -> tuple[Any, Any]:
-    """Return two distinct labels as (negative, positive): the one rule for which is positive.
-
-    Parameters
-    ----------
-    labels : iterable of labels
-        The distinct ones; two, or an error is raised.
-    pos_label : label, default=None
-        The positive class, if it is named.
-    counts : mapping from label to number of rows, default=None
-        None for bare scores, which point to the greater label as those of scikit-learn do. With
-        counts the rarer label is positive, as in the paper; but of 0 and 1, -1 and 1, False and
-        True always the greater.
-    symmetric : bool, default=True
-        Whether the rule is symmetric in both classes. If not, words that neither `pos_label` nor
-        the counts order are an error.
-
-    Examples
-    --------
-    >>> order_labels(["ok", "fraud"], counts={"ok": 90, "fraud": 10})
-    ('ok', 'fraud')
-    >>> order_labels([0, 1], counts={0: 10, 1: 90})
-    (0, 1)
-    """
+    """Return two distinct labels as (negative, positive): the one rule for which is positive."""
     labels = list(labels)
     _check_spellings(labels)
     try:

@@ -25,27 +25,6 @@ def write_whole(path: Path, content: str | bytes, *, new: bool = False) -> Path:
 
     A file that is replaced keeps its permissions; a fresh one has those of the umask. A symbolic
     link stays, and what it points to is written. A device or a pipe is written to.
-
-    Parameters
-    ----------
-    path : Path
-        Where to; missing folders are made.
-    content : str or bytes
-        Text is written as UTF-8.
-    new : bool, default=False
-        Whether a file that is there, even one that has just appeared, is an error.
-
-    Raises
-    ------
-    InvalidInputError
-        If `new` and the file exists.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole(Path(folder) / "deep" / "file.txt", "text").read_text()
-    'text'
     """
     # What no encoding has, such as half a letter out of a file's name, becomes a question mark.
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content

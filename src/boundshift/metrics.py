@@ -233,22 +233,7 @@ def metrics_of_errors(
     costs: Cost | None = None,
     odds: FloatArray | None = None,
 ) -> dict[str, FloatArray]:
-    """Return every metric of both classes' error rates.
-
-    Parameters
-    ----------
-    negative, positive : array-like
-        Error rates of both classes.
-    n_samples : tuple of float
-        Rows of each class, for their frequencies.
-    prevalence : float, default=None
-        Share of the positive class where decisions will be made; None takes the sample's.
-    costs : Cost, default=None
-        Of both errors; None for 1 and 1.
-    odds : array, default=None
-        Cost of a false positive over that of a false negative, for the net benefit without costs;
-        None gives NaN.
-    """
+    """Return every metric of both classes' error rates."""
     low, high = np.asarray(negative, dtype=float), np.asarray(positive, dtype=float)
     weights = frequencies(prevalence, n_samples)
     share = weights[1] / (weights[0] + weights[1])

@@ -79,7 +79,7 @@ def test_error_rates_are_counted_and_their_bands_exact(problem):
         {"curve": "support"},
         {"curve": "authors"},
         {"curve": "paper"},
-        {"curve": SupportRadius(class_weight={0: 1.0, 1: 4.0})},
+        {"curve": SupportRadius(class_weight=(1.0, 4.0))},
         {"curve": SupportRadius(slack="continuous")},
         {"curve": "support", "rule": "minimax"},
         {"rule": "g-mean", "curve": "dkw"},

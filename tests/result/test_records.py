@@ -58,7 +58,7 @@ def test_a_record_comes_back_whole(kind):
     ("curve", "rule"),
     [
         (None, None),
-        (SupportRadius(class_weight={0: 1.0, 1: 3.0}, budget=0.25), "sum"),
+        (SupportRadius(class_weight=(1.0, 3.0), budget=0.25), "sum"),
         (SupportRadius(alpha=(1, 2), solver=SLSQP(start=0.5), budget=200), "sum"),
         (ClopperPearson(0.9), Floors(recall=0.7)),
         (ClopperPearson(0.9), "minimax"),
@@ -91,6 +91,16 @@ def inside(place, change):
     return lambda stored: {place: [stored[place][0] | change, *stored[place][1:]]}
 
 
+def of_counts(counts):
+    """Return a change of the first group's counts."""
+
+    def change(stored):
+        kept = stored["counts"]
+        return {"counts": kept | {"values": [counts, *kept["values"][1:]]}}
+
+    return change
+
+
 ALARM = {
     "label": 0, "row": 1, "when": None, "since_row": 1, "since": None,
     "wrong": 1, "n_samples": 1, "bound": 0.1, "level": 0.05,
@@ -116,12 +126,11 @@ CHANGES = {
         {"reason": None}, {"method": 3}, {"scale": "odds"},
     ],
     GroupBoundaries: [
-        {"version": 2}, {"common": None}, {"rows": -1.0}, {"rows": "Infinity"}, {"groups": {}},
-        lambda stored: {"groups": stored["groups"][:1] * 2}, {"groups": ["a"]},
-        inside("groups", {"group": ["a"]}), inside("groups", {"counts": [5, 5, 6, 0]}),
-        inside("groups", {"counts": [5, 5, 0.5, 0]}), inside("groups", {"counts": [5, 5, 1]}),
-        inside("groups", {"boundary": None}),
-        inside("groups", {"boundary": find_boundary(["no", "yes"] * 9, [0, 1] * 9).to_dict()}),
+        {"version": 2}, {"common": None}, {"rows": -1.0}, {"rows": "Infinity"}, {"boundaries": {}},
+        {"boundaries": {"labels": ["a"], "values": []}}, {"counts": {"labels": [], "values": []}},
+        {"counts": {"labels": ["a", "a"], "values": [[5, 5, 0, 0]] * 2}}, {"boundaries": ["a"]},
+        of_counts([5, 5, 6, 0]), of_counts([5, 5, 0.5, 0]), of_counts([5, 5, 1]),
+        lambda stored: {"common": find_boundary(["no", "yes"] * 9, [0, 1] * 9).to_dict()},
     ],
     Monitor: [
         lambda stored: {"classes": stored["classes"][:1]}, {"classes": None}, {"rows": -5},

@@ -324,7 +324,9 @@ def find_zone(
         return _zone_by_values(sample, *asked, confidence, scale)
     allowed = as_errors((0.05, 0.05) if errors is None else errors)
     symmetric = allowed[0] == allowed[1]
-    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=symmetric, one_class=True)
+    is_positive, scores, labels = as_rows(
+        y_true, y_score, pos_label, symmetric=symmetric, one_class=True
+    )
     if 0 < np.sum(is_positive) < len(scores):
         sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=symmetric)
         return zone_of(sample, allowed, confidence, scale)

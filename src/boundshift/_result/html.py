@@ -1,4 +1,4 @@
-"""How a boundary looks in a notebook: a sentence, a small picture, a table.
+"""How a boundary looks in a notebook: a sentence and a table.
 
 Text takes the notebook's own colour and the paper stays see-through, so that it reads on light
 and on dark pages; nothing is loaded.
@@ -7,15 +7,13 @@ and on dark pages; nothing is loaded.
 from __future__ import annotations
 
 from html import escape
-from math import isfinite
 from typing import Any
 
-from boundshift._scores import LogOdds
 from boundshift._words import class_rows, decision, number
 
 # Between the shades for light and for dark paper, so that they can be seen on either.
 _COLORS = ("#2f8bc6", "#e0701f")
-_WIDTH, _LANE, _MARGIN = 560, 26, 12
+_WIDTH = 560
 _BOX = f'<div style="max-width:{_WIDTH}px;font-family:system-ui,sans-serif;line-height:1.45">'
 _SOFT = '<div style="opacity:.75;margin-top:6px">'
 
@@ -25,7 +23,7 @@ def boundary_html(boundary: Any) -> str:
     return (
         f'{_BOX}<div style="font-size:1.1em;font-weight:600">{escape(decision(boundary))}</div>'
         f'<div style="opacity:.75;margin-bottom:6px">{escape(boundary.message)}</div>'
-        f"{_picture(boundary)}{_table(boundary)}"
+        f"{_table(boundary)}"
         f"{_SOFT}By {escape(str(boundary.curve))} and "
         f"{escape(str(boundary.rule))}. {boundary.curve.claim.value}</div></div>"
     )
@@ -39,42 +37,6 @@ def bars(geometry: Any) -> list[tuple[float, float, float]]:
         ends = (geometry.radii[i], geometry.confidence_radii[i])
         found.append((mean, *(mean + towards * end for end in ends)))
     return found
-
-
-def _picture(boundary: Any) -> str:
-    """Draw the paper's supports, means and radii and the threshold, one line a class."""
-    geometry = boundary.geometry
-    if geometry is None:
-        return ""
-    ends = [end for support in geometry.supports for end in support]
-    cut = boundary.threshold
-    if boundary.scale == "probability":
-        cut = float(LogOdds().place(cut))
-    low, high = min(*ends, cut), max(*ends, cut)
-    if not isfinite(high - low) or high <= low:
-        return ""
-
-    def place(value: float) -> str:
-        share = min(max((value - low) / (high - low), 0.0), 1.0)
-        return f"{_MARGIN + share * (_WIDTH - 2 * _MARGIN):.1f}"
-
-    lanes = ""
-    for i, y in ((1, _LANE / 2), (0, 1.5 * _LANE)):
-        start, end = map(place, geometry.supports[i])
-        mean, edge, reach = map(place, bars(geometry)[i])
-        lanes += (
-            f'<g stroke="{_COLORS[i]}"><path d="M{start} {y}H{end}" stroke-width="8" '
-            f'opacity=".25"/><path d="M{mean} {y}H{edge}" stroke-width="4"/>'
-            f'<path d="M{edge} {y}H{reach}" stroke-width="2.5" stroke-dasharray="4 3"/>'
-            f'<circle cx="{mean}" cy="{y}" r="5" fill="{_COLORS[i]}"/></g>'
-        )
-    height = 2 * _LANE
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {height}" width="100%" role="img" '
-        'aria-label="Kept scores of both classes, means, radii and the boundary" '
-        f'style="display:block;fill:none">{lanes}'
-        f'<path d="M{place(cut)} 0V{height}" stroke="currentColor" stroke-width="2"/></svg>'
-    )
 
 
 def _table(boundary: Any) -> str:

@@ -180,6 +180,14 @@ def _decode(hint: Any, value: Any, name: str) -> Any:
         return _decode(last, value, name)
     if origin in (tuple, list) or hasattr(hint, "_fields"):
         return _decode_items(hint, value, name)
+    if origin is dict:
+        if not isinstance(value, Mapping) or set(value) != {"labels", "values"}:
+            raise _refuse(name, "an object with labels and values", value)
+        keys = _decode_items(list[Any], value["labels"], name)
+        values = _decode_items(list[inner[1]], value["values"], name)  # type: ignore[valid-type]
+        if not len(keys) == len(values) == len(set(keys)):
+            raise _refuse(name, "an object with a value for each label", value)
+        return dict(zip(keys, values, strict=True))
     if origin is Literal:
         if value in inner:
             return value
@@ -271,14 +279,7 @@ def _restore_setting(value: Any) -> Any:
 
 
 def read_json(text: str | bytes, what: str) -> Any:
-    """Return what JSON text holds; raise a sentence about `what` if it is none.
-
-    Examples
-    --------
-    >>> read_json("[1, 2", "A stored boundary")
-    Traceback (most recent call last):
-    boundshift.exceptions.InvalidInputError: A stored boundary must be JSON text, got what ...
-    """
+    """Return what JSON text holds; raise a sentence about `what` if it is none."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -280,12 +280,6 @@ class ShapeCurve(PairCurve):
 def count_above(
     atoms: FloatArray, counts: NDArray[Any], side: Literal["left", "right"] = "right"
 ) -> Tail:
-    """Return the function from boundaries to the count above them, "left": at them too.
-
-    Examples
-    --------
-    >>> count_above(np.array([0.0, 1.0]), np.array([5.0, 2.0]))(np.array([-1.0, 0.0])).tolist()
-    [7.0, 2.0]
-    """
+    """Return the function from boundaries to the count above them, "left": at them too."""
     above = np.append(np.cumsum(counts[::-1])[::-1], 0.0)
     return lambda t: np.asarray(above[np.searchsorted(atoms, t, side=side)])

@@ -219,13 +219,7 @@ def _of_counts(bound: Bound, wrong: IntArray, n: int, safe: bool = False) -> Flo
 
 
 def most_wrong(bound: Bound, n: int, most: float) -> int:
-    """Return the largest count whose bound is at most some error, -1 if there is none.
-
-    Examples
-    --------
-    >>> most_wrong(lambda wrong, n: clopper_pearson(wrong, n, 0.05), 100, 0.2)
-    13
-    """
+    """Return the largest count whose bound is at most some error, -1 if there is none."""
 
     def exceeds(k: int) -> bool:
         return float(bound(np.array([k]), n)[0]) > most + _ROUNDING
@@ -242,11 +236,6 @@ def start_of(floor: float, delta: float, most: int) -> int:
     It depends only on the floor, the confidence and the number of rows. It is the least number at
     which an observed share halfway between the floor and 1 would pass, if that is at most half of
     the rows; else the least number at which a share of 1 would pass.
-
-    Examples
-    --------
-    >>> start_of(0.5, 0.05, 1000), start_of(0.9, 0.05, 1000), start_of(0.5, 0.05, 20)
-    (11, 76, 5)
     """
     least = _rows_needed(floor, delta)
     for first in range(least, most // 2 + 1, 1024):
@@ -267,11 +256,6 @@ def starting_places(floor: float, delta: float, most: int) -> list[int]:
 
     Each is three times the one before it, up to half of all rows; docs/defaults.md says how both
     were chosen.
-
-    Examples
-    --------
-    >>> starting_places(0.5, 0.05, 50), starting_places(0.5, 0.05, 1000)
-    ([11], [11, 33, 99, 297])
     """
     places = [start_of(floor, delta, most)]
     while places[-1] * 3 <= most / 2:
@@ -290,25 +274,8 @@ def pass_in_order(
 ) -> BoolArray:
     """Return the boundaries at which the share right meets the floor, jointly with 1 − delta.
 
-    Parameters
-    ----------
-    wrong, n : arrays of int
-        Rows on the wrong side and rows in all, at each boundary; n must not fall.
-    floor : float
-        Least share of rows on the right side.
-    delta : float
-        Probability with which one of the boundaries that pass may miss the floor.
-    places : sequence of int, default=None
-        Numbers of rows at which tests start; None takes `starting_places`.
-
-    Examples
-    --------
-    Of 300 rows the first two are wrong, and all others right:
-
-    >>> n = np.arange(301)
-    >>> passed = pass_in_order(np.minimum(n, 2), n, 0.8, 0.05)
-    >>> np.flatnonzero(passed)[[0, -1]]
-    array([ 90, 300])
+    `wrong` of `n` rows are on the wrong side at each boundary; n must not fall. `places` are the
+    numbers of rows at which tests start; None takes `starting_places`.
     """
     passed = np.zeros(len(n), dtype=np.bool_)
     if floor >= 1.0:
@@ -328,14 +295,7 @@ def pass_in_order(
 
 
 def largest_floor(wrong: IntArray, n: IntArray, floor: float, delta: float) -> float:
-    """Return the largest floor up to this one that some boundary passes, to 1e-4; else 0.
-
-    Examples
-    --------
-    >>> n = np.arange(101)
-    >>> largest_floor(n // 10, n, 0.9, 0.05)
-    0.7999
-    """
+    """Return the largest floor up to this one that some boundary passes, to 1e-4; else 0."""
 
     def fails(steps: int) -> bool:
         lower = steps * _NEAR

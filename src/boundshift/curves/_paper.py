@@ -23,8 +23,7 @@ space :math:`C`. The boundary (11) is :math:`t = \mu_1 + R_1 + c\, a_1 + \theta 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
@@ -35,7 +34,7 @@ from boundshift._scores import Scores, ScoreSample, refuse_weights
 from boundshift._search import ErrorsAt, Found
 from boundshift._status import Status
 from boundshift._typing import FloatArray, IntArray
-from boundshift._validation import as_choice, as_pair, as_positive, as_weight, is_finite
+from boundshift._validation import as_choice, as_pair, as_positive, is_finite
 from boundshift.curves._base import Claim, PairCurve, Solution, Tail
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule, Sum
@@ -44,7 +43,6 @@ from boundshift.rules._base import changed_repr
 Pair = tuple[float, float]
 Array = NDArray[Any]
 FloatVector = np.ndarray[tuple[int], np.dtype[np.float64]]
-Fallback = Literal["edges", "means"] | float
 
 # Two distances that differ by less than this share of themselves, or of the class's middle half,
 # count as equal, so that rescaled scores lose the same points.
@@ -77,13 +75,6 @@ def delta2_from_delta1(delta1: ArrayLike, step: Pair, space: float) -> Array:
     The printed equation squares :math:`u_2 = (C - a_1 u_1)/a_2`. It returns a number even where
     :math:`u_2` is negative and the constraint cannot be met.
     `step` holds :math:`a_1, a_2`, and `space` is :math:`C`.
-
-    Examples
-    --------
-    >>> round(float(delta2_from_delta1(1.0, (0.1, 0.2), 0.4)), 4)
-    0.1353
-    >>> float(delta2_from_delta1(1.0, (0.1, 0.2), -0.1))
-    nan
     """
     u2 = (space - step[0] * _u(delta1)) / step[1]
     return np.where(u2 >= 0, np.exp(-0.5 * u2 * u2), np.nan)
@@ -134,13 +125,6 @@ class Windows:
 
     The kept points are a window of the sorted scores. The other class lies above. Of two points
     equally far the higher one, which faces the other class, is removed first.
-
-    Examples
-    --------
-    >>> windows = Windows(Scores(np.array([0.0, 4.0, 5.0, 6.0, 15.0])), "median")
-    >>> low, high, mean, distance = windows.keep(np.array([0, 1, 2]))
-    >>> high.tolist(), (windows.reference + mean).tolist(), distance.tolist()
-    ([15.0, 6.0, 6.0], [6.0, 3.75, 5.0], [0.0, 10.0, 15.0])
     """
 
     def __init__(self, scores: Scores, centre: Literal["median", "mean"]) -> None:
@@ -186,11 +170,6 @@ def proportional_path(n_samples: tuple[int, int]) -> IntArray:
 
     Level j removes j points of the larger class; the smaller class's share is rounded up. Two
     points of each class are kept. Mirrored problems have mirrored paths.
-
-    Examples
-    --------
-    >>> proportional_path((1000, 10))[:, [0, 1, 100, 101]].tolist()
-    [[0, 1, 100, 101], [0, 1, 1, 2]]
     """
     smaller, larger = sorted(n_samples)
     many = np.arange(max(larger - 2, 0) + 1)
@@ -203,11 +182,6 @@ def sequential_path(n_samples: tuple[int, int]) -> IntArray:
 
     The class that has lost the smaller share is next. Where both shares are equal the class that
     lost the last point goes on, the negative one at the start: the order of the authors' code.
-
-    Examples
-    --------
-    >>> sequential_path((1000, 10))[:, [1, 2, 3, 102, 103]].tolist()
-    [[1, 1, 2, 101, 101], [0, 1, 1, 1, 2]]
     """
     (negative, positive), most = n_samples, [max(n - 2, 0) for n in n_samples]
     i = np.arange(most[1])
@@ -454,24 +428,7 @@ _ENDS = np.array([[[0.0], [1.0]], [[1.0], [0.0]]])
 
 
 def split_space(k: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    r"""Divide the free space so that the loss is least, in each of m problems.
-
-    Parameters
-    ----------
-    k, w : arrays of shape (2, m)
-        Free space in steps of each class, infinite for a class of radius zero; weights of the two
-        confidences.
-
-    Returns
-    -------
-    theta, u, loss : arrays of shape (m,), (2, m), (m,)
-        Share of the negative class, both :math:`u_i`, and :math:`w_1 \delta_1 + w_2 \delta_2`.
-
-    Examples
-    --------
-    >>> split_space(np.array([[10.0, 10.0], [10.0, 5.0]]), np.ones((2, 2)))[0].round(4).tolist()
-    [0.5, 0.3484]
-    """
+    r"""Divide the free space so that the loss is least, in each of m problems."""
     k = np.minimum(k, _LARGEST_RATIO)
     z = _interior_minimum(k, w)
     inside = np.stack([expit(z), expit(-z)])
@@ -488,12 +445,6 @@ def bound_loss(k: FloatArray, w: FloatArray, n_shares: int) -> tuple[FloatArray,
     """Return a lower and an upper bound on the loss of `split_space`, much cheaper.
 
     Between two neighbouring shares no class can have more than its better one of the two.
-
-    Examples
-    --------
-    >>> lower, upper = bound_loss(np.array([[3.0], [2.0]]), np.ones((2, 1)), 65)
-    >>> lower.round(3).tolist(), upper.round(3).tolist()
-    ([0.904], [0.923])
     """
     k, shares = np.minimum(k, _LARGEST_RATIO), np.linspace(0.0, 1.0, n_shares)
     better, same = np.stack([shares[1:], 1 - shares[:-1]]), np.stack([shares, 1 - shares])
@@ -585,8 +536,8 @@ def solve_paper(
     """Solve in the orientation in which the positive class lies above, or fall back.
 
     For scores that point the other way the paper bounds the errors of `score < threshold`; those
-    of `score > threshold` may be anything up to 1. The settings are resolved for the sample, and
-    `fall_back` takes the fallback without a search.
+    of `score > threshold` may be anything up to 1. `fall_back` takes the
+    fallback without a search.
     """
     upright = sample.reversed() if sample.is_reversed else sample
     problem = SupportProblem(upright, settings)
@@ -710,7 +661,7 @@ class SupportRadius(PairCurve):
     budget : int, float or "all", default="all"
         Most points to remove: a number, a share of all rows in (0, 1], or all but two of each
         class.
-    class_weight : float, pair (negative, positive) or dict from label to float, default=1
+    class_weight : float or pair (negative, positive), default=1
         Weights of the two classes' errors in the loss.
     centre : {"median", "mean"}, default="median"
         Points farthest from here are removed first. A single far outlier drags the mean, which
@@ -759,11 +710,11 @@ class SupportRadius(PairCurve):
     penalty: Literal["proportional", "count"] = "proportional"
     alpha: float | Pair = (1.0, 1.0)
     budget: int | float | Literal["all"] = "all"
-    class_weight: float | Pair | Mapping[Any, float] = field(default=(1.0, 1.0), hash=False)
+    class_weight: float | Pair = (1.0, 1.0)
     centre: Literal["median", "mean"] = "median"
     stop_at_zero: bool = False
     solver: Exact | SLSQP = Exact()
-    fallback: Fallback = "edges"
+    fallback: Literal["edges", "means"] | float = "edges"
 
     def __post_init__(self) -> None:
         remedy = "The paper has 2, Hoeffding's bound 0."
@@ -771,13 +722,18 @@ class SupportRadius(PairCurve):
             "gamma": as_positive("gamma", self.gamma, "The paper has 1 and 2."),
             "constant": as_positive("constant", self.constant, remedy, zero=True),
             "alpha": as_pair("alpha", self.alpha, "Use alpha=1 for the paper's setting."),
+            "class_weight": as_pair(
+                "class_weight", self.class_weight, "Use 1 for the paper's loss."
+            ),
             "budget": _as_budget(self.budget),
-            "fallback": _as_fallback(self.fallback),
         }
-        if not isinstance(self.class_weight, Mapping):
-            checked["class_weight"] = _as_weights(self.class_weight)
         for name, choices in _CHOICES.items():
             as_choice(name, getattr(self, name), choices)
+        if self.fallback not in ("edges", "means") and not is_finite(self.fallback):
+            raise InvalidInputError(
+                f"`fallback` must be 'edges', 'means' or a finite number, got {self.fallback!r}. "
+                "Use 'edges' for the middle between the kept points of both classes."
+            )
         if not isinstance(self.solver, Exact | SLSQP):
             raise InvalidInputError(
                 f"`solver` must be Exact() or SLSQP(), got {self.solver!r}. "
@@ -805,20 +761,6 @@ class SupportRadius(PairCurve):
         own: dict[str, Any] = {"constant": 2.0, "radius": "two-sided", "centre": "mean"}
         return cls(**{**own, "budget": 0.5, "stop_at_zero": True, **changes})
 
-    def resolve(self, n_rows: int, labels: tuple[Any, Any]) -> Self:
-        """Return the settings for one sample: weights by class, a budget that the rows allow."""
-        budget, weight = self.budget, self.class_weight
-        if isinstance(budget, int) and budget > n_rows:
-            raise _bad_budget(budget, f" to {n_rows} (the rows given)")
-        if not isinstance(weight, Mapping):
-            return self
-        if set(weight) != set(labels):
-            raise InvalidInputError(
-                f"`class_weight` must have the labels {labels[0]!r} and {labels[1]!r} as keys, "
-                f"got {sorted(weight, key=str)!r}. Use class_weight=1 for the paper's loss."
-            )
-        return replace(self, class_weight=_as_weights([weight[label] for label in labels]))
-
     def measure(
         self, low: FloatArray, high: FloatArray, mean: FloatArray, n: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -833,7 +775,7 @@ class SupportRadius(PairCurve):
         """Return the boundary of the paper's problem, or the rule's best on the curve."""
         refuse_weights(sample, self.name)
         if rule == Sum():
-            return solve_paper(sample, self.resolve(sum(sample.n_samples), sample.labels))
+            return solve_paper(sample, self)
         plain = SupportRadius()
         for name in (f.name for f in fields(self) if f.name not in _SHAPE):
             if getattr(self, name) != getattr(plain, name):
@@ -873,12 +815,6 @@ class SupportRadius(PairCurve):
         return above
 
 
-def _as_weights(weight: object) -> Pair:
-    remedy = "Use class_weight=1 for the paper's loss."
-    negative, positive = as_pair("class_weight", weight, remedy)
-    return as_weight("class_weight", negative, remedy), as_weight("class_weight", positive, remedy)
-
-
 def _as_budget(budget: object) -> int | float | Literal["all"]:
     if isinstance(budget, str) and budget == "all":
         return "all"
@@ -887,22 +823,7 @@ def _as_budget(budget: object) -> int | float | Literal["all"]:
             return int(budget)
     elif isinstance(budget, float | np.floating) and 0 < budget <= 1:
         return float(budget)
-    raise _bad_budget(budget, "")
-
-
-def _bad_budget(budget: object, most: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"`budget` must be a number of points from 0{most}, a share in (0, 1], or 'all', got "
-        f"{budget!r}. Use budget='all' for no limit."
-    )
-
-
-def _as_fallback(value: object) -> Fallback:
-    if isinstance(value, str) and value in ("edges", "means"):
-        return value  # type: ignore[return-value]
-    if is_finite(value) and not isinstance(value, bool):
-        return float(value)  # type: ignore[arg-type]
     raise InvalidInputError(
-        f"`fallback` must be 'edges', 'means' or a finite number, got {value!r}. "
-        "Use fallback='edges' for the middle between the kept points of both classes."
+        f"`budget` must be a number of points from 0, a share in (0, 1], or 'all', got {budget!r}. "
+        "Use budget='all' for no limit."
     )

@@ -43,11 +43,6 @@ def crossing_probability(n: int, level: float, grouping: float = 0.0) -> float:
 
     Neighbouring bounds can be grouped: at the first bound of a group as many points are asked for
     as at the last. That asks for more, so the probability is then too large, never too small.
-
-    Examples
-    --------
-    >>> round(crossing_probability(1, 0.05), 12), round(crossing_probability(20, 0.00521), 3)
-    (0.05, 0.05)
     """
     first = _group(n, grouping)
     last = np.append(first[1:], n)
@@ -85,11 +80,6 @@ def local_level(n: int, delta: float) -> float | None:
     """Return the level of each bound at which all hold with probability 1 − delta.
 
     None where it is not computed: with very many rows, or for a tiny delta.
-
-    Examples
-    --------
-    >>> round(local_level(100, 0.05), 5), local_level(10**6, 0.05)
-    (0.00246, None)
     """
     if n > MOST_ROWS or not _LEAST_DELTA <= delta < 1.0:
         return None
@@ -120,13 +110,7 @@ def _poisson(means: FloatArray, length: int) -> FloatArray:
 
 
 def clopper_pearson(wrong: ArrayLike, n: ArrayLike, delta: float) -> FloatArray:
-    """Return Clopper and Pearson's upper bound, for a delta of any smallness.
-
-    Examples
-    --------
-    >>> clopper_pearson([0, 1, 10], 10, 0.05).round(3).tolist()
-    [0.259, 0.394, 1.0]
-    """
+    """Return Clopper and Pearson's upper bound, for a delta of any smallness."""
     k, n = np.asarray(wrong, dtype=np.float64), np.asarray(n, dtype=np.float64)
     inside = np.minimum(k, n - 1)
     # With no rows, or all of them wrong, nothing is left to bound.
@@ -140,11 +124,6 @@ def uniform_bound(wrong: ArrayLike, n: int, delta: float) -> FloatArray:
     Up to 50,000 rows the band of equal local levels, exact up to 2,000 and slightly conservative
     above. Beyond, the smaller of the DKW band at delta/2 and Clopper–Pearson at delta/(2(n + 1))
     for all n + 1 counts.
-
-    Examples
-    --------
-    >>> uniform_bound([0, 5], 100, 0.05).round(3).tolist()
-    [0.058, 0.144]
     """
     level = local_level(n, delta)
     if level is not None:

@@ -566,7 +566,7 @@ def _rule_values(sample: ScoreSample, thresholds: FloatArray, boundary: Boundary
 
 def _paper_loss(sample: ScoreSample, t: FloatArray, curve: SupportRadius) -> FloatArray:
     """Return the least loss over the slack levels at each threshold."""
-    problem = SupportProblem(sample, curve.resolve(sum(sample.n_samples), sample.labels))
+    problem = SupportProblem(sample, curve)
     best = Exact().solve(problem) if min(sample.n_samples) > 1 else None
     if best is None:
         return np.full(len(t), np.nan)

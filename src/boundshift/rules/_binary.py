@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from boundshift._typing import FloatArray
-from boundshift._validation import as_positive, as_share, as_weight, nearest_name
+from boundshift._validation import as_positive, as_share, nearest_name
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules._base import Rule, Sizes
 
@@ -151,7 +151,7 @@ class Cost(Rule):
 
     def __post_init__(self) -> None:
         for name in ("false_positive", "false_negative"):
-            object.__setattr__(self, name, as_weight(name, getattr(self, name), _COSTS))
+            object.__setattr__(self, name, as_positive(name, getattr(self, name), _COSTS))
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
