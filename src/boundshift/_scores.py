@@ -121,9 +121,8 @@ class Scores:
     def mean(self) -> float:
         """Mean."""
         deviation = self.value - self.median  # a common offset costs no digits
-        if self.count is None:
-            return self.median + float(deviation.mean())
-        return self.median + float(self.count @ deviation) / float(self.n)
+        total = deviation.sum() if self.count is None else self.count @ deviation
+        return self.median + float(total) / float(self.n)
 
     @cached_property
     def median(self) -> float:
@@ -143,13 +142,10 @@ class Scores:
             return 0.0
         deviation = self.value - self.mean
         # Squares of huge deviations would overflow, those of tiny ones vanish.
-        unit = _power_of_two(max(abs(float(deviation[0])), abs(float(deviation[-1]))))
-        deviation /= unit
-        np.square(deviation, out=deviation)
-        if self.count is not None:
-            deviation *= self.count
-        # No dot product: on long vectors it wakes threads, which takes longer than the sum.
-        return unit * math.sqrt(float(deviation.sum()) / (self.n - 1))
+        unit = _power_of_two(float(np.abs(deviation[[0, -1]]).max()))
+        squares = (deviation / unit) ** 2
+        total = squares.sum() if self.count is None else self.count @ squares
+        return unit * math.sqrt(float(total) / (self.n - 1))
 
     def count_at_most(self, t: ArrayLike) -> Any:
         """Return the count of the scores ≤ t, for every t."""
@@ -205,12 +201,7 @@ class Scores:
         """Return the scores with their sign changed."""
         count = None if self.count is None else self.count[::-1]
         ends = None if self.ends is None else (-self.ends[1][::-1], -self.ends[0][::-1])
-        mirror = Scores(-self.value[::-1], count, ends)
-        # What is known of the scores is known of their mirror image, to the last digit.
-        for name, sign in (("mean", -1.0), ("median", -1.0), ("std", 1.0)):
-            if name in self.__dict__:
-                mirror.__dict__[name] = sign * self.__dict__[name]
-        return mirror
+        return Scores(-self.value[::-1], count, ends)
 
     def request_exact(self, positions: FloatArray) -> None:
         """Ask for the scores around positions that decide; here every score is known."""
@@ -539,10 +530,6 @@ class ScoreSample:
     def to_threshold(self, value: float) -> float:
         """Carry a boundary to the units of the given scores, with every score on its side."""
         return float(value) if self.log_odds is None else self.log_odds.to_threshold(value)
-
-    def reversed(self) -> ScoreSample:
-        """Return the problem with scores negated and classes kept."""
-        return ScoreSample(self.negative.mirrored(), self.positive.mirrored(), self.labels)
 
     def mirrored(self) -> ScoreSample:
         """Return the problem with scores negated and classes swapped."""

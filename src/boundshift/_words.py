@@ -19,11 +19,21 @@ METRIC_TITLES = {
     "accuracy": "accuracy",
     "recall_positive": "recall, positive",
     "recall_negative": "recall, negative",
+    "recall": "recall",
+    "specificity": "specificity",
+    "precision": "precision",
+    "npv": "npv",
+    "f0.5": "F0.5",
+    "f2": "F2",
     "kappa": "Cohen's kappa",
     "youden": "Youden's J",
     "markedness": "markedness",
     "flagged": "share flagged",
+    "cost": "cost",
+    "net_benefit": "net benefit",
+    "standardised_net_benefit": "standardised net benefit",
 }
+"""Title of every metric, for tables and axes."""
 METRICS_COMPARED = (
     "g_mean", "balanced_accuracy", "f1", "accuracy", "recall_positive", "recall_negative"
 )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -14,17 +13,14 @@ from boundshift._promises.certificate import read_threshold
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
 from boundshift._validation import as_column, as_labels, as_real_column, check_labels
+from boundshift._words import METRIC_TITLES
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules._binary import Cost, FBeta, as_prevalence, frequencies
 from boundshift.rules._floors import reached_rates
 
 __all__ = ["METRICS", "binary_metrics", "geometric_mean_score", "metrics_at"]
 
-METRICS = (
-    "recall", "specificity", "precision", "npv", "flagged", "f0.5", "f1", "f2", "mcc", "kappa",
-    "youden", "markedness", "g_mean", "balanced_accuracy", "accuracy", "cost", "net_benefit",
-    "standardised_net_benefit",
-)  # fmt: skip
+METRICS = tuple(name for name in METRIC_TITLES if not name.startswith("recall_"))
 """Names of the metrics of :func:`metrics_at`."""
 
 
@@ -66,17 +62,11 @@ def binary_metrics(
             f"`y_true` must hold both classes, got {tn + fp} negative and {tp + fn} positive rows. "
             "Stratify the split."
         )
-    recall_negative, recall_positive = tn / (tn + fp), tp / (tp + fn)
-    # Python's integers do not overflow.
-    product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    return {
-        "accuracy": (tp + tn) / len(truth),
-        "g_mean": math.sqrt(recall_negative * recall_positive),
-        "f1": 2 * tp / (2 * tp + fp + fn) if tp else 0.0,
-        "balanced_accuracy": (recall_negative + recall_positive) / 2,
-        "mcc": (tp * tn - fp * fn) / math.sqrt(product) if product else 0.0,
-        "recall_negative": recall_negative,
-        "recall_positive": recall_positive,
+    found = metrics_of_errors(fp / (tn + fp), fn / (tp + fn), (tn + fp, tp + fn))
+    names = ("accuracy", "g_mean", "f1", "balanced_accuracy", "mcc")
+    return {name: float(found[name]) for name in names} | {
+        "recall_negative": float(found["specificity"]),
+        "recall_positive": float(found["recall"]),
     }
 
 

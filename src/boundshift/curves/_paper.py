@@ -539,7 +539,10 @@ def solve_paper(
     of `score > threshold` may be anything up to 1. `fall_back` takes the
     fallback without a search.
     """
-    upright = sample.reversed() if sample.is_reversed else sample
+    upright = sample
+    if sample.is_reversed:
+        negative, positive = sample.negative.mirrored(), sample.positive.mirrored()
+        upright = replace(sample, negative=negative, positive=positive)
     problem = SupportProblem(upright, settings)
     best = None
     if not fall_back and min(sample.n_samples) > 1:
