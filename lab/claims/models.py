@@ -18,53 +18,27 @@ import xgboost
 from imblearn.ensemble import BalancedRandomForestClassifier
 from imblearn.over_sampling import SMOTE
 from imblearn.pipeline import make_pipeline as make_sampling_pipeline
-from mlxtend.classifier import EnsembleVoteClassifier, StackingCVClassifier
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn import discriminant_analysis, ensemble, naive_bayes, svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.discriminant_analysis import (
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
-from sklearn.ensemble import (
-    AdaBoostClassifier,
-    BaggingClassifier,
-    ExtraTreesClassifier,
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    RandomForestClassifier,
-    StackingClassifier,
-    VotingClassifier,
-)
-from sklearn.linear_model import (
-    LogisticRegression,
-    Perceptron,
-    RidgeClassifier,
-    SGDClassifier,
-)
+from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from boundshift import (
-    BoundShiftClassifier,
-    InvalidInputError,
-    SupportRadius,
-    find_boundary,
-    load,
-    save,
-    to_onnx,
-)
+from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary, load, save, to_onnx
 from boundshift._multiclass import find_biases
 from boundshift._status import Status
 from boundshift._typing import FloatArray
+from boundshift.curves import SupportRadius
 from boundshift.models._scoring import raw_margin
 from boundshift.models._store import own_types
 from boundshift.rules import Sum
@@ -80,19 +54,12 @@ ROWS = 200
 class Model(NamedTuple):
     """A model, and an independent way to its scores."""
 
-    make: Callable[[], Any]
+    untrained: Any
     scores: Callable[[Any, FloatArray], Any]
 
-
-class Column(NamedTuple):
-    """What was found for one model and one number of classes."""
-
-    response: str
-    prefit: bool
-    cross_fitted: bool | None
-    inside: bool | None
-    onnx: bool | None
-    trusted: tuple[str, ...]
+    def fit(self, X: FloatArray, y: NDArray[Any]) -> Any:
+        """Train a copy."""
+        return clone(self.untrained).fit(X, y)
 
 
 def margins(model: Any, X: FloatArray) -> Any:
@@ -126,128 +93,111 @@ def logits(model: Any, X: FloatArray) -> Any:
     return found[:, 0] if found.shape[1] == 1 else found
 
 
-def _cat() -> catboost.CatBoostClassifier:
-    return catboost.CatBoostClassifier(
-        iterations=8, depth=3, verbose=0, allow_writing_files=False, random_seed=0, thread_count=1
-    )
+# Two learners of an ensemble.
+TWO = [("a", LogisticRegression()), ("b", GaussianNB())]
+XGB: dict[str, Any] = {"n_estimators": 8, "n_jobs": 1}
+LGBM: dict[str, Any] = {"n_estimators": 8, "n_jobs": 1, "verbose": -1}
+CAT: dict[str, Any] = {
+    "iterations": 8, "verbose": 0, "thread_count": 1, "allow_writing_files": False,
+}  # fmt: skip
 
 
-def _few(y: NDArray[Any]) -> int:
-    return len(np.unique(y))
+def xgb_margins(model: Any, X: FloatArray) -> Any:
+    booster = model.get_booster() if hasattr(model, "get_booster") else model
+    return booster.predict(xgboost.DMatrix(X), output_margin=True)
+
+
+def lgbm_margins(model: Any, X: FloatArray) -> Any:
+    return getattr(model, "booster_", model).predict(X, raw_score=True)
+
+
+def cat_margins(model: Any, X: FloatArray) -> Any:
+    return model.predict(X, prediction_type="RawFormulaVal")
 
 
 MODELS: dict[str, Model] = {
-    "LogisticRegression": Model(LogisticRegression, margins),
-    "LinearSVC": Model(lambda: LinearSVC(random_state=0), margins),
-    "SVC": Model(SVC, margins),
-    "NuSVC": Model(lambda: NuSVC(nu=0.1), margins),
-    "SGDClassifier": Model(lambda: SGDClassifier(random_state=0), margins),
-    "RidgeClassifier": Model(RidgeClassifier, margins),
-    "Perceptron": Model(lambda: Perceptron(random_state=0), margins),
-    "LinearDiscriminantAnalysis": Model(LinearDiscriminantAnalysis, margins),
-    "QuadraticDiscriminantAnalysis": Model(QuadraticDiscriminantAnalysis, margins),
-    "GaussianNB": Model(GaussianNB, joint),
-    "BernoulliNB": Model(BernoulliNB, joint),
-    "KNeighborsClassifier": Model(KNeighborsClassifier, log_odds),
+    "LogisticRegression": Model(LogisticRegression(), margins),
+    "LinearSVC": Model(LinearSVC(random_state=0), margins),
+    "SVC": Model(svm.SVC(), margins),
+    "NuSVC": Model(svm.NuSVC(nu=0.1), margins),
+    "SGDClassifier": Model(SGDClassifier(random_state=0), margins),
+    "RidgeClassifier": Model(RidgeClassifier(), margins),
+    "Perceptron": Model(Perceptron(random_state=0), margins),
+    "LinearDiscriminantAnalysis": Model(
+        discriminant_analysis.LinearDiscriminantAnalysis(), margins
+    ),
+    "QuadraticDiscriminantAnalysis": Model(
+        discriminant_analysis.QuadraticDiscriminantAnalysis(), margins
+    ),
+    "GaussianNB": Model(GaussianNB(), joint),
+    "BernoulliNB": Model(naive_bayes.BernoulliNB(), joint),
+    "KNeighborsClassifier": Model(KNeighborsClassifier(), log_odds),
     "MLPClassifier": Model(
-        lambda: MLPClassifier((3,), solver="lbfgs", alpha=9.0, max_iter=2000, random_state=0),
-        logits,
+        MLPClassifier((3,), solver="lbfgs", alpha=9.0, max_iter=2000, random_state=0), logits
     ),
-    "DecisionTreeClassifier": Model(
-        lambda: DecisionTreeClassifier(max_depth=4, random_state=0), log_odds
+    "DecisionTreeClassifier": Model(DecisionTreeClassifier(max_depth=4, random_state=0), log_odds),
+    "RandomForestClassifier": Model(ensemble.RandomForestClassifier(10, random_state=0), log_odds),
+    "ExtraTreesClassifier": Model(ensemble.ExtraTreesClassifier(10, random_state=0), log_odds),
+    "BaggingClassifier": Model(
+        ensemble.BaggingClassifier(n_estimators=4, random_state=0), log_odds
     ),
-    "RandomForestClassifier": Model(lambda: RandomForestClassifier(10, random_state=0), log_odds),
-    "ExtraTreesClassifier": Model(lambda: ExtraTreesClassifier(10, random_state=0), log_odds),
-    "BaggingClassifier": Model(lambda: BaggingClassifier(n_estimators=4, random_state=0), log_odds),
-    "AdaBoostClassifier": Model(lambda: AdaBoostClassifier(n_estimators=8), votes),
+    "AdaBoostClassifier": Model(ensemble.AdaBoostClassifier(n_estimators=8), votes),
     "GradientBoostingClassifier": Model(
-        lambda: GradientBoostingClassifier(n_estimators=8, random_state=0), margins
+        ensemble.GradientBoostingClassifier(n_estimators=8, random_state=0), margins
     ),
     "HistGradientBoostingClassifier": Model(
-        lambda: HistGradientBoostingClassifier(max_iter=8), margins
+        ensemble.HistGradientBoostingClassifier(max_iter=8), margins
     ),
-    "XGBClassifier": Model(
-        lambda: xgboost.XGBClassifier(n_estimators=8, n_jobs=1),
-        lambda model, X: model.get_booster().predict(xgboost.DMatrix(X), output_margin=True),
-    ),
-    "LGBMClassifier": Model(
-        lambda: lightgbm.LGBMClassifier(n_estimators=8, n_jobs=1, verbose=-1),
-        lambda model, X: model.booster_.predict(X, raw_score=True),
-    ),
-    "CatBoostClassifier": Model(
-        _cat, lambda model, X: model.predict(X, prediction_type="RawFormulaVal")
-    ),
+    "XGBClassifier": Model(xgboost.XGBClassifier(**XGB), xgb_margins),
+    "LGBMClassifier": Model(lightgbm.LGBMClassifier(**LGBM), lgbm_margins),
+    "CatBoostClassifier": Model(catboost.CatBoostClassifier(depth=3, **CAT), cat_margins),
     "CalibratedClassifierCV": Model(
-        lambda: CalibratedClassifierCV(LinearSVC(random_state=0), cv=2), log_odds
+        CalibratedClassifierCV(LinearSVC(random_state=0), cv=2), log_odds
     ),
-    "VotingClassifier": Model(
-        lambda: VotingClassifier([("a", LogisticRegression()), ("b", GaussianNB())], voting="soft"),
-        log_odds,
-    ),
-    "StackingClassifier": Model(
-        lambda: StackingClassifier([("a", LogisticRegression()), ("b", GaussianNB())], cv=2),
-        margins,
-    ),
-    "GridSearchCV": Model(
-        lambda: GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2), margins
-    ),
+    "VotingClassifier": Model(ensemble.VotingClassifier(TWO, voting="soft"), log_odds),
+    "StackingClassifier": Model(ensemble.StackingClassifier(TWO, cv=2), margins),
+    "GridSearchCV": Model(GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2), margins),
     "Pipeline: StandardScaler, LogisticRegression": Model(
-        lambda: make_pipeline(StandardScaler(), LogisticRegression()), margins
+        make_pipeline(StandardScaler(), LogisticRegression()), margins
     ),
     "Pipeline: StandardScaler, XGBClassifier": Model(
-        lambda: make_pipeline(StandardScaler(), xgboost.XGBClassifier(n_estimators=8, n_jobs=1)),
-        lambda model, X: model[-1].predict(model[0].transform(X), output_margin=True),
+        make_pipeline(StandardScaler(), xgboost.XGBClassifier(**XGB)),
+        lambda model, X: xgb_margins(model[-1], model[0].transform(X)),
     ),
     "imbalanced-learn Pipeline: SMOTE, LogisticRegression": Model(
-        lambda: make_sampling_pipeline(SMOTE(random_state=0), LogisticRegression()), margins
+        make_sampling_pipeline(SMOTE(random_state=0), LogisticRegression()), margins
     ),
     "imbalanced-learn BalancedRandomForestClassifier": Model(
-        lambda: BalancedRandomForestClassifier(10, random_state=0), log_odds
-    ),
-    "mlxtend EnsembleVoteClassifier": Model(
-        lambda: EnsembleVoteClassifier([LogisticRegression(), GaussianNB()], voting="soft"),
-        log_odds,
-    ),
-    "mlxtend StackingCVClassifier": Model(
-        lambda: StackingCVClassifier(
-            [LogisticRegression(), GaussianNB()], LogisticRegression(), cv=2, random_state=0
-        ),
-        margins,
+        BalancedRandomForestClassifier(10, random_state=0), log_odds
     ),
 }
 
 
+def _objective(y: NDArray[Any], two: str, many: str) -> dict[str, Any]:
+    n = len(np.unique(y))
+    return {"objective": many, "num_class": n} if n > 2 else {"objective": two}
+
+
 def _xgboost_booster(X: FloatArray, y: NDArray[Any]) -> Any:
-    many = {"objective": "multi:softprob", "num_class": _few(y)}
-    params = many if _few(y) > 2 else {"objective": "binary:logistic"}
-    return xgboost.train({"nthread": 1, **params}, xgboost.DMatrix(X, y), num_boost_round=8)
+    params = {"nthread": 1, **_objective(y, "binary:logistic", "multi:softprob")}
+    return xgboost.train(params, xgboost.DMatrix(X, y), num_boost_round=8)
 
 
 def _lightgbm_booster(X: FloatArray, y: NDArray[Any]) -> Any:
-    many = {"objective": "multiclass", "num_class": _few(y)}
-    params = many if _few(y) > 2 else {"objective": "binary"}
-    return lightgbm.train(
-        {"verbose": -1, "num_threads": 1, **params}, lightgbm.Dataset(X, y), num_boost_round=8
-    )
+    params = {"verbose": -1, "num_threads": 1, **_objective(y, "binary", "multiclass")}
+    return lightgbm.train(params, lightgbm.Dataset(X, y), num_boost_round=8)
 
 
 def _catboost_native(X: FloatArray, y: NDArray[Any]) -> Any:
-    loss = "MultiClass" if _few(y) > 2 else "Logloss"
-    params = {"loss_function": loss, "iterations": 8, "verbose": 0, "thread_count": 1}
-    return catboost.CatBoost({**params, "allow_writing_files": False}).fit(X, y)
+    loss = "MultiClass" if len(np.unique(y)) > 2 else "Logloss"
+    return catboost.CatBoost({"loss_function": loss, **CAT}).fit(X, y)
 
 
 # Trained before they come here, and never again: how to train one, and its scores.
 NATIVE: dict[str, tuple[Callable[..., Any], Callable[[Any, FloatArray], Any]]] = {
-    "XGBoost Booster": (
-        _xgboost_booster,
-        lambda model, X: model.predict(xgboost.DMatrix(X), output_margin=True),
-    ),
-    "LightGBM Booster": (_lightgbm_booster, lambda model, X: model.predict(X, raw_score=True)),
-    "CatBoost": (
-        _catboost_native,
-        lambda model, X: model.predict(X, prediction_type="RawFormulaVal"),
-    ),
+    "XGBoost Booster": (_xgboost_booster, xgb_margins),
+    "LightGBM Booster": (_lightgbm_booster, lgbm_margins),
+    "CatBoost": (_catboost_native, cat_margins),
 }
 
 
@@ -295,10 +245,10 @@ def shift_of(clf: BoundShiftClassifier) -> FloatArray:
 
 def out_of_fold(model: Model, X: FloatArray, y: NDArray[Any]) -> Any:
     """Score every row by a model fitted without it."""
-    odds = isinstance(model.scores(model.make().fit(X, y), X[:1]), Probabilities)
+    odds = isinstance(model.scores(model.fit(X, y), X[:1]), Probabilities)
 
     def fit(rows: FloatArray, labels: NDArray[Any]) -> Score:
-        trained = model.make().fit(rows, labels)
+        trained = model.fit(rows, labels)
         if odds:
             return lambda rows: np.asarray(model.scores(trained, rows).values)
         return lambda rows: np.asarray(read(model.scores, trained, rows))
@@ -355,37 +305,32 @@ def exports(clf: BoundShiftClassifier, X: FloatArray) -> bool | None:
     return bool(np.array_equal(session.run(None, {"X": X})[0], clf.predict(X)))
 
 
-def examine(name: str, n_classes: int) -> Column:
-    """Try a model with two or three classes in every way."""
+def examine(name: str, n_classes: int) -> list[Any]:
+    """Try a model with two or three classes in every way; return the cells of the table."""
     X, y = draw(n_classes)
-    fresh = X[2 * ROWS :]
-    native = name in NATIVE
-    if native:
+    deciding, fresh = slice(ROWS, 2 * ROWS), X[2 * ROWS :]
+    if name in NATIVE:
         train, scores = NATIVE[name]
-        trained = train(X[:ROWS], y[:ROWS])
+        trained, crossed = train(X[:ROWS], y[:ROWS]), None
     else:
         scores = MODELS[name].scores
-        trained = MODELS[name].make().fit(X[:ROWS], y[:ROWS])
-    deciding = slice(ROWS, 2 * ROWS)
+        trained = MODELS[name].fit(X[:ROWS], y[:ROWS])
+        crossed = cross_fitted(MODELS[name], X[:ROWS], y[:ROWS], fresh)
     clf = shifter(trained, "prefit").fit(X[deciding], y[deciding])
-    prefit = (
-        agrees(clf, y[deciding], read(scores, trained, X[deciding])) and clf.estimator_ is trained
-    )
+    agreed = agrees(clf, y[deciding], read(scores, trained, X[deciding]))
     same, trusted = survives(clf, fresh)
-    crossed = None if native else cross_fitted(name, X[:ROWS], y[:ROWS], fresh)
     on_probabilities = n_classes == 2 and clf.boundary_.scale == "probability"
     response = "predict_proba" if on_probabilities else str(clf._response.method)
-    inside, exported = carries(clf, fresh), exports(clf, fresh)
-    return Column(response, prefit and same, crossed, inside, exported, trusted)
+    prefit = agreed and same and clf.estimator_ is trained
+    return [response, prefit, crossed, carries(clf, fresh), exports(clf, fresh), trusted]
 
 
-def cross_fitted(name: str, X: FloatArray, y: NDArray[Any], fresh: FloatArray) -> bool:
+def cross_fitted(model: Model, X: FloatArray, y: NDArray[Any], fresh: FloatArray) -> bool:
     """Return whether folds decide as they should, and a clone fitted again decides alike.
 
-    Where left-out rows say that the shift loses, the model's own boundary should stay.
+    Where left-out rows say that the shift loses, the own boundary of three classes stays.
     """
-    model = MODELS[name]
-    clf = shifter(model.make(), FOLDS).fit(X, y)
+    clf = shifter(model.untrained, FOLDS).fit(X, y)
     again = clone(clf).fit(X, y)
     repeated = np.allclose(shift_of(again), shift_of(clf), rtol=1e-9, atol=1e-9)
     decided = is_kept(clf) or agrees(clf, y, out_of_fold(model, X, y))
@@ -395,27 +340,22 @@ def cross_fitted(name: str, X: FloatArray, y: NDArray[Any], fresh: FloatArray) -
 def is_kept(clf: BoundShiftClassifier) -> bool:
     """Return whether the model's own boundary stays."""
     if len(clf.classes_) == 2:
-        own = 0.5 if clf.boundary_.scale == "probability" else 0.0
-        return clf.boundary_.status is Status.KEPT and clf.threshold_ == own
+        return False
     kept = all(boundary.status is Status.KEPT for boundary in clf.boundaries_.values())
     return kept and not clf.biases_.any()
 
 
-def as_row(name: str, two: Column, many: Column) -> str:
+def as_row(name: str) -> str:
     """Return a line of the table."""
     mark = {True: "yes", False: "NO", None: "–"}
-
-    def both(a: bool | None, b: bool | None) -> str:
-        return mark[a] if a == b else f"{mark[a]}, {mark[b]}"
-
+    two, many = examine(name, 2), examine(name, 3)
     cells = [
         name,
-        two.response if two.response == many.response else f"{two.response}, {many.response}",
-        both(two.prefit, many.prefit),
-        both(two.cross_fitted, many.cross_fitted),
-        both(two.inside, many.inside),
-        both(two.onnx, many.onnx),
-        ", ".join(f"`{t}`" for t in sorted({*two.trusted, *many.trusted})) or "none",
+        *(
+            ", ".join(dict.fromkeys(mark.get(cell, cell) for cell in pair))
+            for pair in zip(two[:-1], many[:-1], strict=True)
+        ),
+        ", ".join(f"`{t}`" for t in sorted({*two[-1], *many[-1]})) or "none",
     ]
     return f"| {' | '.join(cells)} |"
 
@@ -426,8 +366,7 @@ def tables(facts: Facts) -> Tables:
 
 
 def collect(quick: bool) -> Facts:
-    names = ["LogisticRegression"] if quick else [*MODELS, *NATIVE]
-    return {"rows": [as_row(name, examine(name, 2), examine(name, 3)) for name in names]}
+    return {"rows": [as_row(n) for n in (["LogisticRegression"] if quick else [*MODELS, *NATIVE])]}
 
 
 EXPERIMENT = Experiment(collect, tables, home="docs/models.md", is_stored=False)

@@ -13,23 +13,17 @@ PRINTED = {line.split(" | ")[0].strip("| "): line for line in TABLE.splitlines()
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_table_tells_what_the_model_does(name):
-    two, many = matrix.examine(name, 2), matrix.examine(name, 3)
-    assert matrix.as_row(name, two, many) == PRINTED[name]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_said_of_a_model_is_good(name):
+    assert matrix.as_row(name) == PRINTED[name]
     assert "NO" not in PRINTED[name]
 
 
 def test_the_table_has_every_model_and_no_other():
     assert list(PRINTED) == list(NAMES)
-    assert len(matrix.MODELS) >= 20
 
 
 def test_a_disagreement_would_be_seen():
     X, y = matrix.draw(2)
-    model = matrix.MODELS["LogisticRegression"].make().fit(X, y)
+    model = matrix.MODELS["LogisticRegression"].fit(X, y)
     clf = matrix.shifter(model, "prefit").fit(X, y)
     p = model.predict_proba(X)[:, 1]
     assert matrix.agrees(clf, y, p)
