@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from joblib import Memory, Parallel, delayed
+from joblib import Parallel, delayed
 
 import boundshift
 from boundshift._writing import write_whole
@@ -26,8 +26,6 @@ Tables = dict[str, str]
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "lab" / "results"
-# Scores of trained models outlive a run in the folder that this variable names, if any.
-memory = Memory(os.environ.get("BOUNDSHIFT_SCORES"), verbose=0)
 
 
 @dataclass(frozen=True)

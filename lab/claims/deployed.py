@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from boundshift import BoundShiftClassifier, Floors, Status, certify, find_bound
 from boundshift._promises.certificate import certify_counts
 from boundshift._typing import FloatArray
 from lab.claims.simulation import binomial_error, generator
-from lab.experiment import Experiment, Facts, Tables, memory, quiet
+from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet, rows_in_parallel
 from lab.markdown import table
 
 Draw = tuple[FloatArray, NDArray[np.intp], np.random.Generator]
@@ -33,8 +32,7 @@ Draw = tuple[FloatArray, NDArray[np.intp], np.random.Generator]
 CONFIDENCE, FLOOR = 0.95, 0.9
 # Fresh rows of each class (negative, positive): the floor is about the positive one.
 FRESH = (4000, 20_000)
-# Fits of a case at most, and seconds of a processor.
-RUNS, SECONDS = 2000, 3600.0
+RUNS = 2000
 # Rows are kept apart so often for each model with a floor, and once for every fourth draw that is
 # certified, whose coverage is computed.
 REDRAWN, EVERY = 5, 4
@@ -104,27 +102,21 @@ def shifted_errors(
     return lambda t: errors(model.threshold_ + t)
 
 
-def fits(key: str, name: str, case: Case, most: int, seconds: float) -> Iterator[Draw]:
-    """Yield training rows and a generator, until there are enough or the time is used up.
-
-    Time is looked at before each draw and never at what came out of the last one.
-    """
-    rng, start = generator(key, name), process_time()
-    for done in range(most):
-        if done and process_time() - start > seconds:
-            return
+def fits(key: str, name: str, case: Case, runs: int) -> Iterator[Draw]:
+    """Yield training rows and a generator."""
+    rng = generator(key, name)
+    for _ in range(runs):
         yield (*draw(case, rng), rng)
 
 
-@memory.cache  # type: ignore[untyped-decorator]
-def floor_runs(name: str, most: int, seconds: float) -> dict[str, Any]:
+def floor_runs(name: str, runs: int) -> dict[str, Any]:
     """Ask for a recall floor, as today, and as a floor met on out-of-fold scores."""
     case = FLOORS[name]
     fresh = fresh_rows(name, case)
     kept: dict[str, list[bool]] = {"promised": [], "redrawn": [], "out-of-fold": []}
     alarms: dict[str, list[float]] = {"promised": [], "out-of-fold": []}
     not_promised = apart = 0
-    for X, y, rng in fits("deployed floor", name, case, most, seconds):
+    for X, y, rng in fits("deployed floor", name, case, runs):
         with quiet():
             model = BoundShiftClassifier(
                 case.make(), rule=Floors(recall=FLOOR), cv=3, **MARGINS
@@ -145,7 +137,7 @@ def floor_runs(name: str, most: int, seconds: float) -> dict[str, Any]:
     return {
         "case": name,
         "rows": f"{case.n_samples[0]} : {case.n_samples[1]}",
-        "runs": len(kept["out-of-fold"]),
+        "runs": runs,
         "not_promised": not_promised,
         "kept_apart": apart,
         "redrawn": len(kept["redrawn"]),
@@ -173,13 +165,12 @@ def redrawn_floors(
     return kept
 
 
-@memory.cache  # type: ignore[untyped-decorator]
-def certificate_runs(name: str, most: int, seconds: float) -> list[dict[str, Any]]:
+def certificate_runs(name: str, runs: int) -> list[dict[str, Any]]:
     """Compare the certificate of out-of-fold scores with one of rows kept apart, by class."""
     case = CERTIFICATES[name]
     fresh = fresh_rows(name, case)
     holds: dict[tuple[str, str], list[FloatArray]] = {}
-    for i, (X, y, rng) in enumerate(fits("deployed certificate", name, case, most, seconds)):
+    for i, (X, y, rng) in enumerate(fits("deployed certificate", name, case, runs)):
         with quiet():
             model = BoundShiftClassifier(case.make(), ensemble=True, **MARGINS).fit(X, y)
         refitted = case.make().fit(X, y)  # what `ensemble=False` deploys at the same threshold
@@ -255,14 +246,15 @@ def _passes(kept: list[Any]) -> bool:
 
 
 def collect(quick: bool) -> Facts:
-    most, seconds = (2, 60.0) if quick else (RUNS, SECONDS)
-    floors = [(name, most, seconds) for name in FLOORS]
-    certificates = [(name, most, seconds) for name in CERTIFICATES]
-    if quick:
-        floors, certificates = floors[1:2], certificates[:1]
+    floors, certificates = (
+        ([*FLOORS][1:2], [*CERTIFICATES][:1]) if quick else ([*FLOORS], [*CERTIFICATES])
+    )
+    runs = 2 if quick else RUNS
     return {
-        "floors": [floor_runs(*job) for job in floors],
-        "certificates": [row for job in certificates for row in certificate_runs(*job)],
+        "floors": in_parallel(floor_runs, [(name, runs) for name in floors], quick),
+        "certificates": rows_in_parallel(
+            certificate_runs, [(name, runs) for name in certificates], quick
+        ),
     }
 
 

@@ -15,7 +15,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +61,7 @@ class Row:
         return cls(name, float(f"{value:.4g}"), goal, bool(met))
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """Labelled scores."""
 
     y: NDArray[np.int64]
@@ -102,21 +101,6 @@ def rows_of(n: int) -> str:
     return f"{n:,} rows"
 
 
-def _tuned(problem: Problem) -> Contenders:
-    X = problem.scores[:, None]
-    model = Margins()
-    tuned = TunedThresholdClassifierCV(
-        FrozenEstimator(_Scored()), cv="prefit", refit=False, scoring="balanced_accuracy"
-    )
-    return {
-        "TunedThresholdClassifierCV": partial(tuned.fit, X, problem.y),
-        "find_boundary": partial(find_boundary, problem.y, problem.scores),
-        "BoundShiftClassifier": partial(
-            BoundShiftClassifier(model, cv="prefit").fit, problem.scores, problem.y
-        ),
-    }
-
-
 class _Scored(Margins):
     """Margins as scikit-learn's tuner wants them: a column of features, and labels."""
 
@@ -129,123 +113,95 @@ class _Scored(Margins):
         return (X[:, 0] > 0).astype(np.int64)
 
 
-def _cutoffs(problem: Problem) -> Contenders:
+def tuner(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+    """Race scikit-learn's tuner, prefit against prefit."""
+    tuned = TunedThresholdClassifierCV(
+        FrozenEstimator(_Scored()), cv="prefit", refit=False, scoring="balanced_accuracy"
+    )
+    for n, repeats in ({10_000: 1} if quick else {10_000: 7, 100_000: 5, 1_000_000: 3}).items():
+        y, s = Problem.draw(n)
+        shifted = BoundShiftClassifier(Margins(), cv="prefit")
+        runs: Contenders = {
+            "tuner": partial(tuned.fit, s[:, None], y),
+            "find_boundary": partial(find_boundary, y, s),
+            "BoundShiftClassifier": partial(shifted.fit, s, y),
+        }
+        best = watch.race(f"TunedThresholdClassifierCV, {rows_of(n)}", runs, repeats)
+        for name in [*runs][1:]:
+            title = f"times faster than TunedThresholdClassifierCV: {name}, {rows_of(n)}"
+            yield Row.judge(title, best["tuner"] / best[name], _goal(">= 100", n))
+
+
+def cutoffs(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+    """Race optimal-classification-cutoffs for F1, where it is installed."""
+    package = "optimal-classification-cutoffs"
+    if version_of(package) is None:
+        return
     from optimal_cutoffs import get_optimal_threshold
 
-    y, p = problem.y, expit(problem.scores - 4.0)
-    return {
-        "cutoffs": partial(get_optimal_threshold, y, p, metric="f1", comparison=">"),
-        "find_boundary": partial(find_boundary, y, p, curve="empirical", rule="f1"),
-    }
+    n = 10_000 if quick else 1_000_000
+    for kind, share in SHARES.items():
+        y, s = Problem.draw(n, share)
+        p = expit(s - 4.0)
+        runs: Contenders = {
+            "theirs": partial(get_optimal_threshold, y, p, metric="f1", comparison=">"),
+            "ours": partial(find_boundary, y, p, curve="empirical", rule="f1"),
+        }
+        best = watch.race(f"{package}, {rows_of(n)}{kind}", runs, 1 if quick else 7)
+        title = f"times faster than {package}: F1, {rows_of(n)}{kind}"
+        yield Row.judge(title, best["theirs"] / best["ours"], _goal(">= 5", n))
 
 
-def _sorting(problem: Problem) -> Contenders:
-    """Beside what any exact method must do: split the scores by class, and sort both parts."""
+def sorting(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+    """Race what any exact method must do: split the scores by class, and sort both parts."""
 
-    def split_and_sort() -> None:
-        is_positive = problem.y == 1
-        for part in (problem.scores[~is_positive], problem.scores[is_positive]):
+    def split_and_sort(y: NDArray[np.int64], s: NDArray[np.float64]) -> None:
+        for part in (s[y != 1], s[y == 1]):
             part.sort()
 
-    runs: Contenders = {"split and sort": split_and_sort}
-    for curve in SPEED_CURVES:
-        runs[curve] = partial(find_boundary, problem.y, problem.scores, curve=curve)
-    return runs
+    for n, repeats in ({10_000: 1} if quick else {1_000_000: 15, 10_000_000: 5}).items():
+        for kind, share in SHARES.items():
+            problem = Problem.draw(n, share)
+            runs: Contenders = {"sort": partial(split_and_sort, *problem)}
+            runs |= {c: partial(find_boundary, *problem, curve=c) for c in SPEED_CURVES}
+            best = watch.race(f"split and sort, {rows_of(n)}{kind}", runs, repeats)
+            slowest = max(SPEED_CURVES[1:], key=lambda name: best[name])
+            named = {"the default": SPEED_CURVES[0], f"the slowest other curve, {slowest}": slowest}
+            for name, curve in named.items():
+                title = f"times split and sort: {name}, {rows_of(n)}{kind}"
+                yield Row.judge(title, best[curve] / best["sort"], _goal("<= 3", n))
 
 
-def _brute(problem: Problem) -> Contenders:
-    return {
-        "brute force": partial(brute_force, problem.y, problem.scores),
-        "find_boundary": partial(find_boundary, problem.y, problem.scores, curve="paper"),
+def brute(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+    """Race Algorithm 1 as printed."""
+    for n, repeats in ({200: 1} if quick else {1_000: 5, 10_000: 2}).items():
+        problem = Problem.draw(n, 0.1)
+        runs: Contenders = {
+            "brute force": partial(brute_force, *problem),
+            "find_boundary": partial(find_boundary, *problem, curve="paper"),
+        }
+        best = watch.race(f"brute force, {rows_of(n)}", runs, repeats)
+        title = f"times faster than brute force of Algorithm 1: {rows_of(n)}"
+        yield Row.judge(title, best["brute force"] / best["find_boundary"], _goal(">= 1", n))
+
+
+def interval(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+    """Count an interval in decisions on the same scores."""
+    n = 1_000 if quick else 1_000_000
+    problem = Problem.draw(n)
+    runs: Contenders = {
+        "decision": partial(find_boundary, *problem),
+        "interval": partial(threshold_interval, *problem),
     }
+    best = watch.race(f"threshold_interval, {rows_of(n)}", runs, 1 if quick else 3)
+    title = f"times find_boundary: threshold_interval, {rows_of(n)}"
+    yield Row.judge(title, best["interval"] / best["decision"], _goal("<= 20", n))
 
 
-def _interval(problem: Problem) -> Contenders:
-    return {
-        "find_boundary": partial(find_boundary, problem.y, problem.scores),
-        "threshold_interval": partial(threshold_interval, problem.y, problem.scores),
-    }
-
-
-@dataclass(frozen=True)
-class Race:
-    """Contenders on problems of several sizes; `full` and `quick` are rows and repeats.
-
-    A figure is a name, whose time is divided by whose, and the goal.
-    """
-
-    title: str
-    contenders: Callable[[Problem], Contenders]
-    figures: tuple[tuple[str, str, str, str], ...]
-    full: dict[int, int]
-    quick: dict[int, int]
-    shares: dict[str, float]
-
-
-_TUNED, _CUTOFFS = "TunedThresholdClassifierCV", "optimal-classification-cutoffs"
-_SORT, _BRUTE = "split and sort", "brute force of Algorithm 1"
-RACES = (
-    Race(
-        _TUNED,
-        _tuned,
-        (
-            (f"times faster than {_TUNED}: find_boundary", _TUNED, "find_boundary", ">= 100"),
-            (f"times faster than {_TUNED}: BoundShiftClassifier", _TUNED, "BoundShiftClassifier",
-             ">= 100"),
-        ),
-        {10_000: 7, 100_000: 5, 1_000_000: 3}, {10_000: 1}, {"": 0.01},
-    ),
-    Race(
-        _CUTOFFS,
-        _cutoffs,
-        ((f"times faster than {_CUTOFFS}: F1", "cutoffs", "find_boundary", ">= 5"),),
-        {1_000_000: 7}, {10_000: 1}, SHARES,
-    ),
-    Race(
-        _SORT,
-        _sorting,
-        (
-            (f"times {_SORT}: the default", SPEED_CURVES[0], _SORT, "<= 3"),
-            (f"times {_SORT}: the slowest other curve, {{slowest}}", "slowest", _SORT, "<= 3"),
-        ),
-        {1_000_000: 15, 10_000_000: 5}, {10_000: 1}, SHARES,
-    ),
-    Race(
-        _BRUTE,
-        _brute,
-        ((f"times faster than {_BRUTE}: as exact", "brute force", "find_boundary", ">= 1"),),
-        {1_000: 5, 10_000: 2}, {200: 1}, {"": 0.1},
-    ),
-    Race(
-        "threshold_interval",
-        _interval,
-        (
-            ("times find_boundary: threshold_interval", "threshold_interval", "find_boundary",
-             "<= 20"),
-        ),
-        {1_000_000: 3}, {1_000: 1}, {"": 0.01},
-    ),
-)  # fmt: skip
-
-
-def run_races(quick: bool, watch: Stopwatch) -> Iterator[Row]:
-    """Run every race on every size and share of positive rows."""
-    for race in RACES:
-        if race.title == _CUTOFFS and version_of(_CUTOFFS) is None:
-            continue
-        for n, repeats in (race.quick if quick else race.full).items():
-            for kind, share in [*race.shares.items()][: 1 if quick else None]:
-                where = f"{rows_of(n)}{kind}"
-                runs = race.contenders(Problem.draw(n, share))
-                best = watch.race(f"{race.title}, {where}", runs, repeats)
-                slowest = max([*best][2:] or best, key=lambda name: best[name])
-                best["slowest"] = best[slowest]
-                for name, above, below, goal in race.figures:
-                    title = f"{name.format(slowest=slowest)}, {where}"
-                    # The goals are set for many rows; below, a loose one only catches accidents.
-                    loose = ">= 0.01" if ">" in goal else "<= 10000"
-                    judged = goal if n >= JUDGED_ROWS else loose
-                    yield Row.judge(title, best[above] / best[below], judged)
+def _goal(goal: str, n: int) -> str:
+    """Return the goal, which is for many rows; below, a loose one only catches accidents."""
+    loose = ">= 0.01" if ">" in goal else "<= 10000"
+    return goal if n >= JUDGED_ROWS else loose
 
 
 def growth(quick: bool, watch: Stopwatch) -> Iterator[Row]:
@@ -254,8 +210,7 @@ def growth(quick: bool, watch: Stopwatch) -> Iterator[Row]:
     times = []
     sizes = {10_000: 1, 50_000: 1} if quick else sizes
     for n, repeats in sizes.items():
-        problem = Problem.draw(n)
-        run: Contenders = {"find_boundary": partial(find_boundary, problem.y, problem.scores)}
+        run: Contenders = {"find_boundary": partial(find_boundary, *Problem.draw(n))}
         times.append(watch.race(f"growth, {rows_of(n)}", run, repeats)["find_boundary"])
     exponent = np.polyfit(np.log([*sizes]), np.log(times), 1)[0]
     name = f"growth exponent of find_boundary's time: {min(sizes):,} to {rows_of(max(sizes))}"
@@ -265,11 +220,11 @@ def growth(quick: bool, watch: Stopwatch) -> Iterator[Row]:
 def memory(quick: bool, watch: Stopwatch) -> Iterator[Row]:
     """Peak of what is allocated during the call, beyond the labels and scores given."""
     n = 10_000 if quick else 10_000_000
-    for kind, share in [*SHARES.items()][: 1 if quick else None]:
+    for kind, share in SHARES.items():
         problem, peaks = Problem.draw(n, share), []
         for curve in SPEED_CURVES:
             tracemalloc.start()
-            find_boundary(problem.y, problem.scores, curve=curve)
+            find_boundary(*problem, curve=curve)
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             name = f"peak memory beyond the input, times the scores: {curve}, {rows_of(n)}{kind}"
@@ -329,9 +284,10 @@ def start_up(quick: bool, watch: Stopwatch) -> Iterator[Row]:
 
 
 def collect(quick: bool) -> Facts:
-    watch, warm = Stopwatch(), Problem.draw(1_000)
-    find_boundary(warm.y, warm.scores)
-    parts = (run_races, growth, memory, many_classes, predict_overhead, start_up)
+    watch = Stopwatch()
+    find_boundary(*Problem.draw(1_000))  # warm
+    races = (tuner, cutoffs, sorting, brute, interval, growth)
+    parts = (*races, memory, many_classes, predict_overhead, start_up)
     rows = [asdict(row) for part in parts for row in part(quick, watch)]
     return {"rows": rows, "seconds": watch.seconds}
 

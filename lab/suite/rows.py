@@ -11,7 +11,7 @@ only up to chance: k of n rows are wrong. Two counts are therefore kept apart:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -185,14 +185,12 @@ USELESS = {"g_mean": 0.0, "f1": 0.0, "balanced_accuracy": 0.5, "mcc": 0.0}
 
 
 class FitFacts(NamedTuple):
-    """One training; `auc` is the mean over the seeds of its data set and model."""
+    """One training."""
 
     dataset: str
     family: str
     model: str
     seed: int
-    n_minority: int
-    auc: float
 
 
 class Blocks(NamedTuple):
@@ -208,29 +206,19 @@ class Results:
     def __init__(self, rows: Iterable[SuiteRow]) -> None:
         self.rows = list(rows)
         self.methods = list(dict.fromkeys(row.method for row in self.rows))
-        names = ("family", "model", "dataset", "seed", "method", "n_minority", "auc", "status")
+        names = ("family", "model", "dataset", "seed", "method", "status")
         frame = pd.DataFrame({n: [getattr(r, n) for r in self.rows] for n in (*names, *USELESS)})
         frame.loc[frame["status"] == "FAILED", list(USELESS)] = list(USELESS.values())
         self._values = frame.pivot(
             index=["family", "model", "dataset", "seed"], columns="method", values=list(USELESS)
         )
         fits = frame[frame["method"] == self.methods[0]]
-        auc = fits.groupby(["dataset", "model"])["auc"].transform("mean")
-        columns = fits.assign(auc=auc)[list(FitFacts._fields)]
+        columns = fits[list(FitFacts._fields)]
         self.fits = [FitFacts(*fit) for fit in columns.itertuples(index=False, name=None)]
 
     def of(self, method: str) -> list[SuiteRow]:
         """Return the rows of a method."""
         return [row for row in self.rows if row.method == method]
-
-    def only(self, methods: Container[str]) -> Results:
-        """Return the results of some methods only."""
-        return Results(row for row in self.rows if row.method in methods)
-
-    def where(self, wanted: Callable[[FitFacts], bool]) -> Results:
-        """Return the results of some trainings only."""
-        kept = {(f.dataset, f.model, f.seed) for f in self.fits if wanted(f)}
-        return Results(r for r in self.rows if (r.dataset, r.model, r.seed) in kept)
 
     def blocks(
         self, metric: str, methods: Sequence[str] | None = None, unit: Unit = "family and model"
