@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from boundshift import (
-    Boundary,
     BoundaryWarning,
     BoundShiftClassifier,
     Floors,
@@ -92,12 +91,6 @@ def test_parts_of_a_row_are_the_row(curve):
     check()
 
 
-def test_a_weighted_record_is_stored_and_comes_back(problem):
-    y, s, w = problem
-    found = find_boundary(y, s, sample_weight=w + 0.25)
-    assert Boundary.from_json(found.to_json()) == found
-
-
 @pytest.mark.parametrize("curve", COUNTING)
 def test_curves_that_count_rows_refuse(problem, curve):
     y, s, w = problem
@@ -111,12 +104,6 @@ def test_uneven_weights_are_warned_of():
     s, w = rng.normal(size=100) + y, np.where(np.arange(100) % 25 == 0, 100.0, 1.0)
     with pytest.warns(BoundaryWarning, match="Kish"):
         find_boundary(y, s, rule=GMean(), sample_weight=w)
-
-
-@pytest.mark.parametrize("weight", [0.5, 3.0, 1000.0])
-def test_weights_that_are_all_the_same_are_not_uneven(problem, weight):
-    y, s, _ = problem
-    find_boundary(y, s, sample_weight=np.full(len(y), weight))  # warnings are errors
 
 
 @pytest.mark.parametrize(

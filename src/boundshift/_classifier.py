@@ -82,10 +82,9 @@ default="auto"
         Where the scores come from. "auto": the probabilities, or the margin of a model without
         them. Probabilities are decided on their log-odds. A callable is called with (estimator, X)
         and returns one column for two classes, or one per class.
-    multi_class : {"joint", "pairwise", "one-vs-rest"}, default="joint"
-        How more than two classes get one bias each: for all pairs of classes together, from each
-        pair's own boundary by least squares (always with the curve "support"), or from each class
-        against all others.
+    multi_class : {"joint", "pairwise"}, default="joint"
+        How more than two classes get one bias each: for all pairs of classes together, or from
+        each pair's own boundary by least squares (always with the curve "support").
     random_state : int, RandomState instance or None, default=None
         Seeds every random state of the estimator that is None, so that fits can be repeated.
     n_jobs : int, default=None
@@ -152,7 +151,7 @@ default="auto"
         ensemble: bool | Literal["auto"] = "auto",
         pos_label: Any = None,
         response_method: ResponseMethod = "auto",
-        multi_class: Literal["joint", "pairwise", "one-vs-rest"] = "joint",
+        multi_class: Literal["joint", "pairwise"] = "joint",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -229,7 +228,7 @@ default="auto"
         """
         check_labels(y, "y")
         X, y = indexable(X, column_or_1d(y, warn=True))
-        as_choice("multi_class", self.multi_class, ("joint", "pairwise", "one-vs-rest"))
+        as_choice("multi_class", self.multi_class, ("joint", "pairwise"))
         check_response_method(self.response_method, self.estimator)
         as_choice("ensemble", self.ensemble, (True, False, "auto"))
         if isinstance(self.cv, str):

@@ -48,7 +48,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules import ClassFloors, GMean, Rule
 
 Pair = tuple[int, int]
-Strategy = Literal["joint", "pairwise", "one-vs-rest", "own"]
+Strategy = Literal["joint", "pairwise", "own"]
 Value = Callable[[FloatArray], FloatArray]
 """From mean losses, classes in the last dimension, to what is minimised."""
 Profile = tuple[FloatArray, Callable[[FloatArray], FloatArray]]
@@ -122,13 +122,7 @@ def find_biases(
     names = range(scores.shape[1]) if labels is None else labels
     counts = np.bincount(y, weights, minlength=len(names))
     samples = dict(_pair_samples(y, scores, weights))
-    if strategy != "one-vs-rest":
-        return decide_biases(samples, counts, curve, rule, strategy, names)
-    _check_symmetric(curve, rule)
-    pairs = _pair_problems(samples, curve, rule, names)
-    biases, statuses = _one_vs_rest_biases(y, scores, curve, rule, weights)
-    _favour_few(biases, counts, pairs)
-    return _record(biases, pairs, names, statuses)
+    return decide_biases(samples, counts, curve, rule, strategy, names)
 
 
 def decide_biases(
@@ -282,23 +276,9 @@ def _pair_samples(
     for i, j in combinations(range(scores.shape[1]), 2):
         difference = scores[:, j] - scores[:, i]
         rows = ((y == i) | (y == j)) & ~np.isnan(difference)
-        sample = _sample_of(y == j, difference, weights, rows)
-        if sample is not None:
-            yield (i, j), sample
-
-
-def _sample_of(
-    is_positive: NDArray[np.bool_],
-    scores: FloatArray,
-    weights: FloatArray | None,
-    rows: NDArray[np.bool_],
-) -> ScoreSample | None:
-    """Return the sample of some rows, None if they lack a class."""
-    mine = is_positive[rows]
-    if not 0 < np.count_nonzero(mine) < len(mine):
-        return None
-    weight = None if weights is None else weights[rows]
-    return ScoreSample.from_labels(mine, scores[rows], sample_weight=weight)
+        mine, weight = (y == j)[rows], None if weights is None else weights[rows]
+        if 0 < np.count_nonzero(mine) < len(mine):
+            yield (i, j), ScoreSample.from_labels(mine, difference[rows], sample_weight=weight)
 
 
 def _pair_problems(
@@ -341,30 +321,6 @@ def _favour_few(biases: FloatArray, counts: NDArray[Any], pairs: Mapping[Pair, A
     if not few.all():
         biases[few] = np.maximum(biases[few], biases[~few].max())
     biases[counts > 0] -= biases[counts > 0].mean()
-
-
-def _one_vs_rest_biases(
-    y: NDArray[np.intp],
-    scores: FloatArray,
-    curve: ErrorCurve,
-    rule: Rule,
-    weights: FloatArray | None,
-) -> tuple[FloatArray, list[Status]]:
-    """Solve every class against the best of all others."""
-    biases, statuses = np.zeros(scores.shape[1]), []
-    known = ~np.isnan(scores)
-    for k in range(scores.shape[1]):
-        rows = known[:, k] & (known.sum(axis=1) > 1)
-        margin = np.full(len(y), np.nan)
-        margin[rows] = scores[rows, k] - np.nanmax(np.delete(scores[rows], k, axis=1), axis=1)
-        sample = _sample_of(y == k, margin, weights, rows)
-        if sample is not None:
-            solution = curve.solve(sample, rule)
-            # Both classes move their border, each half the way, so two classes have the binary
-            # method's boundary.
-            biases[k] = -sample.to_units(solution.found.threshold) / 2
-            statuses.append(solution.status)
-    return biases - biases.mean(), statuses
 
 
 def _joint_biases(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> FloatArray:

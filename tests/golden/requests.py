@@ -312,7 +312,7 @@ def _classes() -> Iterator[Request]:
         ("kth-point", "sum"),
         ("student-t", "g-mean"),
     )
-    strategies = ("joint", "pairwise", "one-vs-rest")
+    strategies = ("joint", "pairwise")
     for seed, (curve, rule), strategy in product(
         range(6), (*cases, ("support", "sum")), strategies
     ):

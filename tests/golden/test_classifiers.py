@@ -52,7 +52,6 @@ OTHERS = {
     "three weights": ("logistic", 3, {}, True),
     "three": ("logistic", 3, {}, False),
     "three pairwise": ("svc", 3, {"multi_class": "pairwise"}, False),
-    "three one-vs-rest": ("forest", 3, {"multi_class": "one-vs-rest"}, False),
     "three costs": ("logistic", 3, {"rule": CostMatrix(COSTS, (0, 1, 2))}, False),
     "three floors": ("bayes", 3, {"rule": ClassFloors(recall={2: 0.5})}, False),
     "three mean": ("boosting", 3, {"ensemble": True}, False),

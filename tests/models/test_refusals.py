@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from boundshift import BoundShiftClassifier, Cost, Floors, InvalidInputError, SupportRadius
+from boundshift import BoundShiftClassifier, Cost, Floors, InvalidInputError
 from boundshift.models import shift_module
 
 N = 300
@@ -55,8 +55,7 @@ WRONG = {
     "a curve": ({"curve": "x"}, "`curve` must be an ErrorCurve or one of"),
     "a rule": ({"rule": "x"}, "`rule` must be a Rule or one of"),
     "a class": ({"pos_label": 2}, "`pos_label` must be one of the labels 0 and 1, got 2"),
-    "a budget": ({"curve": SupportRadius(budget=10_000)}, "a number of points from 0 to 300"),
-    "many classes": ({"multi_class": "x"}, "'joint', 'pairwise', 'one-vs-rest', got 'x'"),
+    "many classes": ({"multi_class": "x"}, "'joint', 'pairwise', got 'x'"),
     "a response": ({"response_method": "x"}, "`response_method` must be one of 'auto'"),
     "an ensemble": ({"ensemble": 2}, "`ensemble` must be one of True, False, 'auto', got 2"),
     "a word for cv": ({"cv": "x"}, "`cv` must be one of 'prefit', 'oob', got 'x'"),

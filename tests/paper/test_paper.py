@@ -84,29 +84,6 @@ def test_kept_points_are_those_left_by_removing_the_farthest(values, centre):
     np.testing.assert_allclose(distance, lost, rtol=1e-12, atol=tolerance)
 
 
-@pytest.mark.parametrize("outlier", [1e6, -1e15])
-@pytest.mark.parametrize("centre", ["median", "mean"])
-def test_outlier_that_was_removed_leaves_no_trace_in_the_means(outlier, centre):
-    points = np.sort(np.random.default_rng(0).normal(0, 1, 99)).tolist()
-    windows = Windows(Scores(np.sort([*points, outlier])), centre)
-    low, high, mean, _ = windows.keep(np.array([1]))
-    assert (low[0], high[0]) == (points[0], points[-1])
-    exact = math.fsum(points) / len(points)
-    assert windows.reference + mean[0] == pytest.approx(exact, abs=1e-14)
-
-
-@many(200)
-@given(SHAPES, CENTRES, st.floats(-8, 8), st.floats(-5, 5))
-def test_rescaled_scores_lose_the_same_points(values, centre, exponent, shift):
-    assume(np.ptp(values) > 0)
-    moved = np.sort(values * 10.0**exponent + shift * 10.0**exponent)
-    removed = np.arange(len(values) - 1)
-    before, after = (Windows(Scores(v), centre).keep(removed) for v in (values, moved))
-    for one, other in zip(before[:2], after[:2], strict=True):
-        again = other / 10.0**exponent - shift
-        np.testing.assert_allclose(again, one, atol=1e-12 * (np.abs(values).max() + abs(shift)))
-
-
 @many(60)
 @given(st.integers(1, 400), st.integers(1, 400))
 @example(1000, 10)
@@ -200,19 +177,6 @@ def test_division_is_that_of_a_dense_search(k1, k2, w1, w2):
 def test_share_has_all_digits_where_the_loss_underflows(k, w):
     theta, _, _ = split_space(columns(*k), columns(*w))
     assert theta[0] == pytest.approx(exact_share(k, w), rel=1e-13)
-
-
-@many(50)
-@given(st.lists(st.tuples(RATIOS, RATIOS, WEIGHTS, WEIGHTS), min_size=2, max_size=8))
-def test_problems_solved_together_are_solved_as_alone(rows):
-    k, w = np.array([r[:2] for r in rows]).T, np.array([r[2:] for r in rows]).T
-    alone = [split_space(k[:, [i]], w[:, [i]])[0][0] for i in range(len(rows))]
-    np.testing.assert_allclose(split_space(k, w)[0], alone, rtol=1e-12)
-
-
-def test_lower_bound_reaches_the_loss_as_shares_get_finer():
-    k, w = columns(6.0, 3.0), columns(0.9, 0.6)
-    assert bound_loss(k, w, 20_001)[0] == pytest.approx(split_space(k, w)[2], rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -316,19 +280,6 @@ def test_no_level_that_wins_is_pruned(monkeypatch):
         assert (pruned is None) == (not len(losses)), (seed, kind)
         if pruned is not None:
             assert pruned.loss == pytest.approx(losses.min(), rel=1e-12, abs=0), (seed, kind)
-
-
-def test_few_levels_are_solved(monkeypatch):
-    solved = []
-
-    def counted(k, w):
-        solved.append(k.shape[1])
-        return split_space(k, w)
-
-    monkeypatch.setattr(paper, "split_space", counted)
-    rng = np.random.default_rng(0)
-    find((rng.normal(0, 1, 50_000), rng.normal(2, 1, 2000)), SupportRadius())
-    assert sum(solved) < 0.05 * 50_000
 
 
 def test_exact_where_every_confidence_underflows():

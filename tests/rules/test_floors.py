@@ -202,19 +202,3 @@ def test_a_cap_beside_a_floor_is_a_budget_and_the_floor_keeps_the_whole_confiden
             best = max(good, key=good.get)
             np.testing.assert_array_equal(s > found.threshold, s > best)
     assert 5 < met < 20
-
-
-def test_no_confidence_is_met_on_the_rows_given():
-    y, s = two_normals(300, 60, 2.0)
-    rule = Floors(recall=0.9, then="specificity", confidence=None)
-    found = find_boundary(y, s, rule=rule)
-    assert found.wrong[1] in (5, 6)
-
-
-def test_more_confidence_lowers_the_boundary():
-    y, s = two_normals(300, 100, 2.0)
-    bold, sure = (
-        find_boundary(y, s, rule=Floors(recall=0.8, then="specificity", confidence=c)).threshold
-        for c in (0.5, 0.99)
-    )
-    assert sure < bold

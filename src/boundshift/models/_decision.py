@@ -36,7 +36,7 @@ from boundshift.models._scoring import find_winner
 from boundshift.models._training import Scored, can_promise, find_demands, is_promise
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
 
-Strategy = Literal["joint", "pairwise", "one-vs-rest"]
+Strategy = Literal["joint", "pairwise"]
 
 # How many times wider one fold's scores may spread than another's, beyond what chance makes of few
 # rows; and the width, relative to the median, below which scores are constant but for rounding.
