@@ -2,9 +2,8 @@
 Is the model worth using?
 =========================
 
-A decision curve asks what a model is good for: the hits it brings, less the false alarms at their
-price, beside flagging everybody and flagging nobody. It is drawn on rows that the model has not
-seen.
+A model is worth using if its decisions cost less than flagging everybody and less than flagging
+nobody. Both are counted on rows that the model has not seen.
 """
 
 # %%
@@ -23,20 +22,20 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratif
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
 
 # %%
-# Where the price is known, one boundary has the least cost. Here a miss costs as much as four false
-# alarms; the boundary is set on the training half and judged on the other one.
+# Here a miss costs as much as four false alarms. The threshold is chosen on the training half and
+# judged on the other one.
 costs = Cost(false_positive=1, false_negative=4)
 shifted = BoundShiftClassifier(model, rule=costs).fit(X_train, y_train)
 scores = shifted.positive_scores(X_test)
-for name, threshold in (("own threshold", 0.0), ("shifted", shifted.boundary_.threshold)):
+for name, threshold in (("own threshold", 0.5), ("shifted", shifted.boundary_.threshold)):
     at = metrics_at(y_test, scores, [threshold], costs=costs)
     print(f"{name}: net benefit {at['net_benefit'][0]:.3f}, cost a row {at['cost'][0]:.3f}")
 
 # %%
-# Who would act from a probability of 0.2 on holds a miss to be as bad as four false alarms, so each
-# place on the axis is one such price. Where the curve lies above both "flag all" and "flag none",
-# the model is worth using at that price.
+# Far left every row is flagged, far right none is. Where the curve lies below both of its ends, the
+# model is worth using.
 figure, ax = plt.subplots(layout="constrained")
-probability = model.predict_proba(X_test)[:, 1]
-display = ThresholdDisplay.decision_curve(y_test, probability, limits=(0.02, 0.7), ax=ax)
-title = ax.set_title("Worth using where it lies above both alternatives")
+display = ThresholdDisplay.metrics(
+    y_test, scores, boundary=shifted.boundary_, metrics="cost", old_threshold=0.5, ax=ax
+)
+title = ax.set_title("Worth using where it costs less than at both ends")

@@ -32,7 +32,7 @@ def shifted(data):
 def test_writes_a_page_and_says_the_verdict(run, scores, rows, tmp_path):
     shown = run("report", scores, *COLUMNS, "--unit", "patients").stdout
     assert "Of 100 patients of class yes the shifted model is expected to miss" in shown
-    assert "the 440 rows that chose the boundary, which flatter it" in shown
+    assert "the 440 rows that chose the threshold, so the estimates are optimistic" in shown
     boundary = find_boundary(*rows, pos_label="yes")
     expected = certify(*rows, boundary.threshold, pos_label="yes", chosen_here=True)
     data = embedded(tmp_path / "report.html")
@@ -51,10 +51,7 @@ def test_a_test_file_certifies(run, scores, rows, tmp_path):
     other.write_text("\n".join(["risk,ill", *lines]))
     out = tmp_path / "page.html"
     shown = run("report", scores, *COLUMNS, "--test", other, "--out", out).stdout
-    assert (
-        "330 test rows. Only the “at most” is certified, if they were used for nothing else"
-        in shown
-    )
+    assert "Measured on 330 test rows. The “at most” is valid only if they were used" in shown
     boundary = find_boundary(*rows, pos_label="yes")
     expected = certify(words, fresh, boundary.threshold, pos_label="yes")
     assert shifted(embedded(out)) == list(expected.wrong)
@@ -133,7 +130,7 @@ def test_groups_are_counted_on_the_rows_that_judge(run, scores, rows, tmp_path):
 
 def test_scores_from_0_to_1_are_shown_with_their_calibration(run, scores, rows, tmp_path):
     run("report", scores, *COLUMNS)
-    assert "Calibration:" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "own probability" not in (tmp_path / "report.html").read_text(encoding="utf-8")
     share = 1 / (1 + np.exp(-rows[1]))
     lines = [f"{p},{label}" for p, label in zip(share, rows[0], strict=True)]
     scores.write_text("\n".join(["risk,ill", *lines]))

@@ -15,7 +15,7 @@ from matplotlib.image import imsave
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
-from boundshift import Cost, Monitor, find_boundary
+from boundshift import Cost, Monitor
 from boundshift._promises.certificate import certify_counts
 from boundshift.plots import MonitorDisplay, ProjectionDisplay, ThresholdDisplay
 
@@ -97,20 +97,10 @@ def _metric(ax, theme):
     ThresholdDisplay.metrics(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
 
 
-@scene("decision-curve", 8.0, 5.0)
-def _decision_curve(ax, theme):
-    y, scores = _scores()
-    decided = find_boundary(y, scores).predict(scores)
-    ThresholdDisplay.decision_curve(
-        y, 1 / (1 + np.exp(-scores)), decisions={"boundary": decided}, ax=ax, theme=theme
-    )
-
-
 @scene("cost", 8.0, 4.6)
 def _cost(ax, theme):
-    ThresholdDisplay.cost(
-        *_scores(), costs=Cost(false_negative=10), old_threshold=0.0, ax=ax, theme=theme
-    )
+    settings = {"metrics": "cost", "rule": Cost(false_negative=10)}
+    ThresholdDisplay.metrics(*_scores(), old_threshold=0.0, ax=ax, theme=theme, **settings)
 
 
 def figure_of(name, theme):

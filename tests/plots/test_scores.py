@@ -159,7 +159,6 @@ MAKERS = (ProjectionDisplay.from_predictions, ThresholdDisplay.from_predictions)
     [
         *product(MAKERS, ["logistic", "support", "clopper-pearson"]),
         (ThresholdDisplay.metrics, None),
-        (ThresholdDisplay.cost, None),
     ],
 )
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")

@@ -1,4 +1,4 @@
-"""Errors, rule, metrics, costs and net benefit against the threshold, counted a second way."""
+"""Errors, rule, metrics and costs against the threshold, counted a second way."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, recall_score
 
 from boundshift import BoundaryWarning, BoundShiftClassifier, InvalidInputError, find_boundary
-from boundshift._view.rows import error_band
-from boundshift.curves import SLSQP, ClopperPearson, SupportRadius
+from boundshift._view import error_band
+from boundshift.curves import ClopperPearson
 from boundshift.metrics import METRICS, metrics_of_errors
 from boundshift.plots import ThresholdDisplay
 from boundshift.plots._threshold import metric_bands
@@ -76,11 +76,6 @@ def test_error_rates_are_counted_and_their_bands_exact(problem):
     "claims",
     [
         {},
-        {"curve": "support"},
-        {"curve": "authors"},
-        {"curve": "paper"},
-        {"curve": SupportRadius(class_weight=(1.0, 4.0))},
-        {"curve": SupportRadius(slack="continuous")},
         {"curve": "support", "rule": "minimax"},
         {"rule": "g-mean", "curve": "dkw"},
         {"rule": Cost(false_negative=20), "curve": ClopperPearson(0.8)},
@@ -93,10 +88,10 @@ def test_the_rule_is_nowhere_below_its_value_at_the_boundary(problem, claims):
     loss = display.boundary.loss
     assert display.rule_values[at_boundary(display)] == pytest.approx(loss, rel=1e-6)
     tolerance = getattr(display.boundary.rule, "tolerance", 0)
-    assert np.nanmin(display.rule_values) >= loss * (1 - 1e-9) - tolerance
+    assert np.min(display.rule_values) >= loss * (1 - 1e-9) - tolerance
 
 
-@pytest.mark.parametrize("curve", ["logistic", "support", "clopper-pearson"])
+@pytest.mark.parametrize("curve", ["logistic", "clopper-pearson"])
 def test_reversed_scores_have_a_rule_too(problem, curve):
     y, scores = problem
     with pytest.warns(BoundaryWarning):
@@ -105,19 +100,10 @@ def test_reversed_scores_have_a_rule_too(problem, curve):
     assert value == pytest.approx(display.boundary.loss)
 
 
-def test_a_problem_without_solution_is_drawn_without_a_rule():
-    y, scores = np.repeat([0, 1], 20), np.tile(np.arange(20.0), 2)
-    with pytest.warns(BoundaryWarning):
-        display = ThresholdDisplay.from_predictions(y, scores, curve="support")
-    assert np.isnan(display.rule_values).all()
-
-
-def test_a_local_optimum_is_drawn_on_the_true_loss(problem):
-    curve = SupportRadius(solver=SLSQP(start=1))
-    display = ThresholdDisplay.from_predictions(*problem, curve=curve)
-    best = find_boundary(*problem, curve="support")
-    assert np.nanmin(display.rule_values) == pytest.approx(best.loss, abs=1e-3)
-    assert display.boundary.loss >= best.loss
+def test_the_papers_method_has_no_rule_to_draw(problem):
+    display = ThresholdDisplay.from_predictions(*problem, curve="paper")
+    assert display.rule_values is None
+    assert len(display.axes_) == 1
 
 
 def test_plateau_and_interval_are_drawn_where_they_are(problem):
@@ -191,63 +177,17 @@ def test_a_prevalence_moves_the_precision_but_not_the_recall(problem):
 def test_the_cost_is_counted_and_least_at_the_boundary_of_counts(problem):
     y, scores = problem
     costs = Cost(false_negative=20)
-    display = ThresholdDisplay.cost(y, scores, costs=costs, curve="empirical", rule=costs)
+    settings = {"metrics": "cost", "curve": "empirical", "rule": costs}
+    display = ThresholdDisplay.metrics(y, scores, costs=costs, **settings)
     cost = display.bands["cost"].value
     for i in some(display):
         flagged = scores > display.thresholds[i]
         assert cost[i] == pytest.approx(np.mean(np.where(y == 1, 20 * ~flagged, flagged)))
     assert cost.min() == pytest.approx(display.boundary.loss)
-    assert display.levels["flag none"] == pytest.approx(20 * 30 / 330)
-    by_rule = ThresholdDisplay.cost(*problem, rule=Cost(false_negative=5))
-    assert by_rule.levels["flag none"] == pytest.approx(5 * 30 / 330)
+    by_rule = ThresholdDisplay.metrics(y, scores, **settings)
+    np.testing.assert_array_equal(by_rule.bands["cost"].value, cost)
 
 
-@pytest.fixture
-def rows():
-    rng = np.random.default_rng(0)
-    p = rng.beta(1, 6, 800)
-    return (rng.random(800) < p).astype(int), p
-
-
-@pytest.mark.parametrize("standardised", [False, True])
-def test_net_benefit_is_counted_by_its_definition(rows, standardised):
-    y, p = rows
-    models = {"sharp": p, "blunt": p**0.5}
-    display = ThresholdDisplay.decision_curve(
-        y, models, standardised=standardised, limits=(0.01, 0.6)
-    )
-    scale = y.mean() if standardised else 1.0
-    for i in range(0, 400, 37):
-        t = display.thresholds[i]
-        for name, said in models.items():
-            worth = np.mean((said > t) & (y == 1)) - np.mean((said > t) & (y == 0)) * t / (1 - t)
-            assert display.bands[name].value[i] == pytest.approx(worth / scale, abs=1e-12)
-        everyone = y.mean() - (1 - y.mean()) * t / (1 - t)
-        assert display.levels["flag all"][i] == pytest.approx(everyone / scale, abs=1e-12)
-
-
-def test_a_prevalence_is_that_of_thinned_out_negatives(rows):
-    y, p = rows
-    kept = (y == 1) | (np.cumsum(y == 0) % 4 == 0)
-    whole = ThresholdDisplay.decision_curve(y, p, limits=(0.01, 0.3))
-    thin = ThresholdDisplay.decision_curve(
-        y[kept], p[kept], prevalence=y.mean(), limits=(0.01, 0.3)
-    )
-    np.testing.assert_allclose(thin.levels["flag all"], whole.levels["flag all"])
-    gap = np.abs(thin.bands["model"].value - whole.bands["model"].value)
-    assert gap.max() < 0.1
-
-
-def test_fixed_decisions_have_a_straight_line_in_the_odds(rows):
-    y, p = rows
-    decided = find_boundary(y, p).predict(p)
-    display = ThresholdDisplay.decision_curve(y, p, decisions={"boundary": decided})
-    odds = display.thresholds / (1 - display.thresholds)
-    slope = np.diff(display.bands["boundary"].value) / np.diff(odds)
-    np.testing.assert_allclose(slope, -np.mean((decided == 1) & (y == 0)) / y.mean())
-
-
-SMALL = {"y_true": [0, 0, 1], "y_proba": [0.1, 0.2, 0.3]}
 KNOWN = find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
 
 
@@ -258,18 +198,10 @@ KNOWN = find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
         ("from_predictions", {"boundary": KNOWN, "curve": "dkw"}, "`curve` and `rule` must be"),
         ("from_predictions", {"ax": Figure().add_axes((0, 0, 1, 1))}, "to a grid of subplots"),
         ("metrics", {"metrics": ["f3"]}, "`metrics` must be one of"),
-        ("cost", {"costs": 3}, "`costs` must be a Cost|`rule` must"),
-        ("cost", {"confidence": 1.5}, "`confidence` must"),
-        ("decision_curve", SMALL | {"y_proba": [0.1, 2.0, 0.3]}, "must be probabilities"),
-        ("decision_curve", SMALL | {"limits": (0.5, 0.1)}, "`limits` must be"),
-        ("decision_curve", SMALL | {"limits": (0.0, 1.0)}, "`limits` must be"),
-        ("decision_curve", SMALL | {"prevalence": 0}, "`prevalence` must"),
-        ("decision_curve", SMALL | {"decisions": {"x": [0, 1]}}, "`decisions` must hold"),
-        ("decision_curve", SMALL | {"decisions": {"x": [0, 1, 7]}}, "`decisions` must hold"),
-        ("decision_curve", SMALL | {"y_proba": {}}, "one model at least"),
+        ("metrics", {"costs": 3}, "`costs` must be a Cost"),
+        ("metrics", {"prevalence": 0}, "`prevalence` must"),
     ],
 )
 def test_wrong_requests_are_refused(problem, made_by, given, message):
-    rows = () if "y_true" in given else problem
     with pytest.raises(InvalidInputError, match=message):
-        getattr(ThresholdDisplay, made_by)(*rows, **given)
+        getattr(ThresholdDisplay, made_by)(*problem, **given)

@@ -64,7 +64,7 @@ def test_a_report_can_be_made_of_any_scores(scores, tested, curve):
         assert stops["wrong"][0][i] == np.sum(negative > thresholds[i])
         assert stops["wrong"][1][i] == np.sum(positive <= thresholds[i])
     for i, values in enumerate((negative, positive)):
-        assert sum(known["projection"]["classes"][i]["counts"]) == len(values)
+        assert sum(known["projection"][i]["counts"]) == len(values)
 
 
 def test_the_certificate_is_counted_on_the_test_rows():
@@ -118,18 +118,20 @@ def test_thresholds_closer_than_a_stop_keep_their_order():
 
 def test_measures_are_those_of_scikit_learn():
     y, s = rows(800, 90, seed=1)
-    measures = facts()["diagnosis"]["measures"]
-    assert measures["auc"] == pytest.approx(roc_auc_score(y, s))
-    training = roc_auc_score(*rows(600, 50, seed=2, gap=4.0))
-    assert measures["auc_training"] == pytest.approx(training)
+    auc = round(100 * roc_auc_score(y, s))
+    assert f"in {auc} of 100 such pairs" in finding(facts(), "separation")["text"]
+    training = round(100 * roc_auc_score(*rows(600, 50, seed=2, gap=4.0)))
+    said = f"ranks {training} of 100 pairs rightly, on fresh ones {auc}."
+    assert said in finding(facts(), "optimism")["text"]
     fpr, tpr, _ = roc_curve(y, s, drop_intermediate=False)
-    assert measures["best_balanced_error"] == pytest.approx(np.min(fpr + 1 - tpr) / 2)
+    best = f"No threshold does better than {100 * np.min(fpr + 1 - tpr) / 2:.1f}% errors"
+    assert finding(facts(), "overlap")["text"].startswith(best)
     table = facts()["comparison"]
-    keys = [column["key"] for column in table["columns"]]
+    titles = [column["title"] for column in table["columns"]]
     for row, t in zip(table["rows"], (0.0, facts()["boundary"]["threshold"]), strict=True):
-        cells = dict(zip(keys, row["values"], strict=True))
-        assert cells["f1"] == pytest.approx(f1_score(y, s > t))
-        assert cells["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(y, s > t))
+        cells = dict(zip(titles, row["values"], strict=True))
+        assert cells["F1"] == pytest.approx(f1_score(y, s > t))
+        assert cells["balanced accuracy"] == pytest.approx(balanced_accuracy_score(y, s > t))
         assert cells["threshold"] == t
 
 
@@ -150,7 +152,7 @@ def test_without_test_rows_the_bound_pays_for_the_choice():
     t = known["boundary"]["threshold"]
     _, fp, fn, _ = counts(y, s, t)
     assert known["verdict"]["status"] == "certified"
-    assert "which flatter it. Only the “at most” is certified" in known["verdict"]["note"]
+    assert "so the estimates are optimistic" in known["verdict"]["note"]
     bounds = known["certificate"]["error_bounds"]
     assert bounds == pytest.approx([uniform(fp, 600, 0.05), uniform(fn, 50, 0.05)], rel=3e-3)
     assert bounds == list(certify(y, s, t, chosen_here=True).error_bounds)
@@ -161,7 +163,7 @@ def test_seen_rows_certify_nothing():
     assert known["verdict"]["status"] == "nominal"
     assert "confidence" not in known["verdict"]["sentence"]
     assert {c["status"] for c in known["claims"]} == {"nominal"}
-    assert known["diagnosis"]["answer"] == "unproved"
+    assert known["diagnosis"]["answer"] == "do not use it"
     known = collect_facts(*rows(), scores="out-of-fold")
     assert known["verdict"]["status"] == "cross-fitted"
     assert "at most" not in known["verdict"]["sentence"]
@@ -186,7 +188,7 @@ def test_one_far_outlier_does_not_squeeze_the_axis():
     y, s = rows()
     known = collect_facts(np.append(y, 0), np.append(s, 1e9))
     assert known["axis"]["high"] < 100
-    assert known["projection"]["classes"][0]["outside"] == 1
+    assert known["projection"][0]["outside"] == 1
 
 
 def test_rare_errors_are_counted_out_of_more_rows():
@@ -205,7 +207,8 @@ def test_rare_errors_are_counted_out_of_more_rows():
 def test_the_answer_follows_the_separation(gap, answer):
     known = collect_facts(*rows(gap=gap), test=rows(seed=4, gap=gap))
     assert known["diagnosis"]["answer"] == answer
-    assert known["diagnosis"]["next"].lower().startswith(answer)
+    start = "use it with care, or improve it" if answer == "improve it" else answer
+    assert known["diagnosis"]["next"].lower().startswith(start)
     assert (finding(known, "proof")["level"] == "bad") == (gap == 0.3)
 
 
@@ -233,7 +236,6 @@ def test_a_boundary_far_from_the_best_threshold_is_reported_with_a_remedy():
     far = find_boundary(y, share, curve="support", scale="raw")
     known = collect_facts(y, share, boundary=far)
     here = (np.mean(share[y == 0] > far.threshold) + np.mean(share[y == 1] <= far.threshold)) / 2
-    assert here > known["diagnosis"]["measures"]["best_balanced_error"] + 0.05
     assert "log-odds" in finding(known, "place")["advice"]
     assert f"{100 * here:.1f}%" in finding(known, "place")["text"]
     # The remedy works: the same model by its log-odds is not far off.
@@ -260,30 +262,6 @@ def test_a_search_that_fell_back_is_reported():
         known = collect_facts(y, s)
     assert known["diagnosis"]["answer"] == "do not use it"
     assert finding(known, "status") is not None
-
-
-def test_only_the_papers_method_has_bars_and_gives_rows_up():
-    y, s = rows()
-    found = find_boundary(y, s, curve="logistic")
-    known = collect_facts(y, s, boundary=found)
-    shown = [known[key] for key in ("verdict", "diagnosis", "claims", "projection")]
-    words = json.dumps([*shown, known["boundary"]["table"]])
-    for word in ("given up", "given_up", "radius", "delta", "kept", "bounds, which placed"):
-        assert word not in words
-    lanes = known["projection"]["classes"]
-    assert [lane["bar"] for lane in lanes] == [None, None]
-    assert [lane["hollow"] for lane in lanes] == list(found.wrong)
-    assert found.curve.claim.value[1:] in known["claims"][-1]["reason"]
-    found = find_boundary(y, s, curve="support")
-    known = collect_facts(y, s, boundary=found)
-    lanes = known["paper"]["classes"]
-    assert sum(found.geometry.slack) > 0
-    assert [lane["hollow"] for lane in lanes] == list(found.geometry.slack)
-    assert [lane["hollow"] for lane in known["projection"]["classes"]] == list(found.wrong)
-    # Both dashed ends meet at the boundary.
-    axis = known["axis"]
-    at = (found.threshold - axis["low"]) / (axis["high"] - axis["low"])
-    assert [lane["bar"][2] for lane in lanes] == pytest.approx([at, at], abs=1e-3)
 
 
 @pytest.mark.parametrize("squash", [False, True])
@@ -318,7 +296,7 @@ KNOWN = find_boundary(*rows())
         ({"boundary": KNOWN, "pos_label": 0}, "`pos_label` must be that of the boundary"),
         ({"test": rows(), "chosen_here": False}, "`chosen_here` must be True"),
         ({"old_threshold": float("inf")}, "`old_threshold` must be a finite number"),
-        ({"interval": (2.0, 1.0)}, "`interval` must have low <= high"),
+        ({"interval": (2.0, 1.0)}, r"`interval` must be a pair \(low, high\)"),
         ({"interval": 3}, r"`interval` must be a pair \(low, high\)"),
         ({"confidence": 95}, "`confidence` must be between 0 and 1"),
         ({"names": {"colour": "red"}}, "`names` must have the keys"),
@@ -326,7 +304,10 @@ KNOWN = find_boundary(*rows())
         ({"scores": "maybe"}, "`scores` must be one of"),
         ({"details": RowDetails(groups={"a": ["b"]})}, "one value for each of 650 rows"),
         ({"details": RowDetails(probability=np.full(650, 2.0))}, "must lie from 0 to 1"),
-        ({"details": RowDetails(row_cost=[1], sample_weight=[1])}, "without `sample_weight`"),
+        (
+            {"details": RowDetails(row_cost=[1], sample_weight=[1])},
+            "cannot be combined with `sample_weight`",
+        ),
     ],
 )
 def test_wrong_input_is_refused_in_words(change, message):

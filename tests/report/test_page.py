@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from boundshift import InvalidInputError, MissingExtraError, find_boundary
+from boundshift import InvalidInputError, MissingExtraError
 from boundshift.report import Report, collect_facts
 from tests.report.problems import HOSTILE, facts, rows
 
@@ -101,14 +101,6 @@ def test_data_survives_the_escaping(hostile):
 
 def test_facts_read_back_from_json_make_the_same_page(page):
     assert Report(json.loads(json.dumps(facts(), allow_nan=False))).html == page
-
-
-def test_only_the_papers_method_has_means_and_radii(page):
-    y, s = rows()
-    paper = Report(collect_facts(y, s, boundary=find_boundary(y, s, curve="support"))).html
-    for mark in ('class="mean', 'class="radius"', "key thick", "slack", "delta"):
-        assert mark in paper
-        assert mark not in page.split("</style>")[1]
 
 
 def test_a_report_is_written_once_and_whole(tmp_path):

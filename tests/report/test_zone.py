@@ -50,15 +50,19 @@ def test_limits_that_cannot_be_promised_are_said_with_the_rows_that_are_needed()
     rows = draw(2, (400, 20))
     told = zone_of(rows, find_zone(*rows))
     assert told["low"] is None
-    assert "There are too few rows to call any healthy" in told["sentence"]
-    assert "takes at least 59 of them, and there are 20" in told["sides"][1]["sentence"]
+    said = f"A person must decide {100 * told['unsure']:.1f}% of patients."
+    assert told["sentence"].endswith(said)
+    assert told["sides"][1]["sentence"].startswith(
+        "There are too few sick patients to call anyone healthy safely (20; at least 59 are "
+        "needed)."
+    )
     rows = draw(3, (20, 20))
     told = zone_of(rows, find_zone(*rows))
     assert told["unsure"] == 1.0
-    assert told["sentence"].endswith("a person should decide on all patients.")
+    assert told["sentence"].endswith("A person must decide all patients.")
 
 
 def test_an_empty_zone_is_one_threshold():
     y, s = draw(4)
     rows = (y, s + 20 * y)
-    assert "One threshold keeps both promises" in zone_of(rows, find_zone(*rows))["sentence"]
+    assert "one threshold keeps both promises" in zone_of(rows, find_zone(*rows))["sentence"]

@@ -148,15 +148,11 @@ class Judged:
         found = f"{percent(right, n)} on the test rows"
         claim = f"in the long run at least {low} with 95% confidence"
         shown = 1 - upper(n - right, n, DELTA) >= floor
-        printed = float((low if shown else percent(right, n))[:-1])
-        points = f"{abs(printed - 100 * floor):.4g} points"
-        if shown:
-            return f"Goal: {wish}. Met: {found}; {claim}, {points} above the goal."
-        word, side = ("Not proved", "above") if right / n >= floor else ("Missed", "below")
-        return f"Goal: {wish}. {word}: {found}, {points} {side} the goal; {claim}."
+        word = "Met" if shown else "Not proved" if right / n >= floor else "Missed"
+        return f"Goal: {wish}. {word}: {found}; {claim}."
 
     def recall_goal(self, floor, positives):
-        wish = f"find at least {100 * floor:g}% of {positives}"
+        wish = f"find at least {100 * floor:g}% of {positives} (recall)"
         return self.floor_goal(wish, floor, self.n[1] - self.wrong(self.threshold)[1], self.n[1])
 
     def cost_goal(self, alarm, miss, positives):
@@ -170,15 +166,14 @@ class Judged:
         )
         digits = 10.0 ** (math.floor(math.log10(top)) - 3)
         top = math.ceil(top / digits) * digits
-        less = percent(abs(spent[1] - spent[0]), spent[1])
         lower = spent[0] < spent[1]
         low, high = self.cost_interval(prices)
-        chance = ", so that it may be chance" if low <= 0 <= high else ""
+        chance = ", so it may be chance" if low <= 0 <= high else ""
         return (
             f"Goal: the least cost, where a miss costs {miss} and a false alarm {alarm}. "
             f"{'Lower' if lower else 'Higher'} cost: 1,000 decisions cost {amount(spent[0])} "
-            f"on the test rows instead of {amount(spent[1])} at the model's own threshold, {less} "
-            f"{'less' if lower else 'more'}; in the long run, where {percent(*self.among)} are "
+            f"on the test rows instead of {amount(spent[1])} at the model's own threshold; "
+            f"in the long run, where {percent(*self.among)} are "
             f"{positives}, at most {amount(top)} with 95% confidence. The difference lies between "
             f"{amount(low)} and {amount(high)} (95%){chance}."
         )
@@ -213,17 +208,16 @@ class Judged:
         flagged, missed = self.wrong(self.threshold)
         area = sk.roc_auc_score(self.y, self.s)
         yield f"in {round(100 * area)} of 100 such pairs"
-        yield "by chance it would in 50"
+        yield "By chance it would in 50"
         alarmed, found, _ = sk.roc_curve(self.y, self.s, drop_intermediate=False)
         best = float(np.min(alarmed + 1 - found)) / 2
-        yield f"gets {percent(best)} of both classes wrong on average"
+        yield f"No threshold does better than {percent(best)} errors"
         here = (flagged / self.n[0] + missed / self.n[1]) / 2
-        yield f"At the boundary {percent(here)} of both classes are wrong on average, " \
-            f"{percent(here - best)} more than"  # fmt: skip
+        yield f"averaged over both classes, are {percent(here)}: {percent(here - best)} more than"
         both = upper(flagged, self.n[0], DELTA / 2) + upper(missed, self.n[1], DELTA / 2)
         yield (
             f"With 95% confidence, the shares of {positives} missed and of {negatives} flagged add "
-            f"up to at most {most(both)} in the long run; by chance they add up to 100%"
+            f"up to at most {most(both)} in the long run. By chance they add up to 100%"
         )
         right = (self.n[1] - missed) / (self.n[1] - missed + flagged)
         base = 100 if right >= 0.0095 else 1000
@@ -250,7 +244,7 @@ class Judged:
         kept = self.share * (1 - misses)
         sure = kept / (kept + (1 - self.share) * alarms)
         deciding, wrong = self.boundary["n_samples"], self.boundary["wrong"]
-        yield f"boundary chosen on {deciding[1]:,} {positives}, {deciding[0]:,} {negatives}"
+        yield f"threshold chosen on {deciding[1]:,} {positives}, {deciding[0]:,} {negatives}"
         yield f"tested on {self.n[1]:,} and {self.n[0]:,} others"
         yield f"Measured on {rows:,} test rows."
         if self.copied:
@@ -280,15 +274,6 @@ class Judged:
         yield f"What becomes of the {rows:,} test rows"
         yield f"{positives} {hits:,} {missed:,}"
         yield f"{negatives} {flagged:,} {self.n[0] - flagged:,}"
-        for name, t in (("the model's own threshold", self.own),
-                        ("the shifted boundary", self.threshold)):  # fmt: skip
-            alarmed, lost = self.wrong(t)
-            found = self.n[1] - lost
-            yield (
-                f"{name}: finds {percent(found, self.n[1])}, right in "
-                f"{percent(found, found + alarmed)}"
-            )
-        yield f"at every threshold, if {percent(self.n[1], rows)} are {positives}"
 
     def calibration(self, positives):
         """Return what is said of the model's own probabilities, in groups of equal size."""
@@ -305,10 +290,10 @@ class Judged:
             off += not low <= said[a:b].mean() <= high
         yield (
             f"On average the model's own probability is {percent(said.mean())}, and "
-            f"{percent(int(true.sum()), len(true))} are {positives};"
+            f"{percent(int(true.sum()), len(true))} are {positives}."
         )
         if off:
-            yield f"in {off} of {len(groups)} groups of rows"
+            yield f"In {off} of {len(groups)} groups of rows"
 
     def methods(self, measure, keeps):
         """Return the table: ours, the untouched model and the two best others by the goal."""
@@ -393,11 +378,9 @@ class Judged:
             if missing:
                 yield f"{missing:,} of {int(self.known.sum()):,}"
 
-    def details(self, positives, negatives):
+    def details(self):
         """Return the figures that boundary.json has, as the page prints them."""
         found = self.boundary
-        claimed = [f"{100 * error:.3g}%" for error in found["errors"]]
-        yield f"placed: {claimed[1]} of {positives} missed, {claimed[0]} of {negatives} flagged"
         yield "rows {:,} {:,}".format(*found["n_samples"])
         yield "on the wrong side {:,} {:,}".format(*found["wrong"])
         yield "claimed error {} {}".format(*map(short, found["errors"]))
@@ -440,7 +423,7 @@ FIXED = (
     re.compile(r"boundshift \d+\.\d+\S*"),
     "95% confidence allows",
     "with 95% intervals",
-    "Both 95% intervals contain 0",
+    "may be chance (95%, by resampling)",
     re.compile(r", [1-9] beyond the edge"),  # of the picture alone
 )
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boundshift import BoundaryWarning, InvalidInputError
-from boundshift._view.rows import settle_boundary
+from boundshift._view import settle_boundary
 from tests.problems import two_normals
 
 

@@ -372,7 +372,7 @@ def report(
         from boundshift._app.tables import positive_note
         from boundshift._boundary import decide, warn_of
         from boundshift._promises.zone import zone_of
-        from boundshift._view.axis import is_probability
+        from boundshift._view import is_probability
         from boundshift.report import Report, RowDetails, collect_facts
         from boundshift.report._evidence import check_levels
 

@@ -19,8 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 from boundshift._boundary import decide
 from boundshift._scores import ScoreSample
 from boundshift._typing import BoolArray, IntArray
-from boundshift._view.axis import is_probability
-from boundshift._view.rows import metrics_at
+from boundshift._view import is_probability, metrics_at
 from boundshift._words import METRICS_COMPARED
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics

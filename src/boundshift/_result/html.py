@@ -29,16 +29,6 @@ def boundary_html(boundary: Any) -> str:
     )
 
 
-def bars(geometry: Any) -> list[tuple[float, float, float]]:
-    """Return each class's mean, end of the radius and of the confidence radius."""
-    found = []
-    for i, (mean, other) in enumerate((geometry.means, geometry.means[::-1])):
-        towards = 1.0 if other >= mean else -1.0
-        ends = (geometry.radii[i], geometry.confidence_radii[i])
-        found.append((mean, *(mean + towards * end for end in ends)))
-    return found
-
-
 def _table(boundary: Any) -> str:
     cell = 'style="text-align:right;padding:2px 12px"'
     name = 'style="text-align:left;padding:2px 12px 2px 0;font-weight:400"'

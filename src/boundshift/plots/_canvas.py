@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,7 @@ from boundshift._boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
 from boundshift._validation import as_choice
-from boundshift._view.axis import choose_axis
-from boundshift._view.rows import settle_boundary
+from boundshift._view import choose_axis, settle_boundary
 from boundshift._words import number
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 
@@ -52,13 +51,7 @@ DARK = Palette("#16181B", "#F0F0EE", "#A9ADB3", "#3C4046", ("#62B5EA", "#FF9A57"
 
 
 def choose_palette(theme: Theme, paper: tuple[float, ...]) -> Palette:
-    """Return the palette of a theme; "auto" goes by the paper's red, green and blue.
-
-    Examples
-    --------
-    >>> choose_palette("auto", (0.0, 0.0, 0.0)) is DARK
-    True
-    """
+    """Return the palette of a theme; "auto" goes by the paper's red, green and blue."""
     as_choice("theme", theme, ("auto", "light", "dark"))
     if theme != "auto":
         return LIGHT if theme == "light" else DARK
@@ -131,27 +124,19 @@ class Display(ABC):
         """Draw on the panels."""
 
 
-class DecidedSample(NamedTuple):
-    """Labelled scores, the boundary to draw on them, and where the classifier decided before."""
-
-    boundary: Boundary
-    sample: ScoreSample
-    old_threshold: float | None
-
-    def grid(self, *marks: float) -> FloatArray:
-        """Return thresholds from end to end of the axis, with all marks among them."""
-        old = [] if self.old_threshold is None else [self.old_threshold]
-        known = [self.boundary.threshold, *old, *marks]
-        axis = choose_axis([self.sample], known, linear=True)
-        shown = [mark for mark in known if np.isfinite(mark)]
-        return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))
-
-
-def decide(
+def settle(
     y_true: ArrayLike, y_score: ArrayLike, *, old_threshold: float | None = None, **known: Any
-) -> DecidedSample:
-    """Return what to draw; the boundary is found unless it is among what is known."""
-    return DecidedSample(*settle_boundary(y_true, y_score, **known), old_threshold)
+) -> tuple[Boundary, ScoreSample, float | None]:
+    """Return boundary and sample; the boundary is found unless it is among what is known."""
+    return *settle_boundary(y_true, y_score, **known), old_threshold
+
+
+def grid_of(sample: ScoreSample, *marks: float | None) -> FloatArray:
+    """Return thresholds from end to end of the axis, with all marks among them."""
+    known = [mark for mark in marks if mark is not None]
+    axis = choose_axis([sample], known, linear=True)
+    shown = [mark for mark in known if np.isfinite(mark)]
+    return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))
 
 
 class ScoreDisplay(Display):

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift._boundary import Boundary
-from boundshift._scores import Scores, ScoreSample
+from boundshift._scores import LogOdds, Scores, ScoreSample
 from boundshift._status import Status
-from boundshift._typing import FloatArray
-from boundshift._view.axis import choose_axis
-from boundshift._view.rows import Lane, as_score, class_scores, make_lanes, name_marks
+from boundshift._typing import BoolArray, FloatArray
+from boundshift._view import choose_axis, class_scores
 from boundshift._words import claim_text, decision, error_text
 from boundshift.plots._canvas import (
     Palette,
@@ -21,9 +20,9 @@ from boundshift.plots._canvas import (
     Theme,
     add_legend,
     boundary_keys,
-    decide,
     draw_boundaries,
     line_key,
+    settle,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +33,55 @@ _MOST_POINTS = 3000  # of a larger class only the range is drawn
 _DASHES = (0, (2, 1.2))
 # Heights of the parts of a lane, above its base; lanes are 1 apart.
 _BAR, _POINTS, _HISTOGRAM = 0.1, (0.2, 0.4), (0.47, 0.92)
+
+
+class Lane(NamedTuple):
+    """The picture of one class along the axis of scores.
+
+    Scores that the paper's method kept are solid, or, for other curves, scores on the right side
+    of the threshold. For the paper's method the bar has the mean of the kept scores, the end of
+    the radius, and the end of the confidence radius, towards the other class.
+    """
+
+    scores: FloatArray
+    solid: BoolArray
+    bar: tuple[float, float, float] | None
+
+
+def make_lanes(boundary: Boundary, scores: tuple[ArrayLike, ArrayLike]) -> list[Lane]:
+    """Return the lanes of the negative and the positive class."""
+    negative, positive = (np.asarray(values, dtype=np.float64) for values in scores)
+    geometry, cut = boundary.geometry, boundary.threshold
+    if geometry is None:
+        return [Lane(negative, negative <= cut, None), Lane(positive, positive > cut, None)]
+    decided = [negative, positive]  # in the units of the geometry
+    if boundary.scale != "raw":
+        sample = ScoreSample(Scores(np.sort(negative)), Scores(np.sort(positive)))
+        sample = sample.on_scale("auto")
+        decided = [sample.from_units(values) for values in decided]
+    lanes = []
+    for i, (values, units) in enumerate(zip((negative, positive), decided, strict=True)):
+        low, high = geometry.supports[i]
+        mean, other = geometry.means[i], geometry.means[1 - i]
+        towards = 1.0 if other >= mean else -1.0
+        ends = (0.0, geometry.radii[i], geometry.confidence_radii[i])
+        mean, edge, reach = (_as_score(boundary, mean + towards * end) for end in ends)
+        lanes.append(Lane(values, (units >= low) & (units <= high), (mean, edge, reach)))
+    return lanes
+
+
+def _as_score(boundary: Boundary, place: float) -> float:
+    """Return a place in the units of a boundary's geometry as a score."""
+    return LogOdds().to_probability(place) if boundary.scale == "probability" else place
+
+
+def _name_marks(boundary: Boundary, n_samples: tuple[int, int]) -> tuple[str, str]:
+    """Return what solid and hollow scores are; only rows that decided can be given up."""
+    if boundary.geometry is None:
+        return "on the right side", "on the wrong side"
+    if n_samples != boundary.n_samples:
+        return "within the support", "outside the support"
+    return "kept", "given up"
 
 
 @dataclass(eq=False, repr=False)
@@ -105,22 +153,25 @@ class ProjectionDisplay(ScoreDisplay):
         -------
         display : the display, drawn
         """
-        boundary, sample, old = decide(y_true, y_score, **known)
+        boundary, sample, old = settle(y_true, y_score, **known)
         return cls(boundary, class_scores(sample), old_threshold=old).plot(ax, theme=theme)
 
     def _draw(self, palette: Palette) -> None:
         ax, known, n = self.ax_, self.boundary, (len(self.scores[0]), len(self.scores[1]))
-        geometry = known.geometry
-        marks = [as_score(known, mean) for mean in geometry.means] if geometry else []
+        lanes = make_lanes(known, self.scores)
+        marks = [lane.bar[0] for lane in lanes if lane.bar is not None]
         marks += [place for place in (known.threshold, self.old_threshold) if place is not None]
         negative, positive = (Scores(np.sort(scores)) for scores in self.scores)
         axis = choose_axis([ScoreSample(negative, positive)], marks, linear=True)
         ax.set_xlim(axis.low, axis.high)
         edges = np.linspace(axis.low, axis.high, _BINS + 1)
-        lanes = make_lanes(known, self.scores)
         for base, (lane, color) in enumerate(zip(lanes, palette.classes, strict=True)):
             bottom, top = (base + height for height in _HISTOGRAM)
-            every, solid = lane.count(axis.place(lane.scores), _BINS)
+            places = axis.place(lane.scores)
+            every, solid = (
+                np.histogram(shown, bins=_BINS, range=(0.0, 1.0))[0]
+                for shown in (places, places[lane.solid])
+            )
             unit = (top - bottom) / max(every.max(), 1)
             style: dict[str, Any] = {"baseline": bottom, "color": color}
             ax.stairs(bottom + solid * unit, edges, fill=True, alpha=0.35, lw=0, **style)
@@ -145,14 +196,14 @@ class ProjectionDisplay(ScoreDisplay):
         ax.set_title(decision(known))
 
         ink, keys = palette.soft, boundary_keys(self.old_threshold, palette)
-        if geometry is not None:
+        if known.geometry is not None:
             keys += [
                 line_key("mean of kept scores", color=ink, marker="X", ls="", ms=8),
                 line_key("radius", color=ink, lw=3),
                 line_key("what confidence adds", color=ink, lw=2, ls=_DASHES),
             ]
         point: dict[str, Any] = {"marker": "o" if min(n) <= _MOST_POINTS else "s", "ls": ""}
-        for name, face in zip(name_marks(known, n), (ink, palette.surface), strict=True):
+        for name, face in zip(_name_marks(known, n), (ink, palette.surface), strict=True):
             keys.append(line_key(name, color=ink, ms=5, mfc=face, **point))
         add_legend(ax, keys, palette, title=claim_text(known))
 

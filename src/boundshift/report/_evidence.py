@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,7 @@ from boundshift._validation import (
     is_finite,
     own_cost,
 )
-from boundshift._view.axis import is_probability
-from boundshift._view.rows import count_wrong_at, read_sample, settle_boundary
+from boundshift._view import count_wrong_at, is_probability, read_sample, settle_boundary
 from boundshift._words import Names, read_names
 from boundshift.exceptions import InvalidInputError
 
@@ -35,13 +33,6 @@ MOST_LEVELS = 12
 _FEW = 500  # larger cells are resampled by the normal approximation of their sum
 
 Pair = tuple[ArrayLike, ArrayLike]
-
-
-class JudgedOn(StrEnum):
-    """Which rows judge a boundary: rows used for nothing else, or the rows that chose it."""
-
-    TEST = "test"
-    DECIDING = "deciding"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +75,8 @@ class RowDetails:
                 )
         if self.row_cost is not None and self.sample_weight is not None:
             raise InvalidInputError(
-                "`row_cost` must go without `sample_weight`, got both. Pass what chose the "
-                "boundary."
+                "`row_cost` cannot be combined with `sample_weight`, got both. Pass what chose "
+                "the boundary."
             )
         return RowDetails(
             probability,
@@ -191,7 +182,8 @@ class Evidence:
     names: Names
     confidence: float
     origin: Scores
-    judged_on: JudgedOn
+    tested: bool
+    """Whether the judging rows were used for nothing else."""
     chosen_here: bool
     deciding: ScoreSample
     """Rows that are drawn."""
@@ -218,8 +210,7 @@ class Evidence:
     @property
     def where(self) -> str:
         """Which rows were counted, in words."""
-        on = {JudgedOn.TEST: "test rows", JudgedOn.DECIDING: "rows that chose the threshold"}
-        return f"on the {on[self.judged_on]}"
+        return f"on the {'test rows' if self.tested else 'rows that chose the threshold'}"
 
 
 def gather(
@@ -250,7 +241,12 @@ def gather(
     tested, trained = _read_pair("test", test, labels), _read_pair("training", training, labels)
     if old_threshold is None:
         old_threshold = 0.5 if is_probability(deciding) else 0.0
-    old = _finite("old_threshold", old_threshold)
+    if not is_finite(old_threshold) or isinstance(old_threshold, bool):
+        raise InvalidInputError(
+            f"`old_threshold` must be a finite number, got {old_threshold!r}. Use the threshold "
+            "at which the model decided before."
+        )
+    old = float(old_threshold)
     if not chosen_here and tested is not None:
         raise InvalidInputError(
             "`chosen_here` must be True where `test` is given or no boundary is, got False. Pass "
@@ -295,7 +291,7 @@ def gather(
         names=read_names(names, labels),
         confidence=confidence,
         origin=scores,
-        judged_on=JudgedOn.TEST if is_tested else JudgedOn.DECIDING,
+        tested=is_tested,
         chosen_here=chosen_here,
         deciding=deciding,
         judging=judging,
@@ -330,24 +326,16 @@ def _read_pair(name: str, pair: object, labels: tuple[Any, Any]) -> ScoreSample 
     return read_sample(pair[0], pair[1], labels, name)
 
 
-def _finite(name: str, value: object) -> float:
-    if is_finite(value) and not isinstance(value, bool):
-        return float(value)  # type: ignore[arg-type]
-    raise InvalidInputError(f"`{name}` must be a finite number, got {value!r}.")
-
-
 def _read_interval(interval: object) -> tuple[float, float] | None:
     if interval is None:
         return None
-    if not isinstance(interval, Sequence) or len(interval) != 2:
+    pair = list(interval) if isinstance(interval, Sequence) else []
+    if len(pair) != 2 or not all(map(is_finite, pair)) or pair[0] > pair[1]:
         raise InvalidInputError(
-            f"`interval` must be a pair (low, high), got {interval!r}. "
-            "Pass what threshold_interval returned."
+            f"`interval` must be a pair (low, high) of numbers, got {interval!r}. Pass what "
+            "threshold_interval returned."
         )
-    low, high = (_finite("interval", end) for end in interval)
-    if low > high:
-        raise InvalidInputError(f"`interval` must have low <= high, got {interval!r}.")
-    return low, high
+    return float(pair[0]), float(pair[1])
 
 
 def own_probability(classifier: Any, X: Any) -> NDArray[np.float64] | None:

@@ -15,7 +15,6 @@ from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._words import (
     METRIC_TITLES,
-    Names,
     Sentence,
     at_least,
     at_most,
@@ -26,15 +25,28 @@ from boundshift._words import (
 )
 from boundshift.curves import Claim
 from boundshift.metrics import metrics_of_errors
-from boundshift.report._evidence import Evidence, JudgedOn
-from boundshift.rules import Cost, FBeta, Floors, GMean, Metric, Minimax, Rule, Sum
+from boundshift.report._evidence import Evidence
+from boundshift.rules import Cost, FBeta, Floors, GMean, Metric, Minimax, Rule
 from boundshift.rules._floors import Rate, missed_by, reached_rates
 
 _PER = 1000  # decisions whose cost is reported
 _DRAWS, _FEW_DRAWS = 2000, 200
-# Metrics of both error rates, and whether they depend on the share of positives.
-_BY_SHARE = dict.fromkeys(("mcc", "kappa", "markedness"), True)
-_BY_SHARE |= dict.fromkeys(("g_mean", "balanced_accuracy", "youden"), False)
+# Rules by the metric that they make best, and whether it depends on the share of positives.
+_METRICS = {
+    "g-mean": ("g_mean", False),
+    "sum": ("balanced_accuracy", False),
+    "youden": ("youden", False),
+    "mcc": ("mcc", True),
+    "kappa": ("kappa", True),
+    "markedness": ("markedness", True),
+}
+_WISHES = {
+    "recall": "find at least {share} of {names.positives} (recall)",
+    "specificity": "leave at least {share} of {names.negatives} unflagged (specificity)",
+    "precision": "be right in at least {share} of the alarms (precision)",
+    "npv": "be right in at least {share} of {names.unit} that are not flagged (npv)",
+    "flagged": "flag at most {share} of {names.unit}",
+}
 
 
 class State(StrEnum):
@@ -60,36 +72,25 @@ def _amount(value: float) -> str:
     return number(value, ",.0f" if 1000 <= abs(value) < 1e12 else ".4g")
 
 
-def _three_digits(value: float) -> str:
-    return number(value, ".3f")
-
-
 Measure = Callable[[FloatArray, FloatArray, float], FloatArray]
 
 
 @dataclass(frozen=True)
 class Aim:
-    """The quantity that a rule makes best."""
+    """The quantity that a rule makes best, from both error rates and the share of positives."""
 
     title: str
     measure: Measure
-    """The number, from both error rates (negative, positive) and the share of positives."""
-    wish: str = ""
+    wish: str
     greater: bool = True
     """Whether more of it is better."""
-    text: Callable[[float], str] = _three_digits
+    text: Callable[[float], str] = lambda value: number(value, ".3f")
     by_share: bool = True
     """Whether it depends on the share of positives."""
-    amounts: bool = False
-    """Whether it is the cost of 1,000 decisions."""
     monotone: bool = True
     """Whether it gets worse with each error rate, so that bounds of both bound it."""
-    slow: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.wish:
-            best = "greatest" if self.greater else "least"
-            object.__setattr__(self, "wish", f"the {best} {self.title}")
+    amounts: bool = False
+    """Whether it is the cost of 1,000 decisions."""
 
 
 def aim_of(rule: Rule) -> Aim:
@@ -101,7 +102,7 @@ def aim_of(rule: Rule) -> Aim:
         return Aim(
             "cost of 1,000 decisions",
             lambda u, v, share: _PER * (alarm * (1 - share) * u + miss * share * v),
-            wish=f"the least cost, where a miss costs {miss:g} and a false alarm {alarm:g}",
+            f"the least cost, where a miss costs {miss:g} and a false alarm {alarm:g}",
             greater=False,
             text=_amount,
             amounts=True,
@@ -112,39 +113,45 @@ def aim_of(rule: Rule) -> Aim:
         return Aim(title, worse, wish, greater=False, text=percent, by_share=False)
     if isinstance(rule, Rate):  # their bounds stand in the verdict
         name = rule.rate
+        title = METRIC_TITLES.get(name, name)
         return Aim(
-            METRIC_TITLES.get(name, name),
+            title,
             lambda u, v, share: reached_rates(u, v, (1 - share, share))[name],
+            f"the greatest {title}",
             text=percent,
             monotone=False,
+        )
+    if rule.name in _METRICS:
+        key, by_share = _METRICS[rule.name]
+        title = METRIC_TITLES[key]
+        return Aim(
+            title,
+            lambda u, v, share: metrics_of_errors(u, v, (1 - share, share))[key],
+            f"the greatest {title}",
+            by_share=by_share,
         )
     plain: Any = rule
     if hasattr(rule, "prevalence"):
         plain = replace(plain, prevalence=None)
-
-    def value(sign: float) -> Measure:
-        return lambda u, v, share: sign * plain.value(u, v, (1 - share, share))
-
+    title, sign = f"“{rule.name}”", 1.0
+    wish = f"the least value of the rule {title}"
     if isinstance(rule, FBeta):
-        return Aim(f"F{rule.beta:g}", value(-1))
-    key = "g_mean" if isinstance(rule, GMean) else rule.name
-    key = "balanced_accuracy" if isinstance(rule, Sum) else key
-    if key in _BY_SHARE:
-        return Aim(
-            METRIC_TITLES[key],
-            lambda u, v, share: metrics_of_errors(u, v, (1 - share, share))[key],
-            by_share=_BY_SHARE[key],
-        )
-    if not isinstance(rule, Metric):
-        title = f"“{rule.name}”"
-        wish = f"the least value of the rule {title}"
-        return Aim(title, value(1), wish, greater=False, monotone=False, slow=rule.costly)
-    given: Any = rule.metric
-    function = getattr(given, "_score_func", given)
-    name = given if isinstance(given, str) else getattr(function, "__name__", "metric")
-    title = str(name).removesuffix("_score").replace("_", " ")
-    _, sign = rule.resolve()  # a scorer knows better than the argument
-    return Aim(title, value(-sign), greater=sign > 0, monotone=False, slow=True)
+        title, sign = f"F{rule.beta:g}", -1.0
+    elif isinstance(rule, Metric):
+        given: Any = rule.metric
+        function = getattr(given, "_score_func", given)
+        name = given if isinstance(given, str) else getattr(function, "__name__", "metric")
+        title = str(name).removesuffix("_score").replace("_", " ")
+        sign = -rule.resolve()[1]  # a scorer knows better than the argument
+    if isinstance(rule, FBeta | Metric):
+        wish = f"the {'greatest' if sign < 0 else 'least'} {title}"
+    return Aim(
+        title,
+        lambda u, v, share: sign * plain.value(u, v, (1 - share, share)),
+        wish,
+        greater=sign < 0,
+        monotone=isinstance(rule, FBeta),
+    )
 
 
 @dataclass(frozen=True)
@@ -174,12 +181,16 @@ class Compared:
     prices: dict[str, float] | None
     """Of a cost of each error, as opposed to each row."""
 
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether the interval of the difference contains 0."""
+        return self.difference[0] <= 0 <= self.difference[1]
+
 
 @dataclass(frozen=True)
 class Goal:
     """Whether a rule got what it asked for."""
 
-    wish: str
     state: State
     word: str
     sentence: str
@@ -197,31 +208,25 @@ def judge_goal(evidence: Evidence) -> Goal | None:
     floors = boundary.rule if isinstance(boundary.rule, Floors) else None
     objective = boundary.rule if floors is None else floors.objective
     default = GMean() if floors is not None else boundary.curve.default_rule
-    wanted = floors is None or not isinstance(objective, type(default))
-    if floors is None and isinstance(objective, type(default)) and rows.amount is None:
+    is_default = isinstance(objective, type(default))
+    if floors is None and is_default and rows.amount is None:
         return None
     items = [] if floors is None else _judge_floors(floors, evidence)
-    aim, column = aim_of(objective), evidence.details.column
+    aim = aim_of(objective)
     if not rows.shares:
+        column = evidence.details.column
         by = f"by column '{column}'" if column else "by the cost of each row"
         aim = replace(aim, wish=f"the least cost of wrong decisions, {by}")
     best = _compare(aim, objective, evidence)
     state = next((s for s in _WORDS if s in [item.state for item in items]), best.state)
-    wishes = [_wish_for(item, evidence.names) for item in items]
-    if wanted:
-        wishes.append(aim.wish if floors is None else f"then {aim.wish}")
-    wish = " and ".join([", ".join(wishes[:-1]), wishes[-1]] if wishes[1:] else wishes)
-    if rows.amount is not None and rows.shares:
-        by = f"its weight in column '{column}'" if column else "its weight"
-        wish = f"{wish}, each row counted by {by}"
-    parts = [Sentence(f"Goal: {wish}.")]
+    parts = [Sentence(f"Goal: {_wish(aim, items, evidence, is_default)}.")]
     for item in items:
         parts += _say_floor(item, evidence, several=len(items) > 1)
-    if wanted:
+    if floors is None or not is_default:
         parts += _say_best(aim, best, evidence, alone=floors is None)
     if state != State.MET and boundary.status in (Status.UNMET, Status.NOT_PROMISED):
         message = boundary.message
-        if evidence.judged_on == JudgedOn.TEST:
+        if evidence.tested:
             message = f"On the rows that chose the threshold: {message[0].lower()}{message[1:]}"
         parts.append(Sentence(message))
     if items:
@@ -229,10 +234,25 @@ def judge_goal(evidence: Evidence) -> Goal | None:
     elif best.now == best.before:
         word = "As at the model's own threshold"
     else:
-        chance = ", may be chance" if _may_be_chance(best.difference) else ""
+        chance = ", may be chance" if best.may_be_chance else ""
         word = f"{_better(aim, best)} than at the model's own threshold{chance}"
-    told = " ".join(part.text for part in parts)
-    return Goal(wish, state, word, told, parts, items, best)
+    return Goal(state, word, " ".join(part.text for part in parts), parts, items, best)
+
+
+def _wish(aim: Aim, items: list[Floor], evidence: Evidence, is_default: bool) -> str:
+    """Return what was asked for: floors, then what is best, and how rows are counted."""
+    wishes = [
+        _WISHES[item.name].format(share=f"{100 * item.asked:.6g}%", names=evidence.names)
+        for item in items
+    ]
+    if not (items and is_default):
+        wishes.append(f"then {aim.wish}" if items else aim.wish)
+    wish = " and ".join([", ".join(wishes[:-1]), wishes[-1]] if wishes[1:] else wishes)
+    if evidence.rows.amount is None or not evidence.rows.shares:
+        return wish
+    column = evidence.details.column
+    by = f"its weight in column '{column}'" if column else "its weight"
+    return f"{wish}, each row counted by {by}"
 
 
 def _keeps(name: str, limit: float, value: float) -> bool:
@@ -254,8 +274,9 @@ def keeps_all(rule: Floors, errors: tuple[float, float], share: float) -> bool:
 def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     """Return each floor with what is reached on these rows and what is shown of it."""
     boundary, certificate = evidence.boundary, evidence.shifted
-    weighted, prevalence = evidence.rows.amount is not None, evidence.weighted_prevalence
-    certified = certificate.certified and not weighted  # weighted rates have no bound
+    prevalence = evidence.weighted_prevalence
+    # Weighted rates have no bound.
+    certified = certificate.certified and evidence.rows.amount is None
     rates = _reached(evidence.rows.errors("new"), prevalence)
     each = certificate.at(1 - (1 - certificate.confidence) / len(rule.asked))
     bounds = each.rates(prevalence)
@@ -267,7 +288,7 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
         "flagged": bounds.flagged,
     }
     promised = (
-        evidence.judged_on == JudgedOn.DECIDING
+        not evidence.tested
         and certified
         and boundary.status is Status.OPTIMAL
         and boundary.curve.claim is Claim.HIGH_PROBABILITY
@@ -282,49 +303,24 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     return items
 
 
-def _wish_for(item: Floor, names: Names) -> str:
-    share = f"{100 * item.asked:.6g}%"
-    return {
-        "recall": f"find at least {share} of {names.positives}",
-        "specificity": f"leave at least {share} of {names.negatives} alone",
-        "precision": f"be right in at least {share} of the alarms",
-        "npv": f"be right in at least {share} of {names.unit} that are not flagged",
-        "flagged": f"flag at most {share} of {names.unit}",
-    }[item.name]
-
-
 def _say_floor(item: Floor, evidence: Evidence, *, several: bool) -> list[Sentence]:
-    """Say whether one floor is met, and by how much."""
+    """Say whether one floor is met, and its bound."""
     word, together = _WORDS[item.state], ""
     if several:
-        word = f"{item.name.capitalize()}: {word.lower()}"
+        word = f"{item.name.capitalize()} {word.lower()}"
         together = " in all floors together"
     start = f"{word}: {percent(item.reached)} {evidence.where}"
     if item.promised:
         promise = f"promised with {sure(evidence.confidence)}{together}"
         promise = f"{promise} when the threshold was chosen."
         return [Sentence(f"{start};"), Sentence(promise, "certified")]
-    short = f"{start}, {_points(item.asked, item.reached, percent(item.reached))} the goal"
     if item.shown is None:
-        return [Sentence(f"{short}; nothing is certified.")]
-    cap = item.name == "flagged"
-    printed = at_most(item.shown) if cap else at_least(item.shown)
-    told = claim(f"at {'most' if cap else 'least'} {printed}", evidence.confidence) + together
-    if item.state == State.MET:
-        by = f"{_points(item.asked, item.shown, printed)} the goal."
-        return [Sentence(f"{start};"), Sentence(f"{told},", "certified"), Sentence(by)]
-    return [Sentence(f"{short};"), Sentence(f"{told}.", "certified")]
-
-
-def _points(asked: float, value: float, printed: str) -> str:
-    """Return the distance of a printed share from the goal, in percentage points."""
-    points = round(abs(float(printed[:-1]) - 100 * asked), 4)
-    told = f"{points:.6g}" if points or value == asked else "less than 0.1"
-    return f"{told} {'point' if points == 1 else 'points'} {'above' if value >= asked else 'below'}"
-
-
-def _may_be_chance(difference: tuple[float, float]) -> bool:
-    return difference[0] <= 0 <= difference[1]
+        return [Sentence(f"{start}; nothing is certified.")]
+    bound = f"at least {at_least(item.shown)}"
+    if item.name == "flagged":
+        bound = f"at most {at_most(item.shown)}"
+    bound = f"{claim(bound, evidence.confidence)}{together}."
+    return [Sentence(f"{start};"), Sentence(bound, "certified")]
 
 
 def _compare(aim: Aim, rule: Rule, evidence: Evidence) -> Compared:
@@ -347,17 +343,16 @@ def _compare(aim: Aim, rule: Rule, evidence: Evidence) -> Compared:
         if bounded:
             shown = _PER * certificate.rates(share, **prices).cost
     else:
-        n_draws = _FEW_DRAWS if aim.slow else _DRAWS
+        n_draws = _FEW_DRAWS if rule.costly else _DRAWS
         difference = rows.gain_interval(measure, confidence, n_draws)
         both = certificate.at(1 - (1 - confidence) / 2).error_bounds
         if bounded and aim.monotone and sum(both) < 1:
             shown = float(measure(*both))
-    state = State.BETTER if (difference[0] > 0) == aim.greater else State.WORSE
-    flattered = state == State.BETTER and evidence.judged_on == JudgedOn.DECIDING
-    if _may_be_chance(difference) or flattered:
-        state = State.UNSURE
     before, now = (float(measure(*rows.errors(which))) for which in ("old", "new"))
-    return Compared(aim.title, now, before, difference, state, shown, prices)
+    state = State.BETTER if (difference[0] > 0) == aim.greater else State.WORSE
+    found = Compared(aim.title, now, before, difference, state, shown, prices)
+    flattered = state == State.BETTER and not evidence.tested
+    return replace(found, state=State.UNSURE) if found.may_be_chance or flattered else found
 
 
 def _better(aim: Aim, judged: Compared) -> str:
@@ -373,23 +368,18 @@ def _say_best(aim: Aim, judged: Compared, evidence: Evidence, *, alone: bool) ->
     told = f"{_better(aim, judged) if alone else aim.title[0].upper() + aim.title[1:]}: {now}"
     if aim.amounts:
         told = f"{f'{_better(aim, judged)}: ' if alone else ''}1,000 decisions cost {now}"
-    change = "as at the model's own threshold"
-    if now != before:
-        change = f"instead of {before} at the model's own threshold"
-        if aim.amounts and judged.before > 0:
-            share = 1 - judged.now / judged.before
-            change = f"{change}, {percent(abs(share))} {'less' if share > 0 else 'more'}"
-    told = f"{told} {evidence.where} {change}"
+    change = "as" if now == before else f"instead of {before}"
+    told = f"{told} {evidence.where} {change} at the model's own threshold"
     parts = [Sentence(f"{told}.")]
     if judged.shown is not None:
         among = f"{percent(evidence.weighted_prevalence)} are {evidence.names.positives}"
         given = f", where {among}," if aim.by_share else ""
         bound = claim(_bound(aim, judged.shown), evidence.confidence, given)
         parts = [Sentence(f"{told};"), Sentence(f"{bound}.", "certified")]
-    if now != before and evidence.judged_on == JudgedOn.TEST:
+    if now != before and evidence.tested:
         low, high = (aim.text(end) for end in judged.difference)
         how = f"{100 * evidence.confidence:.6g}%{'' if judged.prices else ', by resampling'}"
-        chance = ", so that it may be chance" if _may_be_chance(judged.difference) else ""
+        chance = ", so it may be chance" if judged.may_be_chance else ""
         parts.append(Sentence(f"The difference lies between {low} and {high} ({how}){chance}."))
     return parts
 

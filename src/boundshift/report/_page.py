@@ -22,13 +22,13 @@ from numpy.typing import ArrayLike
 
 from boundshift import __version__
 from boundshift._promises.certificate import Certificate
-from boundshift._view.axis import ScoreAxis, is_probability
+from boundshift._view import ScoreAxis, is_probability
 from boundshift._words import at_least, at_most, claim_text, class_rows, number, percent
 from boundshift._writing import is_special, write_whole
 from boundshift.curves import Empirical
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.report._draw import draw_projection, draw_threshold_plot, small_charts
+from boundshift.report._draw import draw_projection, draw_threshold_plot
 from boundshift.report._evidence import (
     MOST_LEVELS,
     ColumnUse,
@@ -45,8 +45,7 @@ from boundshift.rules import Cost
 # Parts of the page's one script, in the order in which they need each other.
 _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
 _FRAME_HEIGHT = 900
-_CERTIFICATE = ("status", "certified", "reason", "method", "confidence", "threshold",
-                "errors", "error_bounds", "wrong", "n_samples", "floors")  # fmt: skip
+_CERTIFICATE = ("status", "certified", "method", "errors", "error_bounds", "wrong")
 # In a script element these could end it, open a comment, or end a line of the program.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -142,25 +141,19 @@ def collect_facts(
     24.7% with 95% confidence. Of 1,000 rows, with 91 sick rows among them, it flags ...
     """
     evidence = gather(y_true, y_score, **known)
-    boundary, deciding, judging = evidence.boundary, evidence.deciding, evidence.judging
-    certificate = evidence.shifted
-    tested, trained = evidence.judged_on == "test", evidence.training
+    boundary, judging, certificate = evidence.boundary, evidence.judging, evidence.shifted
+    compared = compare(None if comparison is None else list(comparison), evidence)
     facts = {
-        "format": 1,
         "version": __version__,
         "model": None if model is None else str(model),
         "names": evidence.names,
         "labels": [str(label) for label in boundary.labels],
         "confidence": evidence.confidence,
-        "scores": evidence.origin,
-        "judged_on": evidence.judged_on,
-        "rows": {
-            "deciding": deciding.n_samples if evidence.chosen_here else boundary.n_samples,
-            "test": judging.n_samples if tested else None,
-            "training": None if trained is None else trained.n_samples,
-        },
-        "boundary": boundary.to_dict()
-        | {
+        "judged_on": "test" if evidence.tested else "deciding",
+        "n": judging.n_samples,
+        "chosen_on": boundary.n_samples,
+        "boundary": {
+            "threshold": boundary.threshold,
             "message": boundary.message,
             "claim": claim_text(boundary),
             "table": [{"title": title, "values": pair} for title, pair in class_rows(boundary)],
@@ -172,17 +165,14 @@ def collect_facts(
             "precision": certificate.rates(evidence.prevalence).precision,
             "together": _together(certificate),
         },
-        "prevalence": {
-            "share": evidence.prevalence,
-            "rows": judging.n_samples[1] / sum(judging.n_samples),
-        },
-        **sentences(evidence),
-        "comparison": compare(None if comparison is None else list(comparison), evidence),
+        "prevalence": evidence.prevalence,
+        **sentences(evidence, compared["better"]),
+        "comparison": compared,
         "columns": columns,
         "deploy": deploy.splitlines() if isinstance(deploy, str) else deploy or _deploy(evidence),
         "shell": shell or _decide("{threshold}", boundary.labels),
         "top": top,
-        "drawn": deciding.n_samples,
+        "drawn": evidence.deciding.n_samples,
         "rows_drawn": "deciding" if evidence.chosen_here else "test",
         **panels(evidence),
     }
@@ -238,19 +228,15 @@ def _render(facts: Mapping[str, Any]) -> str:
     except ImportError as error:
         raise MissingExtraError("jinja2", "report") from error
     script = "".join(_read(name) for name in _SCRIPT)
-    n = facts["rows"][facts["judged_on"]]
     axis = ScoreAxis(*(facts["axis"][key] for key in ("kind", "low", "high")))
     page: str = _template().render(
         **facts,
-        **small_charts(facts),
         style=_read("page.css"),
         script=script,
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=_for_script(facts),
         picture=draw_projection(facts["projection"]),
-        paper_picture=facts["paper"] and draw_projection(facts["paper"]),
-        plot=draw_threshold_plot(facts["stops"], n),
-        n=n,
+        plot=draw_threshold_plot(facts["stops"], facts["n"]),
         place=lambda score: f"{100 * float(axis.place(score)):.3f}%",
     )
     return page
@@ -291,7 +277,7 @@ def _for_script(facts: Mapping[str, Any]) -> str:
         **{key: stops[key] for key in ("threshold", "at", "wrong", "bounds", "together")},
         **{key: facts["names"][key] for key in ("positives", "negatives", "unit")},
         **{key: facts[key] for key in ("confidence", "shell", "top")},
-        "n": facts["rows"][facts["judged_on"]],
+        "n": facts["n"],
         "own": stops["marks"]["old"],
         "shifted": {
             "stop": stops["marks"]["shifted"],
@@ -300,7 +286,7 @@ def _for_script(facts: Mapping[str, Any]) -> str:
             "fixed": certificate["method"] == "clopper-pearson",
         },
         "status": certificate["status"],
-        "prevalence": facts["prevalence"]["share"],
+        "prevalence": facts["prevalence"],
     }
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_UNSAFE)

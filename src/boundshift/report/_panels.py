@@ -1,4 +1,4 @@
-"""What is counted on the judging rows: slider stops, curves, calibration, groups, comparisons."""
+"""What is counted on the judging rows: slider stops, histograms, groups, comparisons."""
 
 from __future__ import annotations
 
@@ -10,50 +10,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._boundary import Boundary
-from boundshift._promises.comparison import compare_boundaries
 from boundshift._typing import BoolArray
-from boundshift._view.axis import ScoreAxis, choose_axis
-from boundshift._view.rows import (
-    as_score,
+from boundshift._view import (
+    ScoreAxis,
+    choose_axis,
     class_scores,
     count_wrong_at,
     error_band,
-    make_lanes,
     metrics_at,
-    name_marks,
 )
-from boundshift._words import METRIC_TITLES, METRICS_COMPARED, percent, sure
+from boundshift._words import METRIC_TITLES, METRICS_COMPARED
 from boundshift.curves._uniform import uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.report._evidence import MOST_LEVELS, Evidence
 from boundshift.report._goal import aim_of, keeps_all
-from boundshift.rules import Cost, Floors, GMean, Sum
+from boundshift.rules import Floors, GMean, Sum
 
 _N_STOPS = 1001
 _OURS = ("boundshift", "shifted")  # methods that are set off from the others
 _N_BINS = 60
-_MOST_POINTS = 400  # a class with more rows is drawn as a histogram only
 _MOST_BASELINES = 3
-_MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
+_DRAWS, _FEW_DRAWS = 2000, 200
 
 Facts = dict[str, Any]
 
 
 def panels(evidence: Evidence) -> Facts:
-    """Return what is drawn: the axis, both classes, the slider, curves, calibration, groups."""
-    boundary, geometry = evidence.boundary, evidence.boundary.geometry
-    marks = {"old": evidence.old_threshold, "shifted": boundary.threshold}
-    means = [as_score(boundary, mean) for mean in geometry.means] if geometry else []
-    axis = choose_axis([evidence.deciding, evidence.judging], [*marks.values(), *means])
-    stops = _stops(evidence, axis, marks)
+    """Return what is drawn: the axis, both classes, the slider, groups."""
+    marks = {"old": evidence.old_threshold, "shifted": evidence.boundary.threshold}
+    axis = choose_axis([evidence.deciding, evidence.judging], list(marks.values()))
     return {
         "axis": {"kind": axis.kind, "low": axis.low, "high": axis.high, "ticks": axis.ticks()},
-        "projection": _projection(evidence, replace(boundary, geometry=None), axis),
-        "paper": geometry and _projection(evidence, boundary, axis),
-        "stops": stops,
-        "precision_recall": _precision_recall(stops, evidence),
-        "calibration": _calibration(evidence),
+        "projection": _projection(evidence, axis),
+        "stops": _stops(evidence, axis, marks),
         "subgroups": _subgroups(evidence),
     }
 
@@ -89,89 +78,28 @@ def _bounds(wrong: NDArray[np.intp], n: int, delta: float) -> list[float]:
     return [float(bound) for bound in bounds[place]]
 
 
-def _projection(evidence: Evidence, boundary: Boundary, axis: ScoreAxis) -> Facts:
-    """Return what to draw of each class, with places from 0 to 1 along the axis."""
-    sample, classes = evidence.deciding, []
+def _projection(evidence: Evidence, axis: ScoreAxis) -> list[Facts]:
+    """Return histograms of each class along the axis: all rows, and those on the right side."""
+    classes, cut = [], evidence.boundary.threshold
     low, high = axis.score(0.0), axis.score(1.0)
-    for lane in make_lanes(boundary, class_scores(sample)):
-        places = axis.place(lane.scores)
-        few = len(lane.scores) <= _MOST_POINTS
-        every, solid = lane.count(places, _N_BINS)
-        classes.append(
-            {
-                "counts": every.tolist(),
-                "solid": solid.tolist(),
-                "points": np.round(places, 4).tolist() if few else [],
-                "points_solid": lane.solid.tolist() if few else [],
-                "bar": None if lane.bar is None else np.round(axis.place(lane.bar), 4).tolist(),
-                "hollow": int(np.count_nonzero(~lane.solid)),
-                "outside": int(np.count_nonzero((lane.scores < low) | (lane.scores > high))),
-            }
+    for i, scores in enumerate(class_scores(evidence.deciding)):
+        right = (scores > cut) == bool(i)
+        every, solid = (
+            np.histogram(axis.place(shown), bins=_N_BINS, range=(0.0, 1.0))[0].tolist()
+            for shown in (scores, scores[right])
         )
-    return {"marks": name_marks(boundary, sample.n_samples), "classes": classes}
-
-
-def _precision_recall(stops: Facts, evidence: Evidence) -> Facts:
-    """Return recall and precision at every stop that flags a row, and at both thresholds."""
-    n, prevalence = evidence.judging.n_samples, evidence.prevalence
-    alarms, misses = (np.array(w)[::-1] / size for w, size in zip(stops["wrong"], n, strict=True))
-    recall = 1 - misses
-    hits, false = prevalence * recall, (1 - prevalence) * alarms
-    precision = np.full(len(hits), np.nan)
-    np.divide(hits, hits + false, out=precision, where=hits + false > 0)
-    points = {}
-    for name, stop in stops["marks"].items():
-        at = len(recall) - 1 - stop
-        points[name] = None if np.isnan(precision[at]) else [recall[at], precision[at]]
-    shown = np.flatnonzero(~np.isnan(precision))
-    # Neighbouring stops often have the same counts.
-    same = (np.diff(recall[shown]) == 0) & (np.diff(precision[shown]) == 0)
-    shown = shown[np.concatenate([[True], ~same])] if len(shown) else shown
-    return {
-        "recall": recall[shown].tolist(),
-        "precision": precision[shown].tolist(),
-        "points": points,
-        "chance": prevalence,
-    }
+        outside = int(np.count_nonzero((scores < low) | (scores > high)))
+        wrong = int(np.count_nonzero(~right))
+        classes.append({"counts": every, "solid": solid, "wrong": wrong, "outside": outside})
+    return classes
 
 
 def _share(part: Any, whole: Any, confidence: float) -> Facts | None:
     """Return a share with Clopper and Pearson's two-sided interval."""
     if not whole:
         return None
-    return dict(
-        zip(("share", "low", "high"), map(float, error_band(part, whole, confidence)), strict=True)
-    )
-
-
-def _calibration(evidence: Evidence) -> Facts | None:
-    """Compare probabilities with outcomes, in bins of about equal size."""
-    if evidence.details.probability is None:
-        return None
-    probability = np.asarray(evidence.details.probability)
-    order = np.argsort(probability, kind="stable")
-    said, true = probability[order], evidence.rows.is_positive[order]
-    count = int(np.clip(len(said) // _FEWEST_ROWS, 1, _MOST_GROUPS))
-    wanted = np.linspace(0, len(said), count + 1).round().astype(int)[1:-1]
-    # Equal probabilities stay together.
-    borders = np.unique(np.searchsorted(said, said[wanted], side="left"))
-    bins = []
-    for group in np.split(np.arange(len(said)), borders):
-        found = _share(true[group].sum(), len(group), evidence.confidence)
-        if found is not None:
-            mean = float(said[group].mean())
-            bins.append({"n": len(group), "said": mean, "true": found.pop("share"), **found})
-    off = sum(not b["low"] <= b["said"] <= b["high"] for b in bins)
-    judged = "as far as these rows can tell, its probabilities come true."
-    if off:
-        judged = (
-            f"in {off} of {len(bins)} groups of rows its probabilities do not come true: read "
-            "them as a ranking, or calibrate the model."
-        )
-    mean, share = float(said.mean()), float(true.mean())
-    told = f"On average the model's own probability is {percent(mean)}, and {percent(share)} are"
-    told = f"{told} {evidence.names.positives}; {judged}"
-    return {"bins": bins, "said": mean, "true": share, "off": off, "sentence": told}
+    band = error_band(part, whole, confidence)
+    return {"share": float(band.value), "low": float(band.low), "high": float(band.high)}
 
 
 def _subgroups(evidence: Evidence) -> list[Facts]:
@@ -194,8 +122,7 @@ def _subgroups(evidence: Evidence) -> list[Facts]:
                 "precision": (found, alarms),
             }
             rows.append(
-                {"level": str(name), "n": n, "positives": positives, "found": found}
-                | {"false_alarms": alarms - found}
+                {"level": str(name), "n": n, "positives": positives}
                 | {key: _share(*counts, evidence.confidence) for key, counts in shares.items()}
             )
         tables.append({"column": column, "rows": rows})
@@ -208,7 +135,7 @@ def _level(value: Any) -> str:
 
 
 def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> Facts:
-    """Return a table of our boundary and three other methods, and a sentence on the best of them.
+    """Return a table of ours and three other methods, a sentence on the best, and who is better.
 
     Methods have "method" and their metrics, beside it or in a mapping called "metrics". None
     compares the model's own threshold with the boundary.
@@ -223,15 +150,7 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
             | {key: metrics_at(evidence.judging, cut)[key] for key in METRICS_COMPARED}
             for name, cut in cuts.items()
         ]
-    flat = []
-    for method in methods:
-        if not isinstance(method, Mapping) or "method" not in method:
-            raise InvalidInputError(
-                f"`comparison` must be a list of mappings with the key 'method', got {method!r}. "
-                "Use [{'method': 'untouched', 'g_mean': 0.7}], for example."
-            )
-        merged = {**method, **method.get("metrics", {}), "method": str(method["method"])}
-        flat.append({str(key): value for key, value in merged.items() if key != "metrics"})
+    flat = [_flatten(method) for method in methods]
     decided = _decisions(flat, evidence)
     judged = {name: _judge(made, evidence) for name, made in decided.items()}
     sign = 1 if aim_of(evidence.boundary.rule).greater else -1
@@ -245,32 +164,43 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
     ranked = sorted((method for method in flat if method["method"] not in _OURS), key=rank)
     left_out = [method["method"] for method in ranked[_MOST_BASELINES:]]
     flat = [method for method in flat if method["method"] not in left_out]
-    keys = list(dict.fromkeys(key for method in flat for key in method if key != "method"))
-    known = [key for key in METRICS_COMPARED if key in keys]
-    keys = known + [key for key in keys if key not in known]
-    cells = [[_cell(method.get(key)) for key in keys] for method in flat]
+    keys = dict.fromkeys(key for method in flat for key in method if key != "method")
+    shown = [key for key in METRICS_COMPARED if key in keys]
+    shown += [key for key in keys if key not in shown]
     columns = []
-    for key, column in zip(keys, zip(*cells, strict=True), strict=True):
-        values = [value for value in column if isinstance(value, float)]
+    for key in shown:
+        values = [method[key] for method in flat if isinstance(method.get(key), float)]
         best = max(values) if key in METRICS_COMPARED and values else None
-        title = METRIC_TITLES.get(key, key.replace("_", " "))
-        columns.append({"key": key, "title": title, "best": best})
+        columns.append({"title": METRIC_TITLES.get(key, key.replace("_", " ")), "best": best})
     rows = [
-        {"method": method["method"], "ours": method["method"] in _OURS, "values": values}
-        for method, values in zip(flat, cells, strict=True)
+        {
+            "method": method["method"],
+            "ours": method["method"] in _OURS,
+            "values": [method.get(key) for key in shown],
+        }
+        for method in flat
     ]
-    ours = any(row["ours"] for row in rows)
-    lead = _lead(decided, judged, evidence) if ours and decided else None
-    return {"columns": columns, "rows": rows, "left_out": left_out, "lead": lead}
+    lead, better = None, None
+    if decided and any(row["ours"] for row in rows):
+        lead, better = _lead(decided, judged, evidence)
+    return {"columns": columns, "rows": rows, "left_out": left_out, "lead": lead, "better": better}
+
+
+def _flatten(method: Any) -> Facts:
+    """Return a method with its metrics beside it: finite numbers, texts, or None."""
+    if not isinstance(method, Mapping) or "method" not in method:
+        raise InvalidInputError(
+            f"`comparison` must be a list of mappings with the key 'method', got {method!r}. "
+            "Use [{'method': 'untouched', 'g_mean': 0.7}], for example."
+        )
+    merged = {**method, **method.get("metrics", {}), "method": str(method["method"])}
+    return {str(key): _cell(value) for key, value in merged.items() if key != "metrics"}
 
 
 def _cell(value: object) -> float | str | None:
-    """Return a finite number, a text, or None."""
-    if value is None or isinstance(value, bool):
-        return None if value is None else str(value).lower()
-    if isinstance(value, numbers.Real):
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
         return float(value) if np.isfinite(float(value)) else None
-    return str(value)
+    return None if value is None else str(value)
 
 
 def _decisions(methods: Sequence[Mapping[str, Any]], evidence: Evidence) -> dict[str, BoolArray]:
@@ -280,7 +210,7 @@ def _decisions(methods: Sequence[Mapping[str, Any]], evidence: Evidence) -> dict
         name, threshold = method["method"], method.get("threshold")
         if name in _OURS:
             continue
-        if threshold is not None and not np.isnan(threshold):
+        if threshold is not None:
             decided[name] = np.asarray(evidence.scores > threshold)
         elif name in evidence.details.decisions:
             decided[name] = np.asarray(evidence.details.decisions[name], dtype=np.bool_)
@@ -297,9 +227,12 @@ def _judge(decided: BoolArray, evidence: Evidence) -> tuple[bool, float]:
 
 def _lead(
     decided: Mapping[str, BoolArray], judged: Mapping[str, tuple[bool, float]], evidence: Evidence
-) -> str:
-    """Say how far ours is from the best of the others, by what was asked for, and in rows."""
-    rows, rule = evidence.rows, evidence.boundary.rule
+) -> tuple[str, str | None]:
+    """Say how far ours is from the best of the others, and name one that is better beyond chance.
+
+    The difference is that of what was asked for, on the same rows.
+    """
+    rows, rule, names = evidence.rows, evidence.boundary.rule, evidence.names
     ours_keeps, ours = _judge(rows.new, evidence)
     kept, who = {name: value for name, (keeps, value) in judged.items() if keeps}, "the others"
     before = "" if isinstance(rule, GMean | Sum) else "The others may have had another goal. "
@@ -312,38 +245,35 @@ def _lead(
             f"{'does' if ours_keeps else 'does not'}. "
         )
         if not ours_keeps or not kept:
-            return before.strip()
+            return before.strip(), None
     aim = aim_of(rule)
     best = (max if aim.greater else min)(kept, key=lambda name: kept[name])
-    theirs = kept[best]
+    theirs, other = kept[best], decided[best]
     place = "ahead of" if (ours > theirs) == aim.greater else "behind"
     place = "level with" if ours == theirs else place
     whom = best if len(kept) == 1 else f"the best of {who}, {best}"
     start = f"{before}By {aim.title}, ours is {place} {whom}: {aim.text(ours)} against "
     start = f"{start}{aim.text(theirs)}."
-    # Only the classes' own differences are read, which no cost enters.
-    both = (decided[best].astype(float), 0.5, rows.new.astype(float), 0.5)
-    paired = compare_boundaries(rows.is_positive, *both, evidence.confidence, cost=Cost())
-    differ = sum(paired.mended) + sum(paired.broken)
-    if differ == 0:
-        return f"{start} Both make the same decision on every row."
-    names, n_positive = evidence.names, int(rows.is_positive.sum())
-    n, chance = len(rows.is_positive), all(low <= 0 <= high for low, high in paired.intervals)
-    flagged, found = (
-        f"{abs(count):,} {'fewer' if count < 0 else 'more'}"
-        for count in (
-            paired.broken[0] - paired.mended[0],
-            paired.mended[1] - paired.broken[1],
-        )
-    )
+    if np.array_equal(other, rows.new):
+        return f"{start} Both make the same decision on every row.", None
+    more = [
+        int((rows.new & of_class).sum()) - int((other & of_class).sum())
+        for of_class in (~rows.is_positive, rows.is_positive)
+    ]
+    flagged, found = (f"{abs(count):,} {'fewer' if count < 0 else 'more'}" for count in more)
+    n_positive = int(rows.is_positive.sum())
     told = (
-        f"urs finds {found} of {n_positive:,} {names.positives} and flags {flagged} of "
-        f"{n - n_positive:,} {names.negatives}"
+        f"Ours finds {found} of {n_positive:,} {names.positives} and flags {flagged} of "
+        f"{len(rows.is_positive) - n_positive:,} {names.negatives}."
     )
-    if differ == 1:
-        told = f"The whole difference is 1 of {n:,} {names.unit}: o{told}"
-    else:
-        told = f"O{told}{', which may be chance' if chance else ''}"
-    interval = sure(evidence.confidence).removesuffix("confidence") + "intervals"
-    advice = f" Consider {best} instead." if place == "behind" and who == "the others" else ""
-    return f"{start} {told}.{f' Both {interval} contain 0.' if chance else advice}"
+    low, high = replace(rows, old=other).gain_interval(
+        lambda u, v: aim.measure(u, v, evidence.weighted_prevalence),
+        evidence.confidence,
+        _FEW_DRAWS if rule.costly else _DRAWS,
+    )
+    if low <= 0 <= high:
+        chance = f"may be chance ({100 * evidence.confidence:.6g}%, by resampling)"
+        return f"{start} {told} On the same cases the difference {chance}.", None
+    if place == "behind" and isinstance(rule, Floors):
+        return f"{start} {told} But none of these promises the goal.", None
+    return f"{start} {told}", best if place == "behind" else None

@@ -13,23 +13,11 @@ import numpy as np
 from boundshift._promises.planning import rows_needed
 from boundshift._promises.zone import Zone
 from boundshift._status import QUIET
-from boundshift._view.axis import is_probability
-from boundshift._view.rows import area_under_curve, least_balanced_error
-from boundshift._words import (
-    Names,
-    Sentence,
-    at_most,
-    claim,
-    claim_text,
-    error_text,
-    number,
-    percent,
-    sentence,
-    sure,
-)
+from boundshift._view import area_under_curve, error_band, is_probability, least_balanced_error
+from boundshift._words import Names, Sentence, at_most, claim, number, percent, sentence, sure
 from boundshift.curves import CountCurve
 from boundshift.curves._uniform import clopper_pearson
-from boundshift.report._evidence import Evidence, JudgedOn
+from boundshift.report._evidence import Evidence
 from boundshift.report._goal import Goal, State, judge_goal
 
 Level = Literal["good", "caution", "bad", "unknown"]
@@ -41,27 +29,15 @@ _OPTIMISM = (0.02, 0.08)
 _FEW_FLAGGED = 20
 # A boundary whose balanced error exceeds the least by more than this is called far off.
 _FAR = 0.05
+_MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
 
 
 class Answer(StrEnum):
-    """Whether to use a classifier."""
+    """What to do with a classifier."""
 
     USE = "use it"
     IMPROVE = "improve it"
-    UNPROVED = "unproved"
     NO = "do not use it"
-
-
-_ANSWERS = {
-    Answer.USE: "Use it: its scores separate the classes.",
-    Answer.IMPROVE: "Improve it, or use it with care: it beats chance, but it has weak points.",
-    Answer.UNPROVED: "Do not use it yet: these rows do not show that it is better than chance.",
-    Answer.NO: "Do not use it: its scores do not separate the classes.",
-}
-_NOT_REACHED = {
-    State.MISSED: "the goal is missed",
-    State.WORSE: "by its goal it does worse than the model's own threshold",
-}
 
 
 @dataclass(frozen=True)
@@ -99,7 +75,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Finding:
-    """One answer of the diagnosis, with advice."""
+    """One strong or weak point, and what to do about it."""
 
     key: str
     level: Level
@@ -110,21 +86,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Measures of the scores, findings with advice, and what to do next."""
+    """Strong and weak points, and the one answer to what to do next."""
 
-    measures: dict[str, float | None]
     findings: list[Finding]
     answer: Answer
     next: str
 
 
-def sentences(evidence: Evidence) -> dict[str, Any]:
-    """Return goal, verdict, diagnosis, claims and zone, for page, terminal and notebook."""
+def sentences(evidence: Evidence, better: str | None = None) -> dict[str, Any]:
+    """Return goal, verdict, diagnosis, claims and zone; `better` names a better method."""
     goal = judge_goal(evidence)
     return {
         "goal": goal,
         "verdict": _verdict(evidence),
-        "diagnosis": _diagnose(evidence, goal),
+        "diagnosis": _diagnose(evidence, goal, better),
         "claims": list(_claims(evidence)),
         "zone": None if evidence.zone is None else _zone(evidence.zone, evidence),
     }
@@ -194,30 +169,28 @@ def _say_alarms(now: Alarms, before: Alarms, evidence: Evidence) -> str:
 def _note(evidence: Evidence) -> str:
     """Say which rows the verdict rests on."""
     shifted, n = evidence.shifted, sum(evidence.shifted.n_samples)
-    here = f"No test rows were given, so this was measured on the {n:,} rows that chose the "
+    here = f"No test rows were given: measured on the {n:,} rows that chose the threshold"
     if shifted.status == "nominal":
         return f"Nothing here is certified. {sentence(shifted.reason)}"
     if shifted.status == "cross-fitted":
         return (
-            f"{here}boundary, each scored by a model fitted without it. That is about the models "
-            "of the folds: nothing is certified of the one that is deployed. Keep rows apart for "
-            "a test."
+            f"{here}, each scored by a model fitted without it. The deployed model is another one: "
+            "nothing is certified of it. Keep rows apart for a test."
         )
-    if evidence.judged_on == JudgedOn.DECIDING:
+    if not evidence.tested:
         return (
-            f"{here}boundary, which flatter it. Only the “at most” is certified, if the model has "
-            "not seen these rows: it holds for every threshold, and so for a chosen one."
+            f"{here}, so the estimates are optimistic. The “at most” allows for that choice. It is "
+            "valid only if these rows were not used for training."
         )
     return (
-        f"Measured on {n:,} test rows. Only the “at most” is certified, if they were used for "
-        "nothing else; the other numbers are estimates. The boundary was fixed before the rows "
-        "were looked at."
+        f"Measured on {n:,} test rows. The “at most” is valid only if they were used neither for "
+        "training nor for choosing the threshold. The other numbers are estimates."
     )
 
 
 def _claims(evidence: Evidence) -> Iterator[Statement]:
     """Yield each claim of the report."""
-    shifted, names, boundary = evidence.shifted, evidence.names, evidence.boundary
+    shifted, names = evidence.shifted, evidence.names
     for i, verb, who in ((1, "misses", names.positives), (0, "flags", names.negatives)):
         told = (
             f"The shifted model {verb} at most {at_most(shifted.error_bounds[i])} of {who} in the "
@@ -225,39 +198,23 @@ def _claims(evidence: Evidence) -> Iterator[Statement]:
             f"{shifted.n_samples[i]:,} seen)"
         )
         yield Statement(told, shifted.status, f"{shifted.reason}.")
-
-    status, reason = "nominal", "The boundary was chosen on these rows, so they flatter it."
-    if evidence.judged_on == JudgedOn.TEST and shifted.status == "nominal":
-        reason = sentence(shifted.reason)
-    elif evidence.judged_on == JudgedOn.TEST:
-        status, reason = "estimate", "Fair estimates: these rows were used for nothing else."
-    elif evidence.origin == "training":
-        reason = "The model was trained on these rows, and the boundary chosen on them."
-    told = "The observed error rates, and the table of methods if it was made from the same rows"
-    yield Statement(told, status, reason)
-
     reason = {
-        "certified": "They hold for all thresholds together, so one may be chosen by looking at "
-        "them.",
+        "certified": "They hold for all thresholds together, so you may choose by looking at them.",
         "cross-fitted": "They are about the models of the folds, for all thresholds together.",
         "nominal": sentence(shifted.reason),
     }[shifted.status]
     yield Statement("The bounds beside the slider, wherever it stands", shifted.status, reason)
-
-    # The paper's claimed errors say nothing without its geometry, which stands among the details.
-    if not boundary.geometry:
-        flagged, missed = boundary.errors
-        told = (
-            f"The errors by which the boundary was placed: {error_text(missed)} of "
-            f"{names.positives} missed, {error_text(flagged)} of {names.negatives} flagged"
-        )
-        reason = "It decided where the boundary goes; quote the bounds above."
-        yield Statement(told, "nominal", f"{claim_text(boundary)} {reason}")
+    status, reason = "nominal", "The threshold was chosen on these rows, so they are optimistic."
+    if shifted.status == "nominal":
+        reason = sentence(shifted.reason)
+    elif evidence.tested:
+        status, reason = "estimate", "Fair estimates: these rows were used for nothing else."
+    yield Statement("The observed error rates and the comparison of methods", status, reason)
 
 
-def _diagnose(evidence: Evidence, goal: Goal | None) -> Diagnosis:
+def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diagnosis:
+    """Collect strong and weak points; the worst one decides what to do next."""
     auc = area_under_curve(evidence.judging)
-    training = None if evidence.training is None else area_under_curve(evidence.training)
     best = least_balanced_error(evidence.judging)
     candidates = [
         _separation(auc, evidence.names),
@@ -265,36 +222,42 @@ def _diagnose(evidence: Evidence, goal: Goal | None) -> Diagnosis:
         _place(best, evidence),
         _proof(evidence),
         _false_alarms(evidence),
-        _optimism(auc, training, evidence),
+        _optimism(auc, evidence),
         _row_count(evidence),
         _stability(evidence),
+        _calibration(evidence),
     ]
     findings = [finding for finding in candidates if finding is not None]
     status = evidence.boundary.status
     if status not in QUIET:  # the search fell back, or the scores are reversed
         level: Level = "caution" if status.solved else "bad"
-        findings.append(Finding("status", level, "The boundary needs a second look", status.value))
+        findings.append(Finding("status", level, "The threshold needs a second look", status.value))
+    by_key = {finding.key: finding for finding in findings}
     levels = {finding.key: finding.level for finding in findings}
-    answer, reason = Answer.IMPROVE, ""
-    if levels["separation"] == "bad" or levels.get("status") == "bad":
-        answer, reason = Answer.NO, "separation"
-    elif levels["proof"] == "bad":
-        answer, reason = Answer.UNPROVED, "proof"
-    elif levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
-        answer = Answer.USE
-    told = _ANSWERS[answer]
-    if answer == Answer.NO and levels["separation"] != "bad":
-        told = f"Do not use it. {status.value}"
-    elif answer in (Answer.USE, Answer.IMPROVE) and goal and goal.state in _NOT_REACHED:
-        answer, told = Answer.IMPROVE, f"Improve it: {_NOT_REACHED[goal.state]}."
-    elif answer == Answer.USE and "alarms" in levels:
-        told, reason = f"{told} But most alarms are false.", "alarms"
     advised = [finding for finding in findings if finding.advice]
-    if advised:
-        first = min(advised, key=lambda f: (f.key != reason, f.level != "bad"))
-        told = f"{told} {first.advice}"
-    measures = {"auc": auc, "auc_training": training, "best_balanced_error": best}
-    return Diagnosis(measures, findings, answer, told)
+    answer, first = Answer.IMPROVE, min(advised, key=lambda f: f.level != "bad", default=None)
+    if levels["separation"] == "bad":
+        answer, first = Answer.NO, by_key["separation"]
+        told = "Do not use it: its scores do not separate the classes."
+    elif levels.get("status") == "bad":
+        answer, told = Answer.NO, f"Do not use it. {status.value}"
+    elif levels["proof"] == "bad":
+        answer, first = Answer.NO, by_key["proof"]
+        told = "Do not use it yet: these rows do not show that it is better than chance."
+    elif goal is not None and goal.state == State.MISSED:
+        told = "Improve it: the goal is missed."
+    elif goal is not None and goal.state == State.WORSE:
+        told = "Improve it: by its goal it does worse than the model's own threshold."
+    elif better is not None:
+        told, first = f"Use {better} instead: by the goal it does better on these rows.", None
+    elif levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
+        answer, told = Answer.USE, "Use it: its scores separate the classes."
+        if first := by_key.get("alarms", first):
+            told = f"{told} But most alarms are false." if first.key == "alarms" else told
+    else:
+        weak = first.title if first else "it has weak points"
+        told = f"Use it with care, or improve it: {weak[0].lower()}{weak[1:]}."
+    return Diagnosis(findings, answer, f"{told} {first.advice}" if first else told)
 
 
 def _grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, str]) -> Finding:
@@ -306,26 +269,23 @@ def _grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, 
 def _separation(auc: float, names: Names) -> Finding:
     pairs = (
         f"Draw one of the {names.positives} and one of the {names.negatives}: in "
-        f"{round(100 * auc)} of 100 such pairs the model gives the first the higher score; by "
+        f"{round(100 * auc)} of 100 such pairs the model gives the first the higher score. By "
         "chance it would in 50."
     )
-    poor = "No boundary makes up for that. Train a better model before moving its boundary."
-    fair = "Moving the boundary helps, and so would a better model: try more or other features."
+    poor = "Train a better model first: no threshold makes up for that."
     return _grade(
         "separation",
         -auc,
         pairs,
         (-_GOOD_AUC, "good", "The scores separate the classes", ""),
-        (-_POOR_AUC, "caution", "The scores separate the classes in part", fair),
+        (-_POOR_AUC, "caution", "The scores separate the classes in part",
+         "A better model would help: try more or other features."),
         (0.0, "bad", "The scores hardly separate the classes", poor),
-    )
+    )  # fmt: skip
 
 
 def _overlap(best: float) -> Finding:
-    text = (
-        "Even the best threshold for these rows, which is known only afterwards, gets "
-        f"{percent(best)} of both classes wrong on average."
-    )
+    text = f"No threshold does better than {percent(best)} errors, averaged over both classes."
     some = "Expect errors on both sides; the slider shows which can be traded for which."
     much = "Look for features that separate the classes, or for wrong labels where they overlap."
     return _grade(
@@ -334,7 +294,7 @@ def _overlap(best: float) -> Finding:
         text,
         (0.1, "good", "The classes overlap little", ""),
         (0.3, "caution", "The classes overlap", some),
-        (1.0, "bad", "The classes overlap almost wholly", much),
+        (1.0, "bad", "The classes overlap almost completely", much),
     )
 
 
@@ -344,17 +304,14 @@ def _place(best: float, evidence: Evidence) -> Finding | None:
     if not boundary.rule.symmetric or here - best <= _FAR:
         return None
     text = (
-        f"At the boundary {percent(here)} of both classes are wrong on average, "
-        f"{percent(here - best)} more than at the best threshold. With few rows that may be chance."
+        f"Its errors, averaged over both classes, are {percent(here)}: {percent(here - best)} more "
+        "than at the best threshold. With few rows that may be chance."
     )
     other = "smoothed" if boundary.curve.name == "logistic" else "logistic"
-    advice = f"Else try another curve, such as “{other}”."
+    advice = f"Try another curve, such as “{other}”."
     if is_probability(evidence.judging) and not isinstance(boundary.curve, CountCurve):
-        advice = (
-            "Else choose the boundary on log-odds, ln(p/(1 − p)): distances between probabilities "
-            "near 0 or 1 say little."
-        )
-    return Finding("place", "caution", "The boundary is far from the best threshold", text, advice)
+        advice = "Choose the threshold on log-odds, ln(p/(1 − p)), instead of probabilities."
+    return Finding("place", "caution", "The threshold is far from the best one", text, advice)
 
 
 def _proof(evidence: Evidence) -> Finding:
@@ -363,20 +320,20 @@ def _proof(evidence: Evidence) -> Finding:
     total = sum(evidence.shifted.at(evidence.confidence, joint=True).error_bounds)
     text = (
         f"With {sure(evidence.confidence)}, the shares of {names.positives} missed and of "
-        f"{names.negatives} flagged add up to at most {at_most(total)} in the long run; by chance "
+        f"{names.negatives} flagged add up to at most {at_most(total)} in the long run. By chance "
         "they add up to 100%."
     )
     level: Level = "good"
     title, advice = "Shown to be better than chance", ""
     if status == "nominal":
-        level, title = "bad", "Nothing is proved: the model has seen these rows"
-        advice = "Score rows that the model has not seen; only they can show what it is worth."
+        level, title = "bad", "Nothing is shown: the model has seen these rows"
+        advice = "Score rows that the model has not seen; only they show what it is worth."
     elif total >= 1:
         level, title = "bad", "Not shown to be better than chance"
         advice = f"Collect more rows, above all {names.positives}, or train a better model."
     elif status == "cross-fitted":
         level, title = "caution", "Shown to be better than chance for the models of the folds"
-        advice = "Keep rows apart for a test; only they can show what the deployed model is worth."
+        advice = "Keep rows apart for a test; only they show what the deployed model is worth."
     return Finding("proof", level, title, text, advice)
 
 
@@ -388,40 +345,33 @@ def _false_alarms(evidence: Evidence) -> Finding | None:
     base = 100 if precision >= 0.0095 else 1000
     false = base - round(base * precision)
     text = f"Of {base:,} alarms about {false:,} are false: the class is rare."
-    advice = (
-        "Ask whether a hit is worth that many false alarms; the fields beside the slider move the "
-        "line to where it is."
-    )
+    advice = "Ask whether a hit is worth that many false alarms; enter your costs at the slider."
     return Finding("alarms", "caution", "Most alarms are false", text, advice)
 
 
-def _optimism(auc: float, training: float | None, evidence: Evidence) -> Finding:
-    """Say how much better the model looks on its training rows."""
-    title = "Training scores"
+def _optimism(auc: float, evidence: Evidence) -> Finding | None:
+    """Say how much better the model looks on its training rows, where they are given."""
     if evidence.origin == "training":
-        advice = "Choose the boundary on scores from cross-validation or on held-out rows."
-        text = "The boundary was chosen on rows that the model was trained on."
-        return Finding("optimism", "caution", f"{title} chose the boundary", text, advice)
-    if training is None:
-        text = (
-            "The boundary was chosen on rows that the model had not seen, as it should be. How "
-            "much better the model looks on its training rows was not measured."
-        )
-        return Finding("optimism", "unknown", f"{title}: not given", text)
+        advice = "Choose the threshold on scores from cross-validation or on held-out rows."
+        text = "The threshold was chosen on rows that the model was trained on."
+        return Finding("optimism", "caution", "Training scores chose the threshold", text, advice)
+    if evidence.training is None:
+        return None
+    training = area_under_curve(evidence.training)
     text = (
         f"On its training rows the model ranks {round(100 * training)} of 100 pairs rightly, on "
         f"fresh ones {round(100 * auc)}."
     )
-    some = "Do not choose a boundary on training scores."
-    much = "The model has memorised its rows: regularise it, and never trust its training scores."
     return _grade(
         "optimism",
         training - auc,
         text,
-        (_OPTIMISM[0], "good", f"{title} do not flatter the model", ""),
-        (_OPTIMISM[1], "caution", f"{title} flatter the model somewhat", some),
-        (1.0, "bad", f"{title} flatter the model", much),
-    )
+        (_OPTIMISM[0], "good", "Training scores are not optimistic", ""),
+        (_OPTIMISM[1], "caution", "Training scores are somewhat optimistic",
+         "Do not choose a threshold on training scores."),
+        (1.0, "bad", "Training scores are optimistic: the model overfits",
+         "Regularise the model, and do not trust its training scores."),
+    )  # fmt: skip
 
 
 def _row_count(evidence: Evidence) -> Finding:
@@ -431,7 +381,7 @@ def _row_count(evidence: Evidence) -> Finding:
     who, least = (names.negatives, names.positives)[i], certificate.floors[i]
     text = (
         f"With {certificate.n_samples[i]:,} {who}, no error rate below {at_most(least)} can be "
-        "shown, even if every one is decided rightly."
+        "shown, even without a single error."
     )
     needed = f"{rows_needed(0.05, certificate.confidence):,} or more {who}"
     advice = f"For a claim of at most 5%, collect {needed} and keep them for a test."
@@ -457,11 +407,37 @@ def _stability(evidence: Evidence) -> Finding | None:
     )
     own = evidence.old_threshold
     if low <= own <= high and evidence.boundary.threshold != own:
-        advice = (
-            "The model's own threshold lies inside: the shift may be chance. Collect more rows."
-        )
+        text = f"{text} The model's own threshold lies inside, so the shift may be chance."
+        advice = "Collect more rows."
         return Finding("stability", "caution", "The shift is uncertain", text, advice)
     return Finding("stability", "good", "The direction of the shift is stable", text)
+
+
+def _calibration(evidence: Evidence) -> Finding | None:
+    """Compare the model's own probabilities with outcomes, in groups of about equal size."""
+    if evidence.details.probability is None:
+        return None
+    probability = np.asarray(evidence.details.probability)
+    order = np.argsort(probability, kind="stable")
+    said, true = probability[order], evidence.rows.is_positive[order]
+    count = int(np.clip(len(said) // _FEWEST_ROWS, 1, _MOST_GROUPS))
+    wanted = np.linspace(0, len(said), count + 1).round().astype(int)[1:-1]
+    # Equal probabilities stay together.
+    borders = np.unique(np.searchsorted(said, said[wanted], side="left"))
+    groups = [group for group in np.split(np.arange(len(said)), borders) if len(group)]
+    off = 0
+    for group in groups:
+        band = error_band(true[group].sum(), len(group), evidence.confidence)
+        off += not band.low <= said[group].mean() <= band.high
+    text = (
+        f"On average the model's own probability is {percent(float(said.mean()))}, and "
+        f"{percent(float(true.mean()))} are {evidence.names.positives}."
+    )
+    if off == 0:
+        return Finding("calibration", "good", "Its probabilities come true", text)
+    text = f"{text} In {off} of {len(groups)} groups of rows they do not come true."
+    advice = "Read its probabilities as a ranking, or calibrate the model."
+    return Finding("calibration", "caution", "Its probabilities are off", text, advice)
 
 
 def _zone(zone: Zone, evidence: Evidence) -> dict[str, Any]:
@@ -475,25 +451,24 @@ def _zone(zone: Zone, evidence: Evidence) -> dict[str, Any]:
     for i, who in enumerate((names.negatives, names.positives)):
         mine = is_positive if i else ~is_positive
         rows, errors, left = int(mine.sum()), int(wrong[mine].sum()), float(unsure[mine].mean())
-        most, other = zone.errors[i], called[1 - i]
+        most, other = at_most(zone.errors[i]), called[1 - i]
         bound = None
-        promise = f"In the long run it is at most {at_most(most)} with {sure(zone.confidence)}."
+        promise = claim(f"at most {most}", zone.confidence)
         if not evidence.zone_found_here:
             bound = float(clopper_pearson(errors, rows, 1.0 - zone.confidence))
             promise = (
-                f"At most {at_most(most)} was promised; these rows by themselves show at most "
-                f"{at_most(bound)} with {sure(zone.confidence)}."
+                f"promised were at most {most}, and these rows by themselves show at most "
+                f"{at_most(bound)} with {sure(zone.confidence)}"
             )
-        told = f"Of {who}, {errors:,} of {rows:,} are called {other} here. {promise}"
+        told = f"Of {who}, {errors:,} of {rows:,} are called {other} here; {promise}."
         if math.isinf((zone.high, zone.low)[i]):
-            needed = rows_needed(most, zone.confidence)
+            needed = rows_needed(zone.errors[i], zone.confidence)
             told = (
-                f"Of {who}, none is called {other}: a promise of at most {percent(most)} takes at "
-                f"least {needed:,} of them, and there are {zone.n_samples[i]:,}."
+                f"There are too few {who} to call anyone {other} safely ({zone.n_samples[i]:,}; at "
+                f"least {needed:,} are needed)."
             )
-        told = f"{told} {percent(left)} of them are left to a person."
-        side = {"rows": rows, "wrong": errors, "unsure": left, "bound": bound, "sentence": told}
-        sides.append(side)
+        told = f"{told} A person must decide {percent(left)} of them."
+        sides.append({"wrong": errors, "unsure": left, "bound": bound, "sentence": told})
     between = (1 - share) * sides[0]["unsure"] + share * sides[1]["unsure"]
     return {
         "low": zone.low,
@@ -510,20 +485,15 @@ def _say_limits(zone: Zone, called: tuple[str, str], between: float, unit: str) 
     """Say which scores decide, and how many rows they leave open."""
     low, high = math.isfinite(zone.low), math.isfinite(zone.high)
     if not (low or high):
-        return f"There are too few rows to promise anything: a person should decide on all {unit}."
+        return f"There are too few rows to decide safely. A person must decide all {unit}."
     rows = f"{unit[:1].upper()}{unit[1:]} with a score"
     below = f"{rows} up to {number(zone.low)} are called {called[0]}"
     if zone.low == zone.high:
-        return (
-            f"{below}, all others {called[1]}. One threshold keeps both promises: nobody needs to "
-            "be asked."
-        )
-    few = "There are too few rows to call any"
-    if low and high:
-        told = f"{below}, those above {number(zone.high)} {called[1]}. Between the two lie"
-    elif low:
-        told = f"{below}. {few} {called[1]}. Above the limit lie"
-    else:
-        above = f"{rows} above {number(zone.high)} are called {called[1]}"
-        told = f"{above}. {few} {called[0]}. Up to the limit lie"
-    return f"{told} {percent(between)} of all {unit}, and a person should decide."
+        keeps = "No person is needed: one threshold keeps both promises."
+        return f"{below}, all others {called[1]}. {keeps}"
+    told = f"{below}, those above {number(zone.high)} {called[1]}"
+    if not high:
+        told = f"{below}, nobody {called[1]}"
+    elif not low:
+        told = f"{rows} above {number(zone.high)} are called {called[1]}, nobody {called[0]}"
+    return f"{told}. A person must decide {percent(between)} of {unit}."

@@ -1,0 +1,217 @@
+"""What plots and report share: the axis of scores, counts at thresholds, the lane of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+
+from boundshift._boundary import Boundary, choose_claims, decide, warn_of
+from boundshift._promises.certificate import read_threshold
+from boundshift._scores import ScoreSample
+from boundshift._typing import FloatArray
+from boundshift._words import number
+from boundshift.curves import ErrorCurve
+from boundshift.curves._uniform import clopper_pearson
+from boundshift.exceptions import InvalidInputError
+from boundshift.metrics import binary_metrics
+from boundshift.rules import Rule
+
+_FENCE, _MARGIN = 6.0, 0.03
+_NEAR_ZERO = 1e-7  # log-odds of a probability of exactly 0 or 1 stop here
+_COARSE = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5)
+_FINE = (*_COARSE, 0.002, 0.005, 0.02, 0.05, 0.2, 0.3, 0.4)
+
+
+def settle_boundary(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    boundary: Boundary | None = None,
+    *,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    pos_label: object = None,
+) -> tuple[Boundary, ScoreSample]:
+    """Return the boundary to show, found unless it is given, and the sample to show it on.
+
+    A given boundary has its own labels, curve and rule.
+    """
+    if boundary is None:
+        symmetric = choose_claims(curve, rule)[1].symmetric
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=symmetric)
+        boundary = decide(sample, curve, rule, "auto")
+        warn_of(boundary, stacklevel=4)
+        return boundary, sample
+    if curve is not None or rule is not None:
+        raise InvalidInputError(
+            "`curve` and `rule` must be left out where a boundary is given, which has its own, "
+            f"got {curve!r} and {rule!r}. Pass find_boundary(y_true, y_score, curve=…, rule=…)."
+        )
+    read_threshold(boundary, pos_label)
+    sample = read_sample(y_true, y_score, boundary.labels)
+    boundary.check_scale(*sample.extremes, sum(sample.n_samples))
+    return boundary, sample
+
+
+def read_sample(
+    y_true: ArrayLike, y_score: ArrayLike, labels: tuple[Any, Any], name: str | None = None
+) -> ScoreSample:
+    """Return a sample whose (negative, positive) labels are known; errors name the argument."""
+    try:
+        sample = ScoreSample.from_labels(y_true, y_score)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"`{name}`: {error}" if name else str(error)) from error
+    found, classes = sample.labels, (sample.negative, sample.positive)
+    if set(found) != set(labels):
+        raise InvalidInputError(
+            f"`{name or 'y_true'}` must hold the labels {labels[0]!r} and {labels[1]!r}, as the "
+            f"rows that chose the boundary do, got {found[0]!r} and {found[1]!r}. "
+            "Name the classes alike in both."
+        )
+    if found[1] != labels[1]:
+        classes = classes[::-1]
+    return ScoreSample(*classes, labels)
+
+
+def class_scores(sample: ScoreSample) -> tuple[FloatArray, FloatArray]:
+    """Return the sorted scores of both classes."""
+    return sample.negative.value, sample.positive.value
+
+
+def count_wrong_at(
+    sample: ScoreSample, thresholds: ArrayLike
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return negatives above and positives at or below each threshold."""
+    negative, positive = class_scores(sample)
+    below = np.searchsorted(negative, thresholds, side="right")
+    return len(negative) - below, np.searchsorted(positive, thresholds, side="right")
+
+
+class Band(NamedTuple):
+    """A quantity at every threshold, with an interval around each value."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def error_band(wrong: ArrayLike, n: ArrayLike, confidence: float) -> Band:
+    """Return shares with Clopper and Pearson's two-sided interval."""
+    k, tail = np.asarray(wrong), (1 - confidence) / 2
+    low, high = 1.0 - clopper_pearson(np.asarray(n) - k, n, tail), clopper_pearson(k, n, tail)
+    return Band(k / np.asarray(n), low, high)
+
+
+def metrics_at(sample: ScoreSample, threshold: float) -> dict[str, float]:
+    """Return every binary metric at a threshold."""
+    above = np.concatenate(class_scores(sample)) > threshold
+    return binary_metrics(np.repeat([0, 1], sample.n_samples), above.astype(np.int64))
+
+
+def area_under_curve(sample: ScoreSample) -> float:
+    """Return how often a positive row outscores a negative one, ties counted half."""
+    negative, positive = class_scores(sample)
+    ranks = (np.searchsorted(negative, positive, side=side).mean() for side in ("left", "right"))
+    return float(sum(ranks) / 2 / len(negative))
+
+
+def least_balanced_error(sample: ScoreSample) -> float:
+    """Return the least mean of both error rates at any threshold."""
+    cuts = np.unique(np.concatenate([[-np.inf], *class_scores(sample)]))
+    flagged, missed = count_wrong_at(sample, cuts)
+    return float((flagged / sample.negative.n + missed / sample.positive.n).min() / 2)
+
+
+@dataclass(frozen=True)
+class ScoreAxis:
+    """A piece of the score line; `low` and `high` are its ends in drawn units."""
+
+    kind: Literal["linear", "log-odds"]
+    low: float
+    high: float
+
+    def place(self, scores: ArrayLike) -> FloatArray:
+        """Return where scores stand, from 0 (left end) to 1 (right end)."""
+        drawn = _drawn(self.kind, np.asarray(scores, dtype=np.float64))
+        return np.asarray(np.clip((drawn - self.low) / (self.high - self.low), 0.0, 1.0))
+
+    def score(self, place: ArrayLike) -> FloatArray:
+        """Return the score at a place."""
+        share = np.asarray(place, dtype=np.float64)
+        drawn = self.low * (1 - share) + self.high * share
+        return np.asarray(expit(drawn) if self.kind == "log-odds" else drawn)
+
+    def ticks(self) -> list[dict[str, Any]]:
+        """Return places and texts of some round scores."""
+        if self.kind == "linear":
+            values = round_numbers(self.low, self.high)
+        else:
+            coarse = self._inside(_COARSE)
+            values = coarse if len(coarse) >= 3 else self._inside(_FINE)
+        # As many digits as tell neighbours apart.
+        gap = min((abs(b - a) for a, b in pairwise(values)), default=0.0)
+        digits = [
+            6 if gap == 0 else int(np.clip(np.log10(max(abs(v), gap) / gap) + 2, 4, 15))
+            for v in values
+        ]
+        return [
+            {"at": float(at), "text": number(value, f".{n}g")}
+            for at, value, n in zip(self.place(values), values, digits, strict=True)
+        ]
+
+    def _inside(self, ticks: tuple[float, ...]) -> list[float]:
+        both = {*ticks, *(1 - np.array(ticks)).tolist()}
+        return sorted(t for t in both if self.low <= float(logit(t)) <= self.high)
+
+
+def choose_axis(
+    samples: Sequence[ScoreSample], marks: Sequence[float], *, linear: bool = False
+) -> ScoreAxis:
+    """Return an axis that shows the samples and all marks, such as thresholds and means."""
+    classes = [scores for sample in samples for scores in class_scores(sample)]
+    kind: Literal["linear", "log-odds"] = "linear"
+    if not linear and all(map(is_probability, samples)) and all(0 <= m <= 1 for m in marks):
+        centres = [*marks, *(float(np.median(scores)) for scores in classes)]
+        kind = "log-odds" if any(not 0.1 <= c <= 0.9 for c in centres) else "linear"
+    ends = [_fenced(_drawn(kind, scores)) for scores in classes]
+    places = _drawn(kind, np.array([m for m in marks if np.isfinite(m)])).tolist()
+    low = min([end[0] for end in ends] + places)
+    high = max([end[1] for end in ends] + places)
+    room = _MARGIN * (high - low) or abs(low) * 0.1 or 1.0
+    return ScoreAxis(kind, low - room, high + room)
+
+
+def is_probability(sample: ScoreSample) -> bool:
+    """Return whether all scores lie from 0 to 1."""
+    classes = (sample.negative, sample.positive)
+    low, high = min(c.minimum for c in classes), max(c.maximum for c in classes)
+    return low >= 0 and sample.to_units(high) <= 1
+
+
+def _drawn(kind: str, scores: FloatArray) -> FloatArray:
+    if kind == "linear":
+        return scores
+    return np.asarray(logit(np.clip(scores, _NEAR_ZERO, 1 - _NEAR_ZERO)))
+
+
+def _fenced(ascending: FloatArray) -> tuple[float, float]:
+    """Return the ends of a sorted sample, or its fences where they are nearer."""
+    first, third = np.quantile(ascending, [0.25, 0.75], method="inverted_cdf")
+    reach = _FENCE * (third - first) or np.inf
+    return max(float(ascending[0]), first - reach), min(float(ascending[-1]), third + reach)
+
+
+def round_numbers(low: float, high: float, most: int = 9) -> list[float]:
+    """Return about `most` multiples of 1, 2 or 5 times a power of ten."""
+    rough = (high - low) / most
+    if not np.isfinite(rough) or rough == 0:
+        return [low, high]
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = power * next((m for m in (1, 2, 5, 10) if m * power >= rough), 10)
+    first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)][:12]

@@ -1,1 +1,0 @@
-"""What plots and report share: the axis of scores, rows, the picture of a class, and words."""
