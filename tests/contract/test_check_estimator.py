@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.svm import LinearSVC
 from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_XFAIL_CHECKS
-from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
+from sklearn.utils.estimator_checks import check_estimator
 
 from boundshift import BoundShiftClassifier
 
@@ -35,7 +35,3 @@ def test_no_check_fails(name):
     )
     others = {r["status"] for r in results if r["check_name"] not in EXPECTED}
     assert others <= {"passed", "skipped"}
-
-
-def test_most_checks_run():
-    assert len(list(estimator_checks_generator(model("default")))) > 40

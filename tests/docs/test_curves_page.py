@@ -42,10 +42,5 @@ def test_the_page_shows_every_curve() -> None:
     assert shown.partition("<!-- /curves -->")[0] == table()
 
 
-def test_every_curve_has_a_formula_in_one_line_and_set_as_mathematics() -> None:
-    assert set(FORMULAS) == set(CURVES)
-    assert all(curve.formula for curve in CURVES.values())
-
-
 if __name__ == "__main__":
     print(table(), end="")

@@ -28,14 +28,6 @@ def test_a_mark_cannot_show_lines_that_its_test_does_not_run():
         list(read_marks(ast.parse(source), "test_x.py"))
 
 
-def test_scores_are_handed_over_in_three_lines():
-    shown = blocks("AutoGluon, TabPFN, H2O", "py")
-    assert len(shown) == 3
-    for block in shown:
-        assert len(ast.parse(block).body) == 3
-        assert "find_boundary(" in block
-
-
 @pytest.fixture(scope="module")
 def beginning():
     """Run what the blocks begin with."""

@@ -6,7 +6,7 @@ import pytest
 
 from tests.fuzz.targets import TARGETS
 
-ATTACKS = {"skops": 60, "fit folder": 30}
+ATTACKS = {"skops": 60, "fit folder": 30, "records": 450}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -5,10 +5,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import boundshift
-from boundshift import BoundaryWarning, InvalidInputError, MissingExtraError
+from boundshift import MissingExtraError
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -26,16 +24,6 @@ def test_missing_extra_says_how_to_install_it():
     error = MissingExtraError("matplotlib", "plot")
     assert isinstance(error, ImportError)
     assert str(error).endswith('In a clone of boundshift, run: pip install ".[plot]"')
-
-
-@pytest.mark.parametrize("extra", ["plot", "baselines", "data", "report"])
-def test_extras_that_errors_may_name_exist(extra):
-    assert extra in PROJECT["optional-dependencies"]
-
-
-def test_errors_are_the_built_in_kind():
-    assert issubclass(InvalidInputError, ValueError)
-    assert issubclass(BoundaryWarning, UserWarning)
 
 
 BARE = """

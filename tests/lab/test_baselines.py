@@ -45,11 +45,6 @@ def test_the_lowest_complement_in_the_gap_is_taken():
     assert cost_threshold([0, 0, 1], [0.1, 0.2, 0.9]) == pytest.approx(0.8)
 
 
-def test_expensive_false_positives_leave_no_positive_prediction():
-    y, p = np.array([0, 1, 0]), np.array([0.2, 0.5, 0.8])
-    assert not (p > cost_threshold(y, p, cost_fp=10, cost_fn=1)).any()
-
-
 def calibrated(y, p, new):
     """Share of positive rows on the edge of the ROC curve's hull that each new score falls on."""
     cuts = [np.inf, *np.unique(p)[::-1]]
@@ -90,11 +85,6 @@ def test_probabilities_are_required_where_they_are_used():
             function([0, 1], [-1.0, 3.0])
 
 
-def test_the_prior_threshold_is_the_share_of_positives():
-    y, p = problem(0)
-    assert prior_threshold(y, p) == pytest.approx(y.mean())
-
-
 def metrics(run, threshold):
     scores = binary_metrics(RUNS[f"{run}/test_y"], RUNS[f"{run}/test_proba"] > threshold)
     return [scores["accuracy"], scores["g_mean"], scores["f1"]]
@@ -106,8 +96,3 @@ def test_the_authors_results_are_met(run):
     for method, key in ((bayes_risk_threshold, "bmr"), (cost_threshold, "threshold")):
         found = metrics(run, method(*training))
         np.testing.assert_allclose(found, RUNS[f"{run}/{key}"], atol=1e-12)
-
-
-def test_all_problems_are_there():
-    problems = {name.rsplit("_", 1)[0] for name in NAMES}
-    assert problems == {"gaussian", "pima", "breast_cancer", "hepatitis"}

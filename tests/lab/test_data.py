@@ -108,14 +108,6 @@ def test_every_seed_gives_another_split_and_the_authors_seed_one_is_zero(name):
     assert row_set(zero.X_train) == row_set(one.X_train)
 
 
-def test_only_the_authors_synthetic_training_points_are_test_points():
-    clean, authors = (
-        paper_split("synthetic", 0, protocol=p, scale=False) for p in ("clean", "authors")
-    )
-    assert not row_set(clean.X_train) & row_set(clean.X_test)
-    assert row_set(authors.X_train) <= row_set(authors.X_test)
-
-
 @pytest.mark.parametrize("run", [*SVM_RUNS, "gaussian_0", "gaussian_1"])
 def test_the_authors_split_gives_the_authors_scores(run):
     name, seed = run.rsplit("_", 1)
@@ -135,13 +127,6 @@ def test_the_authors_split_gives_the_authors_scores(run):
         tolerance = 1e-9
     np.testing.assert_allclose(train, RUNS[f"{run}/train_scores"], atol=tolerance)
     np.testing.assert_allclose(test, RUNS[f"{run}/test_scores"], atol=tolerance)
-
-
-def test_another_bunch_is_split_into_halves():
-    bunch = Bunch(data=np.arange(40.0).reshape(20, 2), target=np.repeat([0, 1], [15, 5]))
-    split = paper_split(bunch, 0)
-    assert np.bincount(split.y_train).tolist() == [7, 2]
-    assert np.bincount(split.y_test).tolist() == [8, 3]
 
 
 @pytest.mark.parametrize(

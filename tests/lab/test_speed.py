@@ -67,10 +67,6 @@ def test_slack_grows_in_the_same_order(sizes):
     assert list(zip(*sequential_path(sizes).tolist(), strict=True)) == _shares(sizes)
 
 
-def test_brute_force_has_no_answer_where_classes_coincide():
-    assert brute_force([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]) is None
-
-
 def f1_at(y, p, threshold):
     flagged = p > threshold
     return 2 * np.sum(flagged & (y == 1)) / (np.sum(flagged) + np.sum(y == 1))

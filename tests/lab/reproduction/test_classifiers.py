@@ -4,7 +4,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import logit
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from lab.data.paper import paper_split
@@ -52,12 +51,3 @@ def test_a_networks_scores_are_the_logits_of_its_probabilities(split, small):
     probabilities = network.predict_proba(split.X_test)[:, 1]
     np.testing.assert_allclose(scores, logit(probabilities), atol=1e-9)
     assert weight_norm(network) == pytest.approx(np.sqrt((network.coefs_[-1] ** 2).sum()))
-
-
-def test_a_linear_models_unit_is_its_weight_norm(split):
-    model = LogisticRegression().fit(split.X_train, split.y_train)
-    along = decision_scores(model, split.X_train) / weight_norm(model)
-    # Along the unit normal, scores are distances in the space of the features.
-    step = model.coef_[0] / np.linalg.norm(model.coef_)
-    moved = decision_scores(model, split.X_train + step) / weight_norm(model)
-    np.testing.assert_allclose(moved - along, 1.0)

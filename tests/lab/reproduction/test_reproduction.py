@@ -2,24 +2,21 @@
 
 import csv
 import math
-import statistics
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.exceptions import InvalidInputError
 from lab.__main__ import main
-from lab.canvas import new_figure
 from lab.data.paper import MIMIC_FEATURES
 from lab.experiment import ROOT
 from lab.markdown import Estimate, Number, Table, fill
 from lab.records import read_records
 from lab.reproduction import run as protocols
-from lab.reproduction.figures import FIGURES, draw_figures, far_apart
+from lab.reproduction.figures import FIGURES, draw_figures
 from lab.reproduction.methods import METHODS, PAPER_METHOD
-from lab.reproduction.problems import PROBLEMS, Problem
+from lab.reproduction.problems import PROBLEMS
 from lab.reproduction.run import ROWS, reproduce, run_protocol, stored_tables
 from lab.reproduction.tables import (
     Results,
@@ -47,23 +44,8 @@ def test_smote_draws_what_the_authors_global_generator_draws(seed, accuracy):
     assert np.mean((found.test > 0) == split.y_test) == pytest.approx(accuracy, abs=1e-12)
 
 
-def test_a_users_file_is_known_by_its_content():
-    class Data(dict):
-        __getattr__ = dict.__getitem__
-
-    one = Problem("mimic", "", Data(data=np.ones((2, 2)), target=np.array([0, 1])))
-    two = Problem("mimic", "", Data(data=np.zeros((2, 2)), target=np.array([0, 1])))
-    assert one.key != two.key
-
-
 def run_all(cache, protocol, seeds, problems=SYNTHETIC, **options):
     return run_protocol(problems, protocol, slack="binary", seeds=seeds, cache=cache, **options)
-
-
-def test_honest_keeps_every_seed_and_method(cache):
-    rows = run_all(cache, "honest", 2)
-    assert [(r.seed, r.method) for r in rows] == [(s, m) for s in (0, 1) for m in METHODS]
-    assert all(r.kept for r in rows)
 
 
 @pytest.mark.parametrize(
@@ -107,14 +89,6 @@ def test_a_failed_training_is_a_row_a_method_and_done_ones_are_not_repeated(
     assert rows["smote"].message == "RuntimeError: no neighbours"
     assert math.isnan(rows["smote"].g_mean)
     assert rows["untouched"].status == "DECIDED"
-
-
-def test_other_options_and_versions_train_anew(tmp_path, small, monkeypatch):
-    run = Run(PROBLEMS["pima"], "honest", 0)
-    first = ReproductionCache(tmp_path, small).training(run)[0]
-    assert ReproductionCache(tmp_path, ClassifierOptions()).training(run)[0] != first
-    monkeypatch.setattr("lab.reproduction.train.PROTOCOL_VERSION", 99)
-    assert ReproductionCache(tmp_path, small).training(run)[0] != first
 
 
 def test_all_problems_give_a_row_a_seed_and_method_and_the_other_slack_trains_nothing(
@@ -231,15 +205,6 @@ def test_a_comparison_is_with_the_best_baseline(results):
     assert line[5] == "2/0/0"
 
 
-def test_means_count_kept_seeds_and_failures_have_none():
-    rows = [replace(ROW, seed=i, g_mean=v, kept=i != 3) for i, v in enumerate([0.5, 0.7, 0.6, 0.9])]
-    results = Results([*rows, replace(ROW, seed=9, status="FAILED", solved=False)])
-    mean = results.mean("pima", "untouched", "g_mean")
-    assert (mean.mean, mean.n) == (pytest.approx(0.6), 3)
-    assert mean.sd == pytest.approx(statistics.stdev([0.5, 0.7, 0.6]))
-    assert results.counts("pima", "untouched") == (5, 4, 4, 1)
-
-
 def test_tables_in_markdown():
     lines = [
         ("x_y|z", Estimate(Mean(0.99951, 0.025, 3), True), Number(-0.0126, True), "<.001"),
@@ -269,16 +234,6 @@ def test_every_figure_is_drawn_and_none_is_left_open(tmp_path):
     for path in files:
         assert path.name in page
         assert (DOCS / "images" / "reproduction" / path.name).is_file()
-
-
-def test_the_boundary_moves_towards_the_common_class():
-    assert far_apart().boundary.threshold < -far_apart().bias
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"\.\[plot\]"):
-        new_figure(1, 1)
 
 
 PAGES = sorted(DOCS.glob("reproduction*.md"))

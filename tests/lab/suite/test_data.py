@@ -44,8 +44,3 @@ def test_few_rare_rows_are_drawn_from_the_training_part_alone():
     np.testing.assert_array_equal(five.test.X, whole.test.X)
     rare = {tuple(x) for x in ten.train.X[ten.train.y == 1]}
     assert {tuple(x) for x in five.train.X[five.train.y == 1]} <= rare
-
-
-def test_more_rare_rows_than_there_are_cannot_be_drawn():
-    with pytest.raises(ValueError, match="fewer than 20 minority rows"):
-        split(load_rows("dermatology-6"), 0, 20)

@@ -72,14 +72,6 @@ def test_the_default_is_the_librarys(model, parts, fitted_of):
     )
 
 
-def test_every_method_decides(fitted_of):
-    fitted = fitted_of("forest", DATASET)
-    undecided = [
-        name for name, method in METHODS.items() if np.isnan(method.decide(fitted).threshold)
-    ]
-    assert undecided == []
-
-
 def test_a_pattern_without_a_method_is_refused():
     with pytest.raises(InvalidInputError, match="'smoted', which matches none"):
         choose_methods(["smote", "smoted"])
@@ -104,13 +96,6 @@ def test_nothing_beats_the_clairvoyant_threshold(model, fitted_of):
 
     assert g_mean("clairvoyant") >= max(g_mean(n) for n in ("untouched", "tuned/g-mean"))
     assert g_mean("clairvoyant@fold-models") >= g_mean("blend/g-mean@fold-models")
-
-
-def test_fold_models_decide_as_a_refitted_one_and_predict_by_their_mean(fitted_of):
-    fitted = fitted_of("logistic", DATASET)
-    ours, refitted = (METHODS[f"blend/g-mean@{s}"] for s in ("fold-models", "out-of-fold"))
-    assert ours.decide(fitted).threshold == refitted.decide(fitted).threshold
-    np.testing.assert_allclose(fitted.test("fold-models").s, fitted.raw.fold_tests.mean(axis=0))
 
 
 PAGE = Path(__file__).parents[3] / "docs" / "add_to_the_lab.md"

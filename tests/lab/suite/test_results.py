@@ -63,20 +63,6 @@ def test_certificates_have_the_word_of_their_scores(store, fitted_of, name, scor
     assert row.covered_positive == (1 - row.recall_positive <= expected.error_bounds[1])
 
 
-def test_models_trained_otherwise_are_not_certified(store):
-    (row,) = decide(store, "smote")
-    assert row.certificate == ""
-    assert np.isnan(row.certified_positive)
-
-
-def test_training_that_a_decision_needs_is_counted(store, fitted_of):
-    rows = {row.method: row for row in decide(store, "untouched", "tuned/g-mean", "smote")}
-    seconds = fitted_of(FIT.model).raw.seconds
-    assert rows["untouched"].fit_seconds == pytest.approx(seconds[1])
-    assert rows["tuned/g-mean"].fit_seconds == pytest.approx(seconds[1] + seconds[3])
-    assert rows["smote"].fit_seconds == pytest.approx(seconds[4])
-
-
 def test_a_method_or_a_training_that_fails_is_a_row(store, monkeypatch):
     def fail(*arguments):
         raise ZeroDivisionError("nothing to divide")
@@ -199,12 +185,6 @@ def test_the_share_of_the_gain_is_told_for_all_and_for_few_rows(row):
         assert each["shares"][DEFAULT]["share"] == pytest.approx(0.75)
         assert each["shares"]["untouched"]["share"] == 0.0
     assert half["together"]["counts"]["datasets"] == 6
-
-
-def test_every_method_has_words_of_its_own():
-    titles = [title_of(name) for name in METHODS]
-    assert len(set(titles)) == len(titles)
-    assert not [title for title in titles if "@" in title or "/" in title]
 
 
 def test_the_gains_are_drawn_one_line_a_method():

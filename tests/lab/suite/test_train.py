@@ -5,7 +5,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_predict
 
 from lab.suite.data import load_rows, split
-from lab.suite.train import MODELS, Fit, RawScores, platt, prepared
+from lab.suite.train import MODELS, Fit, platt, prepared
 
 RESPONSE = {"logistic": "decision_function", "forest": "predict_proba"}
 
@@ -49,12 +49,6 @@ def test_the_network_scores_rows_by_its_last_sum(parts, fitted_of):
     np.testing.assert_allclose(probability, model.predict_proba(parts.test.X)[:, 1], atol=1e-9)
 
 
-def test_scores_that_are_not_finite_are_refused(fitted_of):
-    raw = fitted_of("logistic").raw
-    with pytest.raises(ValueError, match="`test` are not finite"):
-        RawScores(**vars(raw) | {"test": np.full(3, np.nan)})
-
-
 def test_platts_sigmoid_is_scikit_learns(fitted_of):
     y, s = fitted_of("svm").out_of_fold
     machine = MODELS["svm"].make().fit(s[:, None], y)
@@ -83,20 +77,3 @@ def test_the_key_of_a_training_names_what_matters(store, monkeypatch):
     assert before[:2] != store.training(Fit("glass6", "logistic", 0))[:2]
     monkeypatch.setitem(MODELS["svm"].grid, "C", (1,))
     assert store.training(fit)[1] != before[1]
-
-
-def test_a_decision_on_rows_held_out_is_for_the_model_without_them(fitted_of):
-    fitted = fitted_of("logistic")
-    raw = fitted.raw
-    np.testing.assert_array_equal(fitted.held_out.s, raw.held_part[raw.held])
-    np.testing.assert_array_equal(fitted.held_out.y, raw.y_train[raw.held])
-    np.testing.assert_array_equal(fitted.test("held-out").s, raw.held_test)
-    np.testing.assert_array_equal(fitted.test("smote").s, raw.smote_test)
-    np.testing.assert_array_equal(fitted.test("balanced").s, raw.balanced_test)
-
-
-def test_probabilities_of_a_forest_become_log_odds_with_a_floor(fitted_of):
-    fitted = fitted_of("forest")
-    least = fitted.raw.out_of_fold[fitted.raw.out_of_fold > 0].min()
-    zero = fitted.out_of_fold.s[fitted.raw.out_of_fold == 0]
-    np.testing.assert_allclose(zero, np.log(least / 2))
