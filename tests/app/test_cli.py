@@ -22,9 +22,7 @@ COMMANDS = sorted(typer.main.get_command(app).commands)
 
 
 def test_all_commands_are_there():
-    assert COMMANDS == [
-        "compare", "datasets", "fit", "monitor", "predict", "report", "threshold",
-    ]  # fmt: skip
+    assert COMMANDS == ["datasets", "fit", "monitor", "predict", "report", "threshold"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

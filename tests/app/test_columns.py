@@ -17,7 +17,6 @@ from boundshift._app.columns import (
     find_spelling,
     holds_dates,
     read_cells,
-    read_numbers,
 )
 
 NUMBERS = {
@@ -120,7 +119,7 @@ def test_a_spelling_that_no_fit_stored_is_refused(stored):
 def test_the_first_wrong_cell_in_the_order_of_rows_is_shown():
     cells = pd.Series(["7", None, "south", "north", "south"])
     with pytest.raises(InvalidInputError, match="must hold numbers, got 'south'"):
-        read_numbers(cells, "site")
+        read_cells(cells, Spelling(Cells.NUMBER), "site")
 
 
 N = 60
@@ -150,8 +149,7 @@ LEFT_OUT = {
     },
     Reason.CONSTANT: {"constant": [3.0] * N, "one_word": ["x"] * (N - 1) + [None]},
     Reason.EMPTY: {"nothing": [None] * N},
-    Reason.NESTED: {"lists": [[1, 2]] * N},
-    Reason.BYTES: {"bytes": [b"\xff", b"\xfe"] * (N // 2)},
+    Reason.NESTED: {"lists": [[1, 2]] * N, "bytes": [b"\xff", b"\xfe"] * (N // 2)},
 }
 
 
@@ -165,8 +163,8 @@ def test_what_no_model_can_learn_from_is_left_out(reason):
 @pytest.mark.parametrize(
     ("role", "made"),
     [
-        (Role.CATEGORY, ("x", "category", "--category says so")),
-        (Role.NUMBER, ("x", "number", "numbers; --numeric")),
+        (Role.CATEGORY, ("x", "category", "--category says so; one column for each category")),
+        (Role.NUMBER, ("x", "number", "numbers; --numeric; scaled")),
         (Role.DROP, ("x", "left out", "--drop says so")),
         (Role.ID, ("x", "left out", "--id says so")),
     ],
@@ -197,7 +195,7 @@ def test_a_counter_is_one_where_targets_are_missing():
 def test_every_column_is_described():
     described = chosen(paid=["1,234.50", "20"] * (N // 2), row=np.arange(N)).described()
     assert described == [
-        ("paid", "number", "'1,234.50' is 1234.5"),
+        ("paid", "number", "'1,234.50' is 1234.5; scaled"),
         ("row", "left out", "it counts or names the rows"),
     ]
 

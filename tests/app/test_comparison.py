@@ -1,7 +1,4 @@
-"""Other methods beside ours: thresholds against brute force, retrained models, and the table."""
-
-import csv
-import json
+"""Other methods beside ours: thresholds against brute force, and retrained models."""
 
 import numpy as np
 import pytest
@@ -14,21 +11,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
-from boundshift import InvalidInputError, find_boundary
+from boundshift import InvalidInputError
 from boundshift._app.comparison import (
-    compare_scores,
     fit_balanced,
     fit_smote,
     tuned_threshold,
 )
-from boundshift._scores import ScoreSample
 from boundshift.datasets import make_gaussians
-from boundshift.datasets._bundled import load_table
 from boundshift.metrics import binary_metrics
 
 every_seed = pytest.mark.parametrize("seed", range(8))
 X, Y = make_gaussians((200, 20), random_state=0)
-COLUMNS = ["--score", "risk", "--label", "ill", "--json"]
 
 
 def problem(seed, n=60):
@@ -92,60 +85,3 @@ def test_balanced_weights_are_passed_where_a_classifier_takes_them():
     assert piped[-1].class_prior_ == pytest.approx(expected)
     with pytest.raises(InvalidInputError, match="got KNeighborsClassifier"):
         fit_balanced(KNeighborsClassifier(), X, Y)
-
-
-def test_ours_are_those_of_the_library():
-    y = np.repeat(["no", "yes"], [90, 10])
-    scores = np.random.default_rng(0).normal(2.0 * (y == "yes"))
-    rows = compare_scores(ScoreSample.from_labels(y, scores))
-    found = {row["method"]: row["threshold"] for row in rows}
-    for name, options in {
-        "boundshift": {},
-        "boundshift, minimax": {"rule": "minimax"},
-        "boundshift, smoothed": {"curve": "smoothed"},
-        "boundshift, paper": {"curve": "paper"},
-    }.items():
-        assert found[name] == find_boundary(y, scores, **options).threshold
-
-
-def test_scores_are_judged_by_boundaries_found_without_them():
-    """Labels that have nothing to do with scores look no better than chance to any method."""
-    found = []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        sample = ScoreSample.from_labels(np.arange(60) % 3 == 0, rng.normal(size=60))
-        rows = compare_scores(sample)
-        found.append([row["balanced_accuracy"] for row in sorted(rows, key=lambda r: r["method"])])
-    assert np.mean(found, axis=0).max() < 0.57
-
-
-def test_the_untouched_row_is_the_model_at_its_own_threshold(run, scores, score_lines):
-    cells = [line.split(",") for line in score_lines[1:]]
-    truth = [label == "yes" for _, label in cells]
-    predicted = [float(score) > 0 for score, _ in cells]
-    expected = binary_metrics(truth, predicted, pos_label=True)
-    shown = json.loads(run("compare", scores, *COLUMNS).stdout)["methods"]
-    row = next(row for row in shown if row["method"] == "untouched")
-    del expected["mcc"]  # not in the table
-    assert {name: row[name] for name in expected} == pytest.approx(expected)
-    assert "prior threshold" not in {row["method"] for row in shown}
-
-
-def test_probabilities_have_their_boundary_at_a_half_and_a_prior(run, tmp_path):
-    y, p = np.repeat([0, 1], [50, 20]), np.linspace(0.01, 0.99, 70)
-    lines = [f"{a},{b}" for a, b in zip(p, y, strict=True)]
-    (tmp_path / "p.csv").write_text("risk,ill\n" + "\n".join(lines))
-    shown = json.loads(run("compare", "p.csv", *COLUMNS).stdout)["methods"]
-    found = {row["method"]: row["threshold"] for row in shown}
-    assert found["untouched"] == 0.5
-    assert found["prior threshold"] == pytest.approx(20 / 70)
-
-
-def test_a_table_is_compared_by_a_model_and_written(run, tmp_path):
-    load_table("heart").to_csv(tmp_path / "heart.csv", index=False)
-    result = run("compare", "heart.csv", "--target", "target", "--out", "c.csv")
-    with (tmp_path / "c.csv").open(newline="") as file:
-        methods = [row["method"] for row in csv.DictReader(file)]
-    assert methods[:2] == ["boundshift", "untouched"]
-    assert methods[-2:] == ["SMOTE, retrained", "class weights, retrained"]
-    assert all(method in result.stdout for method in methods)

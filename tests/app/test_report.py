@@ -7,10 +7,14 @@ import re
 import numpy as np
 import pytest
 
-from boundshift import Cost, Floors, certify, find_boundary, find_zone, threshold_interval
-from boundshift._words import number
+from boundshift import Cost, Floors, certify, find_boundary, threshold_interval
 
-COLUMNS = ["--score", "risk", "--label", "ill", "--no-interval"]
+COLUMNS = ["--score", "risk", "--label", "ill"]
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    monkeypatch.setattr("boundshift._app.scores._RESAMPLES", 5)
 
 
 @pytest.fixture
@@ -99,9 +103,8 @@ def test_a_third_label_is_refused_in_both_files(run, tmp_path, score_lines, file
     assert "'perhaps' (30 rows)" in said.stderr
 
 
-def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path, monkeypatch):
-    monkeypatch.setattr("boundshift._app.scores._RESAMPLES", 5)
-    run("report", scores, *COLUMNS[:-1])
+def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path):
+    run("report", scores, *COLUMNS)
     low, high = threshold_interval(*rows, pos_label="yes", n_resamples=5, random_state=0)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"Interval {low:.4g} to {high:.4g}." in page
@@ -138,20 +141,3 @@ def test_scores_from_0_to_1_are_shown_with_their_calibration(run, scores, rows, 
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     said = f"On average the model's own probability is {100 * share.mean():.1f}%, and 9.1% are"
     assert said in html.unescape(page)
-
-
-def test_an_unsure_zone_is_that_of_the_library(run, scores, rows, tmp_path):
-    shown = run("report", scores, *COLUMNS, "--positive", "yes", "--zone", "0.05,0.2").stdout
-    zone = find_zone(*rows, errors=(0.05, 0.2), pos_label="yes")
-    assert f"up to {number(zone.low)} are called class no" in shown
-    assert f"those above {number(zone.high)} class yes" in shown
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "The unsure zone" in page
-    assert "found on the rows that are counted here" in page
-
-
-def test_errors_of_a_zone_are_counted_on_test_rows(run, scores, tmp_path):
-    asked = ["--positive", "yes", "--zone", "0.2,0.3", "--test-share", "0.5"]
-    run("report", scores, *COLUMNS, *asked)
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "20 rows of class yes and 200 rows of class no, other rows than those counted" in page

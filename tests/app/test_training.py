@@ -1,4 +1,4 @@
-"""A table fitted in Python: rows, model, certificate, weights and costs by row."""
+"""A table fitted in Python: rows, model and certificate."""
 
 import warnings
 
@@ -19,7 +19,7 @@ from boundshift import (
     threshold_interval,
 )
 from boundshift._app.fit import find_copies, fit_table, split_rows
-from boundshift._app.folder import report_facts, unseen_categories
+from boundshift._app.folder import report_facts
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
 from boundshift.models._mean import MeanOfModels
@@ -64,26 +64,6 @@ def test_with_many_rare_rows_one_model_of_all_training_rows_is_deployed(fitted, 
 
 def _with_rare_rows(frame, n):
     return pd.concat([frame[frame["target"] == 0], frame[frame["target"] == 1].head(n)])
-
-
-def test_a_category_that_one_part_has_not_seen_is_known(frame):
-    few = _with_rare_rows(frame, 100).reset_index(drop=True)
-    table = few.assign(town=np.where(np.arange(len(few)) % 2, "Rome", "Bonn"))
-    rows, target = np.arange(len(few)), few["target"]
-    train, _ = train_test_split(rows, test_size=0.3, stratify=target, random_state=0)
-    table.loc[train[0], "town"] = "Oslo"  # one row, which one part of the five leaves out
-    found = fit_table(table, "target")
-    seen = [
-        set(part[0].named_transformers_["categories"][-1].categories_[0])
-        for part in found.model.estimator_.estimators
-    ]
-    assert not all("Oslo" in towns for towns in seen)
-    assert any("Oslo" in towns for towns in seen)
-    assert unseen_categories(found.model, table, found.columns) == []
-    elsewhere = table.assign(town="Lima")
-    assert (
-        "not seen in training: Lima" in unseen_categories(found.model, elsewhere, found.columns)[0]
-    )
 
 
 def test_the_certificate_and_our_row_are_of_rows_that_did_not_decide(fitted, frame):
@@ -152,7 +132,7 @@ def test_copies_stay_on_one_side_of_the_split(frame):
     twice = with_copies(frame, 300)
     X, y = twice.drop(columns=["target", "id"]), twice["target"].to_numpy()
     copies, told = find_copies(X, y)
-    train, test = split_rows(y, 0.3, 0, copies)
+    train, test = split_rows(y, 0, copies)
     learned, judged = (set(map(tuple, X.to_numpy()[part])) for part in (train, test))
     assert not learned & judged
     assert sorted([*train, *test]) == list(range(len(y)))
@@ -170,7 +150,7 @@ def test_rows_of_features_with_few_values_are_no_copies():
     copies, told = find_copies(few, y)
     assert told == []
     drawn = train_test_split(np.arange(600), test_size=0.3, stratify=y, random_state=0)
-    for part, expected in zip(split_rows(y, 0.3, 0, copies), drawn, strict=True):
+    for part, expected in zip(split_rows(y, 0, copies), drawn, strict=True):
         assert part.tolist() == expected.tolist()
 
 

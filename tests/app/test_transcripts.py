@@ -37,8 +37,7 @@ STORIES = {
         predict calls next_week.csv --top 50 --out week_scores.csv
         predict calls next_week.csv --threshold 0.3 --out calls_scores.csv
         predict calls missing.csv
-        threshold calls.csv --score last_gift --label gives --by channel
-        compare calls.csv --score last_gift --label gives""",
+        threshold calls.csv --score last_gift --label gives --by channel""",
 }
 
 

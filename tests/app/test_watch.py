@@ -1,7 +1,6 @@
 """The monitor of a deployed model, from call to call."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -10,8 +9,6 @@ from typer.testing import CliRunner
 
 from boundshift import Monitor, certify
 from boundshift._app import app
-from boundshift._app import watch as watching
-from boundshift._app.watch import watch_table
 
 
 def call(*words):
@@ -62,22 +59,9 @@ def test_a_file_is_counted_once(place, tmp_path):
     again = call(place, tmp_path / "rows.csv", *COLUMNS)
     assert "counted before" in again.output
     assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 100
-    call(place, tmp_path / "rows.csv", *COLUMNS, "--again")
-    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 200
 
 
-def test_calls_at_the_same_time_are_all_counted(place, tmp_path):
-    files = [tmp_path / f"q{k}.csv" for k in range(8)]
-    for k, path in enumerate(files):
-        write(path, 0.03, seed=k)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda path: watch_table(place, path, label="ill", score="risk"), files))
-    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 800
-    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
-
-
-def test_a_call_that_waits_in_vain_says_so_and_counts_nothing(place, tmp_path, monkeypatch):
-    monkeypatch.setattr(watching, "_PATIENCE", 0.1)
+def test_a_call_beside_another_says_so_and_counts_nothing(place, tmp_path):
     write(tmp_path / "rows.csv", 0.03)
     lock = tmp_path / ".monitor.json.lock"
     lock.touch()
@@ -90,16 +74,14 @@ def test_a_call_that_waits_in_vain_says_so_and_counts_nothing(place, tmp_path, m
     assert call(place, tmp_path / "rows.csv", *COLUMNS).exit_code == 0
 
 
-def test_json_and_a_picture(place, tmp_path):
+def test_json_and_the_exit_code(place, tmp_path):
     write(tmp_path / "rows.csv", 0.7)
-    asked = [*COLUMNS, "--json", "--picture", tmp_path / "p.png", "--exit-code"]
-    done = call(place, tmp_path / "rows.csv", *asked)
+    done = call(place, tmp_path / "rows.csv", *COLUMNS, "--json", "--exit-code")
     assert done.exit_code == 3
     facts = json.loads(done.stdout)
     assert facts["kept"] is False
     assert facts["alarms"][0]["label"] == "yes"
     assert facts["classes"][1]["n_samples"] + facts["classes"][0]["n_samples"] == 100
-    assert (tmp_path / "p.png").stat().st_size > 1000
 
 
 @pytest.mark.parametrize(
@@ -107,9 +89,7 @@ def test_json_and_a_picture(place, tmp_path):
     [
         (("--score", "risk"), "--label"),
         (("--label", "ill"), "--score"),
-        ((*COLUMNS, "--confidence", "0.9"), "must stay as the monitor began, 0.95"),
         (("--score", "risk", "--label", "day"), "must occur in column"),
-        ((*COLUMNS, "--picture", "p.xyz"), "must end in one of .png"),
     ],
 )
 def test_mistakes_are_explained_and_nothing_is_counted(place, tmp_path, words, said):
@@ -132,16 +112,6 @@ def test_another_certificate_does_not_go_on_with_the_state(place, tmp_path):
     wrong = call(place, tmp_path / "more.csv", *COLUMNS)
     assert wrong.exit_code == 1
     assert "watches another" in wrong.output
-
-
-def test_a_monitor_s_own_file_goes_on_too(place, tmp_path):
-    write(tmp_path / "rows.csv", 0.03)
-    named = place.rename(tmp_path / "risk.json")
-    call(named, tmp_path / "rows.csv", *COLUMNS)
-    write(tmp_path / "more.csv", 0.03, seed=5)
-    state = tmp_path / "risk.monitor.json"
-    assert call(state, tmp_path / "more.csv", *COLUMNS).exit_code == 0
-    assert sum(Monitor.load(state).n_samples) == 200
 
 
 def test_a_fitted_folder_scores_the_rows_itself(tmp_path):

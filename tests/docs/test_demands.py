@@ -53,7 +53,6 @@ def folder(tmp_path_factory):
         "healthy": scores[~ill],
         "constant": scores.assign(risk=5.0),
         "table": table,
-        "loans": table.assign(amount=columns["amount"]),
         "labels": table.assign(late=(table["dose"] > 1).astype(int)),
     }
     for name, frame in files.items():

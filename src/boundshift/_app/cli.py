@@ -45,12 +45,11 @@ _OPTIONS = {
     "precision": "precision-floor",
     "recall": "recall-floor",
     "row_cost": "cost-column",
-    "sample_weight": "weight",
     "specificity": "specificity-floor",
     "y_score": "score",
     "y_true": "label",
 }
-_SAME = "by confidence curve keep metric prevalence rule then threshold top unsure zone"
+_SAME = "by confidence curve keep metric prevalence rule then threshold top zone"
 _OPTIONS |= {name: name for name in _SAME.split()}
 
 
@@ -169,13 +168,7 @@ def _refuse(text: str) -> typer.Exit:
 
 
 def in_options(text: str) -> str:
-    """Return a message about arguments in Python in terms of the options of a command.
-
-    Examples
-    --------
-    >>> in_options("`rule` must be one of 'sum', 'cost': pass the other label as pos_label.")
-    "--rule must be one of 'sum', 'cost': pass the other label as --positive."
-    """
+    """Return a message about arguments in Python in terms of the options of a command."""
 
     def option(found: re.Match[str]) -> str:
         name = _OPTIONS.get(found[1] or found[2])
@@ -199,13 +192,7 @@ def progress() -> AbstractContextManager[Show]:
 
 
 def visible(text: str) -> str:
-    r"""Return a text in which control characters are escaped.
-
-    Examples
-    --------
-    >>> visible("\x1b[2Jfraud")
-    '\\x1b[2Jfraud'
-    """
+    r"""Return a text in which control characters are escaped."""
     return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
 
 

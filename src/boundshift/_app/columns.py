@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum, StrEnum
 from typing import Any
@@ -41,6 +41,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Text with more distinct values than this share of the rows identifies rows.
 _NAMING_SHARE = 0.5
 _FEW_ROWS = 20
+_MOST_SEEN = 1000
 
 
 class Cells(StrEnum):
@@ -61,8 +62,6 @@ class Role(StrEnum):
     CATEGORY = "--category"
     DROP = "--drop"
     ID = "--id"
-    WEIGHT = "--weight"
-    COST = "--cost-column"
 
 
 class Reason(Enum):
@@ -70,19 +69,12 @@ class Reason(Enum):
 
     DROP = "--drop says so"
     ID = "--id says so"
-    WEIGHT = "how often the row counts; not needed to predict"
-    COST = "what is lost if the row is decided wrongly; not needed to predict"
     EMPTY = "it is empty"
-    NESTED = "it holds lists or records"
-    BYTES = "it holds bytes that are no UTF-8 text"
+    NESTED = "it holds lists, records or bytes"
     DATES = "it holds dates; turn them into numbers, such as an age in days, to use them"
     CONSTANT = "it never varies"
     COUNTS = "it counts or names the rows"
     DISTINCT = "most of its values are different, as names or free text are"
-
-
-BESIDE = {Reason.WEIGHT: "weight", Reason.COST: "cost of the row"}
-"""Reasons of columns that are of use beside the features, and what these are read as."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +136,6 @@ class Spelling:
             is_number = isinstance(value, int | float | Decimal)
             is_number |= getattr(getattr(value, "dtype", None), "kind", "") in ("i", "u", "f")
             return float(value) if is_number and not is_bool and self.sign != "%" else None
-        if isinstance(value, bytes | set | tuple):
-            return None
         if is_bool:
             return str(value).lower()
         # A gap turns whole numbers into floats.
@@ -160,14 +150,6 @@ def find_spelling(given: Any, *, codes: bool = True) -> tuple[Spelling, str]:
     """Return how a column without gaps is spelled, and in words why it is read so.
 
     With `codes`, whole numbers with leading zeros are codes, as 007 and the postcode 01067 are.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> find_spelling(pd.Series(["1,234.50", "20"]))[1]
-    "'1,234.50' is 1234.5"
-    >>> find_spelling(pd.Series(["01", "02"]))[1]
-    "'01' is a code, since it begins with 0"
     """
     from pandas.api import types
 
@@ -231,23 +213,8 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
     return pd.Series(found[codes], index=column.index, dtype=dtype)
 
 
-def read_numbers(column: Any, name: str) -> Any:
-    """Return a column as floats, a missing one as NaN; raise if a cell is not a number."""
-    column = with_gaps(column)
-    return read_cells(column, _find_numbers(column.dropna(), name)[0], name)
-
-
-def _find_numbers(given: Any, name: str) -> tuple[Spelling, str]:
-    """Return how a column of numbers is spelled; raise if a cell is not a number."""
-    spelling, why = find_spelling(given, codes=False)
-    if spelling.kind is not Cells.NUMBER:
-        read_cells(given, _NUMBER, name)
-        return _NUMBER, why
-    return spelling, why
-
-
 def _is_nested(value: Any) -> bool:
-    return isinstance(value, list | dict | tuple | set) or getattr(value, "ndim", 0) > 0
+    return isinstance(value, list | dict | tuple | set | bytes) or getattr(value, "ndim", 0) > 0
 
 
 def holds_dates(given: Any) -> bool:
@@ -270,13 +237,14 @@ def holds_dates(given: Any) -> bool:
 class Column:
     """What is made of a column: a feature with its spelling, or nothing for a reason.
 
-    `why` says in words how a feature is read; `complete` is whether every labelled row has a
-    value.
+    `why` says in words how a feature is read, `missing` how many labelled rows lack a value, and
+    `seen` has the values of a category, unless there are many.
     """
 
     spelling: Spelling | None = None
     why: str = ""
-    complete: bool = False
+    missing: str = ""
+    seen: tuple[str, ...] = ()
     reason: Reason | None = None
 
     @property
@@ -308,37 +276,26 @@ class Columns(dict[str, Column]):
         """Columns that are not features, and why."""
         return {name: column.reason for name, column in self.items() if column.reason is not None}
 
-    @property
-    def carried(self) -> list[str]:
-        """Columns left out that a prediction carries over: ids, names, dates, free text."""
-        no_text = (*BESIDE, Reason.NESTED, Reason.BYTES)
-        return [name for name, why in self.left_out.items() if why not in no_text]
-
     def described(self) -> list[tuple[str, str, str]]:
         """Return every column, what was made of it, and why; features first."""
-        used = [
-            (name, "number" if self[name].is_number else "category", self[name].why)
-            for name in self.features
-        ]
-        left = self.left_out.items()
-        return used + [(name, BESIDE.get(why, "left out"), why.value) for name, why in left]
+        said = []
+        for name in self.features:
+            column = self[name]
+            kind = "number" if column.is_number else "category"
+            made = "scaled" if column.is_number else "one column for each category"
+            if column.missing:
+                filled = "the median" if column.is_number else "a category of their own"
+                made = f"{made}, gaps are {filled}"
+            said.append((name, kind, f"{column.why}; {made}"))
+        return said + [(name, "left out", why.value) for name, why in self.left_out.items()]
 
 
-def choose_columns(
-    frame: Any, target: str, roles: Mapping[str, Role] | None = None, *, codes: bool = True
-) -> Columns:
+def choose_columns(frame: Any, target: str, roles: Mapping[str, Role] | None = None) -> Columns:
     """Sort a table's columns into numbers, categories and what a model cannot learn from.
 
     Left out are dates, columns that never vary or are empty, and columns that identify rows:
     numbers that count them or are called an id, and text of which most values are distinct. `roles`
-    overrule this. With `codes`, whole numbers with leading zeros are categories.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"id": [1, 2, 3], "age": [40, 50, None], "ill": [0, 1, 0]})
-    >>> choose_columns(frame, "ill").described()
-    [('age', 'number', 'numbers'), ('id', 'left out', 'it counts or names the rows')]
+    overrule this.
     """
     roles = dict(roles or {})
     names = [str(name) for name in frame.columns]
@@ -349,11 +306,15 @@ def choose_columns(
             "to be predicted. Leave it out."
         )
     labelled = with_gaps(frame[target]).notna()
+    n = int(labelled.sum())
     columns = Columns()
     for name in names:
         if name != target:
             cells = with_gaps(frame[name])
-            columns[name] = _understand(cells, labelled, name, roles.get(name), codes)
+            found = _understand(cells, labelled, name, roles.get(name))
+            lacking = int(cells[labelled].isna().sum())
+            missing = f"{lacking:,} of {n:,}" if lacking else ""
+            columns[name] = replace(found, missing=missing)
     if not columns.features:
         raise InvalidInputError(
             f"A model needs at least one column to learn from besides '{target}', got none: "
@@ -362,45 +323,41 @@ def choose_columns(
     return columns
 
 
-def _understand(cells: Any, labelled: Any, name: str, role: Role | None, codes: bool) -> Column:
+def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Column:
     """Return what is made of a column."""
-    if role is not None and role.name in Reason.__members__:
+    if role in (Role.DROP, Role.ID):
         return Column(reason=Reason[role.name])
     given = cells[labelled].dropna()
-    complete = len(given) == int(labelled.sum())
     if given.empty:
         return Column(reason=Reason.EMPTY)
     if given.dtype == object and any(_is_nested(value) for value in given):
         return Column(reason=Reason.NESTED)
-    if any(isinstance(value, bytes) for value in given):
-        return Column(reason=Reason.BYTES)
     if role is Role.CATEGORY:
-        return Column(_WORDS, f"{role.value} says so", complete)
+        return _category(given, _WORDS, f"{role.value} says so")
     if role is Role.NUMBER:
-        spelling, why = _find_numbers(given, name)
-        return Column(spelling, f"{why}; {role.value}", complete)
+        spelling, why = find_spelling(given, codes=False)
+        if spelling.kind is not Cells.NUMBER:
+            read_cells(given, _NUMBER, name)
+            spelling = _NUMBER
+        return Column(spelling, f"{why}; {role.value}")
     if holds_dates(given):
         return Column(reason=Reason.DATES)
     distinct = given.nunique()
     if distinct == 1:
         return Column(reason=Reason.CONSTANT)
-    spelling, why = find_spelling(given, codes=codes)
+    spelling, why = find_spelling(given)
     if spelling.kind is Cells.NUMBER:
         if _counts(read_cells(cells, spelling, name).dropna(), name):
             return Column(reason=Reason.COUNTS)
-    elif distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _is_id(name)):
+        return Column(spelling, why)
+    if distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _is_id(name)):
         return Column(reason=Reason.DISTINCT)
-    return Column(spelling, why, complete)
+    return _category(given, spelling, why)
 
 
-def take_columns(frame: Any, names: list[str], beside: Mapping[str, Role]) -> Columns:
-    """Return the columns that a trained model reads, whatever they look like."""
-    columns = Columns()
-    for name in names:
-        given = with_gaps(frame[name]).dropna()
-        columns[name] = Column(*find_spelling(given, codes=False), len(given) == len(frame))
-    columns.update({name: Column(reason=Reason[role.name]) for name, role in beside.items()})
-    return columns
+def _category(given: Any, spelling: Spelling, why: str) -> Column:
+    seen = tuple(sorted(set(read_cells(given, spelling, ""))))
+    return Column(spelling, why, seen=seen if len(seen) <= _MOST_SEEN else ())
 
 
 def _is_id(name: str, words: set[str] = _ID_WORDS) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -24,7 +23,6 @@ from boundshift._app.cli import (
     progress,
 )
 from boundshift._app.options import Called, Goal, Origin, Roles, Scored, read_zone_errors
-from boundshift._writing import write_whole
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tables import Reading
 
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-_PICTURES = (".png", ".svg", ".pdf")
 _ALARM = 3
 
 
@@ -54,7 +51,6 @@ def threshold(
     scored: Scored,
     goal: Goal,
     reading: Reading,
-    weight: str | None = None,
     cost_column: str | None = None,
     by: str | None = None,
     certify: bool = False,
@@ -64,28 +60,28 @@ def threshold(
     """Find the boundary for a file of labels and scores from any system.
 
     The answer is one number: call a row positive if its score is above it; with --zone, two
-    numbers. Several files are read as one table, in passes, so that they need not fit into memory.
+    numbers. Several files are read as one table, and more than 512 MB in passes, so that they need
+    not fit into memory.
     """
     with errors(), progress() as show:
         from boundshift._app.scores import ScoreTable
         from boundshift._app.tables import positive_note
+        from boundshift._promises.zone import zone_of
 
-        beside = weight is not None or cost_column is not None or certify
-        if zone is not None and (
-            beside or by is not None or not goal.is_open or scored.scores is not Origin.held_out
+        ways = {"--zone": zone, "--cost-column": cost_column, "--by": by}
+        chosen = [option for option, value in ways.items() if value is not None]
+        if (
+            len(chosen) > 1
+            or (chosen and "--by" not in chosen and not goal.is_open)
+            or (certify and chosen)
+            or (zone is not None and scored.scores is not Origin.held_out)
         ):
             raise InvalidInputError(
-                "--zone must go without a curve, a rule, floors, --by, --weight, --cost-column, "
-                "--certify and --scores: its two limits take the place of a boundary. Run the "
+                f"{chosen[0]} must go alone: without --zone, --cost-column, --by and --certify; "
+                "but for --by without a rule or a curve; --zone also without --scores. Run the "
                 "command twice."
             )
-        if by is not None and beside:
-            raise InvalidInputError(
-                "--by must go without --weight, --cost-column and --certify. Leave them out, "
-                "or give the rows of each group to a call of its own."
-            )
         curve, rule = goal.claims()
-        goal.check_costs_by_row(cost_column)
         allowed = read_zone_errors(zone)
         symmetric = (
             rule.symmetric and cost_column is None if allowed is None else allowed[0] == allowed[1]
@@ -96,22 +92,20 @@ def threshold(
             scored.label,
             positive=scored.positive,
             symmetric=symmetric,
-            weight=weight,
             cost=cost_column,
             by=[] if by is None else [by],
             reading=reading,
             progress=show,
         )
-        scale: Any = scored.scale.value
         result: Any
         certificate: Any = None
         if by is not None:
-            result = table.decide_groups(curve, rule, scale)
+            result = table.decide_groups(curve, rule)
         elif allowed is not None:
-            result = table.find_zone(allowed, goal.confidence, scale)
+            result = zone_of(table.sample, allowed, goal.confidence, "auto")
         else:
             how: dict[str, Any] = {"confidence": goal.confidence, "scores": scored.scores.value}
-            result, certificate = table.decide(curve, rule, scale, **how)
+            result, certificate = table.decide(curve, rule, **how)
     if by is not None:
         _print_groups(result, scored.score, as_json)
         return
@@ -173,8 +167,6 @@ def _print_boundary(found: Boundary, certificate: Certificate, score: str) -> No
 @command(
     "boundshift fit patients.csv --target ill --positive yes",
     "boundshift fit patients.csv --target ill --model boosting --recall-floor 0.9 --out ill",
-    "boundshift fit patients.csv --target ill --model trained.skops",
-    "boundshift fit loans.csv --target default --cost-column amount",
     "boundshift fit patients.csv --target ill --positive yes --ignore unknown",
     "boundshift fit patients.csv --target ill --zone 0.05,0.05",
     "boundshift predict ill new.csv --out predictions.csv",
@@ -191,12 +183,8 @@ def fit(
     model: str = "logistic",
     out: Path = Path("boundshift-fit"),
     by: list[str] | None = None,
-    weight: str | None = None,
-    cost_column: str | None = None,
     zone: str | None = None,
     seed: int = 0,
-    trust: bool = False,
-    seen: bool = False,
     force: bool = False,
 ) -> None:
     """Train a model on a table, shift its boundary, certify it, compare it, and write a report.
@@ -214,13 +202,7 @@ def fit(
 
         check_folder(out, force)
         allowed = read_zone_errors(zone)
-        if allowed is not None and seen:
-            raise InvalidInputError(
-                "--zone must go without --seen: of rows that the model has seen nothing can be "
-                "promised. Give rows that it has not seen."
-            )
-        goal.check_costs_by_row(cost_column)
-        curve, rule = (None, None) if cost_column is not None else goal.claims()
+        curve, rule = goal.claims()
         fitted = fit_table(
             read_frame(file, reading=reading),
             target,
@@ -231,12 +213,8 @@ def fit(
             rule=rule,
             confidence=goal.confidence,
             seed=seed,
-            trust=trust,
-            seen=seen,
             roles=roles.by_column(),
             by=by or (),
-            weight=weight,
-            cost_column=cost_column,
             progress=show,
         )
         found = None if allowed is None else zone_of(fitted.test, allowed, goal.confidence)
@@ -270,7 +248,7 @@ def _print_sentences(facts: Mapping[str, Any], *, note: bool = False) -> None:
     "boundshift predict boundshift-fit new.csv --out predictions.csv",
     "boundshift predict boundshift-fit new.csv --keep town | head",
     "boundshift predict boundshift-fit customers.csv --top 50 --out call.csv",
-    "boundshift predict boundshift-fit new.csv --zone zone.json --unsure ask",
+    "boundshift predict boundshift-fit new.csv --zone boundshift-fit/zone.json",
 )
 def predict(
     folder: Path,
@@ -281,8 +259,6 @@ def predict(
     threshold: float | None = None,
     top: int | None = None,
     zone: Path | None = None,
-    unsure: str | None = None,
-    trust: bool = False,
     force: bool = False,
 ) -> None:
     """Predict the rows of a new table, or list those with the highest scores.
@@ -292,37 +268,22 @@ def predict(
     """
     with errors(), progress() as show:
         show("predict", 0, 1)
-        from boundshift._app.folder import predict_table, read_columns
+        from boundshift._app.folder import predict_table
         from boundshift._app.tables import check_writable, write_frame
         from boundshift._promises.zone import Zone
 
         check_writable(out)
         check_new(out, force)
-        limits = None
-        if zone is not None:
-            with zone.open("rb") as stored:  # A zone takes less than a kilobyte.
-                limits = Zone.from_json(stored.read(1 << 20))
-        predictions, notes = predict_table(
-            folder,
-            file,
-            keep=keep or (),
-            trust=trust,
-            threshold=threshold,
-            top=top,
-            zone=limits,
-            unsure=unsure,
-            reading=reading,
-        )
+        limits = None if zone is None else Zone.from_json(zone.read_bytes())
+        how: dict[str, Any] = {"keep": keep or (), "threshold": threshold, "top": top}
+        found, notes = predict_table(folder, file, zone=limits, reading=reading, **how)
         show("predict", 1, 1)
-    print_notes(notes)
-    with errors():
-        write_frame(predictions, out, new=not force)
-        positive = read_columns(folder)[1][1]
-    flagged = int((predictions["prediction"].map(str) == str(positive)).sum())
+        print_notes(notes)
+        write_frame(found, out, new=not force)
+    positive = found.attrs["positive"]
+    flagged = int((found["prediction"] == positive).sum())
     place = "standard output" if str(out) == "-" else out
-    said = (
-        f"{len(predictions):,} rows, {flagged:,} of them flagged as {positive}, written to {place}."
-    )
+    said = f"{len(found):,} rows, {flagged:,} of them flagged as {positive}, written to {place}."
     print_line(said, stderr=True)
 
 
@@ -340,13 +301,8 @@ def report(
     reading: Reading,
     test: Path | None = None,
     test_share: float | None = None,
-    seed: int = 0,
     own: float | None = None,
-    title: str | None = None,
-    model: str | None = None,
     by: list[str] | None = None,
-    zone: str | None = None,
-    interval: bool = True,
     out: Path = Path("report.html"),
     force: bool = False,
 ) -> None:
@@ -362,47 +318,35 @@ def report(
                 "--test and --test-share must not both be given: either a file holds the test "
                 "rows, or some are set apart. Leave one of them out."
             )
-        if zone is not None and scored.scores is not Origin.held_out:
-            raise InvalidInputError(
-                "--zone must go with rows that the model has not seen, got --scores "
-                f"{scored.scores.value}. Leave out --zone, or give held-out scores."
-            )
-        allowed = read_zone_errors(zone)
-        from boundshift._app.scores import ScoreTable, resampled_interval, sample_of, set_apart
+        from boundshift._app.scores import ScoreTable, resampled_interval, set_apart
         from boundshift._app.tables import positive_note
         from boundshift._boundary import decide, warn_of
-        from boundshift._promises.zone import zone_of
         from boundshift._view import is_probability
         from boundshift.report import Report, RowDetails, collect_facts
         from boundshift.report._evidence import check_levels
 
         curve, rule = goal.claims()
-        scale: Any = scored.scale.value
         groups = by or []
 
         def read(path: Path, positive: str | None, **how: Any) -> ScoreTable:
             columns = [path], scored.score, scored.label
             return ScoreTable(*columns, positive=positive, reading=reading, progress=show, **how)
 
-        symmetric = rule.symmetric and (allowed is None or allowed[0] == allowed[1])
-        table = read(file, scored.positive, symmetric=symmetric, by=[] if test else groups)
-        labels, rows = table.labels, table.rows
-        deciding = judging = rows
+        table = read(file, scored.positive, symmetric=rule.symmetric, by=[] if test else groups)
+        deciding = judging = rows = table.rows.ordered()
+        labels = table.labels
         if test_share is not None:
-            apart = set_apart(rows.is_positive, test_share, seed, labels)
+            apart = set_apart(rows.is_positive, test_share, labels)
             deciding, judging = rows.of(~apart), rows.of(apart)
         elif test is not None:
-            judging = read(test, str(labels[1]), by=groups).rows
+            judging = read(test, str(labels[1]), by=groups).rows.ordered()
         has_test = judging is not rows
-        sample, counted = sample_of(deciding, labels), sample_of(judging, labels)
-        boundary = decide(sample, curve, rule, scale)
+        sample, counted = deciding.sample(labels), judging.sample(labels)
+        boundary = decide(sample, curve, rule, "auto")
         warn_of(boundary, stacklevel=2)
         show("interval", 0, 1)
-        fall = resampled_interval(sample, curve, rule, scale) if interval else None
+        fall = resampled_interval(sample, curve, rule, "auto")
         show("interval", 1, 1)
-        limits = None
-        if allowed is not None:
-            limits = zone_of(sample, allowed, goal.confidence, scale)
         facts = collect_facts(
             *sample.to_rows(),
             boundary=boundary,
@@ -410,15 +354,12 @@ def report(
             test=counted.to_rows() if has_test else None,
             scores=scored.scores.value,
             confidence=goal.confidence,
-            model=model,
-            names=called.names() | {"title": title},
+            names=called.names(),
             interval=fall,
             details=RowDetails(
                 counted.to_rows()[1] if is_probability(counted) else None,
                 {name: check_levels(name, judging.beside[name]) for name in groups},
             ),
-            zone=limits,
-            zone_found_here=not has_test,
         )
         Report(facts).save(out, force=force)
     n_positive = int(rows.is_positive.sum())
@@ -429,78 +370,8 @@ def report(
 
 
 @command(
-    "boundshift compare scores.csv --score risk --label ill --positive yes",
-    "boundshift compare patients.csv --target ill --model boosting --out comparison.csv",
-)
-def compare(
-    file: Path,
-    roles: Roles,
-    reading: Reading,
-    score: str | None = None,
-    label: str | None = None,
-    target: str | None = None,
-    positive: str | None = None,
-    model: str = "logistic",
-    seed: int = 0,
-    out: Path | None = None,
-    as_json: bool = False,
-    force: bool = False,
-) -> None:
-    """Compare the model as it is, its shifted boundary and other methods.
-
-    No row judges a boundary that it helped to choose. Scores: the boundary of each fifth of the
-    rows is found on the other four. A table: methods decide on seven rows in ten and are judged
-    on three.
-    """
-    with errors(), progress() as show:
-        if out is not None:
-            check_new(out, force)
-        by_column = roles.by_column()
-        if target is None and score is not None and label is not None:
-            if by_column:
-                raise InvalidInputError(
-                    "--numeric, --category, --drop and --id speak of columns that a model learns "
-                    "from. Use them with --target, or leave them out."
-                )
-            from boundshift._app.comparison import compare_scores
-            from boundshift._app.scores import ScoreTable
-            from boundshift._app.tables import positive_note
-
-            read: dict[str, Any] = {"positive": positive, "reading": reading}
-            sample = ScoreTable([file], score, label, progress=show, **read).sample
-            table, labels = compare_scores(sample, seed=seed, progress=show), sample.labels
-            notes = positive_note(positive, labels, sample.n_samples)
-        elif target is not None and score is None and label is None:
-            from boundshift._app.fit import fit_table
-            from boundshift._app.tables import read_frame
-
-            how: dict[str, Any] = {"positive": positive, "model": model, "seed": seed}
-            frame = read_frame(file, reading=reading)
-            fitted = fit_table(frame, target, roles=by_column, progress=show, **how)
-            table, labels, notes = fitted.comparison, fitted.labels, list(fitted.notes)
-        else:
-            raise InvalidInputError(
-                "Give either --score and --label, for a file of scores, or --target, for a table."
-            )
-        print_notes(notes)
-        if out is not None:
-            from boundshift._app.comparison import comparison_csv
-
-            write_whole(out, comparison_csv(table), new=not force)
-    if as_json:
-        print_json({"labels": labels, "methods": table})
-        return
-    shown = ["g_mean", "f1", "balanced_accuracy", "recall_negative", "recall_positive", "threshold"]
-    recalls = [f"recall of {name}" for name in labels]
-    print_table(
-        ["method", "G-mean", "F1", "balanced accuracy", *recalls, "threshold"],
-        [[row["method"], *(row[name] for name in shown)] for row in table],
-    )
-
-
-@command(
     "boundshift monitor boundshift-fit march.csv",
-    "boundshift monitor boundshift-fit march.csv --when day --picture march.png",
+    "boundshift monitor boundshift-fit march.csv --when day",
     "boundshift monitor certificate.json march.csv --score risk --label ill --exit-code",
 )
 def monitor(
@@ -510,11 +381,7 @@ def monitor(
     label: str | None = None,
     score: str | None = None,
     when: str | None = None,
-    confidence: float | None = None,
-    picture: Path | None = None,
-    again: bool = False,
     exit_code: bool = False,
-    trust: bool = False,
     as_json: bool = False,
 ) -> None:
     """Count labelled rows that came after deployment, and say whether the certificate is kept.
@@ -524,24 +391,10 @@ def monitor(
     """
     with errors(), progress() as show:
         show("count", 0, 1)
-        if picture is not None and picture.suffix.lower() not in _PICTURES:
-            raise InvalidInputError(
-                f"--picture must end in one of {', '.join(_PICTURES)}, got '{picture.name}'. "
-                "Nothing was counted."
-            )
         from boundshift._app.watch import watch_table
 
-        how: dict[str, Any] = {"confidence": confidence, "again": again, "trust": trust}
-        how["reading"] = reading
-        watched = watch_table(place, file, label=label, score=score, when=when, **how)
+        watched = watch_table(place, file, label=label, score=score, when=when, reading=reading)
         found = watched.monitor
-        if picture is not None:
-            from boundshift.plots import MonitorDisplay
-
-            figure: Any = MonitorDisplay.from_monitor(found).figure_
-            drawn = io.BytesIO()
-            figure.savefig(drawn, format=picture.suffix.lower()[1:])
-            write_whole(picture, drawn.getvalue())
         show("count", 1, 1)
     print_notes(watched.notes)
     certificate = found.certificate
@@ -579,7 +432,7 @@ def monitor(
     "boundshift datasets pima --out pima.csv",
     "boundshift fit pima.csv --target target --positive diabetes",
 )
-def datasets(name: str | None = None, out: Path | None = None, force: bool = False) -> None:
+def datasets(name: str | None = None, out: Path = Path("-"), force: bool = False) -> None:
     """List public data sets, or write one to a file; the class stands in the column target."""
     with errors():
         from boundshift._app.tables import check_writable, write_frame
@@ -589,23 +442,16 @@ def datasets(name: str | None = None, out: Path | None = None, force: bool = Fal
             names = ["name", "rows", "columns", "classes", "rarest class", "imbalance"]
             print_table(names, describe_bundled())
             return
-        if out is not None:
-            check_writable(out)
-            check_new(out, force)
+        check_writable(out)
+        check_new(out, force)
         frame = load_table(name)
-        sizes = {label: int(n) for label, n in frame["target"].value_counts().items()}
-        if out is None:
-            print_table(["class", "rows"], list(sizes.items()))
-            print_line(f"{len(frame)} rows, {frame.shape[1] - 1} columns and target. As a file:")
-            print_line(f"boundshift datasets {name} --out {name}.csv")
-            return
         write_frame(frame, out, new=not force)
         if str(out) != "-":
-            classes = ", ".join(f"{n} {label}" for label, n in sizes.items())
-            print_notes(
-                [
-                    f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column "
-                    f"target says the class ({classes}). Next: boundshift fit "
-                    f"{shlex.quote(str(out))} --target target"
-                ]
+            sizes = frame["target"].value_counts().items()
+            classes = ", ".join(f"{n} {label}" for label, n in sizes)
+            said = (
+                f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column target "
+                f"says the class ({classes}). Next: boundshift fit {shlex.quote(str(out))} "
+                "--target target"
             )
+            print_notes([said])

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
-from boundshift._boundary import decide
 from boundshift._scores import ScoreSample
 from boundshift._typing import BoolArray, IntArray
-from boundshift._view import is_probability, metrics_at
+from boundshift._view import metrics_at
 from boundshift._words import METRICS_COMPARED
 from boundshift.exceptions import InvalidInputError
-from boundshift.metrics import binary_metrics
-
-_OURS: dict[str, tuple[str | None, str | None]] = {
-    "boundshift": (None, None),
-    "boundshift, minimax": (None, "minimax"),
-    "boundshift, smoothed": ("smoothed", None),
-    "boundshift, paper": ("paper", None),
-}
 
 
 def tuned_threshold(
@@ -42,11 +30,6 @@ def tuned_threshold(
 
     The last label in sorted order is positive. Every cut is tried, where scikit-learn's tuner
     tries a grid of 100. It is in the middle of a gap, or infinite outside the scores.
-
-    Examples
-    --------
-    >>> round(tuned_threshold([0, 0, 0, 1], [0.05, 0.1, 0.2, 0.4]), 9)
-    0.3
     """
     labels = np.asarray(y_true)
     is_positive = labels == np.unique(labels)[-1]
@@ -150,66 +133,3 @@ def comparison_row(
 def judge_thresholds(sample: ScoreSample, thresholds: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return a row of a comparison for each threshold, on a test sample."""
     return [comparison_row(name, metrics_at(sample, t), t) for name, t in thresholds.items()]
-
-
-def compare_scores(
-    sample: ScoreSample,
-    *,
-    folds: int = 5,
-    seed: int = 0,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> list[dict[str, Any]]:
-    """Compare methods on scores of any model by cross-validation of the threshold.
-
-    The model's own threshold is 0.5 if all scores lie from 0 to 1, and 0 otherwise. A class with
-    fewer rows than `folds` has as many folds as rows.
-
-    Returns
-    -------
-    list of dict
-        One row per method with the metrics over all rows, and the threshold on all rows; the best
-        G-mean first.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([False, True], [500, 50])
-    >>> rows = compare_scores(ScoreSample.from_labels(y, rng.normal(2 * y - 2)))
-    >>> [row["method"] for row in rows][-1]
-    'untouched'
-    """
-    parts = min(folds, *sample.n_samples)
-    if parts < 2:
-        raise InvalidInputError(
-            "A comparison needs at least two rows of each class, to decide on and to judge by; got "
-            f"{sample.n_samples[0]} and {sample.n_samples[1]}."
-        )
-    is_positive, scores = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
-    prior = is_probability(sample)
-
-    def thresholds(rows: ScoreSample) -> dict[str, float]:
-        ours = {name: decide(rows, *how, "auto").threshold for name, how in _OURS.items()}
-        return ours | baseline_thresholds(rows, 0.5 if prior else 0.0, prior=prior)
-
-    predicted: dict[str, BoolArray] = {}
-    splitter = StratifiedKFold(parts, shuffle=True, random_state=seed)
-    for number, (train, test) in enumerate(splitter.split(scores, is_positive), start=1):
-        deciding = ScoreSample.from_labels(is_positive[train], scores[train])
-        for name, t in thresholds(deciding).items():
-            predicted.setdefault(name, np.zeros(len(scores), dtype=bool))[test] = scores[test] > t
-        if progress is not None:
-            progress("compare", number, parts)
-    rows = [
-        comparison_row(name, binary_metrics(is_positive, predicted[name], pos_label=True), t)
-        for name, t in thresholds(sample).items()
-    ]
-    return sorted(rows, key=lambda row: -row["g_mean"])
-
-
-def comparison_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return a comparison as CSV, NaN as an empty cell."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({k: "" if v != v else v for k, v in row.items()} for row in rows)
-    return text.getvalue()

@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +22,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-from boundshift._app.columns import (
-    BESIDE,
-    Cells,
-    Columns,
-    Role,
-    Spelling,
-    as_features,
-    choose_columns,
-    read_numbers,
-    take_columns,
-)
+from boundshift._app.columns import Cells, Columns, Role, Spelling, as_features, choose_columns
 from boundshift._app.comparison import (
     baseline_thresholds,
     comparison_row,
@@ -44,13 +33,12 @@ from boundshift._app.scores import Show, resampled_interval
 from boundshift._app.tables import drop_labels, positive_note, read_target, with_gaps
 from boundshift._boundary import Boundary, choose_claims
 from boundshift._classifier import BoundShiftClassifier
-from boundshift._promises.certificate import Certificate, certify_counts, count_at_threshold
-from boundshift._scores import ScoreSample, judge_weights
+from boundshift._promises.certificate import Certificate, certify
+from boundshift._scores import ScoreSample
 from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift.curves import ErrorCurve
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
-from boundshift.models._store import load
 from boundshift.models._training import set_random_states
 from boundshift.report._evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
 from boundshift.rules import Rule
@@ -65,18 +53,10 @@ MODELS = {
 }
 """Models that can be trained here, and what they are called in full."""
 
-_PICKLES = (".pkl", ".pickle", ".joblib")
 _MOST_CATEGORIES = 30
 _TEST_SHARE = 0.3
 _STEPS = 4
 _FEW = 50
-
-
-class RowColumn(NamedTuple):
-    """A column beside the features: weights, or costs by row."""
-
-    name: str
-    role: Role
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,69 +64,43 @@ class FittedTable:
     """A model learned from a table, and what is known of it."""
 
     model: BoundShiftClassifier
-    """Predicts 1 for the positive class; a model that came trained predicts labels of its own."""
     name: str
     """What the model is called."""
-    boundary: Boundary
-    """Its boundary, with the labels of the table."""
     certificate: Certificate
     """From the test rows."""
     columns: Columns
     target: str
-    labels: tuple[Any, Any]
-    """Negative, positive."""
     comparison: list[dict[str, Any]]
     """Methods and metrics on the test rows, ours first."""
     deciding: ScoreSample
     """Scores of the rows that chose the boundary."""
+    training: tuple[NDArray[Any], FloatArray]
+    """Labels and scores of the rows that the model was fitted on."""
     judged: tuple[NDArray[Any], FloatArray]
     """Labels and scores of the test rows, in the order of `details`."""
     details: RowDetails
     """Of the test rows: probabilities, groups, decisions of retrained methods."""
-    training: ScoreSample | None
-    """Scores of the rows that the model was fitted on; None for a model that came trained."""
     interval: tuple[float, float] | None
-    """Bootstrap interval of the threshold; None for many rows, weights or costs by row."""
-    unseen: bool
-    """Whether the model has not seen the test rows."""
+    """Bootstrap interval of the threshold; None for many rows."""
     notes: tuple[str, ...]
     """What the user should know about the table."""
-    missing: dict[str, str]
-    """How many cells of each column lack a value; empty text for none."""
-    beside: RowColumn | None
     counted: str
-    """Which rows are left out or are copies, and where weights or costs by row count."""
+    """Which rows are left out or are copies."""
+
+    @property
+    def boundary(self) -> Boundary:
+        """The boundary of the model."""
+        return self.model.boundary_
+
+    @property
+    def labels(self) -> tuple[Any, Any]:
+        """Negative, positive."""
+        return self.boundary.labels
 
     @property
     def test(self) -> ScoreSample:
         """Scores of the test rows."""
-        y, scores = self.judged
-        return _sample(y == self.labels[1], scores, self.labels)
-
-
-class _Rows(NamedTuple):
-    """Rows as a model takes them: features, class 0 or 1, weight or cost, and groups."""
-
-    X: Any
-    y: IntArray
-    numbers: FloatArray | None
-    groups: Mapping[str, NDArray[Any]]
-
-    def at(self, rows: IntArray) -> _Rows:
-        numbers = None if self.numbers is None else self.numbers[rows]
-        groups = {name: values[rows] for name, values in self.groups.items()}
-        return _Rows(self.X.iloc[rows], self.y[rows], numbers, groups)
-
-
-class _Table(NamedTuple):
-    """The labelled rows of a table, and what is said of it."""
-
-    rows: _Rows
-    labels: tuple[Any, Any]
-    columns: Columns
-    missing: dict[str, str]
-    notes: list[str]
-    ignored: list[str]
+        return _sample(*self.judged, self.labels)
 
 
 def fit_table(
@@ -155,298 +109,103 @@ def fit_table(
     *,
     positive: str | None = None,
     ignore: Sequence[str] = (),
-    model: str | Path = "logistic",
+    model: str = "logistic",
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     confidence: float = 0.95,
     seed: int = 0,
-    trust: bool = False,
-    seen: bool = False,
     roles: Mapping[str, Role] | None = None,
     by: Sequence[str] = (),
-    weight: str | None = None,
-    cost_column: str | None = None,
     progress: Show | None = None,
 ) -> FittedTable:
-    """Prepare, split, train or load, shift, certify and compare.
+    """Prepare, split, train, shift, certify and compare.
 
     Three rows in ten, of each class, are set aside first; they decide nothing and certify the
-    result. Scores of rows left out of training decide, as in cross-validation. A model that comes
-    trained decides on one half of the rows and is certified on the other.
+    result. Scores of rows left out of training decide, as in cross-validation.
 
     Arguments are the options of ``boundshift fit``; `frame` is a pandas DataFrame with gaps and
-    categories as they are, `model` a name in `MODELS` or a file, and `curve` and `rule` are those
-    of :func:`~boundshift.find_boundary`. `progress` is called with (what, steps done, in all).
-
-    Examples
-    --------
-    >>> from boundshift.datasets import load_pima
-    >>> fitted = fit_table(load_pima(as_frame=True).frame, "target")
-    >>> fitted.certificate.status, sum(fitted.test.n_samples)
-    ('certified', 231)
+    categories as they are, and `curve` and `rule` are those of
+    :func:`~boundshift.find_boundary`. `progress` is called with (what, steps done, in all).
     """
     show = progress or (lambda what, done, total: None)
     show("fit", 0, _STEPS)
-    frame, roles = frame.rename(columns=str), dict(roles or {})
-    beside = _check_beside(weight, cost_column, target, roles)
-    check_names("The table", list(frame.columns), [target, *by, *([beside.name] if beside else ())])
-    is_file = str(model) not in MODELS and Path(model).is_file()
-    loaded = load_model(Path(model), trust=trust) if is_file else None
-    symmetric = choose_claims(curve, rule)[1].symmetric and cost_column is None
-    table = _read_table(frame, target, positive, ignore, symmetric, roles, by, beside, loaded)
-    estimator = make_model(str(model), table.columns) if loaded is None else loaded
-    classes = np.array([0, 1]) if loaded is None else _labels_of(estimator, table.labels)
-    y, labels = table.rows.y, table.labels
-    copies, repeated = find_copies(table.rows.X, y)
-    parts = split_rows(y, 0.5 if is_file else _TEST_SHARE, seed, copies)
-    learning, judging = (table.rows.at(part) for part in parts)
+    frame = frame.rename(columns=str)
+    check_names("The table", list(frame.columns), [target, *by])
+    frame, ignored = drop_labels(frame, target, ignore)
+    symmetric = choose_claims(curve, rule)[1].symmetric
+    kept, y, labels = read_target(frame, target, positive, symmetric=symmetric)
+    columns = choose_columns(frame, target, roles)
+    estimator = make_model(model, columns)
+    X = as_features(kept, columns)
+    groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
+    copies, repeated = find_copies(X, y)
+    learn, judge = split_rows(y, seed, copies)
+    X_learn, X_judge, named = X.iloc[learn], X.iloc[judge], np.array(labels)[y]
     show("fit", 1, _STEPS)
 
     shifted = BoundShiftClassifier(
-        estimator,
-        curve=curve,
-        rule=rule,
-        cv="prefit" if is_file else 5,
-        pos_label=classes.tolist()[1],
-        random_state=None if is_file else seed,
+        estimator, curve=curve, rule=rule, pos_label=labels[1], random_state=seed
     )
-    with _quiet(), explain(type(estimator).__name__):
-        deciding = _fit_shifted(shifted, learning, classes, labels, beside)
-        scores = shifted.positive_scores(judging.X)
-        probability = own_probability(shifted, judging.X)
-        training = None
-        if not is_file:
-            training = _sample(learning.y, shifted.positive_scores(learning.X), labels)
-    boundary = replace(shifted.boundary_, labels=labels)
+    with _quiet():
+        shifted.fit(X_learn, named[learn])
+        scores = shifted.positive_scores(X_judge)
+        probability = own_probability(shifted, X_judge)
+        learned = shifted.positive_scores(X_learn)
+    boundary, decided = shifted.boundary_, shifted.deciding_sample_
+    deciding = _sample(decided.y, decided.scores, boundary.labels)
     show("fit", 2, _STEPS)
 
-    decisions = {} if is_file else _retrain(estimator, learning, judging.X, seed)
+    decisions = _retrain(estimator, X_learn, y[learn], X_judge, seed)
     is_probability = boundary.scale == "probability"
-    own = 0.5 if is_probability else 0.0
-    judged = _sample(judging.y, scores, labels)
-    moved = baseline_thresholds(deciding, own, prior=is_probability)
-    comparison = judge_thresholds(judged, {"boundshift": boundary.threshold} | moved)
+    moved = baseline_thresholds(deciding, 0.5 if is_probability else 0.0, prior=is_probability)
+    thresholds = {"boundshift": boundary.threshold} | moved
+    comparison = judge_thresholds(_sample(named[judge], scores, boundary.labels), thresholds)
     comparison += [
-        comparison_row(name, binary_metrics(judging.y == 1, made, pos_label=True))
+        comparison_row(name, binary_metrics(y[judge] == 1, made, pos_label=True))
         for name, made in decisions.items()
     ]
     show("fit", 3, _STEPS)
 
-    unseen = not is_file or not seen
-    certificate = certify_counts(
-        *count_at_threshold(judged, boundary.threshold),
-        confidence=confidence,
-        scores="held-out" if unseen else "training",
-        threshold=boundary.threshold,
-    )
-    certificate = replace(certificate, scale=boundary.scale)
-    interval, said = None, [*table.ignored, *repeated]
-    details = RowDetails(probability, _groups_of(judging, table.columns), decisions)
-    if beside is None:
-        interval = resampled_interval(
-            deciding, curve, rule, "probability" if is_probability else "raw"
-        )
-    elif beside.role is Role.WEIGHT:
-        details = replace(details, sample_weight=judging.numbers, column=beside.name)
-        reason = f"{certificate.reason}; every row counts once, whatever its weight"
-        certificate = replace(certificate, reason=reason)
-        said.append(_describe_weights(beside.name, is_file))
-    else:
-        details = replace(details, row_cost=judging.numbers, column=beside.name)
-        said.append(_describe_costs(beside.name, judging, scores, boundary.threshold, own))
+    interval = resampled_interval(deciding, curve, rule, "probability" if is_probability else "raw")
     show("fit", _STEPS, _STEPS)
     sizes = len(y) - int(y.sum()), int(y.sum())
+    said = [*ignored, *repeated]
     return FittedTable(
         model=shifted,
-        name=type(estimator).__name__ if is_file else MODELS[str(model)],
-        boundary=boundary,
-        certificate=certificate,
-        columns=table.columns,
+        name=MODELS[model],
+        certificate=certify(named[judge], scores, boundary, confidence),
+        columns=columns,
         target=target,
-        labels=labels,
         comparison=comparison,
         deciding=deciding,
-        judged=(np.array(labels, dtype=object)[judging.y], scores),
-        details=details,
-        training=training,
+        training=(named[learn], learned),
+        judged=(named[judge], scores),
+        details=RowDetails(probability, _groups_of(groups, X, columns, judge), decisions),
         interval=interval,
-        unseen=unseen,
-        notes=(*positive_note(positive, labels, sizes), *table.notes, *said),
-        missing=table.missing,
-        beside=beside,
+        notes=(
+            *positive_note(positive, labels, sizes),
+            *_notes(len(frame), sizes, target, columns),
+            *said,
+        ),
         counted=" ".join(said),
     )
 
 
-def _sample(
-    is_positive: Any, scores: FloatArray, labels: tuple[Any, Any], weights: Any = None
-) -> ScoreSample:
-    found = ScoreSample.from_labels(np.asarray(is_positive) == 1, scores, sample_weight=weights)
-    return replace(found, labels=labels)
+def _sample(y: Any, scores: FloatArray, labels: tuple[Any, Any]) -> ScoreSample:
+    return replace(ScoreSample.from_labels(y == labels[1], scores), labels=labels)
 
 
-def _check_beside(
-    weight: str | None, cost_column: str | None, target: str, roles: Mapping[str, Role]
-) -> RowColumn | None:
-    """Return the column beside the features; raise if it has two roles."""
-    if weight is not None and cost_column is not None:
-        raise InvalidInputError(
-            f"A row must have a weight or a cost, got '{weight}' as --weight and '{cost_column}' "
-            "as --cost-column. Leave one out."
-        )
-    name = weight if weight is not None else cost_column
-    if name is None:
-        return None
-    role = Role.WEIGHT if weight is not None else Role.COST
-    if name == target or name in roles:
-        other = "the target" if name == target else roles[name].value
-        raise InvalidInputError(
-            f"A column must have one role, got '{name}' as {role.value} and as {other}. Leave one "
-            "out."
-        )
-    return RowColumn(name, role)
-
-
-def _read_table(
-    frame: Any,
-    target: str,
-    positive: str | None,
-    ignore: Sequence[str],
-    symmetric: bool,
-    roles: Mapping[str, Role],
-    by: Sequence[str],
-    beside: RowColumn | None,
-    loaded: Any,
-) -> _Table:
-    """Return the labelled rows of a table: features, classes, and what is said of them."""
-    frame, ignored = drop_labels(frame, target, ignore)
-    n_given, numbers = len(frame), None
-    if beside is not None:
-        labelled = np.asarray(with_gaps(frame[target]).notna())
-        numbers = _read_beside(frame[labelled], beside)
-        if beside.role is Role.WEIGHT:
-            counts = np.ones(len(frame), dtype=np.bool_)
-            counts[labelled] = numbers > 0
-            frame, numbers = frame[counts], numbers[numbers > 0]
-    kept, y, labels = read_target(frame, target, positive, symmetric=symmetric)
-    more = {} if beside is None else {beside.name: beside.role}
-    if loaded is None:
-        columns = choose_columns(frame, target, {**roles, **more})
-    else:
-        columns = _columns_of(loaded, frame, target, roles, more)
-    missing = {}
-    for name in frame.columns:
-        lacking = int(with_gaps(kept[name]).isna().sum())
-        missing[name] = f"{lacking:,} of {len(kept):,}" if lacking else ""
-    groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
-    rows = _Rows(as_features(kept, columns), y, numbers, groups)
-    notes = list(_notes(len(frame), y, target, columns, n_given - len(frame)))
-    return _Table(rows, labels, columns, missing, notes, ignored)
-
-
-def _read_beside(frame: Any, beside: RowColumn) -> FloatArray:
-    """Return weights or costs; raise unless all are finite, at least 0, not all 0."""
-    wanted = {
-        Role.WEIGHT: "Write how often the row counts",
-        Role.COST: "Write what is lost if the row is decided wrongly",
-    }
-    values = np.asarray(read_numbers(frame[beside.name], beside.name), dtype=np.float64)
-    bad = values[~(np.isfinite(values) & (values >= 0))]
-    if len(bad) or not values.any():
-        shown = f"{bad[0]:g} in {len(bad)} rows" if len(bad) else "zeros only"
-        raise InvalidInputError(
-            f"{beside.role.value} must be finite numbers of at least 0, not all of them 0, got "
-            f"{shown} in column '{beside.name}'. {wanted[beside.role]}, or drop the row."
-        )
-    return values
-
-
-def _describe_weights(name: str, trained: bool) -> str:
-    where = "the boundary" if trained else "training, in the boundary"
-    return (
-        f"Weights, column '{name}', count in {where} and in the report's goal. What is certified, "
-        "the tables and the pictures count every row once: they are about rows drawn as the table "
-        "has them, not about rows met as often as their weights say."
-    )
-
-
-def _describe_costs(
-    name: str, judging: _Rows, scores: FloatArray, threshold: float, own: float
-) -> str:
-    costs = np.asarray(judging.numbers)
-    loss, own_loss = (costs[(scores > t) != (judging.y == 1)].sum() for t in (threshold, own))
-    return (
-        f"The boundary is where wrong decisions cost least by column '{name}'. On the test rows "
-        f"they cost {loss:,.6g}, and {own_loss:,.6g} at the model's own threshold. What is "
-        "certified, the tables and the pictures count every row once."
-    )
-
-
-def _notes(
-    n_rows: int, y: IntArray, target: str, columns: Columns, weightless: int
-) -> Iterator[str]:
+def _notes(n_rows: int, sizes: tuple[int, int], target: str, columns: Columns) -> Iterator[str]:
     """Say what is unusual about the table."""
-    if weightless:
-        yield f"{weightless} rows with a weight of 0 are left out."
-    if len(y) < n_rows:
-        yield f"{n_rows - len(y)} rows without a value of '{target}' are left out."
+    if sum(sizes) < n_rows:
+        yield f"{n_rows - sum(sizes)} rows without a value of '{target}' are left out."
     for name, why in columns.left_out.items():
-        if why not in BESIDE:
-            yield f"Column '{name}' is left out: {why.value}."
+        yield f"Column '{name}' is left out: {why.value}."
     for name in columns.numbers:
         if columns[name].spelling != Spelling(Cells.NUMBER):
             yield f"Column '{name}' is read as numbers: {columns[name].why}."
-    rarer = min(int(y.sum()), len(y) - int(y.sum()))
-    if rarer < _FEW:
-        yield f"The rarer class has only {rarer} rows, so little can be certified about it."
-
-
-def _columns_of(
-    estimator: Any,
-    frame: Any,
-    target: str,
-    roles: Mapping[str, Role],
-    beside: Mapping[str, Role],
-) -> Columns:
-    """Return what a trained model reads, by the names that it was trained with."""
-    if not hasattr(estimator, "feature_names_in_"):
-        columns = choose_columns(frame, target, {**roles, **beside}, codes=False)
-        found = columns.features
-        expected = getattr(estimator, "n_features_in_", len(found))
-        if expected != len(found):
-            raise InvalidInputError(
-                f"The model must fit the table: it was trained on {expected} columns without "
-                f"names, and the table has {len(found)} to learn from: {', '.join(found)}."
-            )
-        return columns
-    if roles:
-        raise InvalidInputError(
-            "Columns must be left as a trained model knows them, got "
-            f"'{next(iter(roles))}' with a role. Use --numeric, --category, --drop and --id with "
-            "a model that is trained here."
-        )
-    names = [str(name) for name in estimator.feature_names_in_]
-    check_names("The table for this model", list(frame.columns), names)
-    for name, role in beside.items():
-        if name in names:
-            raise InvalidInputError(
-                f"{role.value} must name a column that the model does not read, got '{name}', "
-                "which it was trained on. Name another, or train without it."
-            )
-    return take_columns(frame, names, beside)
-
-
-def _labels_of(estimator: Any, labels: tuple[Any, Any]) -> NDArray[Any]:
-    """Return a trained model's classes in the order of the table's labels."""
-    classes = np.asarray(estimator.classes_)
-    texts = [str(label) for label in classes]
-    if sorted(texts) == sorted(str(label) for label in labels):
-        return classes[[texts.index(str(label)) for label in labels]]
-    known = ", ".join(repr(label) for label in classes.tolist())
-    raise InvalidInputError(
-        f"The model must know the labels of the table, {labels[0]!r} and {labels[1]!r}; it has "
-        f"{known}. Write the labels of the table as the model was trained on them."
-    )
+    if min(sizes) < _FEW:
+        yield f"The rarer class has only {min(sizes)} rows, so little can be certified about it."
 
 
 def find_copies(X: Any, y: IntArray) -> tuple[IntArray, list[str]]:
@@ -473,9 +232,10 @@ def find_copies(X: Any, y: IntArray) -> tuple[IntArray, list[str]]:
     ]
 
 
-def split_rows(y: IntArray, share: float, seed: int, copies: IntArray) -> tuple[IntArray, IntArray]:
+def split_rows(y: IntArray, seed: int, copies: IntArray) -> tuple[IntArray, IntArray]:
     """Return training and test rows, stratified; a copy goes where its first row goes."""
-    drawn = train_test_split(np.arange(len(y)), test_size=share, stratify=y, random_state=seed)
+    rows = np.arange(len(y))
+    drawn = train_test_split(rows, test_size=_TEST_SHARE, stratify=y, random_state=seed)
     is_test = np.isin(copies, drawn[1])
     rows = np.concatenate(drawn)
     train, test = rows[~is_test[rows]], rows[is_test[rows]]
@@ -488,54 +248,23 @@ def split_rows(y: IntArray, share: float, seed: int, copies: IntArray) -> tuple[
     return train, test
 
 
-def _fit_shifted(
-    shifted: BoundShiftClassifier,
-    rows: _Rows,
-    classes: NDArray[Any],
-    labels: tuple[Any, Any],
-    beside: RowColumn | None,
-) -> ScoreSample:
-    """Fit the classifier; return the scores that decided, and warn with the table's labels."""
-    known: dict[str, Any] = {}
-    if beside is not None:
-        estimator = shifted.estimator
-        is_trained = shifted.cv == "prefit"
-        step = "" if is_trained else f"{estimator.steps[-1][0]}__"  # the last one takes weights
-        name = "row_cost" if beside.role is Role.COST else f"{step}sample_weight"
-        known = {name: rows.numbers}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", BoundaryWarning)
-        shifted.fit(rows.X, classes[rows.y], **known)
-    decided, found = shifted.deciding_sample_, shifted.boundary_
-    is_positive = decided.y == found.labels[1]
-    words = {found.message: replace(found, labels=labels).message}
-    if decided.sample_weight is not None:
-        said = [
-            judge_weights(_sample(is_positive, decided.scores, names, decided.sample_weight))
-            for names in (found.labels, labels)
-        ]
-        words |= dict(zip(*said, strict=True))
-    for warning in caught:
-        text = str(warning.message)
-        warnings.warn(words.get(text, text), warning.category, stacklevel=3)
-    return _sample(is_positive, decided.scores, labels)
+def _groups_of(
+    asked: Mapping[str, NDArray[Any]], X: Any, columns: Columns, rows: IntArray
+) -> dict[str, NDArray[Any]]:
+    """Return groups of the test rows: columns asked for, else categories with few values."""
+    words = {name: np.asarray(X[name], dtype=object)[rows] for name in columns.categories}
+    few = {name: v for name, v in words.items() if len(set(map(str, v))) <= MOST_LEVELS}
+    return {name: values[rows] for name, values in asked.items()} or few
 
 
-def _groups_of(rows: _Rows, columns: Columns) -> Mapping[str, NDArray[Any]]:
-    """Return the groups of the test rows: columns asked for, else categories with few values."""
-    if rows.groups:
-        return rows.groups
-    words = {name: np.asarray(rows.X[name], dtype=object) for name in columns.categories}
-    return {name: v for name, v in words.items() if len(set(map(str, v))) <= MOST_LEVELS}
-
-
-def _retrain(pipeline: Any, rows: _Rows, X_test: Any, seed: int) -> dict[str, BoolArray]:
+def _retrain(pipeline: Any, X: Any, y: IntArray, X_test: Any, seed: int) -> dict[str, BoolArray]:
     """Return what methods that train anew decide on the test rows."""
     seeded = set_random_states(clone(pipeline), seed)
-    preparation = seeded[:-1].fit(rows.X)
-    prepared = preparation.transform(rows.X), rows.y, preparation.transform(X_test)
+    preparation = seeded[:-1].fit(X)
     with _quiet():
-        return retrained_decisions(seeded[-1], *prepared, seed)
+        return retrained_decisions(
+            seeded[-1], preparation.transform(X), y, preparation.transform(X_test), seed
+        )
 
 
 def make_preparation(columns: Columns) -> Any:
@@ -571,53 +300,15 @@ def make_model(name: str, columns: Columns) -> Any:
     }
     if name not in makers:
         raise InvalidInputError(
-            f"The model must be one of {', '.join(MODELS)}, or a file that exists, got '{name}'."
+            f"The model must be one of {', '.join(MODELS)}, got '{name}'. For a model of your own, "
+            "give its scores to `boundshift threshold`, or wrap it in Python."
         )
     return Pipeline([("columns", make_preparation(columns)), ("classifier", makers[name]())])
 
 
-def load_model(path: Path, *, trust: bool = False) -> Any:
-    """Return a trained classifier from a file; of a shifted classifier the one inside.
-
-    Without `trust` the file must be one of :func:`boundshift.save` with types of scikit-learn and
-    of this library; a pickle, which can run any code when it is opened, is refused.
-    """
-    if path.suffix.lower() in _PICKLES and not trust:
-        raise InvalidInputError(
-            f"'{path}' is a pickle, and opening a pickle can run any code. Use --trust if you made "
-            "it yourself; else ask for a file written by boundshift.save."
-        )
-    try:
-        model = load(path, trusted=True if trust else None)
-    except InvalidInputError as error:
-        remedy = "" if trust else " Use --trust if you made the file yourself."
-        raise InvalidInputError(f"'{path}' cannot be loaded: {error}{remedy}") from error
-    except Exception as error:  # What is not a pickle fails in a hundred ways.
-        raise InvalidInputError(f"'{path}' is not a file that holds a model: {error!r}.") from error
-    if not hasattr(model, "predict") or not hasattr(model, "get_params"):
-        raise InvalidInputError(f"'{path}' must hold a classifier, got {type(model).__name__}.")
-    return model.estimator_ if isinstance(model, BoundShiftClassifier) else model
-
-
-@contextmanager
-def explain(name: str) -> Iterator[None]:
-    """Say that it is the model that refuses the table: a gap or a word it was not made for."""
-    try:
-        yield
-    except (InvalidInputError, MemoryError):
-        raise
-    except Exception as error:  # A model out of a file may fail in any way.
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise InvalidInputError(
-            f"The model ({name}) must be able to score this table, and is not: {reason}. "
-            "Save a pipeline that prepares its rows, or fill the gaps of the table."
-        ) from error
-
-
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Ignore warnings of models that did not converge or do not know column names."""
+    """Ignore warnings of models that did not converge."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", message="X has feature names")
         yield

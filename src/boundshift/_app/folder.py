@@ -10,18 +10,17 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from boundshift._app.columns import BESIDE, Column, Columns, Reason, Role, Spelling, as_features
-from boundshift._app.comparison import comparison_csv
-from boundshift._app.fit import FittedTable, explain
+from boundshift._app.columns import Column, Columns, Reason, Spelling, as_features
+from boundshift._app.fit import FittedTable
 from boundshift._app.tables import read_frame
 from boundshift._boundary import Boundary
 from boundshift._classifier import BoundShiftClassifier
 from boundshift._promises.zone import Zone
-from boundshift._result.records import as_label, check_format
+from boundshift._result.records import check_format
 from boundshift._writing import exchange, write_whole
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._store import load, save
@@ -42,7 +41,7 @@ ZONE_FILE = "zone.json"
 
 _OURS = ("score", "probability", "prediction")
 _FORMAT = "boundshift.columns"
-_VERSION = 3
+_VERSION = 4
 
 
 def write_folder(
@@ -58,6 +57,8 @@ def write_folder(
     `facts` are from :func:`report_facts`. With `force`, a folder that an earlier fit left is
     replaced. `zone` is written as zone.json.
     """
+    import pandas as pd
+
     from boundshift.report import Report
 
     check_folder(Path(out), force)
@@ -71,24 +72,19 @@ def write_folder(
         save(fitted.boundary, fresh / "boundary.json")
         certificate = json.dumps(fitted.certificate.to_dict(), indent=1)
         write_whole(fresh / "certificate.json", certificate + "\n")
-        write_whole(fresh / "comparison.csv", comparison_csv(fitted.comparison))
+        pd.DataFrame(fitted.comparison).to_csv(fresh / "comparison.csv", index=False)
         write_whole(fresh / "columns.json", _columns_json(fitted))
         if zone is not None:
             write_whole(fresh / ZONE_FILE, zone.to_json() + "\n")
-        # The new files are as closed to others as the old ones.
-        for old in (place, *(place / name for name in (*FILES, ZONE_FILE))):
-            new = fresh / old.relative_to(place)
-            if old.exists() and new.exists():
-                new.chmod(stat.S_IMODE(old.stat().st_mode))
         put_in_place(fresh, place, force)
-    names = FILES if zone is None else (*FILES, ZONE_FILE)
-    return [Path(out) / name for name in names]
+    return [Path(out) / name for name in (*FILES, *([] if zone is None else [ZONE_FILE]))]
 
 
 def put_in_place(fresh: Path, place: Path, force: bool) -> None:
     """Give a folder its name; with `force`, one of a fit that had it ends where that one was."""
     if force and place.is_dir():
         check_folder(place, force)
+        fresh.chmod(stat.S_IMODE(place.stat().st_mode))  # as closed to others as the old one
         if exchange(fresh, place):
             return
         place.rename(fresh.with_name("old"))  # In steps, where the system has no single one.
@@ -117,14 +113,12 @@ def check_folder(out: Path, force: bool) -> None:
             "replace it."
         )
     if not out.is_dir():
-        if out.is_symlink() and not out.exists():
-            return
         raise InvalidInputError(
             f"'{out}' is no folder, and is left as it is. Choose another --out."
         )
     there = sorted(out.iterdir())
     ours = (*FILES, ZONE_FILE)
-    foreign = [p for p in there if p.name not in ours or not stat.S_ISREG(p.lstat().st_mode)]
+    foreign = [p for p in there if p.name not in ours or p.is_symlink() or not p.is_file()]
     if not foreign and not _is_fit(out):
         foreign = there
     if foreign:
@@ -145,48 +139,61 @@ def _is_fit(folder: Path) -> bool:
 
 def _columns_json(fitted: FittedTable) -> str:
     """Return what a prediction must know of the table."""
+    columns: dict[str, Any] = {}
+    for name, column in fitted.columns.items():
+        if column.spelling is not None:
+            known = {"why": column.why, "missing": column.missing, "seen": column.seen}
+            columns[name] = asdict(column.spelling) | known
     facts = {
         "format": _FORMAT,
         "version": _VERSION,
         "target": fitted.target,
-        "labels": [as_label(label) for label in fitted.labels],
-        "columns": {
-            name: asdict(column.spelling) | {"why": column.why, "complete": column.complete}
-            for name, column in fitted.columns.items()
-            if column.spelling is not None
-        },
+        "columns": columns,
         "left_out": {name: why.name.lower() for name, why in fitted.columns.left_out.items()},
     }
     return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
 
 
-def read_columns(folder: Path) -> tuple[Columns, tuple[Any, Any]]:
-    """Read what a folder says of its table: columns and labels."""
-    if not (folder / "columns.json").is_file() or not (folder / "model.skops").is_file():
+class Folder(NamedTuple):
+    """A fit that was read back."""
+
+    model: BoundShiftClassifier
+    columns: Columns
+    target: str
+
+
+def read_folder(folder: Path) -> Folder:
+    """Read the model of a folder, and what is said there of its table."""
+    path = folder / "columns.json"
+    if not path.is_file() or not (folder / "model.skops").is_file():
         raise InvalidInputError(
             f"'{folder}' must be a folder that `boundshift fit` wrote, with model.skops and "
             "columns.json, and is not."
         )
     try:
-        facts = json.loads((folder / "columns.json").read_text(encoding="utf-8"))
-        check_format(facts, _FORMAT, _VERSION, ("columns", "labels", "left_out"))
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        check_format(facts, _FORMAT, _VERSION, ("columns", "left_out", "target"))
         columns = Columns()
         for name, stored in facts["columns"].items():
-            why, complete = str(stored.pop("why")), stored.pop("complete") is True
-            columns[name] = Column(Spelling.from_dict(stored), why, complete)
+            why, missing = str(stored.pop("why")), str(stored.pop("missing"))
+            seen = tuple(map(str, stored.pop("seen")))
+            columns[name] = Column(Spelling.from_dict(stored), why, missing, seen)
         if not columns:
             raise ValueError("it names no columns.")
         for name, why in facts["left_out"].items():
             columns[name] = Column(reason=Reason[why.upper()])
-        negative, positive = (as_label(label) for label in facts["labels"])
-        if str(negative) == str(positive):
-            raise ValueError(f"it must name two labels, not {facts['labels']!r}.")
     except (ValueError, AttributeError, LookupError, TypeError, RecursionError) as error:
         raise InvalidInputError(
-            f"'{folder / 'columns.json'}' is not as this `boundshift fit` writes it: "
-            f"{str(error)[:200]} Run the fit again."
+            f"'{path}' is not as this `boundshift fit` writes it: {str(error)[:200]} Run the fit "
+            "again."
         ) from error
-    return columns, (negative, positive)
+    model = load(folder / "model.skops")
+    if not isinstance(model, BoundShiftClassifier) or not hasattr(model, "boundary_"):
+        raise InvalidInputError(
+            f"'{folder / 'model.skops'}' must hold the fitted classifier of `boundshift "
+            f"fit`, got {type(model).__name__}. Run the fit again."
+        )
+    return Folder(model, columns, str(facts["target"]))
 
 
 def report_facts(
@@ -201,11 +208,9 @@ def report_facts(
     `out` is the folder that will hold the model, for the lines that show how to use it; `names`
     are as in :func:`boundshift.report.collect_facts`; `zone` was found on the test rows.
     """
-    from boundshift.report import collect_facts
+    from boundshift.report import ColumnUse, collect_facts
 
-    training = fitted.training
-    origin: Any = "held-out" if fitted.unseen else "training"
-    positive = as_label(fitted.model.boundary_.labels[1])
+    known = fitted.columns
     # A name that does not fit a line is not written into one.
     shell = shlex.quote(str(out)) if str(out).isprintable() else "DIR"
     predict = f"boundshift predict {shell} new.csv --out predictions.csv"
@@ -213,16 +218,19 @@ def report_facts(
         *fitted.deciding.to_rows(),
         boundary=fitted.boundary,
         old_threshold=0.5 if fitted.boundary.scale == "probability" else 0.0,
-        test=fitted.judged if fitted.unseen else None,
-        training=None if training is None else training.to_rows(),
-        scores=origin if training is None else "out-of-fold",
+        test=fitted.judged,
+        training=fitted.training,
+        scores="out-of-fold",
         comparison=fitted.comparison,
         confidence=fitted.certificate.confidence,
         interval=fitted.interval,
         model=fitted.name,
         names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
-        details=fitted.details if fitted.unseen else None,  # of rows that judge nothing else
-        columns=_describe_columns(fitted),
+        details=fitted.details,
+        columns=[
+            ColumnUse(name, kind, known[name].missing, why, known[name].reason is None)
+            for name, kind, why in known.described()
+        ],
         zone=zone,
         shell=f"{predict} --threshold {{threshold}}",
         top=f"{predict} --top {{top}}",
@@ -230,35 +238,11 @@ def report_facts(
             f"# in a shell: {predict}",
             "import boundshift",
             f"model = boundshift.load({str(Path(out) / 'model.skops')!r})",
-            f"model.predict(X) == {positive!r}  # True: {str(fitted.labels[1])!r}",
+            "model.predict(X)",
         ],
     )
-    if not fitted.counted:
-        return facts
-    note = f"{facts['verdict']['note']} {fitted.counted}"
-    facts = facts | {"verdict": facts["verdict"] | {"note": note}}
-    if not fitted.unseen and fitted.beside is not None and fitted.beside.role is Role.COST:
-        # Judged without test rows, the goal has one cost per class, and these rows their own.
-        facts["goal"] = None
-    return facts
-
-
-def _describe_columns(fitted: FittedTable) -> list[Any]:
-    """Return what each column was read as, its gaps, and why; and what was made of it."""
-    from boundshift.report import ColumnUse
-
-    described = []
-    for name, kind, why in fitted.columns.described():
-        column, gaps, made = fitted.columns[name], fitted.missing[name], ""
-        if fitted.training is not None and column.spelling is not None:
-            made = "; scaled" if column.is_number else "; one column for each category"
-            if gaps:
-                filled = "the median" if column.is_number else "a category of their own"
-                made = f"{made}, gaps are {filled}"
-        reason = fitted.columns.left_out.get(name)
-        used = reason is None or reason in BESIDE
-        described.append(ColumnUse(name, kind, gaps, f"{why}{made}", used))
-    return described
+    note = f"{facts['verdict']['note']} {fitted.counted}".strip()
+    return facts | {"verdict": facts["verdict"] | {"note": note}}
 
 
 def predict_table(
@@ -266,46 +250,36 @@ def predict_table(
     source: str | Path,
     *,
     keep: Sequence[str] = (),
-    trust: bool = False,
     threshold: float | None = None,
     top: int | None = None,
     zone: Zone | None = None,
-    unsure: str | None = None,
     reading: Reading = AS_IT_IS,
 ) -> tuple[Any, list[str]]:
     """Apply a model that a fit left in a folder to a new table, whose columns are found by name.
 
     Arguments are the options of ``boundshift predict``. Without `threshold`, `top` and `zone` the
-    boundary of the fit decides. Of equal scores `top` takes the first rows.
-
-    Returns
-    -------
-    predictions : pandas.DataFrame
-        Columns left out of training and those to `keep`, or else the number of the ``row``;
-        ``score``, that of the positive class before the shift; ``probability``, the model's own of
-        that class, if it has one; ``prediction``.
-    notes : list of str
-        What is unusual about the new table.
+    boundary of the fit decides. Of equal scores `top` takes the first rows. Returns a frame and
+    notes on what is unusual about the new table. The frame has the columns left out of training
+    and those to `keep`, or else the number of the row; the score; the model's own probability, if
+    it has one; and the prediction.
     """
-    folder = Path(folder)
-    columns, labels = read_columns(folder)
-    _check_wish(threshold, top, zone, unsure, labels)
+    model, columns, _ = read_folder(Path(folder))
+    boundary = model.boundary_
+    _check_wish(threshold, top, zone, boundary.labels)
     for name in keep:
         if name in _OURS:
             raise InvalidInputError(
                 f"`keep` must not name a column of the predictions, got '{name}'. Rename it first."
             )
-    model = load(folder / "model.skops", trusted=True if trust else None)
-    if not isinstance(model, BoundShiftClassifier) or not hasattr(model, "boundary_"):
-        raise InvalidInputError(
-            f"'{folder / 'model.skops'}' must hold the fitted classifier of `boundshift "
-            f"fit`, got {type(model).__name__}. Run the fit again."
-        )
     if threshold is None and top is None and zone is None:
-        _check_boundary(folder / "boundary.json", model.boundary_.threshold, labels)
-    features = columns.features
-    carried = [name for name in columns.carried if name not in (*keep, *_OURS)]
-    frame = read_frame(source, list(dict.fromkeys([*keep, *features])), carried, reading)
+        _check_boundary(Path(folder) / "boundary.json", boundary)
+    carried = [
+        name
+        for name, why in columns.left_out.items()
+        if why is not Reason.NESTED and name not in (*keep, *_OURS)
+    ]
+    wanted = list(dict.fromkeys([*keep, *columns.features]))
+    frame = read_frame(source, wanted, carried, reading)
     if top is not None and top > len(frame):
         raise InvalidInputError(
             f"`top` must be at most the number of rows, {len(frame)}, got {top}. Use a smaller one."
@@ -314,35 +288,30 @@ def predict_table(
     found = frame[[*(name for name in carried if name in frame), *keep]].copy()
     if found.columns.empty:
         found["row"] = np.arange(1, len(frame) + 1)
-    with explain(type(getattr(model, "estimator_", model)).__name__):
+    try:
         found["score"] = scores = model.positive_scores(X)
         own = own_probability(model, X)
-        if own is not None:
-            found["probability"] = own
-        if threshold is not None:
-            is_positive = scores > threshold
-        elif top is not None:
-            is_positive = np.zeros(len(scores), dtype=np.bool_)
-            is_positive[np.argsort(-scores, kind="stable")[:top]] = True
-        elif zone is not None:
-            is_positive = scores > zone.high
-        else:
-            is_positive = model.predict(X) == model.boundary_.labels[1]
-    predicted = np.array(labels, dtype=object)[np.asarray(is_positive, dtype=np.intp)]
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        raise InvalidInputError(
+            f"The model in '{folder}' must have learned the columns of columns.json, and has not: "
+            f"{str(error)[:200]}. Run the fit again."
+        ) from error
+    if own is not None:
+        found["probability"] = own
     if zone is not None:
-        predicted = np.where(zone.is_unsure(scores), unsure or "unsure", predicted)
-    found["prediction"] = predicted
-    if top is not None:
-        found = found[is_positive].sort_values("score", ascending=False, kind="stable")
-    return found, [*_new_gaps(X, columns), *unseen_categories(model, X, columns)]
+        found["prediction"] = zone.predict(scores, "unsure")
+    elif top is not None:
+        found["prediction"] = boundary.labels[1]
+        found = found.iloc[np.argsort(-scores, kind="stable")[:top]]
+    else:
+        cut = boundary.threshold if threshold is None else threshold
+        found["prediction"] = np.array(boundary.labels, dtype=object)[(scores > cut).astype(int)]
+    found.attrs["positive"] = boundary.labels[1]
+    return found, _new_cells(X, columns)
 
 
 def _check_wish(
-    threshold: float | None,
-    top: int | None,
-    zone: Zone | None,
-    unsure: str | None,
-    labels: tuple[Any, Any],
+    threshold: float | None, top: int | None, zone: Zone | None, labels: tuple[Any, Any]
 ) -> None:
     """Raise if two ways to decide are asked for, or one that makes no sense."""
     ways = {"threshold": threshold, "top": top, "zone": zone}
@@ -350,11 +319,6 @@ def _check_wish(
     if len(given) > 1:
         raise InvalidInputError(
             f"{given[0]} and {given[1]} must not both be given: one of them decides. Leave one out."
-        )
-    if zone is None and unsure is not None:
-        raise InvalidInputError(
-            f"`unsure` must go with a zone, got {unsure!r} alone. Find one with boundshift "
-            "threshold --zone 0.05,0.05 --json."
         )
     if threshold is not None and not np.isfinite(threshold):
         raise InvalidInputError(f"`threshold` must be a finite number, got {threshold}. Use 0.5.")
@@ -367,56 +331,31 @@ def _check_wish(
         )
 
 
-def _check_boundary(path: Path, threshold: float, labels: tuple[Any, Any]) -> None:
+def _check_boundary(path: Path, known: Boundary) -> None:
     """Raise if the folder's boundary is not the one that the model decides by."""
     if not path.is_file():
         return
     stored = Boundary.from_json(path.read_text(encoding="utf-8"))
-    named = [str(label) for label in stored.labels]
-    if stored.threshold != threshold or named != [str(label) for label in labels]:
+    if stored.threshold != known.threshold or stored.labels != known.labels:
         raise InvalidInputError(
-            f"'{path}' must be the boundary of model.skops, {threshold!r} for {labels[1]!r}, got "
-            f"{stored.threshold!r} for {stored.labels[1]!r}. Use --threshold to decide by another, "
-            "or run the fit again."
+            f"'{path}' must be the boundary of model.skops, {known.threshold!r} for "
+            f"{known.labels[1]!r}, got {stored.threshold!r} for {stored.labels[1]!r}. Use "
+            "--threshold to decide by another, or run the fit again."
         )
 
 
-def _new_gaps(X: Any, columns: Columns) -> list[str]:
-    """Say which columns lack values that no row of the training lacked."""
+def _new_cells(X: Any, columns: Columns) -> list[str]:
+    """Say which columns have gaps or categories that the table of the fit had not."""
     notes = []
     for name in columns.features:
-        lacking = int(X[name].isna().sum())
-        if lacking and columns[name].complete:
+        column, lacking = columns[name], int(X[name].isna().sum())
+        if lacking and not column.missing:
             share = "every value" if lacking == len(X) else f"{lacking} of {len(X)} values"
             notes.append(
                 f"Column '{name}' lacks {share} here and none in training, so the model has not "
                 "learned what a gap means."
             )
-    return notes
-
-
-def unseen_categories(model: Any, X: Any, columns: Columns) -> list[str]:
-    """Say which categories the model has never seen."""
-    words = columns.categories
-    # Each part of a mean of models has seen the categories of its own rows.
-    parts = getattr(model.estimator_, "estimators", [model.estimator_])
-    prepared = [getattr(part, "named_steps", {}).get("columns") for part in parts]
-    if not words or None in prepared:
-        return []
-    known: dict[str, set[Any]] = {name: set() for name in words}
-    for preparation in prepared:
-        encoder = getattr(preparation, "named_transformers_", {}).get("categories", [None])[-1]
-        categories = getattr(encoder, "categories_", [])
-        if len(categories) != len(words):
-            raise InvalidInputError(
-                "The model must have learned the columns of columns.json, and has not. Run the fit "
-                "again."
-            )
-        for name, learned in zip(words, categories, strict=True):
-            known[name].update(learned)
-    notes = []
-    for name in words:
-        unseen = sorted(set(X[name].dropna()) - known[name])
+        unseen = sorted(set(X[name].dropna()) - set(column.seen)) if column.seen else []
         if unseen:
             shown = ", ".join(unseen[:5]) + (", …" if len(unseen) > 5 else "")
             notes.append(f"Column '{name}' has values not seen in training: {shown}.")

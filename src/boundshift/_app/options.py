@@ -62,9 +62,6 @@ HELP = {
         "rows. No guarantee of fairness.",
         "COLUMN",
     ),
-    "weight": Option(
-        "Column of weights: how often each row counts. Certificates count each row once.", "COLUMN"
-    ),
     "cost_column": Option(
         "Column of what is lost if the row is decided wrongly; with no rule or curve.", "COLUMN"
     ),
@@ -72,9 +69,6 @@ HELP = {
         "Column to carry over, as those left out of training always are; may be repeated.", "COLUMN"
     ),
     "when": Option("Column of dates, to be reported.", "COLUMN"),
-    "compare score": Option("Column of scores; with --label."),
-    "compare label": Option("Column of labels; with --score."),
-    "compare target": Option("Column to be predicted by a model, instead of scores."),
     "monitor label": Option("Column of labels.", default="the folder's target"),
     "monitor score": Option("Column of scores.", default="the folder's model scores"),
     # How files are read
@@ -84,10 +78,6 @@ HELP = {
     "sheet": Option("Sheet of an Excel file.", "NAME", "the only one with cells"),
     "header_row": Option("Row of an Excel sheet that names the columns.", "N", "the first"),
     # What scores are
-    "scale": Option(
-        "What the scores are. Probabilities are decided on their log-odds; auto takes scores for "
-        "probabilities if all lie in [0, 1]."
-    ),
     "scores": Option("Whether the model has seen the rows."),
     "own": Option("The model's own threshold.", default="0.5 for probabilities, else 0"),
     # The goal
@@ -136,11 +126,6 @@ HELP = {
         "bernstein); between 0 and 1.",
         "SHARE",
     ),
-    "monitor confidence": Option(
-        "One minus the probability that an alarm is ever false; fixed by the first call.",
-        "SHARE",
-        default="0.95",
-    ),
     "zone": Option(
         "Find an unsure zone: two limits between which nobody should decide by the score alone. "
         "Largest shares of the negative and of the positive class that may be decided wrongly, as "
@@ -152,18 +137,14 @@ HELP = {
         "--zone … --json` found on rows that the model has not seen.",
         "FILE",
     ),
-    "unsure": Option("With --zone: prediction of rows between the limits.", default="unsure"),
     "threshold": Option(
         "Call rows with a score above this positive, as read off a report.",
         default="that of the fit",
     ),
     "top": Option("Only this many rows: those with the highest scores, highest first."),
     # The model
-    "model": Option(f"{MODELS}, or a FILE with a trained model.", choices=MODELS),
-    "report model": Option("What the model is called."),
+    "model": Option(f"{MODELS}.", choices=MODELS),
     "seed": Option("Seed of everything random."),
-    "trust": Option("The model's file is your own: a pickle, or of another library."),
-    "seen": Option("FILE was trained on these rows: nothing is certified."),
     "test": Option("Rows used for nothing else, with the same columns; they certify the verdict."),
     "test_share": Option("Set this share of the rows apart as such a test.", "SHARE"),
     # What is written
@@ -171,15 +152,11 @@ HELP = {
     "positive_name": Option("What the positive class is called."),
     "negative_name": Option("What the negative class is called."),
     "title": Option("Title of the page."),
-    "interval": Option("Find where the boundary may fall, up to 20,000 rows."),
     "certify": Option("Add the certificate to the JSON."),
-    "picture": Option("Draw it: PNG, SVG or PDF."),
-    "again": Option("Count a file that has been counted before."),
     "exit_code": Option("Exit with 3 if there is an alarm."),
     "out": Option("File to write."),
     "fit out": Option("Folder to write."),
     "predict out": Option("CSV, TSV, Parquet, Feather, JSON lines or Excel; - is standard output."),
-    "compare out": Option("Write the table as CSV, too."),
     "datasets out": Option("File to write it to; - is standard output."),
     "as_json": Option("Print JSON for machines."),
     "force": Option("Replace what is there."),
@@ -218,14 +195,6 @@ def find_option(command: str, name: str, default: Any) -> Any:
     return typer.Option(*names, **how)
 
 
-class ScaleName(StrEnum):
-    """What scores are."""
-
-    auto = "auto"
-    probability = "probability"
-    raw = "raw"
-
-
 class Origin(StrEnum):
     """Where scores come from."""
 
@@ -241,7 +210,6 @@ class Scored:
     score: str
     label: str
     positive: str | None = None
-    scale: ScaleName = ScaleName.auto
     scores: Origin = Origin.held_out
 
 
@@ -252,11 +220,13 @@ class Called:
     unit: str | None = None
     positive_name: str | None = None
     negative_name: str | None = None
+    title: str | None = None
 
-    def names(self) -> dict[str, str | None]:
+    def names(self) -> dict[str, str]:
         """Return the names as a report takes them."""
-        classes = {"positive": self.positive_name, "negative": self.negative_name}
-        return {"unit": self.unit} | classes
+        known = {"unit": self.unit, "title": self.title}
+        known |= {"positive": self.positive_name, "negative": self.negative_name}
+        return {key: name for key, name in known.items() if name is not None}
 
 
 @dataclass(frozen=True)
@@ -289,13 +259,7 @@ class Roles:
 
 
 def read_share(text: str | float) -> float:
-    """Return a share written as 0.9, 0,9 or 90%.
-
-    Examples
-    --------
-    >>> read_share("0,9"), read_share("12.5 %"), read_percent("90"), read_percent("0.9")
-    (0.9, 0.125, 0.9, 0.9)
-    """
+    """Return a share written as 0.9, 0,9 or 90%."""
     bare = str(text).strip()
     try:
         number = float(bare.removesuffix("%").replace(",", "."))
@@ -341,15 +305,7 @@ def read_zone_errors(text: str | None) -> tuple[float, float] | None:
 
 @dataclass(frozen=True)
 class Goal:
-    """What the options of a command ask of a boundary.
-
-    Examples
-    --------
-    >>> Goal(costs="1,20").claims()
-    (Blend(rows=10.0), Cost(false_positive=1.0, false_negative=20.0, prevalence=None))
-    >>> Goal(recall_floor=0.9, max_flagged=0.02, confidence=0.99).claims()
-    (ClopperPearson(confidence=0.99), Floors(recall=0.9, flagged=0.02))
-    """
+    """What the options of a command ask of a boundary."""
 
     curve: str | None = None
     rule: str | None = None
@@ -368,14 +324,6 @@ class Goal:
     def is_open(self) -> bool:
         """Whether nothing is asked of the boundary, so that costs by row may decide."""
         return self == Goal(confidence=self.confidence)
-
-    def check_costs_by_row(self, cost_column: str | None) -> None:
-        """Raise if costs by row are to go with a rule or a curve."""
-        if cost_column is not None and not self.is_open:
-            raise InvalidInputError(
-                f"--cost-column must go without a rule or a curve, got '{cost_column}' with one: "
-                "every row has its own cost. Leave them out."
-            )
 
     def claims(self) -> tuple[ErrorCurve, Rule]:
         """Return the curve and the rule, as `find_boundary` takes them."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -13,30 +13,28 @@ from numpy.typing import NDArray
 
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import Boundary, decide, decide_by_row, decide_on, warn_of
-from boundshift._groups import ROWS, GroupBoundaries, find_boundaries
-from boundshift._promises.certificate import Certificate, certify_counts, certify_weights
-from boundshift._promises.zone import Zone, zone_of
-from boundshift._scores import Scale, ScoreSample, judge_weights
+from boundshift._groups import GroupBoundaries, find_boundaries
+from boundshift._promises.certificate import Certificate, certify_counts
+from boundshift._scores import Scale, ScoreSample
 from boundshift._typing import BoolArray, FloatArray
 from boundshift.curves import ErrorCurve
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
-from boundshift.streaming._driver import decide_in_passes
-from boundshift.streaming._read import ColumnNames, Source, arrow, as_labels
-from boundshift.streaming._scan import count_values, decide_groups_in_passes
+from boundshift.streaming._read import ColumnNames, arrow, as_labels
+from boundshift.streaming._scan import count_values
 from boundshift.streaming._tables import (
     AS_IT_IS,
     Reading,
     are_text,
     files_columns,
+    find_files,
     open_table,
 )
 
 Show = Callable[[str, int, int], None]
 
-# Two columns of a text file this large are read in passes, in memory that does not grow.
-_LARGE = 4 << 30
-_MOST_LABELS = 1000
+# Larger files are read in passes, in memory that does not grow.
+_LARGE = 1 << 29
 _MOST_ROWS = 20_000
 _RESAMPLES = 100
 
@@ -50,48 +48,24 @@ class ScoreRows(NamedTuple):
 
     def of(self, chosen: NDArray[Any]) -> ScoreRows:
         """Return some of the rows, by a mask or by their numbers."""
-        beside = {name: _objects(values)[chosen] for name, values in self.beside.items()}
+        beside = {name: values[chosen] for name, values in self.beside.items()}
         return ScoreRows(self.is_positive[chosen], self.scores[chosen], beside)
 
+    def ordered(self) -> ScoreRows:
+        """Return the rows by class and score, as a sample orders them."""
+        return self.of(np.lexsort((self.scores, self.is_positive)))
 
-def sample_of(rows: ScoreRows, labels: tuple[Any, Any], weight: str | None = None) -> ScoreSample:
-    """Return rows as a sample with the labels of a table, and the weights in a column."""
-    weights = None if weight is None else rows.beside[weight]
-    sample = ScoreSample.from_labels(rows.is_positive, rows.scores, sample_weight=weights)
-    return replace(sample, labels=labels)
+    def sample(self, labels: tuple[Any, Any]) -> ScoreSample:
+        """Return the rows as a sample with the labels of a table."""
+        return replace(ScoreSample.from_labels(self.is_positive, self.scores), labels=labels)
 
 
 class ScoreTable:
-    r"""Labels and scores of any system, out of files.
+    """Labels and scores of any system, out of files that are one table; "-" is standard input.
 
-    One file, or standard input, is read once, and only its columns named here are held. Several
-    files, a glob, or more than 4 GB are read in passes, with the same answers.
-
-    Parameters
-    ----------
-    files : sequence of str or Path
-        CSV, TSV, Parquet, Feather, JSON lines or Excel; "-" alone is standard input.
-    score, label, weight, cost, by : str
-        Columns; costs, and several columns of groups, in memory only.
-    positive : str, default=None
-        The positive label as it is written; None is as in :func:`order_classes`.
-    symmetric : bool, default=True
-        Whether the rule to come is symmetric in the classes.
-    reading : Reading, default=AS_IT_IS
-        How to read the files.
-    progress : callable, default=None
-        Called with (what, done, in all).
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "scores.csv"
-    ...     _ = path.write_text("risk,ill\n" + "1,no\n2,no\n3,no\n7,yes\n8,yes\n" * 9)
-    ...     table = ScoreTable([path], "risk", "ill")
-    >>> boundary, certificate = table.decide()
-    >>> boundary.labels, certificate.wrong
-    (('no', 'yes'), (0, 0))
+    Only the columns named here are held. The boundary of more than 512 MB is found in passes, with
+    the same answer. `positive` and `symmetric` are as in :func:`order_classes`; `cost` is a column
+    of costs by row, and `by` are columns of groups.
     """
 
     labels: tuple[Any, Any]
@@ -104,83 +78,60 @@ class ScoreTable:
         *,
         positive: str | None = None,
         symmetric: bool = True,
-        weight: str | None = None,
         cost: str | None = None,
         by: Sequence[str] = (),
         reading: Reading = AS_IT_IS,
         progress: Show | None = None,
     ) -> None:
-        if score == label:
-            raise InvalidInputError(
-                f"Scores and labels must be two columns, got '{score}' for both. Say with --label "
-                "which column holds the classes."
-            )
-        if weight is not None and cost is not None:
-            raise InvalidInputError(
-                "A row must have a weight or a cost, got --weight and --cost-column. Leave one out."
-            )
-        numbers = [name for name in (weight, cost) if name is not None]
-        for name in [*numbers, *by]:
-            if name in (score, label):
+        names = [score, label, *by, *([] if cost is None else [cost])]
+        for name in names:
+            if names.count(name) > 1:
                 raise InvalidInputError(
-                    f"A column must have one role, got '{name}' as scores or labels and beside "
-                    "them. Name another column."
+                    f"Scores, labels and all else must be different columns, got '{name}' twice. "
+                    "Say with --label which column holds the classes."
                 )
+        self._files = _find(files)
         self._score, self._label, self._positive, self._symmetric = (
             score,
             label,
             positive,
             symmetric,
         )
-        self._weight, self._cost, self._by, self._reading = weight, cost, by, reading
+        self._cost, self._by, self._reading = cost, by, reading
         self._progress: Show = progress or (lambda what, done, total: None)
-        self._rows: ScoreRows | None = None
-        if not _needs_passes(files):
-            self._rows = self._read(files[0], numbers)
-        elif cost is None:
-            self._source, self._n_rows = self._open(list(files))
-        else:
-            raise InvalidInputError(
-                "--cost-column must go with one file that fits into memory, got several, or more "
-                "than 4 GB. Put the rows into one file."
-            )
 
-    def _read(self, path: str | Path, numbers: Sequence[str]) -> ScoreRows:
-        """Read the columns into memory."""
+    @cached_property
+    def rows(self) -> ScoreRows:
+        """The rows in memory."""
         pa = arrow()
-        with open_table(path, self._reading) as opened:
-            is_text = opened.format == "csv"
-            words = pa.dictionary(pa.int32(), pa.string()) if is_text else None
-            types = dict.fromkeys((self._score, *numbers), pa.float64())
-            types |= dict.fromkeys((self._label, *self._by), words)
-            table = read_arrow(opened, types, self._progress)
-        codes, found = _encode(table[self._label], self._label, opened.name)
+        parts, are_text = [], True
+        numbers = [self._score, *([] if self._cost is None else [self._cost])]
+        for path in self._files:
+            with open_table(path, self._reading) as opened:
+                is_text = opened.format == "csv"
+                words = pa.dictionary(pa.int32(), pa.string()) if is_text else None
+                types = dict.fromkeys(numbers, pa.float64())
+                types |= dict.fromkeys((self._label, *self._by), words)
+                parts.append(read_arrow(opened, types, self._progress))
+                are_text &= is_text
+        table = pa.concat_tables(parts, promote_options="permissive")
+        where = opened.name
+        codes, found = _encode(table[self._label], self._label, where)
         counts = np.bincount(codes, minlength=len(found)).tolist()
-        is_positive = np.array(self._order(label_values(found) if is_text else found, counts))
-        scores = _numbers(table[self._score], self._score, opened.name, "Scores")
-        beside: dict[str, Any] = {name: table[name].to_pylist() for name in self._by}
-        for name in numbers:
-            beside[name] = _numbers(table[name], name, opened.name, "Numbers")
-        return ScoreRows(is_positive[codes], scores, beside)
+        is_positive = np.array(self._order(label_values(found) if are_text else found, counts))
+        beside: dict[str, Any] = {}
+        for name in self._by:
+            beside[name] = np.empty(len(codes), dtype=object)
+            beside[name][:] = table[name].to_pylist()
+        values = {name: _numbers(table[name], name, where) for name in numbers}
+        scores = values.pop(self._score)
+        return ScoreRows(is_positive[codes], scores, beside | values)
 
-    def _open(self, files: list[str | Path]) -> tuple[Source, int]:
-        """Count the labels in a first pass; return what later passes read, and the rows."""
-        how: dict[str, Any] = {"as_text": True, "reading": self._reading}
-        labels = files_columns(files, ColumnNames(self._label, score=""), **how)
-        counts = count_values(labels, "labels", self._progress)
-        if not counts:
-            raise InvalidInputError(f"The table must have rows, but {files[0]} has none.")
-        if None in counts:
-            raise InvalidInputError(
-                f"Every row must have a label, but column '{self._label}' lacks {counts[None]}. "
-                "Drop those rows."
-            )
-        cells, sizes = list(counts), list(counts.values())
-        is_positive = self._order(label_values(cells) if are_text(files) else cells, sizes)
-        found = [cell for cell, positive in zip(cells, is_positive, strict=True) if positive]
-        by = self._by[0] if self._by else None
-        names = ColumnNames(self._label, self._score, self._weight, by=by)
-        return files_columns(files, names, found, **how), sum(sizes)
+    @property
+    def sample(self) -> ScoreSample:
+        """The rows as a sample."""
+        rows = self.rows
+        return rows.sample(self.labels)
 
     def _order(self, values: list[Any], counts: list[int]) -> list[bool]:
         """Settle the two labels, and return which values are the positive one."""
@@ -189,126 +140,78 @@ class ScoreTable:
         )
         return [str(value) == str(self.labels[1]) for value in values]
 
-    @property
-    def rows(self) -> ScoreRows:
-        """The rows by class and score, as a sample orders them."""
-        rows = self._in_memory()
-        return rows.of(np.lexsort((rows.scores, rows.is_positive)))
-
-    @property
-    def sample(self) -> ScoreSample:
-        """The rows as a sample, with their weights."""
-        return sample_of(self._in_memory(), self.labels, self._weight)
-
-    def _in_memory(self) -> ScoreRows:
-        if self._rows is None:
-            raise InvalidInputError("Rows must be in one file that fits into memory. Use one file.")
-        return self._rows
-
-    def _check_unchanged(self, n_samples: tuple[int, int]) -> None:
-        """Raise unless the passes counted as many rows as the first one."""
-        if sum(n_samples) != self._n_rows:
-            raise InvalidInputError(
-                "The files must stay as they are while they are read in passes, but there were "
-                f"{self._n_rows} rows at first and {sum(n_samples)} later. Read them again when "
-                "nothing writes to them."
-            )
-
     def decide(
         self,
         curve: str | ErrorCurve | None = None,
         rule: str | Rule | None = None,
-        scale: Scale = "auto",
         *,
         confidence: float = 0.95,
         scores: Literal["held-out", "out-of-fold", "training"] = "held-out",
     ) -> tuple[Boundary, Certificate]:
         """Find the boundary as `find_boundary` does, and certify it on the same rows.
 
-        With weights the certificate is nominal. Costs by row take the place of curve and rule.
+        Costs by row take the place of curve and rule.
         """
-        weighted: list[Certificate] = []
-        how: dict[str, Any] = {"confidence": confidence, "chosen_here": True}
-        in_passes = self._rows is None
-
-        def find(sample: ScoreSample) -> Boundary:
-            found = decide(sample, curve, rule, "raw" if in_passes else scale)
-            if self._weight is not None:
-                weighted[:] = [certify_weights(sample, found.threshold, **how)]
-            return found
-
-        if self._rows is None:
-            options: dict[str, Any] = {"scale": scale, "progress": self._progress}
-            boundary = decide_on(self._source, find, labels=self.labels, **options)
-            if self._weight is None:
-                self._check_unchanged(boundary.n_samples)
-        elif self._cost is not None:
-            costs = self._rows.beside[self._cost]
-            found = decide_by_row(self._rows.is_positive, self._rows.scores, costs, scale=scale)
+        if self._cost is not None:
+            rows = self.rows
+            costs = rows.beside[self._cost]
+            found = decide_by_row(rows.is_positive, rows.scores, costs, scale="auto")
             boundary = replace(found, labels=self.labels)
+        elif sum(p.stat().st_size for p in map(Path, self._files) if p.is_file()) > _LARGE:
+            boundary = self._decide_in_passes(curve, rule)
         else:
-            sample = self.sample
-            for doubt in judge_weights(sample) if self._weight is not None else ():
-                warnings.warn(doubt, BoundaryWarning, stacklevel=2)
-            boundary = find(sample)
+            boundary = decide(self.sample, curve, rule, "auto")
         warn_of(boundary, stacklevel=3)
-        if weighted:
-            return boundary, weighted[0]
-        how |= {"threshold": boundary.threshold, "scores": scores}
-        counts = boundary.wrong, boundary.n_samples, boundary.labels
-        return boundary, certify_counts(*counts, **how)
-
-    def decide_groups(
-        self,
-        curve: ErrorCurve,
-        rule: Rule,
-        scale: Scale = "auto",
-    ) -> GroupBoundaries:
-        """Find a boundary for each group, as `find_boundaries` does."""
-        how: dict[str, Any] = {"scale": scale}
-        if self._rows is None:
-            how |= {"labels": self.labels, "progress": self._progress}
-            return decide_groups_in_passes(self._source, curve, rule, ROWS, **how)
-        y = _objects(self.labels)[self._rows.is_positive.astype(np.intp)]
-        groups = _objects(self._rows.beside[self._by[0]])
-        how |= {"curve": curve, "rule": rule, "pos_label": self.labels[1]}
-        return find_boundaries(y, self._rows.scores, groups, **how)
-
-    def find_zone(
-        self, errors: tuple[float, float], confidence: float = 0.95, scale: Scale = "auto"
-    ) -> Zone:
-        """Find the unsure zone, as `find_zone` does."""
-        if self._rows is not None:
-            return zone_of(self.sample, errors, confidence, scale)
-
-        def decide(sample: ScoreSample) -> Zone:
-            return zone_of(replace(sample, labels=self.labels), errors, confidence, scale)
-
-        symmetric = errors[0] == errors[1]
-        zone, _ = decide_in_passes(
-            self._source, decide, symmetric=symmetric, progress=self._progress
+        certificate = certify_counts(
+            boundary.wrong,
+            boundary.n_samples,
+            boundary.labels,
+            confidence=confidence,
+            chosen_here=True,
+            scores=scores,
+            threshold=boundary.threshold,
         )
-        self._check_unchanged(zone.n_samples)
-        return zone
+        return boundary, certificate
+
+    def _decide_in_passes(
+        self, curve: str | ErrorCurve | None, rule: str | Rule | None
+    ) -> Boundary:
+        """Count the labels in a first pass, and decide in others."""
+        how: dict[str, Any] = {"as_text": True, "reading": self._reading}
+        labels = files_columns(self._files, ColumnNames(self._label, score=""), **how)
+        counts = count_values(labels, "labels", self._progress)
+        if None in counts:
+            raise _unlabelled(self._label, counts[None])
+        cells, sizes = list(counts), list(counts.values())
+        is_positive = self._order(label_values(cells) if are_text(self._files) else cells, sizes)
+        found = [cell for cell, positive in zip(cells, is_positive, strict=True) if positive]
+        source = files_columns(self._files, ColumnNames(self._label, self._score), found, **how)
+        find = partial(decide, curve=curve, rule=rule)
+        options: dict[str, Any] = {"scale": "auto", "progress": self._progress}
+        return decide_on(source, find, labels=self.labels, **options)
+
+    def decide_groups(self, curve: ErrorCurve, rule: Rule) -> GroupBoundaries:
+        """Find a boundary for each group, as `find_boundaries` does."""
+        rows = self.rows
+        y = np.array(self.labels, dtype=object)[rows.is_positive.astype(np.intp)]
+        known: dict[str, Any] = {"curve": curve, "rule": rule, "pos_label": self.labels[1]}
+        return find_boundaries(y, rows.scores, rows.beside[self._by[0]], **known)
 
 
-def _needs_passes(files: Sequence[str | Path]) -> bool:
-    """Return whether there are several files, or one that is too large to be held."""
-    if len(files) > 1:
-        return True
-    path = Path(files[0])
-    if path.is_file():
-        return path.stat().st_size > _LARGE
-    return not path.exists() and any(sign in str(path) for sign in "*?[")
+def _find(files: Sequence[str | Path]) -> Sequence[str | Path]:
+    """Return the files, globs expanded."""
+    if not any(sign in str(path) for path in files for sign in "*?["):
+        return files
+    return find_files(files)
 
 
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+def _unlabelled(name: str, n: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"Every row must have a label, but column '{name}' lacks {n}. Drop those rows."
+    )
 
 
-def _numbers(column: Any, name: str, where: str, called: str) -> FloatArray:
+def _numbers(column: Any, name: str, where: str) -> FloatArray:
     """Return a column as numbers; missing ones are refused."""
     bad, what = column.null_count, "missing"
     if not bad:
@@ -317,8 +220,8 @@ def _numbers(column: Any, name: str, where: str, called: str) -> FloatArray:
         bad, what = len(values) - int(np.isfinite(values).sum()), "NaN or infinite"
     if bad:
         raise InvalidInputError(
-            f"{called} must be finite numbers, but column '{name}' of {where} has "
-            f"{bad} that are {what}. Drop those rows."
+            f"Numbers must be finite, but column '{name}' of {where} has {bad} that are {what}. "
+            "Drop those rows."
         )
     return values
 
@@ -333,29 +236,19 @@ def _encode(column: Any, name: str, where: str) -> tuple[NDArray[np.int32], list
     if pa.types.is_floating(column.type):
         lacking += pc.sum(pc.is_nan(column)).as_py() or 0
     if lacking:
-        raise InvalidInputError(
-            f"Every row must have a label, but column '{name}' of {where} lacks {lacking}. Drop "
-            "those rows."
-        )
+        raise _unlabelled(name, lacking)
     chunks = column.dictionary_encode().unify_dictionaries().chunks
     labels = chunks[-1].dictionary.to_pylist()
-    if len(labels) > _MOST_LABELS:
-        raise InvalidInputError(
-            f"Labels must be of two classes, but column '{name}' of {where} has more than "
-            f"{_MOST_LABELS} different values. Choose the column that says which class a row has."
-        )
     return np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks]), labels
 
 
-def set_apart(
-    is_positive: BoolArray, share: float, seed: int, labels: tuple[Any, Any]
-) -> BoolArray:
+def set_apart(is_positive: BoolArray, share: float, labels: tuple[Any, Any]) -> BoolArray:
     """Return which rows are test rows, with the same share of each class."""
     if not 0 < share < 1:
         raise InvalidInputError(
             f"--test-share must be between 0 and 1, got {share:g}. Use 0.5, for example."
         )
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     tests = np.zeros(len(is_positive), dtype=np.bool_)
     for label, of_class in zip(labels, (~is_positive, is_positive), strict=True):
         members = np.flatnonzero(of_class)

@@ -30,11 +30,10 @@ from boundshift.streaming._tables import (
     readable,
 )
 
-_ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".jsonl", ".xlsx")
+_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".xlsx")
 _TRUTH = {"false": False, "true": True}
 _MOST_SHOWN = 8
 _LEAST_ROWS = 10
-_MOST_CLASSES = 50
 # What a float holds exactly; a number that is longer, or begins with 0, is a name.
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
 _BYTES = re.compile(r"b('[^'\n]*'|\"[^\"\n]*\")")
@@ -54,20 +53,12 @@ def read_arrow(
     for batch in read_batches(opened, types, words=words):
         parts.append(pa.Table.from_batches([batch]))
         n_rows += len(batch)
-        if progress is not None and opened.size:
-            progress("read", _place(opened, n_rows, len(parts)), opened.size)
+        if progress is not None and opened.format == "csv" and opened.stream.seekable():
+            progress("read", min(int(opened.stream.tell()), opened.size), opened.size)
     if n_rows == 0:
         raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
     with readable(opened):
         return pa.concat_tables(parts, promote_options="permissive")
-
-
-def _place(opened: OpenTable, n_rows: int, n_batches: int) -> int:
-    """Return how far a file is read, in the unit of its size."""
-    if opened.format in ("parquet", "feather"):
-        return n_rows if opened.format == "parquet" else n_batches
-    raw = opened.stream
-    return min(int(raw.tell()), opened.size) if raw.seekable() else 0
 
 
 def read_frame(
@@ -148,10 +139,8 @@ def write_frame(frame: Any, path: str | Path, *, new: bool = False) -> None:
     check_writable(path)
     ending = path.suffix.lower()
     content: str | bytes
-    if ending in (".parquet", ".feather"):
-        buffer = io.BytesIO()
-        getattr(frame, f"to_{ending[1:]}")(buffer)
-        content = buffer.getvalue()
+    if ending == ".parquet":
+        content = frame.to_parquet()
     elif ending == ".xlsx":
         content = _as_workbook(frame, path)
     elif ending == ".jsonl":
@@ -212,15 +201,7 @@ def _decoded(value: Any) -> Any:
 
 
 def label_values(texts: Sequence[str]) -> list[Any]:
-    """Return labels read as text as the numbers or booleans they are, if they all are.
-
-    Examples
-    --------
-    >>> label_values(["0", "1"]), label_values(["False", "true"]), label_values(["no", "1"])
-    ([0, 1], [False, True], ['no', '1'])
-    >>> label_values(["01", "02"])
-    ['01', '02']
-    """
+    """Return labels read as text as the numbers or booleans they are, if they all are."""
     meant = _read_bytes(texts)
     texts = [meant.get(text, text) for text in texts]
     bare = [text.strip() for text in texts]
@@ -245,7 +226,7 @@ def order_classes(
 
     `values` and `counts` are the labels and their numbers of rows. `positive` is the positive label
     as text; None takes the greater of 0 and 1, -1 and 1, false and true, and else the rarer one. If
-    the rule is not symmetric (`symmetric`), one of two equally frequent words must be named.
+    the rule is not `symmetric`, one of two equally frequent words must be named.
     """
     totals: Counter[Any] = Counter()
     for value, count in zip(values, counts, strict=True):
@@ -382,11 +363,6 @@ def read_target(
     values = _plain_labels(list(sizes.index), target)
     if not values:
         raise InvalidInputError(f"Column '{target}' must hold labels, and is empty.")
-    if len(values) > _MOST_CLASSES:
-        raise InvalidInputError(
-            f"Two classes are needed, but column '{target}' holds {len(values)} different values. "
-            "Choose the column that says which class a row has."
-        )
     labels = order_classes(values, sizes.tolist(), positive, target, symmetric=symmetric)
     chosen = [cell for cell, v in zip(sizes.index, values, strict=True) if str(v) == str(labels[1])]
     y = np.asarray(given.isin(chosen), dtype=np.int64)
