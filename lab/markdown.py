@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from lab.statistics import Mean
 
 _BLOCK = re.compile(r"<!-- ([^/\n]+?) -->\n(.*?)<!-- /\1 -->", re.DOTALL)
+# A figure, maybe with its interval, a count of several or a share; or none.
+_NUMBER = re.compile(r"–?|[−<]?[\d.]+%?(/[\d.]+)*( \([\d.]+ to [\d.]+\))?")
 
 
 def fill(page: str, blocks: Mapping[str, object], absent: str | None = None) -> str:
@@ -37,36 +37,6 @@ def fill(page: str, blocks: Mapping[str, object], absent: str | None = None) -> 
     return _BLOCK.sub(replaced, page)
 
 
-def table(header: str, rows: Iterable[Sequence[object]]) -> str:
-    """Return a table; numbers stand to the right, floats have three decimals.
-
-    Examples
-    --------
-    >>> print(table("name | value", [["a", 1.5], ["b", 2]]))
-    | name | value |
-    | --- | ---: |
-    | a | 1.500 |
-    | b | 2 |
-    """
-    body = [list(row) for row in rows]
-    titles = header.split(" | ")
-    right = [all(_is_number(row[i]) for row in body) for i in range(len(titles))]
-    lines = [titles, ["---:" if is_right else "---" for is_right in right]]
-    return _join([*lines, *([_plain(value) for value in row] for row in body)])
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) or value == "–"
-
-
-def _plain(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, float | np.floating) else str(value)
-
-
-def _join(lines: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 @dataclass(frozen=True)
 class Estimate:
     """A mean with its standard deviation; the best of its column is marked."""
@@ -85,8 +55,8 @@ class Number:
     best: bool = False
 
 
-Cell = str | Estimate | Number
-Line = tuple[Cell, ...]
+Cell = str | int | float | Estimate | Number
+Line = Sequence[Cell]
 
 
 @dataclass(frozen=True)
@@ -94,29 +64,34 @@ class Table:
     """A caption, the titles of the columns, and lines under section titles."""
 
     caption: str
-    header: tuple[str, ...]
+    header: Sequence[str]
     sections: Mapping[str, Sequence[Line]]
 
     def __str__(self) -> str:
-        """Return Markdown, with section titles in italics.
-
-        Examples
-        --------
-        >>> print(Table("Caption.", ("Method", "F1"), {"": [("SMOTE", Number(0.5))]}))
-        Caption.
-        <BLANKLINE>
-        | Method | F1 |
-        |:--|--:|
-        | SMOTE | .500 |
-        <BLANKLINE>
-        """
-        width = len(self.header)
-        lines = [self.caption, "", _join([self.header]), "|:--" + "|--:" * (width - 1) + "|"]
+        """Return Markdown: section titles in italics, columns of numbers to the right."""
+        lines = [line for section in self.sections.values() for line in section]
+        columns = range(len(self.header))
+        sides = ("--:" if all(_is_number(line[i]) for line in lines) else ":--" for i in columns)
+        written = [f"| {' | '.join(self.header)} |", f"|{'|'.join(sides)}|"]
         for title, section in self.sections.items():
-            if title:
-                lines.append(f"| *{title}* |" + " |" * (width - 1))
-            lines += [_join([tuple(map(_cell, line))]) for line in section]
-        return "\n".join(lines) + "\n"
+            written += [f"| *{title}* |" + " |" * (len(self.header) - 1)] if title else []
+            written += [f"| {' | '.join(map(_cell, line))} |" for line in section]
+        text = "\n".join(written)
+        return f"{self.caption}\n\n{text}\n" if self.caption else text
+
+
+def table(header: str, rows: Iterable[Line]) -> str:
+    """Return a table without a caption; the titles stand between bars.
+
+    Examples
+    --------
+    >>> print(table("name | value", [["a", 1.5], ["b", 2]]))
+    | name | value |
+    |:--|--:|
+    | a | 1.500 |
+    | b | 2 |
+    """
+    return str(Table("", header.split(" | "), {"": [*rows]}))
 
 
 def p_value(p: float) -> str:
@@ -130,9 +105,15 @@ def p_value(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
+def _is_number(cell: Cell) -> bool:
+    return not isinstance(cell, str) or bool(_NUMBER.fullmatch(cell))
+
+
 def _cell(cell: Cell) -> str:
     if isinstance(cell, str):
         return cell.replace("|", "\\|")
+    if not isinstance(cell, Estimate | Number):
+        return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
     bold = "**{}**" if cell.best else "{}"
     if isinstance(cell, Estimate):
         return f"{bold.format(share(cell.value.mean))} ± {share(cell.value.sd, 2)}"

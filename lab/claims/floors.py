@@ -33,7 +33,7 @@ from lab.claims.simulation import (
     true_recall,
 )
 from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet
-from lab.markdown import table
+from lab.markdown import Cell, table
 
 CONFIDENCE = 0.95
 # What may be called a failure of any cell, though all promises are kept as often as stated.
@@ -187,16 +187,16 @@ def describe(asked: dict[str, float]) -> str:
     return " and ".join(floors) + where
 
 
-def _summed(cells: list[dict[str, Any]]) -> tuple[int, int, int, object, str]:
+def _summed(cells: list[dict[str, Any]]) -> tuple[int, int, int, Cell, str]:
     """Return draws, promises, broken ones, the share kept where given, and whether all pass."""
     draws, promised, broken = (sum(c[k] for c in cells) for k in ("draws", "promised", "broken"))
-    kept = 1 - broken / promised if promised else "–"
+    kept: Cell = 1 - broken / promised if promised else "–"
     return draws, promised, broken, kept, "yes" if all(c["passes"] for c in cells) else "no"
 
 
 def tables(facts: Facts) -> Tables:
     cells = facts["cells"]
-    rows: list[list[object]] = []
+    rows: list[list[Cell]] = []
     for asked in PROMISES:
         mine = [cell for cell in cells if cell["asked"] == asked]
         worst = max(mine, key=lambda cell: cell["broken"])
@@ -206,7 +206,7 @@ def tables(facts: Facts) -> Tables:
         where = f"{worst['rows']}, {worst['prevalence']:g}"
         shares = (1 - promised / draws, 1 - broken / draws, kept)
         rows.append([describe(asked), *shares, limits, where, passes])
-    barely: list[list[object]] = []
+    barely: list[list[Cell]] = []
     for names in JOINT:
         for slack in SLACKS:
             mine = [

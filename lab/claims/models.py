@@ -43,6 +43,7 @@ from boundshift.models._scoring import raw_margin
 from boundshift.models._store import own_types
 from boundshift.rules import Sum
 from lab.experiment import Experiment, Facts, Tables
+from lab.markdown import table
 from lab.training import Score, cross_fit
 
 FOLDS = 2
@@ -345,24 +346,19 @@ def is_kept(clf: BoundShiftClassifier) -> bool:
     return kept and not clf.biases_.any()
 
 
-def as_row(name: str) -> str:
+def as_row(name: str) -> list[str]:
     """Return a line of the table."""
     mark = {True: "yes", False: "NO", None: "–"}
     two, many = examine(name, 2), examine(name, 3)
-    cells = [
-        name,
-        *(
-            ", ".join(dict.fromkeys(mark.get(cell, cell) for cell in pair))
-            for pair in zip(two[:-1], many[:-1], strict=True)
-        ),
-        ", ".join(f"`{t}`" for t in sorted({*two[-1], *many[-1]})) or "none",
-    ]
-    return f"| {' | '.join(cells)} |"
+    pairs = zip(two[:-1], many[:-1], strict=True)
+    cells = [", ".join(dict.fromkeys(mark.get(cell, cell) for cell in pair)) for pair in pairs]
+    trusted = ", ".join(f"`{t}`" for t in sorted({*two[-1], *many[-1]})) or "none"
+    return [name, *cells, trusted]
 
 
 def tables(facts: Facts) -> Tables:
-    head = "| model | scores | prefit | cross-fitted | own intercept | ONNX | types to trust |"
-    return {"matrix": "\n".join([head, "|---|---|---|---|---|---|---|", *facts["rows"]])}
+    head = "model | scores | prefit | cross-fitted | own intercept | ONNX | types to trust"
+    return {"matrix": table(head, facts["rows"])}
 
 
 def collect(quick: bool) -> Facts:

@@ -19,7 +19,7 @@ from boundshift._typing import FloatArray
 from lab.claims.floors import FALSE_VERDICT
 from lab.claims.simulation import SHAPES, Problem, generator
 from lab.experiment import Experiment, Facts, Tables, in_parallel
-from lab.markdown import table
+from lab.markdown import Cell, table
 
 Limits = tuple[float, float]
 Shares = tuple[float, float, float]
@@ -105,7 +105,7 @@ def is_met(facts: Facts) -> bool:
 
 def tables(facts: Facts) -> Tables:
     cells = facts["cells"]
-    rows: list[list[object]] = []
+    rows: list[list[Cell]] = []
     for sizes in sorted({tuple(cell["sizes"]) for cell in cells}):
         mine = [cell for cell in cells if tuple(cell["sizes"]) == sizes]
         draws = sum(cell["draws"] for cell in mine)

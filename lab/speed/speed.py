@@ -27,6 +27,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
 from lab.claims.simulation import Margins
 from lab.experiment import Experiment, Facts, version_of
+from lab.markdown import table
 from lab.speed.brute_force import brute_force
 
 Contenders = dict[str, Callable[[], object]]
@@ -294,12 +295,17 @@ def collect(quick: bool) -> Facts:
 
 def judged_table(facts: Facts) -> str:
     """Lay out every figure beside its goal."""
-    lines = ["| | measured | goal | met |", "|---|---:|---|---|"]
-    for row in facts["rows"]:
-        goal = row["goal"].replace(">=", "≥").replace("<=", "≤")
-        met = "yes" if row["met"] else "no"
-        lines.append(f"| {row['name']} | {row['value']:.3g} | {goal} | {met} |")
-    return "\n".join(lines)
+    sides = {">=": "≥", "<=": "≤"}
+    rows = [
+        (
+            row["name"],
+            f"{row['value']:.3g}",
+            " ".join(sides.get(word, word) for word in row["goal"].split()),
+            "yes" if row["met"] else "no",
+        )
+        for row in facts["rows"]
+    ]
+    return table("figure | measured | goal | met", rows)
 
 
 EXPERIMENT = Experiment(collect, lambda facts: {"speed": judged_table(facts)}, home="docs/speed.md")

@@ -13,7 +13,7 @@ PRINTED = {line.split(" | ")[0].strip("| "): line for line in TABLE.splitlines()
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_table_tells_what_the_model_does(name):
-    assert matrix.as_row(name) == PRINTED[name]
+    assert f"| {' | '.join(matrix.as_row(name))} |" == PRINTED[name]
     assert "NO" not in PRINTED[name]
 
 
